@@ -14,7 +14,7 @@ export interface CanaryOptions {
   by?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
 }
 
-const known: KeysOf<CanaryOptions> = { percent: true, by: true }
+const optionKeys: KeysOf<CanaryOptions> = { percent: true, by: true }
 
 /**
  * Runs a layer for a stable share of users, tenants or sessions.
@@ -29,28 +29,28 @@ const known: KeysOf<CanaryOptions> = { percent: true, by: true }
  * @throws AlliumError `layer.config` where `percent` is not from 0 to 100
  */
 export function canary<M extends Combinable>(layer: M, options: CanaryOptions): Combined<M> {
-  checkOptions(options ?? null, known, 'canary()', 'layer.config')
+  checkOptions(options ?? null, optionKeys, 'canary()', 'layer.config')
   const { percent, by = ownerKey } = options
   if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
     throw new AlliumError(
       'layer.config',
       `The percent of canary() is a number from 0 to 100, but ${describe(percent)} was given.`,
     )
-  return combine('canary', layer, (place) =>
+  return combine('canary', layer, (hook) =>
     runIf(
       'canary',
       (ctx, scope) => {
         if (percent === 0 || percent === 100 || scope === 'agent') return percent > 0
         const key = by(ctx)
-        return isThenable(key) ? key.then((key) => chosen(place.layer, key, ctx)) : chosen(place.layer, key, ctx)
+        return isThenable(key) ? key.then((key) => isSelected(hook.layer, key, ctx)) : isSelected(hook.layer, key, ctx)
       },
-      place,
+      hook,
     ),
   )
 
-  function chosen(layer: string, key: unknown, ctx: AnyContext): boolean {
-    const of = key === undefined || key === null || key === '' ? sessionKeyOf(ctx as SessionPlace) : key
-    return share(String(of), layer) * 100 < percent
+  function isSelected(layer: string, key: unknown, ctx: AnyContext): boolean {
+    const rolloutKey = key === undefined || key === null || key === '' ? sessionKeyOf(ctx as SessionPlace) : key
+    return hashToUnit(String(rolloutKey), layer) * 100 < percent
   }
 }
 
@@ -60,7 +60,7 @@ function ownerKey({ principal, owner }: AnyContext): string | undefined {
 }
 
 /** Where a key stands between 0 and 1: FNV-1a, then its bits mixed, since keys that differ in their end alone would stand close together. */
-function share(key: string, salt: string): number {
+function hashToUnit(key: string, salt: string): number {
   let hash = 0x811c9dc5
   const text = `${salt}\n${key}`
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

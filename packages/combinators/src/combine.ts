@@ -38,7 +38,7 @@ export type AnyContext = AgentContext & Partial<ContextOf<'model'> & ContextOf<'
 export type AnyHook = (ctx: AnyContext, next: NextFor<unknown>) => unknown
 
 /** A hook of the layer that is combined. */
-export interface HookPlace {
+export interface WrappedHook {
   /** The layer's name; of a plain function its own. */
   readonly layer: string
   readonly scope: ScopeName
@@ -47,7 +47,7 @@ export interface HookPlace {
   readonly spec: Pick<Middleware, 'state'>
 }
 const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
-type Wrap = (hook: HookPlace) => AnyHook
+type Wrap = (hook: WrappedHook) => AnyHook
 
 /**
  * The same layer with other hooks. What it declares (name, order, state, tools, …) stays, but for what `without` names.
@@ -58,17 +58,17 @@ export function combine<M extends Combinable>(
   by: string,
   given: M,
   wrap: Wrap,
-  without: readonly (keyof Middleware)[] = [],
+  omittedFields: readonly (keyof Middleware)[] = [],
 ): Combined<M> {
-  return combined(given) as Combined<M> // of the same form, with hooks of the same shape
+  return combineAny(given) as Combined<M> // of the same form, with hooks of the same shape
 
-  function combined(given: unknown): unknown {
-    if (typeof given === 'function') return wrapFunction(given as AnyHook)
-    if (Array.isArray(given)) return given.map(combined)
-    if (typeof given !== 'object' || given === null) throw noLayer(by, given)
-    const { toMiddleware } = given as { toMiddleware?: () => unknown }
-    if (typeof toMiddleware !== 'function') return wrapLayer(given as Middleware)
-    return copyWith(given, { toMiddleware: () => combined(toMiddleware.call(given)) })
+  function combineAny(input: unknown): unknown {
+    if (typeof input === 'function') return wrapFunction(input as AnyHook)
+    if (Array.isArray(input)) return input.map(combineAny)
+    if (typeof input !== 'object' || input === null) throw notALayer(by, input)
+    const { toMiddleware } = input as { toMiddleware?: () => unknown }
+    if (typeof toMiddleware !== 'function') return wrapLayer(input as Middleware)
+    return copyWith(input, { toMiddleware: () => combineAny(toMiddleware.call(input)) })
   }
 
   function wrapFunction(run: AnyHook): AnyHook {
@@ -77,27 +77,27 @@ export function combine<M extends Combinable>(
   }
 
   function wrapLayer(layer: Middleware): object {
-    const changed: Record<string, unknown> = {}
+    const overrides: Record<string, unknown> = {}
     for (const scope of scopes) {
       const run = layer[scope] as AnyHook | undefined
       if (typeof run === 'function')
-        changed[scope] = wrap({ layer: layer.name, scope, run: run.bind(layer), spec: layer })
+        overrides[scope] = wrap({ layer: layer.name, scope, run: run.bind(layer), spec: layer })
     }
-    if (layer.wrapHooks !== undefined) changed.wrapHooks = layer.wrapHooks.bind(layer)
-    for (const field of without) if (layer[field] !== undefined) changed[field] = undefined
-    return copyWith(layer, changed)
+    if (layer.wrapHooks !== undefined) overrides.wrapHooks = layer.wrapHooks.bind(layer)
+    for (const field of omittedFields) if (layer[field] !== undefined) overrides[field] = undefined
+    return copyWith(layer, overrides)
   }
 }
 
 /** A copy that has other values in some fields; the layer itself may be frozen, or of a class. */
-function copyWith(given: object, fields: Record<string, unknown>): object {
-  const own = Object.getOwnPropertyDescriptors(given) as PropertyDescriptorMap
+function copyWith(source: object, fields: Record<string, unknown>): object {
+  const descriptors = Object.getOwnPropertyDescriptors(source) as PropertyDescriptorMap
   for (const [key, value] of Object.entries(fields))
-    own[key] = { value, enumerable: true, writable: true, configurable: true }
-  return Object.create(Object.getPrototypeOf(given), own)
+    descriptors[key] = { value, enumerable: true, writable: true, configurable: true }
+  return Object.create(Object.getPrototypeOf(source), descriptors)
 }
 
-function noLayer(by: string, given: unknown): AlliumError {
+function notALayer(by: string, given: unknown): AlliumError {
   return new AlliumError(
     'layer.invalid',
     `${by}() takes a layer such as { name, turn(ctx, next) {…} }, a turn function, or a list of them, but ${describe(given)} was given.`,

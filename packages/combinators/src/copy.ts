@@ -7,7 +7,7 @@ export function copyOf<T>(value: T, seen: Map<unknown, unknown> = new Map()): T 
   if (seen.has(value)) return seen.get(value) as T
   if (value instanceof Date) return new Date(value) as T
   if (value instanceof Uint8Array) return value.slice() as T
-  const copy = emptyLike(value)
+  const copy = emptyCopy(value)
   if (copy === undefined) return value
   seen.set(value, copy)
   const items = value as unknown as Iterable<[unknown, unknown]>
@@ -18,7 +18,7 @@ export function copyOf<T>(value: T, seen: Map<unknown, unknown> = new Map()): T 
   return copy as T
 }
 
-function emptyLike(value: object): object | undefined {
+function emptyCopy(value: object): object | undefined {
   if (Array.isArray(value)) return []
   if (value instanceof Map) return new Map()
   if (value instanceof Set) return new Set()

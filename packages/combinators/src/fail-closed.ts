@@ -1,8 +1,8 @@
 import { checkOptions, type KeysOf } from '@allium/core'
-import { isEnding } from './attempt.ts'
+import { endsRun } from './attempt.ts'
 import { type Combinable, type Combined, combine } from './combine.ts'
-import { Inside, runGuarded, tellFailure } from './own-failure.ts'
-import { watchTransforms } from './own-transforms.ts'
+import { guardTransforms } from './guard-transforms.ts'
+import { NextTracker, reportFailure, runGuarded } from './layer-failure.ts'
 
 export interface FailClosedOptions {
   /** What the result and the model are told. @default 'The layer "…" failed.' */
@@ -11,7 +11,7 @@ export interface FailClosedOptions {
   reply?: string | undefined
 }
 
-const known: KeysOf<FailClosedOptions> = { reason: true, reply: true }
+const optionKeys: KeysOf<FailClosedOptions> = { reason: true, reply: true }
 
 /**
  * Refuses, when the layer itself throws: a turn or a model call is blocked, a tool call is denied.
@@ -24,25 +24,25 @@ const known: KeysOf<FailClosedOptions> = { reason: true, reply: true }
  * agent.use(failClosed(contentGuard(), { reply: 'Please try again later.' }))
  */
 export function failClosed<M extends Combinable>(layer: M, options: FailClosedOptions = {}): Combined<M> {
-  checkOptions(options, known, 'failClosed()', 'layer.config')
-  return combine('failClosed', layer, (place) => {
-    if (place.scope === 'agent' || place.scope === 'session') return place.run
-    const { reason = `The layer "${place.layer}" failed.`, reply } = options
+  checkOptions(options, optionKeys, 'failClosed()', 'layer.config')
+  return combine('failClosed', layer, (hook) => {
+    if (hook.scope === 'agent' || hook.scope === 'session') return hook.run
+    const { reason = `The layer "${hook.layer}" failed.`, reply } = options
     return (ctx, next) => {
-      const refuse = (error: unknown): unknown => {
-        tellFailure(ctx, place, 'closed', error)
-        if (place.scope === 'tool') return ctx.deny?.(reason)
+      const reject = (error: unknown): unknown => {
+        reportFailure(ctx, hook, 'closed', error)
+        if (hook.scope === 'tool') return ctx.deny?.(reason)
         return ctx.block?.(reason, reply === undefined ? {} : { reply })
       }
-      const inside = new Inside(next)
+      const tracker = new NextTracker(next)
       // In the stream, what a transform throws would look like an error from inside.
-      const watched = watchTransforms(ctx, place, (error) => {
-        if (!isEnding(ctx, error)) refuse(error)
+      const guardedCtx = guardTransforms(ctx, hook, (error) => {
+        if (!endsRun(ctx, error)) reject(error)
         throw error
       })
-      return runGuarded(place, watched, inside, (error) => {
-        inside.throwOver(error)
-        return refuse(error)
+      return runGuarded(hook, guardedCtx, tracker, (error) => {
+        tracker.rethrowInner(error)
+        return reject(error)
       })
     }
   })

@@ -1,8 +1,8 @@
 import { noteFields } from '@allium/core'
-import { attemptOf, isEnding } from './attempt.ts'
+import { attemptOf, endsRun } from './attempt.ts'
 import { type Combinable, type Combined, combine } from './combine.ts'
-import { Inside, runGuarded, tellFailure } from './own-failure.ts'
-import { watchTransforms } from './own-transforms.ts'
+import { guardTransforms } from './guard-transforms.ts'
+import { NextTracker, reportFailure, runGuarded } from './layer-failure.ts'
 
 /**
  * Goes on as though the layer were not there, when the layer itself throws.
@@ -15,21 +15,21 @@ import { watchTransforms } from './own-transforms.ts'
  * agent.use(failOpen(relatedArticles()))
  */
 export function failOpen<M extends Combinable>(layer: M): Combined<M> {
-  return combine('failOpen', layer, (place) => (ctx, next) => {
-    const undo = noteFields(attemptOf(ctx))
-    const inside = new Inside(next, true)
-    const tell = (error: unknown) => tellFailure(ctx, place, 'open', error)
-    const watched = watchTransforms(ctx, place, (error) => {
-      if (isEnding(ctx, error)) throw error
-      tell(error)
+  return combine('failOpen', layer, (hook) => (ctx, next) => {
+    const restoreFields = noteFields(attemptOf(ctx))
+    const tracker = new NextTracker(next, true)
+    const report = (error: unknown) => reportFailure(ctx, hook, 'open', error)
+    const guardedCtx = guardTransforms(ctx, hook, (error) => {
+      if (endsRun(ctx, error)) throw error
+      report(error)
     })
-    return runGuarded(place, watched, inside, (error) => {
-      tell(error)
-      const { running, outcome } = inside
+    return runGuarded(hook, guardedCtx, tracker, (error) => {
+      report(error)
+      const { running, outcome } = tracker
       if (running !== undefined) return running
-      inside.throwOver(error)
+      tracker.rethrowInner(error)
       if (outcome !== undefined && 'value' in outcome) return outcome.value
-      undo()
+      restoreFields()
       return next()
     })
   })

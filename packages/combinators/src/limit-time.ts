@@ -1,7 +1,7 @@
 import { AlliumError, type NextOptions } from '@allium/core'
-import { type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
+import { type AnyHook, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
 import { describe } from './describe.ts'
-import { lease } from './lease.ts'
+import { revocable } from './revocable-context.ts'
 import { isThenable, rejected } from './thenable.ts'
 
 /**
@@ -21,66 +21,66 @@ import { isThenable, rejected } from './thenable.ts'
 export function limitTime<M extends Combinable>(layer: M, ms: number): Combined<M> {
   if (typeof ms !== 'number' || !(ms > 0))
     throw new AlliumError('layer.config', `limitTime() takes milliseconds above 0, but ${describe(ms)} was given.`)
-  return combine('limitTime', layer, (place) => limited(place, ms))
+  return combine('limitTime', layer, (hook) => withTimeLimit(hook, ms))
 }
 
 /** Measures with a watch that stands still while next() runs. */
-function limited(place: HookPlace, ms: number): AnyHook {
+function withTimeLimit(hook: WrappedHook, ms: number): AnyHook {
   return (ctx, next) => {
     const { clock } = ctx
-    let [left, since, inside, ended] = [ms, clock.monotonic(), 0, false]
-    let over: AlliumError | undefined
-    let stop: (() => void) | undefined
-    let late: ((error: AlliumError) => void) | undefined
-    const leased = lease(ctx, () => over)
+    let [remaining, resumedAt, nextDepth, isDone] = [ms, clock.monotonic(), 0, false]
+    let timeoutError: AlliumError | undefined
+    let cancelTimer: (() => void) | undefined
+    let onTimeout: ((error: AlliumError) => void) | undefined
+    const revocableCtx = revocable(ctx, () => timeoutError)
 
-    const returned = place.run(leased.ctx, enter as typeof next)
+    const returned = hook.run(revocableCtx.ctx, timedNext as typeof next)
     if (!isThenable(returned)) {
-      ended = true
+      isDone = true
       return returned
     }
     return new Promise((resolve, reject) => {
-      late = (error) => {
-        leased.end(error)
+      onTimeout = (error) => {
+        revocableCtx.revoke(error)
         reject(error)
       }
       const end = (settle: (outcome: unknown) => void) => (outcome: unknown) => {
-        stop?.()
-        ended = true
+        cancelTimer?.()
+        isDone = true
         settle(outcome)
       }
       returned.then(end(resolve), end(reject))
-      if (inside === 0) go()
+      if (nextDepth === 0) startTimer()
     })
 
-    function enter(options?: NextOptions): Promise<unknown> {
-      if (over !== undefined) return rejected(over)
-      if (inside++ === 0) pause()
-      const back = () => {
-        if (--inside === 0) go()
+    function timedNext(options?: NextOptions): Promise<unknown> {
+      if (timeoutError !== undefined) return rejected(timeoutError)
+      if (nextDepth++ === 0) stopTimer()
+      const onNextSettled = () => {
+        if (--nextDepth === 0) startTimer()
       }
       const running = next(options)
-      running.then(back, back)
+      running.then(onNextSettled, onNextSettled)
       return running
     }
 
-    function pause(): void {
-      stop?.()
-      left -= clock.monotonic() - since
+    function stopTimer(): void {
+      cancelTimer?.()
+      remaining -= clock.monotonic() - resumedAt
     }
 
-    function go(): void {
-      if (ended) return
-      since = clock.monotonic()
-      stop = clock.after(Math.max(left, 0), () => {
-        over = tooSlow(place, ms)
-        late?.(over)
+    function startTimer(): void {
+      if (isDone) return
+      resumedAt = clock.monotonic()
+      cancelTimer = clock.after(Math.max(remaining, 0), () => {
+        timeoutError = timeLimitExceeded(hook, ms)
+        onTimeout?.(timeoutError)
       })
     }
   }
 }
 
-function tooSlow({ layer, scope }: HookPlace, ms: number): AlliumError {
+function timeLimitExceeded({ layer, scope }: WrappedHook, ms: number): AlliumError {
   return new AlliumError(
     'layer.timeout',
     `Layer "${layer}" (${scope}) took more than ${ms} ms of its own time. Raise the limit, or put failOpen() or failClosed() around it.`,

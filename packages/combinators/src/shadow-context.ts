@@ -9,7 +9,7 @@ import {
   type OnInput,
   type ReadonlyHistory,
 } from '@allium/core'
-import { behind } from './attempt.ts'
+import { attemptSymbol } from './attempt.ts'
 import type { AnyContext } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
 import { shadowHistory } from './shadow-history.ts'
@@ -27,15 +27,15 @@ export class ShadowContext {
   /** What would have been changed, each once. */
   readonly changes = new Set<string>()
   /** The abort or block that would have ended the run. */
-  ended: { decision: 'abort' | 'block'; reason?: string } | undefined
+  ending: { decision: 'abort' | 'block'; reason?: string } | undefined
   /** The reason of a stop. */
-  stopped: string | undefined
+  stopReason: string | undefined
   /** What was read or written of fields that are not the fork's. */
-  readonly written = new Map<PropertyKey, unknown>()
+  readonly overlaid = new Map<PropertyKey, unknown>()
   /** What sees the input at next(). */
   readonly inputs: OnInput[] = []
   /** The input, and the turn's messages, as they were. */
-  readonly #before = new Map<PropertyKey, unknown>()
+  readonly #originals = new Map<PropertyKey, unknown>()
   readonly #verbs: Fields
 
   constructor(
@@ -46,7 +46,7 @@ export class ShadowContext {
   ) {
     this.#verbs = this.#verbsOf(sessions)
     this.ctx = new Proxy({} as AnyContext, {
-      get: (_, key) => (key === behind ? fork.ctx : isHidden(key) ? undefined : this.#get(key)),
+      get: (_, key) => (key === attemptSymbol ? fork.ctx : isHidden(key) ? undefined : this.#get(key)),
       set: (_, key, value) => this.#set(key, value),
       has: (_, key) => !isHidden(key) && key in real,
       deleteProperty: () => false,
@@ -58,24 +58,24 @@ export class ShadowContext {
   /** Notes what was changed in place. */
   compare(): void {
     for (const key of this.fork.changed) this.changes.add(key)
-    for (const [key, before] of this.#before)
-      if (!sameJson(before, this.written.get(key))) this.changes.add(String(key))
+    for (const [key, original] of this.#originals)
+      if (!sameJson(original, this.overlaid.get(key))) this.changes.add(String(key))
   }
 
   /** The input goes through what the layer does to it, as copies. */
-  async takeInput(): Promise<void> {
+  async applyInput(): Promise<void> {
     for (const fn of this.inputs.splice(0)) {
-      const left: Message[] = []
+      const transformed: Message[] = []
       for (const message of this.#get('input') as readonly Message[]) {
-        const given = await fn(copyOf(message) as Message, { steered: false, ctx: this.ctx as never })
-        if (given !== null) left.push(given ?? message)
+        const result = await fn(copyOf(message) as Message, { steered: false, ctx: this.ctx as never })
+        if (result !== null) transformed.push(result ?? message)
       }
-      if (!sameJson(left, this.#get('input'))) this.#set('input', left)
+      if (!sameJson(transformed, this.#get('input'))) this.#set('input', transformed)
     }
   }
 
-  #note(what: PropertyKey): void {
-    this.changes.add(String(what))
+  #addChange(change: PropertyKey): void {
+    this.changes.add(String(change))
   }
 
   /** Verbs that would reach the run, where more is to be said of them than their name. */
@@ -85,18 +85,18 @@ export class ShadowContext {
       abort: (reason?: unknown) => this.#end('abort', toAbortError(reason), reason),
       block: (reason: string, details?: object) => this.#end('block', new BlockError(reason, details), reason),
       stop: (reason = 'stopped') => {
-        this.stopped ??= reason
-        this.#note('stop')
+        this.stopReason ??= reason
+        this.#addChange('stop')
       },
       onInput: (fn: OnInput) => this.inputs.push(fn),
-      emit: (event: { type?: string }) => this.#note(`event ${event?.type}`),
-      registerTool: (tool: { name?: string }) => this.#note(`tool ${tool?.name}`),
+      emit: (event: { type?: string }) => this.#addChange(`event ${event?.type}`),
+      registerTool: (tool: { name?: string }) => this.#addChange(`tool ${tool?.name}`),
       once: (key: string, fn: (inner: InnerRun) => unknown, options?: OnceOptions) =>
         options?.per === 'attempt' ? fn({}) : session.once(`${real.callId ?? ''}:${key}`, () => fn({})),
-      on: (name: never, listener: (event: never) => unknown) => real.on(name, quietly(listener)),
+      on: (name: never, listener: (event: never) => unknown) => real.on(name, isolateListener(listener)),
       provide: ({ name }: { name: string }, value: unknown) => {
         session.provided.set(name, value)
-        this.#note(`capability ${name}`)
+        this.#addChange(`capability ${name}`)
       },
       inject: (capability: { name: string }) => this.#provided(sessions, capability, real.inject.bind(real)),
       find: (capability: { name: string }) => this.#provided(sessions, capability, real.find.bind(real)),
@@ -110,37 +110,37 @@ export class ShadowContext {
   }
 
   #end(decision: 'abort' | 'block', error: Error, reason: unknown): never {
-    this.ended ??= { decision, ...(reason !== undefined && { reason: messageOf(reason) }) }
+    this.ending ??= { decision, ...(reason !== undefined && { reason: messageOf(reason) }) }
     return this.fork.end(error)
   }
 
   #get(key: PropertyKey): unknown {
-    if (this.written.has(key)) return this.written.get(key)
-    if (this.fork.own.has(key)) return bound(this.fork.ctx, key)
+    if (this.overlaid.has(key)) return this.overlaid.get(key)
+    if (this.fork.own.has(key)) return bindMember(this.fork.ctx, key)
     const value = (this.real as unknown as Fields)[key]
-    if (typeof value === 'function') return this.#verbs[key] ?? this.#nothing(key)
+    if (typeof value === 'function') return this.#verbs[key] ?? this.#recordVerb(key)
     if (typeof value !== 'object' || value === null || services.has(key)) return value
     if (key === 'usage' || key === 'physicalCalls') return copyOf(value)
-    if (key === 'state') return this.session.state(value as Fields, (name) => this.#note(`state ${String(name)}`))
+    if (key === 'state') return this.session.state(value as Fields, (name) => this.#addChange(`state ${String(name)}`))
     if (key === 'metadata')
-      return this.session.metadata(value as Fields, (name) => this.#note(`metadata ${String(name)}`))
-    const own = key === 'history' ? shadowHistory(value as ReadonlyHistory, () => this.#note(key)) : copyOf(value)
-    if (key === 'input' || key === 'messages') this.#before.set(key, copyOf(value))
-    this.written.set(key, own)
+      return this.session.metadata(value as Fields, (name) => this.#addChange(`metadata ${String(name)}`))
+    const own = key === 'history' ? shadowHistory(value as ReadonlyHistory, () => this.#addChange(key)) : copyOf(value)
+    if (key === 'input' || key === 'messages') this.#originals.set(key, copyOf(value))
+    this.overlaid.set(key, own)
     return own
   }
 
   #set(key: PropertyKey, value: unknown): boolean {
     if (this.fork.own.has(key)) return Reflect.set(this.fork.ctx, key, value)
-    this.written.set(key, value)
-    this.#note(key)
+    this.overlaid.set(key, value)
+    this.#addChange(key)
     return true
   }
 
-  #nothing(verb: PropertyKey): (...args: unknown[]) => void {
+  #recordVerb(verb: PropertyKey): (...args: unknown[]) => void {
     return (...args) => {
       for (const arg of args) if (isThenable(arg)) silence(arg)
-      this.#note(verb)
+      this.#addChange(verb)
     }
   }
 }
@@ -152,17 +152,17 @@ function isHidden(key: PropertyKey): boolean {
   return typeof key !== 'string' || key.startsWith('$')
 }
 
-function bound(attempt: object, key: PropertyKey): unknown {
+function bindMember(attempt: object, key: PropertyKey): unknown {
   const value: unknown = Reflect.get(attempt, key)
   return typeof value === 'function' ? value.bind(attempt) : value
 }
 
 /** Gets copies of events, and what it throws goes nowhere. */
-function quietly(listener: (event: never) => unknown): (event: never) => void {
+function isolateListener(listener: (event: never) => unknown): (event: never) => void {
   return (event) => {
     try {
-      const said = listener(copyOf(event))
-      if (isThenable(said)) silence(said)
+      const result = listener(copyOf(event))
+      if (isThenable(result)) silence(result)
     } catch {
       // a shadow's own
     }

@@ -1,6 +1,6 @@
 import { Fork, type ModelResponse, messageOf, type NextOptions, type ToolResult } from '@allium/core'
 import { attemptOf } from './attempt.ts'
-import type { AnyContext, HookPlace } from './combine.ts'
+import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
 import type { ShadowDecision } from './shadow.ts'
 import { ShadowContext } from './shadow-context.ts'
@@ -10,43 +10,43 @@ import { silence } from './thenable.ts'
 /** What a shadow would have done. */
 export type Verdict = Pick<ShadowDecision, 'decision' | 'reason' | 'error' | 'changes'>
 type Decision = ShadowDecision['decision']
-type Inside = (options?: NextOptions) => Promise<unknown>
+type InnerNext = (options?: NextOptions) => Promise<unknown>
 
 /** One entry of a shadowed hook: it runs in a fork of the real attempt, whose next() gives what the real one gave. */
 export class ShadowRun {
-  readonly #scope: HookPlace['scope']
+  readonly #scope: WrappedHook['scope']
   readonly #fork: Fork
   readonly #context: ShadowContext
   /** What the real next() came to; for the turn scope its output. */
   readonly #real: Promise<unknown>
-  #follow!: (real: Promise<unknown>) => void
+  #resolveReal!: (real: Promise<unknown>) => void
   /** The same to compare with; nobody else has it. */
   #result: unknown
-  readonly #missed = new Set<unknown>()
+  readonly #innerErrors = new Set<unknown>()
 
-  constructor(place: HookPlace, ctx: AnyContext, sessions: ShadowSessions) {
-    this.#scope = place.scope
+  constructor(hook: WrappedHook, ctx: AnyContext, sessions: ShadowSessions) {
+    this.#scope = hook.scope
     this.#real = new Promise((resolve) => {
-      this.#follow = resolve
+      this.#resolveReal = resolve
     })
     silence(this.#real)
     this.#fork = new Fork(attemptOf(ctx), {
-      run: (_, next) => place.run(this.#context.ctx, (place.scope === 'turn' ? this.#turn(next) : next) as never),
+      run: (_, next) => hook.run(this.#context.ctx, (hook.scope === 'turn' ? this.#wrapTurnNext(next) : next) as never),
       inside: async () => copyOf(await this.#real),
     })
-    const session = sessions.of(place, ctx, this.#fork.session)
+    const session = sessions.of(hook, ctx, this.#fork.session)
     this.#context = new ShadowContext(ctx, this.#fork, session, sessions)
   }
 
   /** The real call, as soon as it is entered. */
   follow(real: Promise<unknown>): void {
     const { real: ctx } = this.#context
-    this.#follow(
+    this.#resolveReal(
       real.then(
         (value) => (this.#result = copyOf(this.#scope === 'turn' ? ctx.output : value)),
         (error) => {
           const copy = copyOf(error)
-          this.#missed.add(copy)
+          this.#innerErrors.add(copy)
           throw copy
         },
       ),
@@ -56,31 +56,31 @@ export class ShadowRun {
   /** Runs the hook; settles when it does, which may be never. */
   async verdict(): Promise<Verdict> {
     const verdict = await this.#fork.run().then(
-      (value) => this.#returned(value),
-      (error) => this.#threw(error),
+      (value) => this.#onReturn(value),
+      (error) => this.#onThrow(error),
     )
     return { ...verdict, changes: [...this.#context.changes] }
   }
 
-  #returned(value: unknown): Omit<Verdict, 'changes'> {
+  #onReturn(value: unknown): Omit<Verdict, 'changes'> {
     const { decided, entered } = this.#fork
-    const { changes, stopped, written } = this.#context
-    if (decided === 'deny' || decided === 'suspend') return because(decided, decided === 'deny' && contentOf(value))
+    const { changes, stopReason: stopped, overlaid: written } = this.#context
+    if (decided === 'deny' || decided === 'suspend') return verdictOf(decided, decided === 'deny' && contentOf(value))
     if (entered === 0 && this.#scope !== 'model' && this.#scope !== 'tool' && !written.has('output'))
-      return because('throw', 'It returned without next().')
+      return verdictOf('throw', 'It returned without next().')
     this.#compare()
-    if (entered > 0 && decided === undefined && !this.#same(value))
+    if (entered > 0 && decided === undefined && !this.#isSameResult(value))
       changes.add(this.#scope === 'model' ? 'response' : 'result')
-    if (decided === 'skip' || entered === 0) return because('skip')
-    return changes.size === 0 ? because('pass') : because('change', stopped)
+    if (decided === 'skip' || entered === 0) return verdictOf('skip')
+    return changes.size === 0 ? verdictOf('pass') : verdictOf('change', stopped)
   }
 
-  #threw(error: unknown): Omit<Verdict, 'changes'> {
-    const { ended, changes } = this.#context
+  #onThrow(error: unknown): Omit<Verdict, 'changes'> {
+    const { ending: ended, changes } = this.#context
     if (ended !== undefined) return ended
     this.#compare()
-    if (this.#missed.has(error)) return because(changes.size === 0 ? 'pass' : 'change')
-    return { ...because('throw', messageOf(error)), error }
+    if (this.#innerErrors.has(error)) return verdictOf(changes.size === 0 ? 'pass' : 'change')
+    return { ...verdictOf('throw', messageOf(error)), error }
   }
 
   #compare(): void {
@@ -89,26 +89,26 @@ export class ShadowRun {
   }
 
   /** By value: of a response the text and the calls, of a tool's result the content. */
-  #same(value: unknown): boolean {
-    return (this.#scope !== 'model' && this.#scope !== 'tool') || sameJson(said(this.#result), said(value))
+  #isSameResult(value: unknown): boolean {
+    return (this.#scope !== 'model' && this.#scope !== 'tool') || sameJson(comparable(this.#result), comparable(value))
   }
 
   /** next() of a turn gives nothing: it sets the output, as it leaves the transforms of the layer. */
-  #turn(next: Inside): Inside {
-    const { written, changes, inputs } = this.#context
+  #wrapTurnNext(next: InnerNext): InnerNext {
+    const { overlaid: written, changes, inputs } = this.#context
     return (options) => {
-      const entered = inputs.length === 0 ? next(options) : this.#context.takeInput().then(() => next(options))
-      const inside = entered.then((text) => {
+      const entered = inputs.length === 0 ? next(options) : this.#context.applyInput().then(() => next(options))
+      const innerRun = entered.then((text) => {
         written.set('output', text)
         if (text !== this.#result) changes.add('output')
       })
-      silence(inside)
-      return inside
+      silence(innerRun)
+      return innerRun
     }
   }
 }
 
-function because(decision: Decision, reason?: unknown): Omit<Verdict, 'changes'> {
+function verdictOf(decision: Decision, reason?: unknown): Omit<Verdict, 'changes'> {
   return { decision, ...(typeof reason === 'string' && { reason }) }
 }
 
@@ -116,7 +116,7 @@ function contentOf(result: unknown): unknown {
   return (result as ToolResult).content
 }
 
-function said(answer: unknown): unknown {
+function comparable(answer: unknown): unknown {
   const { text, toolCalls, content, isError = false } = answer as Partial<ModelResponse & ToolResult>
   return { text, content, isError, calls: toolCalls?.map(({ callId, name, args }) => ({ callId, name, args })) }
 }

@@ -1,5 +1,5 @@
 import type { StateField } from '@allium/core'
-import type { AnyContext, HookPlace } from './combine.ts'
+import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf } from './copy.ts'
 import { silence } from './thenable.ts'
 
@@ -14,49 +14,49 @@ export class ShadowSession {
   readonly #fields: Record<PropertyKey, Field>
   readonly #state: State = {}
   readonly #scratch = new WeakMap<object, State>()
-  #once = new Map<string, Promise<unknown>>()
+  #onceResults = new Map<string, Promise<unknown>>()
   #turnId: string | undefined
 
   constructor(fields: object, real: State) {
     this.#fields = fields as Record<PropertyKey, Field>
     for (const [key, field] of Object.entries<Field>(this.#fields))
-      this.#state[key] = key in real ? copyOf(real[key]) : first(field)
+      this.#state[key] = key in real ? copyOf(real[key]) : defaultOf(field)
   }
 
-  enter(turnId: string | undefined): void {
+  beginTurn(turnId: string | undefined): void {
     if (turnId === this.#turnId) return
     this.#turnId = turnId
-    this.#once = new Map()
+    this.#onceResults = new Map()
     for (const key of Object.keys(this.#state)) {
       const field = this.#fields[key]
       if (field === undefined) delete this.#state[key]
-      else if (field.scope === 'turn') this.#state[key] = first(field)
+      else if (field.scope === 'turn') this.#state[key] = defaultOf(field)
     }
   }
 
   /** The session's state as it is now, with what the shadow has written in front of it. */
-  state(real: State, wrote: (key: PropertyKey) => void): State {
+  state(real: State, onWrite: (key: PropertyKey) => void): State {
     return overlay(this.#state, real, (key, value) => {
-      wrote(key)
-      return reduced(this.#fields[key], this.#state[key], value)
+      onWrite(key)
+      return reduceField(this.#fields[key], this.#state[key], value)
     })
   }
 
   /** The same for a scratch record. */
-  metadata(real: State, wrote: (key: PropertyKey) => void): State {
-    const own = this.#scratch.get(real) ?? {}
-    this.#scratch.set(real, own)
-    return overlay(own, real, (key, value) => {
-      wrote(key)
+  metadata(real: State, onWrite: (key: PropertyKey) => void): State {
+    const scratch = this.#scratch.get(real) ?? {}
+    this.#scratch.set(real, scratch)
+    return overlay(scratch, real, (key, value) => {
+      onWrite(key)
       return value
     })
   }
 
   once(key: string, fn: () => unknown): Promise<unknown> {
-    const made = this.#once.get(key) ?? Promise.resolve().then(fn)
-    silence(made)
-    this.#once.set(key, made)
-    return made
+    const pending = this.#onceResults.get(key) ?? Promise.resolve().then(fn)
+    silence(pending)
+    this.#onceResults.set(key, pending)
+    return pending
   }
 }
 
@@ -65,21 +65,21 @@ export class ShadowSessions {
   readonly agent = new ShadowSession({}, {})
   readonly #sessions = new WeakMap<object, ShadowSession>()
 
-  of({ spec }: HookPlace, ctx: AnyContext, session: object | undefined): ShadowSession {
+  of({ spec }: WrappedHook, ctx: AnyContext, session: object | undefined): ShadowSession {
     if (session === undefined) return this.agent
-    const own = this.#sessions.get(session) ?? new ShadowSession(spec.state ?? {}, ctx.state as State)
-    this.#sessions.set(session, own)
-    own.enter(ctx.turnId)
-    return own
+    const shadowSession = this.#sessions.get(session) ?? new ShadowSession(spec.state ?? {}, ctx.state as State)
+    this.#sessions.set(session, shadowSession)
+    shadowSession.beginTurn(ctx.turnId)
+    return shadowSession
   }
 }
 
-function first({ default: made }: Field): unknown {
-  return typeof made === 'function' ? (made as () => unknown)() : copyOf(made)
+function defaultOf({ default: defaultValue }: Field): unknown {
+  return typeof defaultValue === 'function' ? (defaultValue as () => unknown)() : copyOf(defaultValue)
 }
 
 /** As the session would take it. @throws what the reducer throws, and where the schema refuses */
-function reduced(field: Field | undefined, before: unknown, value: unknown): unknown {
+function reduceField(field: Field | undefined, before: unknown, value: unknown): unknown {
   const now = field?.reducer === undefined ? value : field.reducer(before as never, value as never)
   const checked = field?.schema?.['~standard'].validate(now)
   if (checked === undefined || checked instanceof Promise) return now
@@ -89,14 +89,14 @@ function reduced(field: Field | undefined, before: unknown, value: unknown): unk
 
 /** A copy of what is real, with its own in front; what is written to it becomes its own. */
 function overlay(own: State, real: State, write: Write): State {
-  const set = (seen: State, key: PropertyKey, value: unknown) => {
-    own[key] = seen[key] = write(key, value)
+  const set = (target: State, key: PropertyKey, value: unknown) => {
+    own[key] = target[key] = write(key, value)
     return true
   }
   return new Proxy<State>(Object.assign(copyOf({ ...real }), own), {
     set,
-    defineProperty: (seen, key, { value }) => set(seen, key, value),
-    deleteProperty: (seen, key) => set(seen, key, undefined),
+    defineProperty: (target, key, { value }) => set(target, key, value),
+    deleteProperty: (target, key) => set(target, key, undefined),
     setPrototypeOf: () => false,
   })
 }

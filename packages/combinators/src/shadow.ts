@@ -1,5 +1,5 @@
 import { checkOptions, type KeysOf, messageOf, type ScopeName, tellObservers } from '@allium/core'
-import { type AnyContext, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
+import { type AnyContext, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
 import { ShadowRun, type Verdict } from './shadow-run.ts'
 import { ShadowSessions } from './shadow-session.ts'
 import { isThenable } from './thenable.ts'
@@ -29,7 +29,7 @@ export interface ShadowOptions {
   record?(decision: ShadowDecision): unknown
 }
 
-const known: KeysOf<ShadowOptions> = { record: true }
+const optionKeys: KeysOf<ShadowOptions> = { record: true }
 
 declare module '@allium/core' {
   interface AgentEvents {
@@ -51,36 +51,36 @@ declare module '@allium/core' {
  * agent.use(shadow(newGuard, { record: ({ decision, reason }) => console.log(decision, reason) }))
  */
 export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = {}): Combined<M> {
-  checkOptions(options, known, 'shadow()', 'layer.config')
+  checkOptions(options, optionKeys, 'shadow()', 'layer.config')
   const { record } = options
   const sessions = new ShadowSessions()
   return combine(
     'shadow',
     layer,
-    (place) => (ctx, next) => {
+    (hook) => (ctx, next) => {
       // It stands in no input's way: what comes while the turn runs may pass it by.
-      if (place.scope === 'turn') ctx.onInput?.(() => {})
-      const beside = begin(place, ctx)
+      if (hook.scope === 'turn') ctx.onInput?.(() => {})
+      const shadowRun = startShadow(hook, ctx)
       const real = next()
-      beside?.follow(real)
+      shadowRun?.follow(real)
       return real
     },
     ['tools', 'provides', 'wrapHooks', 'guards'],
   )
 
   /** Runs the layer up to its first await; nobody waits for the rest. */
-  function begin(place: HookPlace, ctx: AnyContext): ShadowRun | undefined {
+  function startShadow(hook: WrappedHook, ctx: AnyContext): ShadowRun | undefined {
     try {
-      const beside = new ShadowRun(place, ctx, sessions)
-      void beside.verdict().then((verdict) => told(place, ctx, verdict))
-      return beside
+      const shadowRun = new ShadowRun(hook, ctx, sessions)
+      void shadowRun.verdict().then((verdict) => reportDecision(hook, ctx, verdict))
+      return shadowRun
     } catch (error) {
-      told(place, ctx, { decision: 'throw', reason: messageOf(error), error, changes: [] })
+      reportDecision(hook, ctx, { decision: 'throw', reason: messageOf(error), error, changes: [] })
       return undefined
     }
   }
 
-  function told({ layer, scope }: HookPlace, ctx: AnyContext, verdict: Verdict): void {
+  function reportDecision({ layer, scope }: WrappedHook, ctx: AnyContext, verdict: Verdict): void {
     try {
       const { sessionId, turnId, callId } = ctx
       const decision: ShadowDecision = {
@@ -92,14 +92,14 @@ export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = 
         ...(callId !== undefined && { callId }),
       }
       tellObservers(ctx, { ...decision, type: 'shadow:decision' })
-      const kept = record?.(decision)
-      if (isThenable(kept)) kept.then(undefined, (error) => complain(ctx, layer, error))
+      const recorded = record?.(decision)
+      if (isThenable(recorded)) recorded.then(undefined, (error) => logRecordFailure(ctx, layer, error))
     } catch (error) {
-      complain(ctx, layer, error)
+      logRecordFailure(ctx, layer, error)
     }
   }
 }
 
-function complain(ctx: AnyContext, layer: string, error: unknown): void {
+function logRecordFailure(ctx: AnyContext, layer: string, error: unknown): void {
   ctx.logger.error(`The record of the shadowed layer "${layer}" failed: ${messageOf(error)}`, { error })
 }

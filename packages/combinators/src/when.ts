@@ -1,6 +1,6 @@
 import { AlliumError, messageOf, type ScopeName } from '@allium/core'
-import { isEnding } from './attempt.ts'
-import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type HookPlace } from './combine.ts'
+import { endsRun } from './attempt.ts'
+import { type AnyContext, type AnyHook, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
 import { isThenable } from './thenable.ts'
 
 /**
@@ -21,35 +21,36 @@ export type Predicate = (ctx: AnyContext, scope: ScopeName) => unknown
 export function when<M extends Combinable>(predicate: Predicate, layer: M): Combined<M> {
   if (typeof predicate !== 'function')
     throw new AlliumError('layer.config', 'when() takes a function (ctx, scope) => boolean first, then the layer.')
-  return combine('when', layer, (place) => runIf('when', predicate, place))
+  return combine('when', layer, (hook) => runIf('when', predicate, hook))
 }
 
 /** The hook where the predicate holds, else next(). `by` is the combinator, for the error of a predicate that throws. */
-export function runIf(by: string, predicate: Predicate, place: HookPlace): AnyHook {
-  const { run, scope } = place
+export function runIf(by: string, predicate: Predicate, hook: WrappedHook): AnyHook {
+  const { run, scope } = hook
   return (ctx, next) => {
-    let held: unknown
+    let condition: unknown
     try {
-      held = predicate(ctx, scope)
+      condition = predicate(ctx, scope)
     } catch (error) {
-      throw named(by, place, ctx, error)
+      throw conditionError(by, hook, ctx, error)
     }
-    if (!isThenable(held)) return held ? run(ctx, next) : next()
+    if (!isThenable(condition)) return condition ? run(ctx, next) : next()
     // What it had to wait for may be another thing by now; what it sees in its context is not.
-    const found = held
-    const kept = ctx.once?.(`${by}:${scope}`, async () => Boolean(await found), { per: 'attempt' }) ?? found
-    return Promise.resolve(kept).then(
-      (yes) => (yes ? run(ctx, next) : next()),
+    const pendingCondition = condition
+    const recorded =
+      ctx.once?.(`${by}:${scope}`, async () => Boolean(await pendingCondition), { per: 'attempt' }) ?? pendingCondition
+    return Promise.resolve(recorded).then(
+      (isActive) => (isActive ? run(ctx, next) : next()),
       (error) => {
-        throw named(by, place, ctx, error)
+        throw conditionError(by, hook, ctx, error)
       },
     )
   }
 }
 
 /** The error of a predicate, with the layer that it stands before; an abort or a block stays what it is. */
-function named(by: string, { layer, scope }: HookPlace, ctx: AnyContext, cause: unknown): unknown {
-  if (isEnding(ctx, cause)) return cause
+function conditionError(by: string, { layer, scope }: WrappedHook, ctx: AnyContext, cause: unknown): unknown {
+  if (endsRun(ctx, cause)) return cause
   return new AlliumError(
     'layer.condition',
     `The condition of ${by}() around the layer "${layer}" threw in the ${scope} scope: ${messageOf(cause)}. It is asked in each scope that the layer hooks; take care of the fields that a scope lacks.`,

@@ -1,12 +1,12 @@
 import { Agent, type AgentOptions, checkOptions, type KeysOf } from '@allium/core'
 import { modelLayer, toolLayer } from './adapter/call-layer.ts'
-import type { Live } from './adapter/hooks.ts'
+import type { LiveConfig } from './adapter/hooks.ts'
 import { Loops } from './adapter/loop.ts'
 import { loopLayer } from './adapter/loop-layer.ts'
 import { compileConfig, defaultTimeout, type Plan } from './compile.ts'
 import type { AlliumConfig } from './define-config.ts'
 import { createCode } from './entries/code.ts'
-import { atPlace, type Packs } from './packs.ts'
+import { atSource, type Packs } from './packs.ts'
 import { createReload } from './reload.ts'
 import type { Env } from './shell/environment.ts'
 import { readSource } from './source/read-source.ts'
@@ -35,14 +35,14 @@ export interface LoaderOptions {
   modules?: Readonly<Record<string, unknown>> | undefined
 }
 
-const known: KeysOf<LoaderOptions> = { packs: true, createAgent: true, modules: true }
+const optionKeys: KeysOf<LoaderOptions> = { packs: true, createAgent: true, modules: true }
 
 /** Reads a config and gives its agent, which has not begun: `.use()` still works. */
 export type LoadConfig = (config: string | URL | AlliumConfig, options?: LoadOptions) => Promise<Agent>
 
 /** Makes a `loadConfig` that knows packs. */
 export function createLoader(loader: LoaderOptions = {}): LoadConfig {
-  checkOptions(loader, known, 'createLoader()', 'options.invalid')
+  checkOptions(loader, optionKeys, 'createLoader()', 'options.invalid')
   const { packs = {}, createAgent = (options) => new Agent(options), modules = {} } = loader
   const code = createCode(modules)
   return async (config, given = {}) => {
@@ -56,14 +56,17 @@ export function createLoader(loader: LoaderOptions = {}): LoadConfig {
     }
     const files: string[] = []
     const { source, plan } = await read((file) => files.push(file))
-    const live: Live = { hooks: plan.hooks, maxIterations: options.maxSteps ?? plan.shape.agent.maxIterations ?? 25 }
+    const liveConfig: LiveConfig = {
+      hooks: plan.hooks,
+      maxIterations: options.maxSteps ?? plan.shape.agent.maxIterations ?? 25,
+    }
     const agentOptions = toAgentOptions(source, plan, options)
     const reload =
       watch && source.file !== undefined
-        ? createReload({ file: source.file, files, live, first: plan, given: options, read, onReload })
+        ? createReload({ file: source.file, files, liveConfig, first: plan, given: options, read, onReload })
         : undefined
     const agent = createAgent(reload === undefined ? agentOptions : reload.follow(agentOptions))
-    const loops = new Loops(live)
+    const loops = new Loops(liveConfig)
     // A watched config may get its first hook later.
     const hasHooks = reload !== undefined || Object.keys(plan.hooks).length > 0
     if (reload !== undefined) agent.use(reload.layer)
@@ -72,7 +75,7 @@ export function createLoader(loader: LoaderOptions = {}): LoadConfig {
       try {
         agent.use([layer])
       } catch (error) {
-        throw atPlace(source, path, error)
+        throw atSource(source, path, error)
       }
     if (hasHooks) agent.use(modelLayer(loops)).use(toolLayer(loops, plan.hooks.beforeToolExecution !== undefined))
     return agent

@@ -7,7 +7,7 @@ import { mistake, type Path, type Source } from './source/source.ts'
 /** A layer that a config may name. */
 export interface Pack {
   /** Makes the layer. Paths among its options are relative to `root`, the folder of the config. */
-  create(options: never, place: { root: string }): Usable | Promise<Usable>
+  create(options: never, location: { root: string }): Usable | Promise<Usable>
   /** Any Standard Schema for the options; without one the pack takes none. */
   options?: NonNullable<Tool['schema']>
 }
@@ -51,18 +51,18 @@ async function layerOf(source: Source, entry: unknown, path: Path, packs: Packs)
   const named = nameOf(entry)
   if (named === undefined) {
     if (source.trusted && !source.isData && isLayer(entry)) return entry as Usable
-    throw mistake(source, 'config.invalid', path, `is no pack. ${howToWrite(entry, packs)}`)
+    throw mistake(source, 'config.invalid', path, `is no pack. ${entryExamples(entry, packs)}`)
   }
   const { name, options } = named
   const pack = Object.hasOwn(packs, name) ? packs[name] : undefined
   if (pack === undefined) {
-    const known = Object.keys(packs).sort()
-    const expected = `one of ${nearestFirst(name, known).join(', ')}`
+    const packNames = Object.keys(packs).sort()
+    const expected = `one of ${nearestFirst(name, packNames).join(', ')}`
     throw mistake(
       source,
       'config.invalid',
       path,
-      `names the pack "${name}", which is not known. ${unknownName(name, known)}`,
+      `names the pack "${name}", which is not known. ${unknownName(name, packNames)}`,
       { expected },
     )
   }
@@ -77,16 +77,16 @@ async function create(source: Source, pack: Pack, options: unknown, path: Path):
   try {
     return await pack.create(checked as never, { root: source.root })
   } catch (cause) {
-    throw atPlace(source, path, cause)
+    throw atSource(source, path, cause)
   }
 }
 
 /** An error of a pack, told with its place in the config. */
-export function atPlace(source: Source, path: Path, cause: unknown): unknown {
+export function atSource(source: Source, path: Path, cause: unknown): unknown {
   if (!isAlliumError(cause)) return cause
-  const said = messageOf(cause)
-  const told = source.concealed(said)
-  return mistake(source, 'config.invalid', path, `is refused: ${told}`, told === said ? { cause } : {})
+  const message = messageOf(cause)
+  const redacted = source.conceal(message)
+  return mistake(source, 'config.invalid', path, `is refused: ${redacted}`, redacted === message ? { cause } : {})
 }
 
 function checkOptions(source: Source, schema: NonNullable<Pack['options']>, options: unknown, path: Path): unknown {
@@ -110,15 +110,15 @@ function checkOptions(source: Source, schema: NonNullable<Pack['options']>, opti
 function nameOf(entry: unknown): { name: string; options: unknown } | undefined {
   if (typeof entry === 'string') return { name: entry, options: undefined }
   if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) return undefined
-  const [[name, options] = [], more] = Object.entries(entry)
-  return more === undefined && name?.includes('.') ? { name, options } : undefined
+  const [[name, options] = [], otherEntries] = Object.entries(entry)
+  return otherEntries === undefined && name?.includes('.') ? { name, options } : undefined
 }
 
 function isLayer(entry: unknown): boolean {
   return typeof entry === 'function' || (typeof entry === 'object' && entry !== null)
 }
 
-function howToWrite(entry: unknown, packs: Packs): string {
+function entryExamples(entry: unknown, packs: Packs): string {
   const { name, ...options } = (Array.isArray(entry) ? {} : entry) as Record<string, unknown>
   if (typeof name !== 'string' || !Object.hasOwn(packs, name))
     return 'Expected a name such as guard.budget, or a map of one name to its options.'

@@ -6,7 +6,7 @@ import {
   messageOf,
   type TypedMiddleware,
 } from '@allium/core'
-import type { Live } from './adapter/hooks.ts'
+import type { LiveConfig } from './adapter/hooks.ts'
 import type { Plan } from './compile.ts'
 import { FileWatch } from './watch-files.ts'
 
@@ -21,7 +21,7 @@ export interface ReloadOptions {
   readonly file: string
   /** The files of its hooks. */
   readonly files: readonly string[]
-  readonly live: Live
+  readonly liveConfig: LiveConfig
   readonly first: Plan
   /** What the caller has said beside the file, which wins over it. */
   readonly given: Partial<AgentOptions>
@@ -33,26 +33,34 @@ export interface ReloadOptions {
  * Replaces hooks, model, instructions and thinking while the agent lives, so that its sessions go on; a running turn ends
  * with the hooks that it began with. What else has changed is warned of. A config with a mistake changes nothing.
  */
-export function createReload({ file, files, live, first, given, read, onReload = () => {} }: ReloadOptions): Reload {
+export function createReload({
+  file,
+  files,
+  liveConfig,
+  first,
+  given,
+  read,
+  onReload = () => {},
+}: ReloadOptions): Reload {
   let now = first
-  let known = files
-  let last: Promise<void> = Promise.resolve()
+  let knownFiles = files
+  let lastReload: Promise<void> = Promise.resolve()
 
   async function reload(changed: string, watched: FileWatch, logger: Logger): Promise<void> {
-    const found: string[] = []
+    const changedOptions: string[] = []
     try {
-      const { plan } = await read((hook) => found.push(hook))
-      const fixed = changedForGood(first, plan)
+      const { plan } = await read((hook) => changedOptions.push(hook))
+      const fixed = needsRestart(first, plan)
       if (fixed.length > 0)
         logger.warn(`${file} has changed in ${fixed.join(', ')}, which takes effect with a new agent.`)
       now = plan
-      live.hooks = plan.hooks
-      known = found
-      watched.watch([file, ...known])
+      liveConfig.hooks = plan.hooks
+      knownFiles = changedOptions
+      watched.watch([file, ...knownFiles])
       onReload({ file: changed })
     } catch (error) {
       // The mistake may be in a file that is new.
-      watched.watch([file, ...known, ...found])
+      watched.watch([file, ...knownFiles, ...changedOptions])
       logger.error(`The config was not reloaded: ${messageOf(error)}`, { error })
       onReload({ file: changed, error })
     }
@@ -62,9 +70,9 @@ export function createReload({ file, files, live, first, given, read, onReload =
     name: 'config:reload',
     async agent({ logger }, next) {
       const watched = new FileWatch((changed) => {
-        last = last.then(() => reload(changed, watched, logger))
+        lastReload = lastReload.then(() => reload(changed, watched, logger))
       })
-      watched.watch([file, ...known])
+      watched.watch([file, ...knownFiles])
       try {
         await next()
       } finally {
@@ -73,18 +81,18 @@ export function createReload({ file, files, live, first, given, read, onReload =
     },
     model(ctx, next) {
       const { model, thinking } = now.shape.agent
-      const before = first.shape.agent
+      const oldAgent = first.shape.agent
       // What the caller or a run chose for itself stays.
       if (
         given.model === undefined &&
         model !== undefined &&
-        before.model !== undefined &&
-        ctx.model === idOf(before.model) &&
-        model !== before.model
+        oldAgent.model !== undefined &&
+        ctx.model === idOf(oldAgent.model) &&
+        model !== oldAgent.model
       )
         ctx.setModel(model)
-      const mayThink = given.settings?.reasoning === undefined
-      if (mayThink && thinking !== before.thinking && ctx.request.settings.reasoning === before.thinking) {
+      const allowsReasoning = given.settings?.reasoning === undefined
+      if (allowsReasoning && thinking !== oldAgent.thinking && ctx.request.settings.reasoning === oldAgent.thinking) {
         const { reasoning: _, ...settings } = ctx.settings
         ctx.settings = thinking === undefined ? settings : { ...settings, reasoning: thinking }
       }
@@ -107,7 +115,7 @@ export function createReload({ file, files, live, first, given, read, onReload =
 }
 
 /** What has changed of that which an agent has from its beginning to its end; `toolTimeout` counts for hooks at once. */
-function changedForGood(first: Plan, now: Plan): string[] {
+function needsRestart(first: Plan, now: Plan): string[] {
   const keys = ['name', 'maxIterations', 'tools', 'mcp', 'use'] as const
   const differs = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b)
   const changed: string[] = keys.filter((key) => differs(first.shape.agent[key], now.shape.agent[key]))

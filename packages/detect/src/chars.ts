@@ -5,17 +5,17 @@ export const isLetter = (code: number): boolean => (code >= 65 && code <= 90) ||
 export const isWord = (code: number): boolean => isDigit(code) || isLetter(code)
 
 /** Where the run of such characters begins that ends at a place, after `most` of them at the latest. */
-export function runStart(text: string, end: number, most: number, fits: (code: number) => boolean): number {
-  const last = Math.max(0, end - most)
+export function runStart(text: string, end: number, maxLength: number, accepts: (code: number) => boolean): number {
+  const limit = Math.max(0, end - maxLength)
   let at = end
-  while (at > last && fits(text.charCodeAt(at - 1))) at--
+  while (at > limit && accepts(text.charCodeAt(at - 1))) at--
   return at
 }
 
 /** The end of the run of such characters, after `most` of them at the latest. */
-export function runEnd(text: string, from: number, most: number, fits: (code: number) => boolean): number {
-  const last = Math.min(text.length, from + most)
+export function runEnd(text: string, from: number, maxLength: number, accepts: (code: number) => boolean): number {
+  const limit = Math.min(text.length, from + maxLength)
   let at = from
-  while (at < last && fits(text.charCodeAt(at))) at++
+  while (at < limit && accepts(text.charCodeAt(at))) at++
   return at
 }

@@ -1,4 +1,4 @@
-import { openEscape, unescaped } from './escapes.ts'
+import { openEscape, resolveEscapes } from './escapes.ts'
 import { type Folded, fold } from './fold.ts'
 
 /** A part of a text. */
@@ -24,7 +24,7 @@ export interface Detector {
   /** The first finding that begins at `from` or behind it. */
   find(text: string, from: number): Span | undefined
   /** Where the end of a text begins that may grow into a finding. @default the last `longest` characters */
-  open?(text: string): number
+  partialMatchStart?(text: string): number
   /** Sees texts without case and accents. */
   readonly loose?: boolean
 }
@@ -38,13 +38,13 @@ export function findAll(detectors: readonly Detector[], text: string): Finding[]
 export function findFrom(detectors: readonly Detector[], text: string, from: number, until: number): Finding[] {
   const searches: Search[] = []
   const [strict, loose] = viewsOf(detectors)
-  begin(searches, strict, fold(text, { loose: false }), from)
-  if (loose.length > 0) begin(searches, loose, fold(text, { loose: true }), from)
+  startSearches(searches, strict, fold(text, { loose: false }), from)
+  if (loose.length > 0) startSearches(searches, loose, fold(text, { loose: true }), from)
   return searches.length === 0 ? [] : merge(searches, text, until)
 }
 
 /** Most texts have nothing to find: only what finds something goes on searching. */
-function begin(searches: Search[], detectors: readonly Detector[], folded: Folded, from: number): void {
+function startSearches(searches: Search[], detectors: readonly Detector[], folded: Folded, from: number): void {
   if (detectors.length === 0) return
   const first = folded.folded(from)
   for (const detector of detectors) {
@@ -57,8 +57,8 @@ function begin(searches: Search[], detectors: readonly Detector[], folded: Folde
 const views = new WeakMap<readonly Detector[], [strict: readonly Detector[], loose: readonly Detector[]]>()
 
 function viewsOf(detectors: readonly Detector[]) {
-  const known = views.get(detectors)
-  if (known !== undefined && known[0].length + known[1].length === detectors.length) return known
+  const cached = views.get(detectors)
+  if (cached !== undefined && cached[0].length + cached[1].length === detectors.length) return cached
   const made: [Detector[], Detector[]] = [[], []]
   for (const detector of detectors) made[detector.loose === true ? 1 : 0].push(detector)
   views.set(detectors, made)
@@ -69,7 +69,7 @@ function viewsOf(detectors: readonly Detector[]) {
 export function replaceFound(
   text: string,
   detectors: readonly Detector[],
-  replace: (found: Finding) => string,
+  replace: (finding: Finding) => string,
 ): string {
   let replaced = ''
   let at = 0
@@ -81,15 +81,15 @@ export function replaceFound(
 }
 
 function merge(searches: readonly Search[], text: string, until: number): Finding[] {
-  const found: Finding[] = []
+  const finding: Finding[] = []
   for (let at = 0; ; ) {
     let first: Search | undefined
     for (const search of searches)
-      if (search.goTo(at) && (first === undefined || search.isBefore(first))) first = search
-    if (first === undefined || first.start >= until) return found
+      if (search.advanceTo(at) && (first === undefined || search.isBefore(first))) first = search
+    if (first === undefined || first.start >= until) return finding
     const { start, end, type } = first
-    const there = text.slice(start, end)
-    found.push({ start, end, type, text: there, value: unescaped(there) })
+    const matched = text.slice(start, end)
+    finding.push({ start, end, type, text: matched, value: resolveEscapes(matched) })
     at = end
   }
 }
@@ -104,7 +104,7 @@ class Search {
   constructor(detector: Detector, folded: Folded, first: Span) {
     this.#detector = detector
     this.#folded = folded
-    this.#stand(first)
+    this.#moveTo(first)
   }
 
   get type(): string {
@@ -112,15 +112,15 @@ class Search {
   }
 
   /** Goes to its first finding from a place on; false where there is none. */
-  goTo(at: number): boolean {
+  advanceTo(at: number): boolean {
     if (this.start >= at) return this.start !== Number.POSITIVE_INFINITY
     const span = this.#detector.find(this.#folded.text, this.#folded.folded(at))
     if (span === undefined) this.start = Number.POSITIVE_INFINITY
-    else this.#stand(span)
+    else this.#moveTo(span)
     return span !== undefined
   }
 
-  #stand({ start, end }: Span): void {
+  #moveTo({ start, end }: Span): void {
     ;[this.start, this.end] = this.#folded.original(start, end)
   }
 
@@ -132,11 +132,11 @@ class Search {
 /** Where the end of a text begins that may still grow into a finding. */
 export function openEnd(detectors: readonly Detector[], text: string): number {
   const isHalf = /[\uD800-\uDBFF]$/.test(text)
-  const whole = text.slice(0, Math.min(openEscape(text), isHalf ? text.length - 1 : text.length))
-  let open = whole.length
+  const settledText = text.slice(0, Math.min(openEscape(text), isHalf ? text.length - 1 : text.length))
+  let open = settledText.length
   const folds = new Map<boolean, Folded>()
-  for (const { longest, open: openAt, loose = false } of detectors) {
-    const folded = folds.get(loose) ?? fold(whole, { loose })
+  for (const { longest, partialMatchStart: openAt, loose = false } of detectors) {
+    const folded = folds.get(loose) ?? fold(settledText, { loose })
     folds.set(loose, folded)
     const { text: view } = folded
     const from = Math.max(0, view.length - longest, openAt === undefined ? 0 : openAt(view))

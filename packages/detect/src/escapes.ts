@@ -1,5 +1,5 @@
 /** One character that a text writes as several. */
-export interface Written {
+export interface EscapeSequence {
   /** So many characters write it. */
   readonly length: number
   readonly char: string
@@ -9,7 +9,7 @@ export interface Written {
  * The escape that begins at a backslash or a percent sign: of JSON (`\n`, `\u0040`) at any depth of quoting, of Markdown
  * (`\_`), of URLs (`%40`; letters and digits are not written so).
  */
-export function escapeAt(text: string, at: number): Written | undefined {
+export function escapeAt(text: string, at: number): EscapeSequence | undefined {
   const code = text.charCodeAt(at)
   if (code === percent) return percentAt(text, at)
   return code === backslash ? backslashAt(text, at) : undefined
@@ -28,15 +28,15 @@ export function openEscape(text: string): number {
 }
 
 /** A text with its escapes resolved. */
-export function unescaped(text: string): string {
+export function resolveEscapes(text: string): string {
   let plain = ''
   let from = 0
   for (let at = nextEscape(text, 0); at >= 0; at = nextEscape(text, at)) {
-    const written = escapeAt(text, at)
-    if (written === undefined) at = Math.max(at + 1, backslashesEnd(text, at))
+    const escapeSequence = escapeAt(text, at)
+    if (escapeSequence === undefined) at = Math.max(at + 1, backslashesEnd(text, at))
     else {
-      plain += text.slice(from, at) + written.char
-      from = at += written.length
+      plain += text.slice(from, at) + escapeSequence.char
+      from = at += escapeSequence.length
     }
   }
   return from === 0 ? text : plain + text.slice(from)
@@ -55,7 +55,7 @@ function nextEscape(text: string, from: number): number {
 }
 
 /** JSON within JSON doubles its backslashes: a run of any length escapes what follows it. */
-function backslashAt(text: string, at: number): Written | undefined {
+function backslashAt(text: string, at: number): EscapeSequence | undefined {
   const end = backslashesEnd(text, at)
   const next = text.charAt(end)
   if (next === 'u') return unicodeAt(text, at, end + 1)
@@ -63,7 +63,7 @@ function backslashAt(text: string, at: number): Written | undefined {
   return char === undefined ? undefined : { length: end + 1 - at, char }
 }
 
-function unicodeAt(text: string, at: number, digits: number): Written | undefined {
+function unicodeAt(text: string, at: number, digits: number): EscapeSequence | undefined {
   const first = hex(text, digits, 4)
   if (first === undefined) return undefined
   const end = digits + 4
@@ -76,7 +76,7 @@ function unicodeAt(text: string, at: number, digits: number): Written | undefine
 }
 
 /** An escape that was escaped again has `25` behind its percent sign. */
-function percentAt(text: string, at: number): Written | undefined {
+function percentAt(text: string, at: number): EscapeSequence | undefined {
   let digits = at + 1
   while (text.startsWith('25', digits) && hex(text, digits + 2, 2) !== undefined) digits += 2
   const code = hex(text, digits, 2)
@@ -87,7 +87,7 @@ function percentAt(text: string, at: number): Written | undefined {
 }
 
 /** A character outside of ASCII: two to four bytes. */
-function utf8At(text: string, at: number): Written | undefined {
+function utf8At(text: string, at: number): EscapeSequence | undefined {
   const first = hex(text, at + 1, 2) as number
   const count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0
   if (count === 0 || !/^(?:%[89abAB][0-9A-Fa-f]){1,3}$/.test(text.slice(at + 3, at + count * 3))) return undefined

@@ -16,7 +16,7 @@ export interface Folded {
  */
 export function fold(text: string, { loose = false } = {}): Folded {
   if (itself.test(text)) return asItIs(text, loose)
-  const folding = new Folding(text, loose ? looseForms : plainForms)
+  const folding = new Folder(text, loose ? looseFormTable : plainFormTable)
   return folding.run(loose)
 }
 
@@ -24,10 +24,10 @@ export function fold(text: string, { loose = false } = {}): Folded {
 const itself = /^[\0-$&-[\]-\x7f]*$/
 
 /** What single characters fold to, found out once for each. */
-class Forms {
+class FormTable {
   /** By row of 256: 1 where a character stands for itself. */
   readonly rows: (Uint8Array | undefined)[] = []
-  readonly #other = new Map<number, string>()
+  readonly #nonAscii = new Map<number, string>()
   readonly #of: (char: string) => string
 
   constructor(of: (char: string) => string) {
@@ -61,10 +61,10 @@ class Forms {
 
   form(char: string): string {
     const code = char.codePointAt(0) as number
-    let form = this.#other.get(code)
+    let form = this.#nonAscii.get(code)
     if (form === undefined) {
       form = this.#of(char)
-      if (this.#other.size < 20_000) this.#other.set(code, form)
+      if (this.#nonAscii.size < 20_000) this.#nonAscii.set(code, form)
     }
     return form
   }
@@ -83,12 +83,12 @@ class Forms {
 const isSurrogate = (row: number): boolean => row >= 0xd8 && row <= 0xdf
 
 /** Made by the first text that asks. */
-const plainForms = new Forms(plainForm)
-const looseForms = new Forms((char) => looser(plainForm(char)))
+const plainFormTable = new FormTable(plainForm)
+const looseFormTable = new FormTable((char) => looseForm(plainForm(char)))
 
-class Folding {
+class Folder {
   readonly #text: string
-  readonly #forms: Forms
+  readonly #formTable: FormTable
   /** Joined at the end: a text that grows by `+=` is slow to go through. */
   readonly #pieces: string[] = []
   #size = 0
@@ -98,27 +98,27 @@ class Folding {
   readonly #from: number[] = []
   readonly #to: number[] = []
 
-  constructor(text: string, forms: Forms) {
+  constructor(text: string, formTable: FormTable) {
     this.#text = text
-    this.#forms = forms
+    this.#formTable = formTable
   }
 
   run(loose: boolean): Folded {
     const text = this.#text
-    const forms = this.#forms
+    const formTable = this.#formTable
     let from = 0
-    for (let at = forms.skip(text, 0); at < text.length; at = forms.skip(text, at)) {
-      const written = escapeAt(text, at)
-      if (written === undefined && text.charCodeAt(at) === 92) {
+    for (let at = formTable.skip(text, 0); at < text.length; at = formTable.skip(text, at)) {
+      const escapeSequence = escapeAt(text, at)
+      if (escapeSequence === undefined && text.charCodeAt(at) === 92) {
         at = backslashesEnd(text, at)
         continue
       }
-      const { length, char } = written ?? this.#character(at)
-      const form = char.length === 1 && forms.isItself(char.charCodeAt(0)) ? char : forms.form(char)
+      const { length, char } = escapeSequence ?? this.#character(at)
+      const form = char.length === 1 && formTable.isItself(char.charCodeAt(0)) ? char : formTable.form(char)
       const isSame = form === char && form.length === length
       if (!isSame) {
         this.#add(text.slice(from, at))
-        this.#put(form, at, at + length)
+        this.#append(form, at, at + length)
         from = at + length
       }
       at += length
@@ -136,7 +136,7 @@ class Folding {
     return { length: isPair ? 2 : 1, char: text.slice(at, at + (isPair ? 2 : 1)) }
   }
 
-  #put(form: string, from: number, to: number): void {
+  #append(form: string, from: number, to: number): void {
     if (form.length !== to - from || form.length !== 1) {
       this.#at.push(this.#size)
       this.#length.push(form.length)
@@ -155,9 +155,9 @@ class Folding {
     const [at, length, from, to] = [this.#at, this.#length, this.#from, this.#to]
     const all = this.#text.length
     const folded = this.#pieces.join('')
-    const { length: most } = folded
+    const { length: limit } = folded
     const place = (index: number): [number, number] => {
-      const i = lastUpTo(at, index)
+      const i = lastIndexUpTo(at, index)
       if (i < 0) return [index, index + 1]
       const next = (at[i] as number) + (length[i] as number)
       if (index < next) return [from[i] as number, to[i] as number]
@@ -166,12 +166,15 @@ class Folding {
     }
     return {
       text: loose ? lowered(folded) : folded,
-      original: (start, end) => [start < most ? place(start)[0] : all, end > 0 ? place(Math.min(end, most) - 1)[1] : 0],
+      original: (start, end) => [
+        start < limit ? place(start)[0] : all,
+        end > 0 ? place(Math.min(end, limit) - 1)[1] : 0,
+      ],
       folded(index) {
-        const i = lastUpTo(from, index - 1)
-        if (i < 0) return Math.min(index, most)
+        const i = lastIndexUpTo(from, index - 1)
+        if (i < 0) return Math.min(index, limit)
         const next = (at[i] as number) + (length[i] as number)
-        return Math.min(most, next + Math.max(0, index - (to[i] as number)))
+        return Math.min(limit, next + Math.max(0, index - (to[i] as number)))
       },
     }
   }
@@ -186,12 +189,12 @@ function asItIs(text: string, loose: boolean): Folded {
 }
 
 /** The last of some rising numbers that is not above another; -1 where all are. */
-function lastUpTo(numbers: readonly number[], most: number): number {
+function lastIndexUpTo(numbers: readonly number[], limit: number): number {
   let low = 0
   let high = numbers.length
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((numbers[middle] as number) <= most) low = middle + 1
+    if ((numbers[middle] as number) <= limit) low = middle + 1
     else high = middle
   }
   return low - 1
@@ -209,7 +212,7 @@ function plainForm(char: string): string {
 }
 
 /** Case is let go at the end, for the whole text at once: what differs in it alone stands for itself until then. */
-function looser(text: string): string {
+function looseForm(text: string): string {
   if (text < '\x80') return text
   const plain = text
     .normalize('NFKD')

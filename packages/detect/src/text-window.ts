@@ -10,12 +10,12 @@ const largest = 16_384
 /** Finds in a text that comes in pieces what would be found in the whole. */
 export class TextWindow {
   /** So many characters have been decided about, from the beginning. */
-  decided = 0
+  settledLength = 0
   length = 0
   readonly #detectors: readonly Detector[]
   /** Context, and what is not decided yet. */
   #text = ''
-  #looked = 0
+  #searchedLength = 0
 
   constructor(detectors: readonly Detector[]) {
     this.#detectors = detectors
@@ -25,27 +25,27 @@ export class TextWindow {
   add(piece: string): Finding[] {
     this.#text += piece
     this.length += piece.length
-    const open = this.length - this.decided
-    if (open > small && open < this.#looked * 1.25) return []
-    this.#looked = open
-    return this.#decide(open > largest ? this.#text.length : openEnd(this.#detectors, this.#text))
+    const open = this.length - this.settledLength
+    if (open > small && open < this.#searchedLength * 1.25) return []
+    this.#searchedLength = open
+    return this.#settle(open > largest ? this.#text.length : openEnd(this.#detectors, this.#text))
   }
 
   /** Decides about the rest: nothing more comes, for now. */
   end(): Finding[] {
-    return this.#decide(this.#text.length)
+    return this.#settle(this.#text.length)
   }
 
-  #decide(end: number): Finding[] {
+  #settle(end: number): Finding[] {
     const base = this.length - this.#text.length
-    const from = this.decided - base
+    const from = this.settledLength - base
     if (end <= from) return []
     const found = findFrom(this.#detectors, this.#text, from, end)
     const to = Math.max(end, found.at(-1)?.end ?? 0)
-    this.decided = base + to
-    const keepFrom = Math.max(0, to - context)
-    this.#text = this.#text.slice(keepFrom)
-    this.#looked = this.length - this.decided
-    return found.map((one) => ({ ...one, start: one.start + base, end: one.end + base }))
+    this.settledLength = base + to
+    const retainFrom = Math.max(0, to - context)
+    this.#text = this.#text.slice(retainFrom)
+    this.#searchedLength = this.length - this.settledLength
+    return found.map((finding) => ({ ...finding, start: finding.start + base, end: finding.end + base }))
   }
 }

@@ -5,7 +5,7 @@ export type Per = 'turn' | 'session' | 'user' | 'tenant'
 /** When an account begins again: with each hour, day or month of UTC, or every so many milliseconds. */
 export type Window = 'hour' | 'day' | 'month' | number
 
-interface Place {
+interface AccountContext {
   readonly rootTurnId: string
   readonly sessionId: string
   readonly owner: string | undefined
@@ -18,9 +18,15 @@ interface Place {
  *
  * @throws AlliumError `session.principal` where it counts per user or tenant, and the principal tells none
  */
-export function accountOf(layer: string, per: Per, place: Place, window: Window | undefined, now: number): string {
-  const parts = [layer, ...holderOf(layer, per, place)]
-  return JSON.stringify(window === undefined ? parts : [...parts, windowAt(window, now)])
+export function accountOf(
+  layer: string,
+  per: Per,
+  place: AccountContext,
+  window: Window | undefined,
+  now: number,
+): string {
+  const parts = [layer, ...accountOwner(layer, per, place)]
+  return JSON.stringify(window === undefined ? parts : [...parts, windowName(window, now)])
 }
 
 /**
@@ -29,10 +35,10 @@ export function accountOf(layer: string, per: Per, place: Place, window: Window 
  * @param option the one that names another holder, for the error
  * @throws AlliumError `session.principal` as {@link accountOf}
  */
-export function holderOf(
+export function accountOwner(
   layer: string,
   per: Per,
-  { rootTurnId, sessionId, owner, principal }: Place,
+  { rootTurnId, sessionId, owner, principal }: AccountContext,
   option?: string,
 ): string[] {
   const tenant = tenantOf(principal)
@@ -43,20 +49,20 @@ export function holderOf(
       return [tenant ?? '', owner ?? '', sessionId]
     case 'user': {
       const user = ownerOf(principal)
-      return user === undefined ? missing(layer, 'userId', option) : [tenant ?? '', user]
+      return user === undefined ? throwMissingField(layer, 'userId', option) : [tenant ?? '', user]
     }
     case 'tenant':
-      return tenant === undefined ? missing(layer, 'tenantId', option) : [tenant]
+      return tenant === undefined ? throwMissingField(layer, 'tenantId', option) : [tenant]
   }
 }
 
-function windowAt(window: Window, now: number): string {
+function windowName(window: Window, now: number): string {
   if (typeof window === 'number') return String(Math.floor(now / window))
   return new Date(now).toISOString().slice(0, { month: 7, day: 10, hour: 13 }[window])
 }
 
 /** Milliseconds until the account of a window ends. */
-export function endOf(window: Window, now: number): number {
+export function remainingInWindow(window: Window, now: number): number {
   if (typeof window === 'number') return window - (now % window)
   const at = new Date(now)
   const parts = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate(), at.getUTCHours()]
@@ -70,7 +76,7 @@ export function endOf(window: Window, now: number): number {
 }
 
 /** The first of these fields that holds an id. */
-export function idOf(principal: unknown, ...names: string[]): string | undefined {
+export function principalField(principal: unknown, ...names: string[]): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined
   for (const name of names) {
     const id = (principal as Record<string, unknown>)[name]
@@ -79,7 +85,7 @@ export function idOf(principal: unknown, ...names: string[]): string | undefined
   return undefined
 }
 
-export function missing(layer: string, field: string, option = 'an account'): never {
+export function throwMissingField(layer: string, field: string, option = 'an account'): never {
   throw new AlliumError(
     'session.principal',
     `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or give the layer ${option}(ctx) of its own.`,

@@ -9,7 +9,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { namesTool } from './tool-names.ts'
+import { matchesToolName } from './tool-names.ts'
 
 /** A call for which a handler decides. */
 export interface ApprovalRequest {
@@ -63,7 +63,7 @@ const readOptions = layerOptions<ApproveOptions>('guard:approve', {
  * await session.resume({ [pending[0].callId]: { approve: true } })
  */
 export function approve<Name extends string = 'guard:approve'>(
-  given: ApproveOptions<Name> = {},
+  options: ApproveOptions<Name> = {},
 ): TypedMiddleware<Record<`${Name}:remembered`, string[]>> {
   const {
     tools = ['*'],
@@ -73,43 +73,46 @@ export function approve<Name extends string = 'guard:approve'>(
     remember = false,
     expiresIn,
     as = 'guard:approve' as Name,
-  }: ApproveOptions<Name> = readOptions(given)
+  }: ApproveOptions<Name> = readOptions(options)
   const key = `${as}:remembered`
   const layer = defineMiddleware<Record<string, string[]>>({
     name: as,
     order: { is: ['authorizes', 'asks'] },
     innermost: true,
     inherit: true,
-    guards: (name) => namesTool(tools, name),
-    state: { [key]: { default: [], reducer: (known, more) => [...known, ...more] } },
+    guards: (name) => matchesToolName(tools, name),
+    state: { [key]: { default: [], reducer: (entries, more) => [...entries, ...more] } },
     async tool(ctx, next) {
-      if (!namesTool(tools, ctx.tool.name) || !(await when(ctx))) return next()
-      const known = remember ? await remembered(ctx) : undefined
-      if (known !== undefined) return pass(ctx, next, { ...known, remembered: true })
-      const asked = ctx.approval === undefined
+      if (!matchesToolName(tools, ctx.tool.name) || !(await when(ctx))) return next()
+      const rememberedApproval = remember ? await findRemembered(ctx) : undefined
+      if (rememberedApproval !== undefined) return approveAndRun(ctx, next, { ...rememberedApproval, remembered: true })
+      const decidedHere = ctx.approval === undefined
       const decision = ctx.approval ?? (await decide(ctx))
       if (decision === undefined)
-        return ctx.suspend({ reason: why(ctx), ...(expiresIn !== undefined && { expiresIn }) })
+        return ctx.suspend({ reason: reasonFor(ctx), ...(expiresIn !== undefined && { expiresIn }) })
       const by = ('by' in decision ? decision.by : undefined) ?? identityOf(ctx.principal)
-      if ('deny' in decision) return ctx.deny(decision.deny, asked && by !== nobody ? { by } : undefined)
+      if ('deny' in decision) return ctx.deny(decision.deny, decidedHere && by !== unknownIdentity ? { by } : undefined)
       if ('args' in decision) ctx.modifyArgs(() => decision.args)
-      else if (remember) ctx.state[key] = [await print(ctx, asked ? by : ctx.decidedBy)]
-      return pass(ctx, next, asked ? { by, edited: 'args' in decision } : undefined)
+      else if (remember) ctx.state[key] = [await fingerprint(ctx, decidedHere ? by : ctx.decidedBy)]
+      return approveAndRun(ctx, next, decidedHere ? { by, edited: 'args' in decision } : undefined)
     },
   })
   return withState<Record<`${Name}:remembered`, string[]>>(layer)
 
   /** What is kept of an approval: a seal over the call and who gave it, and who that was. */
-  async function print(ctx: ToolContext, by: Identity | undefined): Promise<string> {
-    const who = by === undefined || Object.keys(by).length === 0 ? [] : [by]
-    return [await ctx.seal([as, ctx.tool.name, ctx.args, ...who]), ...who.map((one) => JSON.stringify(one))].join(' ')
+  async function fingerprint(ctx: ToolContext, by: Identity | undefined): Promise<string> {
+    const identities = by === undefined || Object.keys(by).length === 0 ? [] : [by]
+    return [
+      await ctx.seal([as, ctx.tool.name, ctx.args, ...identities]),
+      ...identities.map((one) => JSON.stringify(one)),
+    ].join(' ')
   }
 
   /** Who approved the same call before, if anybody did. */
-  async function remembered(ctx: ToolContext): Promise<{ by?: Identity } | undefined> {
-    for (const kept of (ctx.state[key] ?? []) as readonly string[]) {
-      const by = identityIn(kept)
-      if ((await print(ctx, by)) === kept) return by === undefined ? {} : { by }
+  async function findRemembered(ctx: ToolContext): Promise<{ by?: Identity } | undefined> {
+    for (const entry of (ctx.state[key] ?? []) as readonly string[]) {
+      const by = identityFrom(entry)
+      if ((await fingerprint(ctx, by)) === entry) return by === undefined ? {} : { by }
     }
     return undefined
   }
@@ -123,18 +126,18 @@ export function approve<Name extends string = 'guard:approve'>(
       tool: tool.name,
       description: tool.description,
       args: structuredClone(args),
-      reason: why(ctx),
+      reason: reasonFor(ctx),
     }
     try {
       return decisionOf(await handler(request, ctx), tool.name)
     } catch (error) {
       if (ctx.signal.aborted) throw error
       ctx.logger.error(`The approval of "${tool.name}" failed: it is denied.`, { error })
-      return { deny: `The tool "${tool.name}" could not be approved.`, by: nobody }
+      return { deny: `The tool "${tool.name}" could not be approved.`, by: unknownIdentity }
     }
   }
 
-  function why(ctx: ToolContext): string {
+  function reasonFor(ctx: ToolContext): string {
     return typeof reason === 'function' ? reason(ctx) : reason
   }
 }
@@ -143,11 +146,11 @@ export function approve<Name extends string = 'guard:approve'>(
  * What a handler said. Undefined says nothing, as if there were no handler.
  * @throws TypeError for what is no decision: `{ approve: false }` is none to approve
  */
-function decisionOf(said: unknown, tool: string): Exclude<HandlerDecision, boolean> | undefined {
-  if (said === undefined) return undefined
-  if (typeof said === 'boolean') return said ? { approve: true } : { deny: `A human denied "${tool}".` }
-  const { approve, deny, args, by: who } = (said ?? {}) as Record<string, unknown>
-  const by = who === undefined ? {} : { by: identityOf(who) }
+function decisionOf(result: unknown, tool: string): Exclude<HandlerDecision, boolean> | undefined {
+  if (result === undefined) return undefined
+  if (typeof result === 'boolean') return result ? { approve: true } : { deny: `A human denied "${tool}".` }
+  const { approve, deny, args, by: approver } = (result ?? {}) as Record<string, unknown>
+  const by = approver === undefined ? {} : { by: identityOf(approver) }
   if (deny !== undefined || approve === false)
     return { deny: typeof deny === 'string' ? deny : `A human denied "${tool}".`, ...by }
   if (typeof args === 'object' && args !== null && !Array.isArray(args))
@@ -157,18 +160,22 @@ function decisionOf(said: unknown, tool: string): Exclude<HandlerDecision, boole
 }
 
 /** Decided where the handler failed. */
-const nobody: Identity = Object.freeze({})
+const unknownIdentity: Identity = Object.freeze({})
 
-function identityIn(kept: string): Identity | undefined {
-  const at = kept.indexOf(' ')
+function identityFrom(entry: string): Identity | undefined {
+  const at = entry.indexOf(' ')
   try {
-    return at < 0 ? undefined : identityOf(JSON.parse(kept.slice(at + 1)))
+    return at < 0 ? undefined : identityOf(JSON.parse(entry.slice(at + 1)))
   } catch {
     return undefined
   }
 }
 
-function pass<R>(ctx: ToolContext, next: () => Promise<R>, who?: Parameters<ToolContext['approve']>[0]): Promise<R> {
-  ctx.approve(who)
+function approveAndRun<R>(
+  ctx: ToolContext,
+  next: () => Promise<R>,
+  approver?: Parameters<ToolContext['approve']>[0],
+): Promise<R> {
+  ctx.approve(approver)
   return next()
 }

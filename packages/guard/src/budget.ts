@@ -15,13 +15,13 @@ import {
   withState,
   writerOf,
 } from '@allium/core'
-import { costAt, createPricing, type Price, type Prices, tellUnpriced } from '@allium/prices'
-import { accountOf, endOf, type Per, type Window } from './account.ts'
-import { type BudgetCut, runOf, settleCut, tellCut, turnOf } from './cut-calls.ts'
-import { ending } from './ending.ts'
-import { type Amounts, expected } from './estimate.ts'
-import { resumedHold } from './lives.ts'
-import { renewing } from './renewing.ts'
+import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/prices'
+import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
+import { blockOptions } from './block-options.ts'
+import { estimateUsage, type TokenEstimate } from './estimate-usage.ts'
+import { type BudgetCut, budgetRunOf, emitInterrupted, settleInterrupted, turnIdOfRun } from './interrupted-calls.ts'
+import { startRenewal } from './renew-hold.ts'
+import { resumeHold } from './resumed-hold.ts'
 import { Settlements } from './settlements.ts'
 
 export interface BudgetOptions<Name extends string = string> {
@@ -44,7 +44,7 @@ export interface BudgetOptions<Name extends string = string> {
   /** What a model costs whose price nobody knows, in USD for a million tokens. @default { input: 3, output: 15 } */
   fallbackPrice?: Price | undefined
   /** What a call may use, which is held while it runs. @default a token for 4 characters of input, and `maxOutputTokens` or 1,024 of output */
-  estimate?(ctx: ModelContext): Amounts
+  estimate?(ctx: ModelContext): TokenEstimate
   /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
   /**
@@ -127,7 +127,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
  * agent.use(guard.budget({ limit: 1.0, per: 'tenant', window: 'day' }))
  */
 export function budget<Name extends string = 'guard:budget'>(
-  given: BudgetOptions<Name>,
+  options: BudgetOptions<Name>,
 ): TypedMiddleware<BudgetState<Name>> {
   const {
     limit,
@@ -136,21 +136,21 @@ export function budget<Name extends string = 'guard:budget'>(
     window,
     onLimit = 'block',
     warnAt,
-    ledger: ownLedger,
+    ledger: ledgerOption,
     prices,
     fallbackPrice = { input: 3, output: 15 },
-    estimate = expected,
+    estimate = estimateUsage,
     holdFor = 600_000,
     account,
     as = 'guard:budget' as Name,
-  } = readOptions(given)
+  } = readOptions(options)
   const spentKey = `${as}:spent`
   const runKey = `${as}:run`
-  const inProcess = ownLedger === undefined ? memoryLedger() : undefined
-  const costOf = unit === 'usd' ? createPricing(prices) : undefined
+  const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
+  const pricing = unit === 'usd' ? createPricing(prices) : undefined
   const { input, output } = fallbackPrice
   const settlements = new Settlements(as)
-  const unpriced = tellUnpriced(
+  const warnUnpriced = createUnpricedWarning(
     as,
     `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
   )
@@ -173,8 +173,8 @@ export function budget<Name extends string = 'guard:budget'>(
       if (per === 'turn' && account === undefined) closeAtEnd(ctx)
       ctx.onEnd(() => (settlements.isEmpty ? undefined : settlements.retry()))
       const ledger = ledgerOf(ctx)
-      if (ledger === inProcess || ledger.holds === undefined) return next()
-      await noteRun(ctx, ledger)
+      if (ledger === localLedger || ledger.holds === undefined) return next()
+      await recordRun(ctx, ledger)
       try {
         return await next()
       } finally {
@@ -190,41 +190,41 @@ export function budget<Name extends string = 'guard:budget'>(
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.startedAt),
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
-        limit: roomOf(typeof limit === 'function' ? await limit(ctx) : limit),
+        limit: checkedLimit(typeof limit === 'function' ? await limit(ctx) : limit),
         ...(window !== undefined && account === undefined && { endsIn: endsIn(window, ctx) }),
-        ...(ledger !== inProcess && { ttl: holdFor, run: ctx.state[runKey] as string, by: writerOf(ctx) }),
+        ...(ledger !== localLedger && { ttl: holdFor, run: ctx.state[runKey] as string, by: writerOf(ctx) }),
       }
-      const resumed =
+      const resumedHold =
         ctx.replaying && request.run !== undefined
-          ? await resumedHold(ledger, request, await ctx.isRecorded())
+          ? await resumeHold(ledger, request, await ctx.isRecorded())
           : undefined
-      if (resumed !== undefined) noteCut(ctx, ctx.turnId, resumed.cut)
-      const reservation = resumed === undefined ? await ledger.reserve(request) : resumed.reservation
-      if (reservation === undefined && resumed?.isRefused !== false) return refuse(ctx, request)
+      if (resumedHold !== undefined) recordInterrupted(ctx, ctx.turnId, resumedHold.interrupted)
+      const reservation = resumedHold === undefined ? await ledger.reserve(request) : resumedHold.reservation
+      if (reservation === undefined && resumedHold?.isRefused !== false) return rejectCall(ctx, request)
       const { id } = reservation ?? request
-      const holds = reservation !== undefined && ledger !== inProcess
-      const release = holds ? renewing(as, ctx, holdFor, () => ledger.reserve({ ...request, id })) : undefined
+      const isHeld = reservation !== undefined && ledger !== localLedger
+      const stopRenewal = isHeld ? startRenewal(as, ctx, holdFor, () => ledger.reserve({ ...request, id })) : undefined
       try {
         return await next()
       } finally {
-        release?.()
-        const spent = await amountOfAll(ctx)
+        stopRenewal?.()
+        const spent = await totalAmount(ctx)
         ctx.state[spentKey] = spent
         if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
-        if (warnAt !== undefined) await warn(ctx, request, warnAt, spent)
+        if (warnAt !== undefined) await warnNearLimit(ctx, request, warnAt, spent)
       }
     },
   })
   return withState<BudgetState<Name>>(layer)
 
   function ledgerOf(ctx: TurnContext): Ledger {
-    return ownLedger ?? ctx.find(sharedStore)?.ledger ?? (inProcess as Ledger)
+    return ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   }
 
   /** A turn that goes on beyond its window is charged to it, while it holds room there. */
   function endsIn(window: Window, { startedAt, clock }: TurnContext): number {
-    const left = startedAt + endOf(window, startedAt) - clock.now()
-    return left > 0 ? left : holdFor
+    const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
+    return remaining > 0 ? remaining : holdFor
   }
 
   /** A turn that is over has no account any more; one that waits goes on with its own. */
@@ -236,80 +236,86 @@ export function budget<Name extends string = 'guard:budget'>(
   }
 
   /** The run stands in the state while it lasts; one that stands there already was cut. */
-  async function noteRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
-    const before = ctx.state[runKey] as string
-    if (before !== '') {
+  async function recordRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
+    const interruptedRun = ctx.state[runKey] as string
+    if (interruptedRun !== '') {
       await settlements.beforeCall()
-      const calls = await settleCut(ledger, before)
-      if (per === 'turn') tellCut(ctx, { layer: as, unit, cut: turnOf(before), calls })
-      else noteCut(ctx, turnOf(before), calls)
+      const calls = await settleInterrupted(ledger, interruptedRun)
+      if (per === 'turn') emitInterrupted(ctx, { layer: as, unit, cut: turnIdOfRun(interruptedRun), calls })
+      else recordInterrupted(ctx, turnIdOfRun(interruptedRun), calls)
     }
-    ctx.state[runKey] = runOf(as, ctx)
+    ctx.state[runKey] = budgetRunOf(as, ctx)
   }
 
-  function noteCut(ctx: TurnContext<Record<string, unknown>>, cut: string, calls: BudgetCut['calls']): void {
+  function recordInterrupted(ctx: TurnContext<Record<string, unknown>>, cut: string, calls: BudgetCut['calls']): void {
     if (calls.length === 0) return
     ctx.state[spentKey] = calls.reduce((sum, { amount }) => sum + amount, 0)
-    tellCut(ctx, { layer: as, unit, cut, calls: calls.map(({ account, amount }) => ({ account, amount })) })
+    emitInterrupted(ctx, { layer: as, unit, cut, calls: calls.map(({ account, amount }) => ({ account, amount })) })
   }
 
-  function roomOf(room: number): number {
-    if (typeof room === 'number' && room >= 0) return room
-    throw misconfigured(as, `needs limit of 0 or more, but ${room} was given.`)
+  function checkedLimit(value: number): number {
+    if (typeof value === 'number' && value >= 0) return value
+    throw misconfigured(as, `needs limit of 0 or more, but ${value} was given.`)
   }
 
-  async function amountOfAll(ctx: ModelContext): Promise<number> {
+  async function totalAmount(ctx: ModelContext): Promise<number> {
     let amount = 0
     for (const call of ctx.physicalCalls) amount += await amountOf(ctx, call)
     return amount
   }
 
   async function amountOf({ logger }: ModelContext, { model, usage }: PhysicalCall): Promise<number> {
-    if (costOf === undefined) return usage.inputTokens + usage.outputTokens
-    const cost = await costOf(model, usage)
-    if (cost === undefined) unpriced(logger, model)
+    if (pricing === undefined) return usage.inputTokens + usage.outputTokens
+    const cost = await pricing(model, usage)
+    if (cost === undefined) warnUnpriced(logger, model)
     return cost ?? costAt(fallbackPrice, usage)
   }
 
   /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */
-  async function warn(ctx: ModelContext, { account, limit }: Place, part: number, more: number): Promise<void> {
+  async function warnNearLimit(
+    ctx: ModelContext,
+    { account, limit }: AccountLimit,
+    fraction: number,
+    added: number,
+  ): Promise<void> {
     try {
       const { spent } = await ledgerOf(ctx).balance(account)
-      if (spent >= part * limit && spent - more < part * limit) tell(ctx, { account, limit, spent, refused: false })
+      if (spent >= fraction * limit && spent - added < fraction * limit)
+        emitBudgetEvent(ctx, { account, limit, spent, refused: false })
     } catch (error) {
       ctx.logger.warn(`"${as}" could not tell how near its limit is.`, { error })
     }
   }
 
-  function tell(ctx: ModelContext, told: Place & Pick<BudgetTold, 'spent' | 'refused'>): void {
-    ctx.emit({ type: 'guard:budget', layer: as, unit, ...told } satisfies BudgetTold)
+  function emitBudgetEvent(ctx: ModelContext, fields: AccountLimit & Pick<BudgetTold, 'spent' | 'refused'>): void {
+    ctx.emit({ type: 'guard:budget', layer: as, unit, ...fields } satisfies BudgetTold)
   }
 
-  async function refuse(ctx: ModelContext, { account, amount, limit }: Place & { amount: number }) {
+  async function rejectCall(ctx: ModelContext, { account, amount, limit }: AccountLimit & { amount: number }) {
     const { spent, reserved } = await ledgerOf(ctx).balance(account)
-    tell(ctx, { account, limit, spent, refused: true })
+    emitBudgetEvent(ctx, { account, limit, spent, refused: true })
     const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
     const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined
     if (answer !== undefined) return ctx.skipCall(answer)
-    const reason = reasonOf(as, per, exceeded)
+    const reason = blockReason(as, per, exceeded)
     if (onLimit === 'abort') return ctx.abort(reason)
-    if (onLimit !== 'stop') return ctx.block(reason, ending('guard.budget'))
+    if (onLimit !== 'stop') return ctx.block(reason, blockOptions('guard.budget'))
     ctx.stop(reason)
     return ctx.skipCall('')
   }
 }
 
-interface Place {
+interface AccountLimit {
   account: string
   limit: number
 }
 
-function reasonOf(name: string, per: Per, { unit, limit, spent, reserved, needed }: BudgetExceeded): string {
-  const tell = (amount: number) =>
+function blockReason(name: string, per: Per, { unit, limit, spent, reserved, needed }: BudgetExceeded): string {
+  const format = (amount: number) =>
     unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
-  const running = reserved > 0 ? `, ${tell(reserved)} held by calls that run now` : ''
-  const budget = `The budget "${name}" of ${tell(limit)} per ${per}`
+  const running = reserved > 0 ? `, ${format(reserved)} held by calls that run now` : ''
+  const budget = `The budget "${name}" of ${format(limit)} per ${per}`
   if (spent === 0 && reserved === 0)
-    return `${budget} has no room for this call: it may take ${tell(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
-  return `${budget} is used up: ${tell(spent)} spent${running}, and this call may take ${tell(needed)}.`
+    return `${budget} has no room for this call: it may take ${format(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
+  return `${budget} is used up: ${format(spent)} spent${running}, and this call may take ${format(needed)}.`
 }

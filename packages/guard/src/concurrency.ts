@@ -9,7 +9,7 @@ import {
   tenantOf,
   withState,
 } from '@allium/core'
-import { ending } from './ending.ts'
+import { blockOptions } from './block-options.ts'
 import { FairQueue } from './fair-queue.ts'
 
 export interface ConcurrencyOptions<Name extends string = string> {
@@ -68,7 +68,7 @@ const readOptions = layerOptions<ConcurrencyOptions>('guard:concurrency', {
  * agent.use(guard.concurrency({ limit: 20, perTenant: 5 }))
  */
 export function concurrency<Name extends string = 'guard:concurrency'>(
-  given: ConcurrencyOptions<Name>,
+  options: ConcurrencyOptions<Name>,
 ): TypedMiddleware<ConcurrencyState<Name>> {
   const {
     limit,
@@ -78,8 +78,8 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     maxWait = 30_000,
     key = ({ principal }) => tenantOf(principal) ?? '',
     as = 'guard:concurrency' as Name,
-  }: ConcurrencyOptions<Name> = readOptions(given)
-  const places = new FairQueue({ limit, perKey: perTenant, queue })
+  }: ConcurrencyOptions<Name> = readOptions(options)
+  const slots = new FairQueue({ limit, perKey: perTenant, queue })
   const stateKey = `${as}:waited`
 
   const layer = defineMiddleware<Record<string, number>>({
@@ -89,34 +89,34 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     inherit: true,
     state: { [stateKey]: sum({ scope: 'turn', persist: false }) },
     ...(scope === 'turn'
-      ? { turn: (ctx, next) => within(ctx, next) }
-      : { model: (ctx: ModelContext<Record<string, number>>, next) => within(ctx, next) }),
+      ? { turn: (ctx, next) => withSlot(ctx, next) }
+      : { model: (ctx: ModelContext<Record<string, number>>, next) => withSlot(ctx, next) }),
   })
   return withState<ConcurrencyState<Name>>(layer)
 
-  async function within<R>(ctx: TurnContext<Record<string, number>>, next: () => Promise<R>): Promise<R> {
-    const leave = places.tryEnter(key(ctx)) ?? (await stand(ctx))
+  async function withSlot<R>(ctx: TurnContext<Record<string, number>>, next: () => Promise<R>): Promise<R> {
+    const release = slots.tryAcquire(key(ctx)) ?? (await waitForSlot(ctx))
     try {
       return await next()
     } finally {
-      leave()
+      release()
     }
   }
 
-  async function stand(ctx: TurnContext<Record<string, number>>): Promise<() => void> {
+  async function waitForSlot(ctx: TurnContext<Record<string, number>>): Promise<() => void> {
     const { clock, signal } = ctx
-    const since = clock.monotonic()
-    const entered = await places.enter(key(ctx), { clock, signal, maxWait })
-    ctx.state[stateKey] = clock.monotonic() - since
-    if (typeof entered === 'function') return entered
-    const { running, waiting } = places
-    ctx.emit({ type: 'guard:concurrency', layer: as, why: entered, running, waiting } satisfies ConcurrencyRefused)
+    const startedAt = clock.monotonic()
+    const outcome = await slots.acquire(key(ctx), { clock, signal, maxWait })
+    ctx.state[stateKey] = clock.monotonic() - startedAt
+    if (typeof outcome === 'function') return outcome
+    const { running, queued: waiting } = slots
+    ctx.emit({ type: 'guard:concurrency', layer: as, why: outcome, running, waiting } satisfies ConcurrencyRefused)
     const what = scope === 'turn' ? 'turns' : 'model calls'
     return ctx.block(
-      entered === 'full'
+      outcome === 'full'
         ? `"${as}": ${running} ${what} run and ${waiting} wait; no more may. Try again later.`
         : `"${as}": no place became free within ${maxWait} ms, because ${running} ${what} run. Try again later.`,
-      ending('guard.concurrency'),
+      blockOptions('guard.concurrency'),
     )
   }
 }

@@ -9,11 +9,11 @@ import {
   withState,
 } from '@allium/core'
 import type { Detector, Finding } from '@allium/detect'
-import { keywordDetectors } from './content-words.ts'
-import { type FailureOptions, failed, failing, failureOptions, work } from './decide.ts'
-import { type DetectorOptions, detectorOf, patternDetector } from './detector.ts'
-import { ending } from './ending.ts'
-import { tellFound, type Where, wordFor } from './found.ts'
+import { blockOptions } from './block-options.ts'
+import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
+import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
+import { keywordDetectors } from './keywords.ts'
+import { type FailureOptions, failureOptions, failurePolicy, handleFailure, runLocalCheck } from './run-check.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
 import { mapMessage, mapResult, replaceIn } from './texts.ts'
 
@@ -27,13 +27,13 @@ export interface ContentOptions<Name extends string = string> extends FailureOpt
   /** What stands in the place of what was found, where `action` is `'redact'`. @default '[removed]' */
   replacement?: string | ((found: Finding) => string)
   /** Where it looks. @default ['input', 'output'] */
-  apply?: readonly Where[] | undefined
+  apply?: readonly GuardTarget[] | undefined
   /** The layer's name, and how its state key begins. @default 'guard:content' */
   as?: Name | undefined
 }
 
 /** How often the session has had something found. */
-export type FoundState<Name extends string> = Record<`${Name}:found`, number>
+export type FindingState<Name extends string> = Record<`${Name}:found`, number>
 
 const readOptions = layerOptions<ContentOptions>('guard:content', {
   keywords: option.list(option.text),
@@ -55,8 +55,8 @@ const readOptions = layerOptions<ContentOptions>('guard:content', {
  * agent.use(guard.content({ keywords: ['project nightingale'], patterns: [/\bINT-\d{6}\b/], action: 'redact' }))
  */
 export function content<Name extends string = 'guard:content'>(
-  given: ContentOptions<Name>,
-): TypedMiddleware<FoundState<Name>> {
+  options: ContentOptions<Name>,
+): TypedMiddleware<FindingState<Name>> {
   const {
     keywords = [],
     patterns = [],
@@ -65,10 +65,10 @@ export function content<Name extends string = 'guard:content'>(
     apply = ['input', 'output'],
     as = 'guard:content' as Name,
     ...failure
-  } = readOptions(given)
-  const detectors = [...keywordDetectors(keywords), ...patterns.map((pattern) => patternOf(as, pattern))]
+  } = readOptions(options)
+  const detectors = [...keywordDetectors(keywords), ...patterns.map((pattern) => toDetector(as, pattern))]
   if (detectors.length === 0) throw misconfigured(as, 'needs keywords or patterns.')
-  const guard = failing(as, failure)
+  const guard = failurePolicy(as, failure)
   const stateKey = `${as}:found`
 
   const layer = defineMiddleware<Record<string, number>>({
@@ -79,8 +79,8 @@ export function content<Name extends string = 'guard:content'>(
     ...(apply.includes('input') && {
       turn(ctx, next) {
         ctx.onInput((message, about) => {
-          const { whole } = filterOf(about.ctx as typeof ctx, 'input')
-          return work(ctx, guard, () => mapMessage(message, whole, new WeakMap()))
+          const { filterText: whole } = createFilter(about.ctx as typeof ctx, 'input')
+          return runLocalCheck(ctx, guard, () => mapMessage(message, whole, new WeakMap()))
         })
         return next()
       },
@@ -88,11 +88,11 @@ export function content<Name extends string = 'guard:content'>(
     ...(apply.includes('output') && {
       async model(ctx, next) {
         const kinds = new Set<string>()
-        const filter = filterOf(ctx, 'output')
+        const filter = createFilter(ctx, 'output')
         ctx.pipe(
           filterStream(
             filter,
-            (error) => failed(ctx, guard, error),
+            (error) => handleFailure(ctx, guard, error),
             (kind) => kinds.add(kind),
           ),
         )
@@ -105,25 +105,28 @@ export function content<Name extends string = 'guard:content'>(
       async tool(ctx, next) {
         const result = await next()
         if (result.status === 'suspended') return result
-        const { whole } = filterOf(ctx, 'toolResults')
-        return (await work(ctx, guard, () => mapResult(result, whole))) ?? result
+        const { filterText: whole } = createFilter(ctx, 'toolResults')
+        return (await runLocalCheck(ctx, guard, () => mapResult(result, whole))) ?? result
       },
     }),
   })
-  return withState<FoundState<Name>>(layer)
+  return withState<FindingState<Name>>(layer)
 
-  function filterOf(ctx: TurnContext<Record<string, number>>, where: Where): TextFilter {
-    const replace = (found: Finding): string => {
+  function createFilter(ctx: TurnContext<Record<string, number>>, target: GuardTarget): TextFilter {
+    const replace = (finding: Finding): string => {
       ctx.state[stateKey] = 1
-      tellFound(ctx, { layer: as, where, found: found.type, action })
+      emitFound(ctx, { layer: as, where: target, found: finding.type, action })
       if (action === 'block')
-        return ctx.block(`"${as}" found a ${found.type} in the ${wordFor[where]}.`, ending('guard.content', guard))
-      return typeof replacement === 'string' ? replacement : replacement(found)
+        return ctx.block(
+          `"${as}" found a ${finding.type} in the ${targetNames[target]}.`,
+          blockOptions('guard.content', guard),
+        )
+      return typeof replacement === 'string' ? replacement : replacement(finding)
     }
-    return { detectors, replace, whole: (text) => replaceIn(text, detectors, replace) }
+    return { detectors, replace, filterText: (text) => replaceIn(text, detectors, replace) }
   }
 }
 
-function patternOf(layer: string, pattern: RegExp | DetectorOptions): Detector {
-  return pattern instanceof RegExp ? patternDetector('pattern', pattern, 256) : detectorOf(layer, pattern)
+function toDetector(layer: string, pattern: RegExp | DetectorOptions): Detector {
+  return pattern instanceof RegExp ? patternDetector('pattern', pattern, 256) : createDetector(layer, pattern)
 }

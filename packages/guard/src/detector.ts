@@ -11,11 +11,11 @@ export interface DetectorOptions {
   longest?: number | undefined
 }
 
-const known: KeysOf<DetectorOptions> = { type: true, pattern: true, find: true, longest: true }
+const optionKeys: KeysOf<DetectorOptions> = { type: true, pattern: true, find: true, longest: true }
 
 /** @throws AlliumError `layer.config` for one without pattern or function */
-export function detectorOf(layer: string, options: DetectorOptions): Detector {
-  checkOptions(options ?? null, known, `A detector of "${layer}"`, 'layer.config')
+export function createDetector(layer: string, options: DetectorOptions): Detector {
+  checkOptions(options ?? null, optionKeys, `A detector of "${layer}"`, 'layer.config')
   const { type, pattern, find, longest = 256 } = options
   if ((pattern === undefined) === (find === undefined) || !(longest > 0))
     throw misconfigured(layer, `has a detector "${type}", which needs either a pattern or find(text).`)

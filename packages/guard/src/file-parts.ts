@@ -12,13 +12,13 @@ export interface PartRules {
 export type Problem = readonly [found: 'count' | 'extension' | 'size' | 'type' | 'url', reason: string]
 
 /** What is wrong about the files of a message behind so many others; undefined where nothing is. */
-export async function problemOf(message: Message, rules: PartRules, others = 0): Promise<Problem | undefined> {
-  const files = filesIn(message.content)
-  const count = others + files.length
+export async function findProblem(message: Message, rules: PartRules, earlierFiles = 0): Promise<Problem | undefined> {
+  const files = filesOf(message.content)
+  const count = earlierFiles + files.length
   if (files.length > 0 && count > rules.maxFiles)
     return ['count', `There are ${count} files; ${rules.maxFiles} may come at once.`]
   for (const file of files) {
-    const problem = await problemOfOne(file, rules)
+    const problem = await findFileProblem(file, rules)
     if (problem !== undefined) return problem
   }
   return undefined
@@ -27,40 +27,45 @@ export async function problemOf(message: Message, rules: PartRules, others = 0):
 type AnyFile = ImagePart | FilePart
 
 /** Images and files, also those in results of tools. */
-export function filesIn(content: string | readonly Part[]): AnyFile[] {
+export function filesOf(content: string | readonly Part[]): AnyFile[] {
   if (typeof content === 'string') return []
   return content.flatMap((part) => {
     if (part.type === 'image' || part.type === 'file') return [part]
-    return part.type === 'tool-result' ? filesIn(part.content) : []
+    return part.type === 'tool-result' ? filesOf(part.content) : []
   })
 }
 
-async function problemOfOne(file: AnyFile, rules: PartRules): Promise<Problem | undefined> {
+async function findFileProblem(file: AnyFile, rules: PartRules): Promise<Problem | undefined> {
   const { maxBytes, types, extensions, urls } = rules
   const filename = 'filename' in file ? file.filename : undefined
   const name = filename === undefined ? `The ${file.type}` : `The file "${filename.slice(0, 100)}"`
-  const declared = plainType(file.mediaType)
-  if (!types.some((type) => covers(type, declared)))
+  const declared = normalizeType(file.mediaType)
+  if (!types.some((type) => matchesType(type, declared)))
     return ['type', `${name} is of the type "${declared.slice(0, 100)}", which may not come in.`]
   if (filename !== undefined && extensions !== undefined && !hasExtension(filename, extensions))
     return ['extension', `${name} has an extension that may not come in.`]
-  const data = await bytesOf(file.data, maxBytes)
+  const data = await readBytes(file.data, maxBytes)
   if (data === 'too long') return ['size', `${name} is larger than ${maxBytes} bytes.`]
   if (data === 'not base64') return ['type', `${name} cannot be read.`]
   if (data instanceof URL) {
-    const passes = urls === 'allow' && data.protocol === 'https:'
-    return passes ? undefined : ['url', `${name} is behind a URL, where it cannot be checked.`]
+    const isAllowed = urls === 'allow' && data.protocol === 'https:'
+    return isAllowed ? undefined : ['url', `${name} is behind a URL, where it cannot be checked.`]
   }
-  return (await agrees(data, declared)) ? undefined : ['type', `${name} is not what it says: "${declared}".`]
+  return (await matchesDeclaredType(data, declared))
+    ? undefined
+    : ['type', `${name} is not what it says: "${declared}".`]
 }
 
-async function bytesOf(data: AnyFile['data'], maxBytes: number): Promise<Uint8Array | URL | 'too long' | 'not base64'> {
+async function readBytes(
+  data: AnyFile['data'],
+  maxBytes: number,
+): Promise<Uint8Array | URL | 'too long' | 'not base64'> {
   if (data instanceof Uint8Array) return data.byteLength > maxBytes ? 'too long' : data
   const text = String(data)
-  const inUrl = /^data:[^,]*?(?<base64>;base64)?,/is.exec(text)
-  if (inUrl === null && URL.canParse(text)) return new URL(text)
-  const base64 = (inUrl === null ? text : text.slice(inUrl[0].length)).replace(/\s/g, '')
-  if (inUrl !== null && inUrl.groups?.base64 === undefined) return 'not base64'
+  const dataUrl = /^data:[^,]*?(?<base64>;base64)?,/is.exec(text)
+  if (dataUrl === null && URL.canParse(text)) return new URL(text)
+  const base64 = (dataUrl === null ? text : text.slice(dataUrl[0].length)).replace(/\s/g, '')
+  if (dataUrl !== null && dataUrl.groups?.base64 === undefined) return 'not base64'
   if (base64.length * 0.75 - 2 > maxBytes) return 'too long'
   try {
     return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
@@ -70,17 +75,17 @@ async function bytesOf(data: AnyFile['data'], maxBytes: number): Promise<Uint8Ar
 }
 
 /** Whether the content is of the type that it is declared to be. Text has no mark of its own: it is told by its bytes. */
-async function agrees(bytes: Uint8Array, declared: string): Promise<boolean> {
+async function matchesDeclaredType(bytes: Uint8Array, declared: string): Promise<boolean> {
   const { fileTypeFromBuffer } = await import('file-type')
-  const found = plainType((await fileTypeFromBuffer(bytes))?.mime ?? '')
-  if (found !== '' && found === declared) return true
+  const detected = normalizeType((await fileTypeFromBuffer(bytes))?.mime ?? '')
+  if (detected !== '' && detected === declared) return true
   // Short marks such as "BM" begin texts too; these formats are texts themselves.
-  if (isText(declared)) return isUtf8Text(bytes) && !/^application\/(pdf|rtf|postscript|eps)$/.test(found)
-  return found === 'application/x-cfb' && oldOffice.has(declared)
+  if (isText(declared)) return isUtf8Text(bytes) && !/^application\/(pdf|rtf|postscript|eps)$/.test(detected)
+  return detected === 'application/x-cfb' && legacyOffice.has(declared)
 }
 
 /** Word, Excel and PowerPoint before 2007 share a container. */
-const oldOffice = new Set(['application/msword', 'application/vnd.ms-excel', 'application/vnd.ms-powerpoint'])
+const legacyOffice = new Set(['application/msword', 'application/vnd.ms-excel', 'application/vnd.ms-powerpoint'])
 
 function isText(type: string): boolean {
   return /^text\/|^application\/(json|xml|yaml|x-ndjson)$|\+(json|xml)$/.test(type)
@@ -96,7 +101,7 @@ function isUtf8Text(bytes: Uint8Array): boolean {
 }
 
 /** Without parameters, by its usual name. */
-function plainType(type: string): string {
+function normalizeType(type: string): string {
   const plain = String(type).split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return aliases[plain] ?? plain
 }
@@ -112,12 +117,15 @@ const aliases: Record<string, string> = {
   'application/x-zip-compressed': 'application/zip',
 }
 
-function covers(allowed: string, type: string): boolean {
-  return allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : plainType(allowed) === type
+function matchesType(allowed: string, type: string): boolean {
+  return allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : normalizeType(allowed) === type
 }
 
 /** By the last one: `report.pdf.exe` is an `.exe`. */
 export function hasExtension(name: string, extensions: readonly string[]): boolean {
-  const end = /[^./\\]\.(?<last>[^./\\]+)$/.exec(name)?.groups?.last?.toLowerCase()
-  return end !== undefined && extensions.some((one) => one.replace(/^\./, '').toLowerCase() === end)
+  const fileExtension = /[^./\\]\.(?<last>[^./\\]+)$/.exec(name)?.groups?.last?.toLowerCase()
+  return (
+    fileExtension !== undefined &&
+    extensions.some((extension) => extension.replace(/^\./, '').toLowerCase() === fileExtension)
+  )
 }

@@ -6,12 +6,12 @@ import {
   type ToolContext,
   type TypedMiddleware,
 } from '@allium/core'
-import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
-import { ending } from './ending.ts'
-import { filesIn, problemOf } from './file-parts.ts'
-import { judgePath } from './file-paths.ts'
-import { tellFound } from './found.ts'
-import { namesTool } from './tool-names.ts'
+import { blockOptions } from './block-options.ts'
+import { filesOf, findProblem } from './file-parts.ts'
+import { checkPath } from './file-paths.ts'
+import { emitFound } from './guard-found.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
+import { matchesToolName } from './tool-names.ts'
 
 export interface FilesOptions extends FailureOptions {
   /** Media types that may come in with a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */
@@ -57,7 +57,7 @@ const readOptions = layerOptions<FilesOptions>('guard:files', {
  * @example
  * agent.use(guard.files({ types: ['image/*'], root: './uploads', args: { read_file: ['path'] } }))
  */
-export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
+export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
   const {
     types = ['image/png', 'image/jpeg', 'image/webp', 'image/gif', 'application/pdf', 'text/plain'],
     extensions,
@@ -69,11 +69,11 @@ export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
     resolve = true,
     as = 'guard:files',
     ...failure
-  } = readOptions(given)
+  } = readOptions(options)
   const rules = Object.entries(args)
   if (rules.length > 0 !== (typeof root === 'string' && root !== ''))
     throw misconfigured(as, 'needs both or none of root, a folder, and args, the paths by tool.')
-  const guard = failing(as, failure)
+  const guard = failurePolicy(as, failure)
   const partRules = { types, extensions, maxBytes, maxFiles, urls }
   const pathRules = { root: root ?? '', extensions, maxBytes }
 
@@ -85,20 +85,20 @@ export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
     turn(ctx, next) {
       let files = 0
       ctx.onInput(async (message) => {
-        const problem = await decide(ctx, guard, () => problemOf(message, partRules, files))
-        files += filesIn(message.content).length
+        const problem = await runCheck(ctx, guard, () => findProblem(message, partRules, files))
+        files += filesOf(message.content).length
         if (problem === undefined) return
-        const [found, reason] = problem
-        tellFound(ctx, { layer: as, where: 'input', found, action: 'block' })
-        ctx.block(reason, ending('guard.files', guard))
+        const [kind, reason] = problem
+        emitFound(ctx, { layer: as, where: 'input', found: kind, action: 'block' })
+        ctx.block(reason, blockOptions('guard.files', guard))
       })
       return next()
     },
     ...(rules.length > 0 && {
-      guards: (name: string) => rules.some(([tool]) => namesTool([tool], name)),
+      guards: (name: string) => rules.some(([tool]) => matchesToolName([tool], name)),
       async tool(ctx, next) {
-        for (const path of rules.flatMap(([tool, paths]) => (namesTool([tool], ctx.tool.name) ? paths : []))) {
-          const problem = await check(ctx, path)
+        for (const path of rules.flatMap(([tool, paths]) => (matchesToolName([tool], ctx.tool.name) ? paths : []))) {
+          const problem = await checkArgument(ctx, path)
           if (problem !== undefined) return ctx.deny(`The argument "${path}" of "${ctx.tool.name}" ${problem}.`)
         }
         return next()
@@ -107,16 +107,16 @@ export function files(given: FilesOptions = {}): TypedMiddleware<{}> {
   })
 
   /** What is wrong about an argument; where nothing is, it becomes the path that was checked. */
-  async function check(ctx: ToolContext, place: string): Promise<string | undefined> {
+  async function checkArgument(ctx: ToolContext, argumentPath: string): Promise<string | undefined> {
     const problems: string[] = []
-    const judge = async (given: unknown) => {
-      const judged = await judgePath(given, pathRules)
-      if ('path' in judged) return judged.path
-      problems.push(judged.problem)
-      return given
+    const checkOne = async (value: unknown) => {
+      const result = await checkPath(value, pathRules)
+      if ('path' in result) return result.path
+      problems.push(result.problem)
+      return value
     }
     try {
-      const checked = await mapAt(ctx.args, place.split('.'), judge)
+      const checked = await mapAt(ctx.args, argumentPath.split('.'), checkOne)
       if (problems.length === 0 && resolve) ctx.modifyArgs(() => checked as Record<string, unknown>)
     } catch (error) {
       ctx.logger.error(`"${as}" could not check a path, so the call is denied.`, { error })

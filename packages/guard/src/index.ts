@@ -2,6 +2,7 @@ export type { Finding, Span } from '@allium/detect'
 export type { Price, Prices } from '@allium/prices'
 export type { Per, Window } from './account.ts'
 export { type ApprovalRequest, type ApproveOptions, approve, type HandlerDecision } from './approve.ts'
+export { type GuardCode, guardCodes } from './block-options.ts'
 export {
   type BudgetExceeded,
   type BudgetOptions,
@@ -11,32 +12,31 @@ export {
   type OnLimit,
 } from './budget.ts'
 export { type ConcurrencyOptions, type ConcurrencyRefused, type ConcurrencyState, concurrency } from './concurrency.ts'
-export { type ContentOptions, content, type FoundState } from './content.ts'
-export type { BudgetCut } from './cut-calls.ts'
-export type { FailureOptions } from './decide.ts'
+export { type ContentOptions, content, type FindingState } from './content.ts'
 export type { DetectorOptions } from './detector.ts'
-export { type GuardCode, guardCodes } from './ending.ts'
 export { type FilesOptions, files } from './files.ts'
 export { type FlowEvent, type FlowOptions, type FlowSource, type FlowState, flow } from './flow.ts'
-export type { GuardFound, Where } from './found.ts'
+export type { GuardFound, GuardTarget } from './guard-found.ts'
 export { type InjectionDetector, type InjectionOptions, type InjectionState, injection } from './injection.ts'
 export { injectionScore } from './injection-score.ts'
 export { type InputOptions, input } from './input.ts'
+export type { BudgetCut } from './interrupted-calls.ts'
 export { type Judged, type JudgeOptions, type JudgeState, judge } from './judge.ts'
 export { type MaxModelCallsOptions, maxModelCalls } from './max-model-calls.ts'
 export { type MaxToolCallsOptions, maxToolCalls } from './max-tool-calls.ts'
 export { type OutputOptions, output } from './output.ts'
 export type { PiiType } from './pii/detectors.ts'
 export { type PiiOptions, type PiiStrategy, pii } from './pii.ts'
+export type { PiiVault } from './placeholders.ts'
 export { type ArgumentTest, type PolicyOptions, type PolicyRule, policy } from './policy.ts'
 export type { Rate, RateStore } from './rate-counter.ts'
 export {
   type OnRateLimit,
-  type RateLimited,
+  type RateLimitEvent,
   type RateLimitOptions,
   type RateLimitState,
   rateLimit,
 } from './rate-limit.ts'
+export type { FailureOptions } from './run-check.ts'
 export { type TimeoutOptions, timeout } from './timeout.ts'
-export type { PiiVault } from './vault.ts'
 export type { Check, Verdict } from './verdict.ts'

@@ -1,14 +1,14 @@
 import { fold } from '@allium/detect'
 import type { createVard } from '@andersmyrmel/vard'
-import { scoreOfWords } from './injection-words.ts'
+import { patternScore } from './injection-patterns.ts'
 
 /** So much is looked at: vard's patterns take time by the cube of a text's length. */
-const longest = 16_000
+const maxChars = 16_000
 const window = 800
 const overlap = 160
 
 /** What says who the model is to be: so do most prompts that mean no harm. It tells of no attack by itself. */
-const weak = 0.6
+const weakScore = 0.6
 
 /**
  * How much of an attack there is in a text, from 0 to 1: the highest severity among what vard's patterns and Allium's own find,
@@ -16,10 +16,10 @@ const weak = 0.6
  * characters, base64, hexadecimal, ROT13), and no other.
  */
 export async function injectionScore(text: string): Promise<number> {
-  const vard = await builder()
-  const looked = text.length <= longest ? text : `${text.slice(0, longest / 2)} ${text.slice(-longest / 2)}`
-  const folded = fold(looked).text
-  let highest = scoreOfWords(looked)
+  const vard = await createVardDetector()
+  const inspected = text.length <= maxChars ? text : `${text.slice(0, maxChars / 2)} ${text.slice(-maxChars / 2)}`
+  const folded = fold(inspected).text
+  let highest = patternScore(inspected)
   for (let at = 0; at < Math.max(folded.length - overlap, 1); at += window - overlap) {
     const result = vard.safeParse(folded.slice(at, at + window))
     if (!result.safe) for (const threat of result.threats) highest = Math.max(highest, severityOf(threat))
@@ -30,10 +30,10 @@ export async function injectionScore(text: string): Promise<number> {
 function severityOf({ type, severity, match }: { type: string; severity: number; match: string }): number {
   const isWeak = type === 'roleManipulation' || type === 'encoding'
   const isVague = type === 'systemPromptLeak' && !/prompt|system|your|above|hidden/i.test(match)
-  return isWeak || isVague ? Math.min(severity, weak) : severity
+  return isWeak || isVague ? Math.min(severity, weakScore) : severity
 }
 
-async function builder(): Promise<ReturnType<typeof createVard>> {
+async function createVardDetector(): Promise<ReturnType<typeof createVard>> {
   const { default: vard } = await import('@andersmyrmel/vard')
   return vard()
     .threshold(0)

@@ -1,7 +1,7 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
-import { decide, type FailureOptions, failing, failureOptions } from './decide.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
 import { mapMessage, mapResult } from './texts.ts'
-import { type Check, heed, once, textIn } from './verdict.ts'
+import { applyVerdict, type Check, replaceFirst, textOf } from './verdict.ts'
 
 export interface InputOptions extends FailureOptions {
   /** Says of a text whether it may pass. */
@@ -28,10 +28,10 @@ const readOptions = layerOptions<InputOptions>('guard:input', {
  * @example
  * agent.use(guard.input((text) => (text.length > 4_000 ? { block: 'Too long.' } : true)))
  */
-export function input(given: Check | InputOptions): TypedMiddleware<{}> {
-  const { check, toolResults = false, as = 'guard:input', ...failure } = readOptions(asOptions(given))
-  const guard = failing(as, failure)
-  const about = { layer: as, reply: guard.reply, code: 'guard.input' } as const
+export function input(options: Check | InputOptions): TypedMiddleware<{}> {
+  const { check, toolResults = false, as = 'guard:input', ...failure } = readOptions(asOptions(options))
+  const guard = failurePolicy(as, failure)
+  const verdictOptions = { layer: as, reply: guard.reply, code: 'guard.input' } as const
 
   return defineMiddleware({
     name: as,
@@ -39,21 +39,21 @@ export function input(given: Check | InputOptions): TypedMiddleware<{}> {
     inherit: true,
     turn(ctx, next) {
       ctx.onInput(async (message, { ctx }) => {
-        const text = textIn([message])
-        const verdict = text === '' ? true : await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-        const replaced = heed(ctx, verdict, { ...about, where: 'input' })
-        return replaced === undefined ? undefined : mapMessage(message, once(replaced), new WeakMap())
+        const text = textOf([message])
+        const verdict = text === '' ? true : await runCheck(ctx, guard, (call) => check(text, ctx, call.signal))
+        const replacement = applyVerdict(ctx, verdict, { ...verdictOptions, where: 'input' })
+        return replacement === undefined ? undefined : mapMessage(message, replaceFirst(replacement), new WeakMap())
       })
       return next()
     },
     ...(toolResults && {
       async tool(ctx, next) {
         const result = await next()
-        const text = result.status === 'suspended' ? '' : textIn([result])
+        const text = result.status === 'suspended' ? '' : textOf([result])
         if (text === '') return result
-        const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-        const replaced = heed(ctx, verdict, { ...about, where: 'toolResults' })
-        return replaced === undefined ? result : mapResult(result, once(replaced))
+        const verdict = await runCheck(ctx, guard, (call) => check(text, ctx, call.signal))
+        const replacement = applyVerdict(ctx, verdict, { ...verdictOptions, where: 'toolResults' })
+        return replacement === undefined ? result : mapResult(result, replaceFirst(replacement))
       },
     }),
   })

@@ -17,14 +17,14 @@ function isError(value: object): value is Error {
 }
 
 async function mapError(error: Error, map: MapText, depth: number): Promise<Error> {
-  const { own, hidden } = fieldsOf(error)
-  const before = handledApart.map((key) => read(error, key))
-  const after: unknown[] = []
-  for (const one of before) after.push(await mapPlain(one, map, depth - 1))
-  const fields = await mapPlain(own, map, depth)
-  const isSame = fields === own && after.every((one, i) => one === before[i])
-  if (isSame && (await mapPlain(hidden, map, depth)) === hidden) return error
-  const [name, message, stack, cause, errors] = after
+  const { enumerableFields, hiddenValues } = errorFields(error)
+  const specialValues = specialFields.map((key) => readField(error, key))
+  const mappedValues: unknown[] = []
+  for (const item of specialValues) mappedValues.push(await mapPlain(item, map, depth - 1))
+  const fields = await mapPlain(enumerableFields, map, depth)
+  const isSame = fields === enumerableFields && mappedValues.every((item, i) => item === specialValues[i])
+  if (isSame && (await mapPlain(hiddenValues, map, depth)) === hiddenValues) return error
+  const [name, message, stack, cause, errors] = mappedValues
   const options = cause === undefined ? {} : { cause }
   const text = message as string
   const copy = Array.isArray(errors) ? new AggregateError(errors, text, options) : new Error(text, options)
@@ -35,30 +35,31 @@ async function mapError(error: Error, map: MapText, depth: number): Promise<Erro
   return copy
 }
 
-const handledApart: readonly PropertyKey[] = ['name', 'message', 'stack', 'cause', 'errors']
+const specialFields: readonly PropertyKey[] = ['name', 'message', 'stack', 'cause', 'errors']
 
 /**
  * The fields of an error. `hidden` has the values that a copy never gets: fields that are not enumerable or have a symbol as
  * their key, and getters of its class.
  */
-function fieldsOf(error: Error): { own: Record<string, unknown>; hidden: unknown[] } {
-  const own: Record<string, unknown> = {}
-  const hidden: unknown[] = []
+function errorFields(error: Error): { enumerableFields: Record<string, unknown>; hiddenValues: unknown[] } {
+  const enumerableFields: Record<string, unknown> = {}
+  const hiddenValues: unknown[] = []
   let holder: object = error
   for (let next = Object.getPrototypeOf(holder); next !== null; next = Object.getPrototypeOf(holder)) {
     for (const key of Reflect.ownKeys(holder)) {
       const { enumerable, get } = Object.getOwnPropertyDescriptor(holder, key) ?? {}
-      if (handledApart.includes(key) || (holder !== error && get === undefined)) continue
-      if (holder === error && enumerable === true && typeof key === 'string') own[key] = read(error, key)
-      else hidden.push(read(error, key))
+      if (specialFields.includes(key) || (holder !== error && get === undefined)) continue
+      if (holder === error && enumerable === true && typeof key === 'string')
+        enumerableFields[key] = readField(error, key)
+      else hiddenValues.push(readField(error, key))
     }
     holder = next
   }
-  return { own, hidden }
+  return { enumerableFields, hiddenValues }
 }
 
 /** A getter that throws has nothing to map. */
-function read(error: Error, key: PropertyKey): unknown {
+function readField(error: Error, key: PropertyKey): unknown {
   try {
     return (error as unknown as Record<PropertyKey, unknown>)[key]
   } catch {
@@ -88,20 +89,20 @@ async function mapPlain(value: unknown, map: MapText, depth: number): Promise<un
   if (value instanceof Headers) return mapHeaders(value, map)
   if (depth === 0) return undefined
   if (isError(value)) return mapError(value, map, depth)
-  if (!Array.isArray(value) && !isPlain(value)) return undefined
+  if (!Array.isArray(value) && !isPlainObject(value)) return undefined
   const entries: [string, unknown][] = []
   let changed = false
-  for (const [key, one] of Object.entries(value)) {
-    const mapped = await mapPlain(one, map, depth - 1)
-    changed ||= mapped !== one
+  for (const [key, item] of Object.entries(value)) {
+    const mapped = await mapPlain(item, map, depth - 1)
+    changed ||= mapped !== item
     entries.push([key, mapped])
   }
   if (!changed) return value
-  return Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries)
+  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries)
 }
 
 /** Also one of another realm. */
-function isPlain(value: object): boolean {
+function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

@@ -7,7 +7,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { ending } from './ending.ts'
+import { blockOptions } from './block-options.ts'
 
 export interface MaxModelCallsOptions<Name extends string = string> {
   /** Calls that a turn, or a session, may make; each attempt of a retry is one, and each call of a sub-agent. */
@@ -48,16 +48,16 @@ export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>(
     inherit: true,
     state: { [key]: sum({ scope: per }) },
     async model(ctx, next) {
-      if ((ctx.state[key] ?? 0) >= limit) return refuse(ctx)
+      if ((ctx.state[key] ?? 0) >= limit) return rejectCall(ctx)
       ctx.state[key] = 1
       return next()
     },
   })
   return withState<Record<`${Name}:calls`, number>>(layer)
 
-  function refuse(ctx: ModelContext) {
+  function rejectCall(ctx: ModelContext) {
     const reason = `"${as}": ${limit} model calls per ${per} have been made.`
-    if (onLimit === 'block') return ctx.block(reason, ending('guard.max_model_calls'))
+    if (onLimit === 'block') return ctx.block(reason, blockOptions('guard.max_model_calls'))
     if (onLimit === 'abort') return ctx.abort(reason)
     ctx.stop(reason)
     return ctx.skipCall('')

@@ -7,8 +7,8 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { ending } from './ending.ts'
-import { namesTool } from './tool-names.ts'
+import { blockOptions } from './block-options.ts'
+import { matchesToolName } from './tool-names.ts'
 
 export interface MaxToolCallsOptions<Name extends string = string> {
   /** Calls that a turn, or a session, may make. */
@@ -50,32 +50,32 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>(
   given: MaxToolCallsOptions<Name>,
 ): TypedMiddleware<MaxToolCallsState<Name>> {
   const { limit, tools = ['*'], per = 'turn', onLimit = 'deny', as = 'guard:maxToolCalls' as Name } = readOptions(given)
-  const [key, waiting] = [`${as}:calls`, `${as}:waiting`] as const
+  const [key, waitingKey] = [`${as}:calls`, `${as}:waiting`] as const
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
     order: { is: ['limits'], outside: ['asks'] },
     innermost: true,
     inherit: true,
-    guards: (name) => namesTool(tools, name),
-    state: { [key]: sum({ scope: per }), [waiting]: { default: [], scope: 'turn' } },
+    guards: (name) => matchesToolName(tools, name),
+    state: { [key]: sum({ scope: per }), [waitingKey]: { default: [], scope: 'turn' } },
     async tool(ctx, next) {
-      if (!namesTool(tools, ctx.tool.name)) return next()
-      const counted = ctx.state[waiting] as string[]
-      if (counted.includes(ctx.callId)) ctx.state[waiting] = counted.filter((id) => id !== ctx.callId)
+      if (!matchesToolName(tools, ctx.tool.name)) return next()
+      const suspendedCalls = ctx.state[waitingKey] as string[]
+      if (suspendedCalls.includes(ctx.callId)) ctx.state[waitingKey] = suspendedCalls.filter((id) => id !== ctx.callId)
       // Who has decided this very call has had the last word.
-      else if (ctx.approval === undefined && (ctx.state[key] as number) >= limit) return refuse(ctx)
+      else if (ctx.approval === undefined && (ctx.state[key] as number) >= limit) return rejectCall(ctx)
       else ctx.state[key] = 1
       const result = await next()
-      if (result.status === 'suspended') ctx.state[waiting] = [...(ctx.state[waiting] as string[]), ctx.callId]
+      if (result.status === 'suspended') ctx.state[waitingKey] = [...(ctx.state[waitingKey] as string[]), ctx.callId]
       else if (result.status === 'denied' || result.status === 'skipped') ctx.state[key] = -1
       return result
     },
   })
   return withState<MaxToolCallsState<Name>>(layer)
 
-  function refuse(ctx: ToolContext) {
+  function rejectCall(ctx: ToolContext) {
     const reason = `The limit of ${limit} calls of "${ctx.tool.name}" per ${per} is used up. Go on without it.`
-    if (onLimit === 'block') return ctx.block(`"${as}": ${reason}`, ending('guard.max_tool_calls'))
+    if (onLimit === 'block') return ctx.block(`"${as}": ${reason}`, blockOptions('guard.max_tool_calls'))
     if (onLimit === 'abort') return ctx.abort(`"${as}": ${reason}`)
     if (onLimit === 'stop') ctx.stop(`"${as}": ${reason}`)
     return ctx.deny(reason)

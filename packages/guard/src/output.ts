@@ -6,10 +6,10 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
-import { decide, type FailureOptions, failing, failureOptions, work } from './decide.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runCheck, runLocalCheck } from './run-check.ts'
 import { dropMetadata } from './stream-filter.ts'
-import { unknownKind } from './unknown-kind.ts'
-import { type Check, heed, once } from './verdict.ts'
+import { unsupportedKind } from './unsupported-kind.ts'
+import { applyVerdict, type Check, replaceFirst } from './verdict.ts'
 
 export interface OutputOptions extends FailureOptions {
   /** Says of a text whether it may pass. */
@@ -34,41 +34,45 @@ const readOptions = layerOptions<OutputOptions>('guard:output', {
  * @example
  * agent.use(guard.output((text) => !text.includes(systemPrompt)))
  */
-export function output(given: Check | OutputOptions): TypedMiddleware<{}> {
-  const { check, as = 'guard:output', ...failure } = readOptions(typeof given === 'function' ? { check: given } : given)
-  const guard = failing(as, failure)
+export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
+  const {
+    check,
+    as = 'guard:output',
+    ...failure
+  } = readOptions(typeof options === 'function' ? { check: options } : options)
+  const guard = failurePolicy(as, failure)
 
   return defineMiddleware({
     name: as,
     order: { is: ['blocks'] },
     inherit: true,
     async model(ctx, next) {
-      const changed = new Set<string>()
+      const changedKinds = new Set<string>()
       ctx.pipe(async function* (stream, end) {
         const chunks: ContentChunk[] = []
         for await (const chunk of stream) chunks.push(chunk)
         if ('error' in (await end())) return // cut, and nobody gets it
-        const text = await askAbout(ctx, chunks, 'text-delta')
-        const thought = await askAbout(ctx, chunks, 'reasoning-delta')
-        if (text !== undefined) changed.add('text')
-        if (thought !== undefined) changed.add('reasoning')
-        yield* replaced(chunks, { 'text-delta': text, 'reasoning-delta': thought })
+        const text = await checkText(ctx, chunks, 'text-delta')
+        const reasoning = await checkText(ctx, chunks, 'reasoning-delta')
+        if (text !== undefined) changedKinds.add('text')
+        if (reasoning !== undefined) changedKinds.add('reasoning')
+        yield* replaceTexts(chunks, { 'text-delta': text, 'reasoning-delta': reasoning })
       })
       const response = await next()
-      response.message = dropMetadata(response.message, changed)
+      response.message = dropMetadata(response.message, changedKinds)
       return response
     },
   })
 
-  async function askAbout(
+  async function checkText(
     ctx: ModelContext,
     chunks: readonly ContentChunk[],
     kind: 'text-delta' | 'reasoning-delta',
   ): Promise<string | undefined> {
-    const text = await work(ctx, guard, () => chunks.map((chunk) => textOf(chunk, kind)).join(''))
+    const text = await runLocalCheck(ctx, guard, () => chunks.map((chunk) => textOf(chunk, kind)).join(''))
     if (text === undefined || text === '') return undefined
-    const verdict = await decide(ctx, guard, (call) => check(text, ctx, call.signal))
-    return heed(ctx, verdict, { layer: as, where: 'output', reply: guard.reply, code: 'guard.output' })
+    const verdict = await runCheck(ctx, guard, (call) => check(text, ctx, call.signal))
+    return applyVerdict(ctx, verdict, { layer: as, where: 'output', reply: guard.reply, code: 'guard.output' })
   }
 }
 
@@ -86,18 +90,18 @@ function textOf(chunk: ContentChunk, kind: 'text-delta' | 'reasoning-delta'): st
     case 'custom':
       return ''
     default:
-      return unknownKind(chunk, 'chunk')
+      return unsupportedKind(chunk, 'chunk')
   }
 }
 
 /** The chunks with other texts: each in the place of the first of its kind. */
-function* replaced(
+function* replaceTexts(
   chunks: readonly ContentChunk[],
   texts: Record<'text-delta' | 'reasoning-delta', string | undefined>,
 ): Generator<ContentChunk> {
-  const put = {
-    'text-delta': once(texts['text-delta'] ?? ''),
-    'reasoning-delta': once(texts['reasoning-delta'] ?? ''),
+  const replacers = {
+    'text-delta': replaceFirst(texts['text-delta'] ?? ''),
+    'reasoning-delta': replaceFirst(texts['reasoning-delta'] ?? ''),
   }
   for (const chunk of chunks) {
     const isText = chunk.type === 'text-delta' || chunk.type === 'reasoning-delta'
@@ -105,7 +109,7 @@ function* replaced(
       yield chunk
       continue
     }
-    const delta = put[chunk.type](chunk.delta)
+    const delta = replacers[chunk.type](chunk.delta)
     if (delta !== '') yield { type: chunk.type, delta, ...(chunk.id !== undefined && { id: chunk.id }) }
   }
 }

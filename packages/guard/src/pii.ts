@@ -14,22 +14,22 @@ import {
   writerOf,
 } from '@allium/core'
 import type { Detector, Finding } from '@allium/detect'
-import type { FoundState } from './content.ts'
-import { type FailureOptions, failed, failing, failureOptions, waitingWhere } from './decide.ts'
-import { type DetectorOptions, detectorOf } from './detector.ts'
-import { drawnSecret } from './drawn-secret.ts'
-import { ending } from './ending.ts'
-import { tellFound, type Where, wordFor } from './found.ts'
+import { blockOptions } from './block-options.ts'
+import type { FindingState } from './content.ts'
+import { createDetector, type DetectorOptions } from './detector.ts'
 import { isDeepFrozen } from './frozen.ts'
+import { generatedSecret } from './generated-secret.ts'
+import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
 import { mapThrown } from './map-error.ts'
 import { type PiiType, piiDetectors } from './pii/detectors.ts'
-import { hashOf, maskOf } from './pii/forms.ts'
-import { type FindPhones, phonesBy } from './pii/phone-library.ts'
+import { type FindPhones, libraryPhoneDetector } from './pii/library-phones.ts'
+import { hashOf, maskOf } from './pii/masking.ts'
+import { type PiiVault, type Placeholders, PlaceholderVaults } from './placeholders.ts'
 import { restoreJson } from './restore-json.ts'
+import { checkRunner, type FailureOptions, failureOptions, failurePolicy, handleFailure } from './run-check.ts'
 import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
 import { mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
-import { namesTool } from './tool-names.ts'
-import { OpenVaults, type PiiVault, type Placeholders } from './vault.ts'
+import { matchesToolName } from './tool-names.ts'
 
 /** What becomes of a value: a placeholder that tools get the value back for, a part of it, a hash, or the turn is blocked. */
 export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
@@ -42,7 +42,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   /** What becomes of values, for all types or by type. @default 'redact' */
   strategy?: PiiStrategy | Readonly<Record<string, PiiStrategy>> | undefined
   /** Where it looks. @default ['input', 'output', 'toolResults'] */
-  apply?: readonly Where[] | undefined
+  apply?: readonly GuardTarget[] | undefined
   /** The tools that get the values of placeholders in their arguments, by name; `*` stands for any text. @default ['*'] */
   restore?: readonly string[] | undefined
   /**
@@ -62,11 +62,11 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   as?: Name | undefined
 }
 
-const strategies = option.oneOf('redact', 'mask', 'hash', 'block')
+const strategyOption = option.oneOf('redact', 'mask', 'hash', 'block')
 const readOptions = layerOptions<PiiOptions>('guard:pii', {
   types: option.list(option.any),
   detectors: option.list(option.any),
-  strategy: option.either(strategies, option.record(strategies)),
+  strategy: option.either(strategyOption, option.record(strategyOption)),
   apply: option.list(option.oneOf('input', 'output', 'toolResults')),
   restore: option.list(option.text),
   show: option.oneOf('own', 'all', 'none'),
@@ -93,11 +93,11 @@ const readOptions = layerOptions<PiiOptions>('guard:pii', {
  * agent.use(guard.pii())
  */
 export function pii<Name extends string = 'guard:pii'>(
-  given: PiiOptions<Name> = {},
-): readonly [TypedMiddleware<FoundState<Name>>, TypedMiddleware<{}>] {
+  options: PiiOptions<Name> = {},
+): readonly [TypedMiddleware<FindingState<Name>>, TypedMiddleware<{}>] {
   const {
     types = Object.keys(piiDetectors) as PiiType[],
-    detectors: more = [],
+    detectors: customDetectors = [],
     strategy = 'redact',
     apply = ['input', 'output', 'toolResults'],
     restore = ['*'],
@@ -108,41 +108,41 @@ export function pii<Name extends string = 'guard:pii'>(
     hashKey,
     as = 'guard:pii' as Name,
     ...failure
-  } = readOptions(given)
+  } = readOptions(options)
   const detectors: Detector[] = [
-    ...more.map(ownDetector),
-    ...types.flatMap(builtIn),
-    ...(phones !== undefined && types.includes('phone') ? [phonesBy(phones.find, phones.countries)] : []),
+    ...customDetectors.map(customDetector),
+    ...types.flatMap(builtInDetectors),
+    ...(phones !== undefined && types.includes('phone') ? [libraryPhoneDetector(phones.find, phones.countries)] : []),
   ]
-  const kinds = new Set(detectors.map(({ type }) => type))
-  const guard = failing(as, failure)
-  const drawn = drawnSecret(as)
-  const draws = hashKey === undefined && (strategy === 'hash' || Object.values(strategy).includes('hash'))
-  const vaults = new OpenVaults(as, vault)
-  const known: Known = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
+  const piiTypes = new Set(detectors.map(({ type }) => type))
+  const guard = failurePolicy(as, failure)
+  const generated = generatedSecret(as)
+  const needsSecret = hashKey === undefined && (strategy === 'hash' || Object.values(strategy).includes('hash'))
+  const vaults = new PlaceholderVaults(as, vault)
+  const cache: CleanCache = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
   /** A vault of one's own is waited for. */
-  const ask = waitingWhere((ctx: Pick<TurnContext, 'find'>) => vaults.vaultOf(ctx) !== undefined)
+  const runGuarded = checkRunner((ctx: Pick<TurnContext, 'find'>) => vaults.vaultFor(ctx) !== undefined)
   const stateKey = `${as}:found`
   type Ctx = TurnContext<Record<string, unknown>>
 
-  const ofTurn = defineMiddleware<Record<string, unknown>>({
+  const turnLayer = defineMiddleware<Record<string, unknown>>({
     name: as,
     order: { is: ['redacts'] },
     inherit: true,
-    state: { [stateKey]: sum(), ...(draws && drawn.state) },
+    state: { [stateKey]: sum(), ...(needsSecret && generated.state) },
     async shows(ctx) {
-      const names = show === 'none' ? undefined : await vaults.read(ctx)
-      return names && ((text) => names.show(text, kinds, show as 'own' | 'all'))
+      const placeholders = show === 'none' ? undefined : await vaults.read(ctx)
+      return placeholders && ((text) => placeholders.reveal(text, piiTypes, show as 'own' | 'all'))
     },
     async turn(ctx, next) {
-      if (draws) await drawn.draw(ctx)
-      const names = await ask(ctx, guard, () => vaults.of(ctx, { isNewTurn: true }))
-      if (names !== undefined && show !== 'none') ctx.onShow(() => names.shown(kinds, show))
+      if (needsSecret) await generated.ensure(ctx)
+      const placeholders = await runGuarded(ctx, guard, () => vaults.get(ctx, { isNewTurn: true }))
+      if (placeholders !== undefined && show !== 'none') ctx.onShow(() => placeholders.displayTransform(piiTypes, show))
       if (apply.includes('input')) ctx.onInput((message, about) => cleanInput(about.ctx as Ctx, message))
       return next()
     },
   })
-  const ofCalls = defineMiddleware<Record<string, unknown>>({
+  const callLayer = defineMiddleware<Record<string, unknown>>({
     name: `${as}:calls`,
     // What observes must see redacted answers and placeholders, also where it is innermost itself.
     order: { is: ['mutates'], inside: ['observes', 'records'] },
@@ -150,119 +150,127 @@ export function pii<Name extends string = 'guard:pii'>(
     inherit: true,
     async model(ctx, next) {
       if (apply.includes('input'))
-        await ask(ctx, guard, () => within(ctx, 'input', ({ whole }) => cleanMessages(ctx, whole, known)))
+        await runGuarded(ctx, guard, () =>
+          withPlaceholders(ctx, 'input', ({ filterText: whole }) => cleanMessages(ctx, whole, cache)),
+        )
       if (!apply.includes('output')) return next()
-      const kinds = new Set<string>()
-      const names = await ask(ctx, guard, () => vaults.of(ctx))
-      if (names === undefined) return next()
-      const filter = filterOf(ctx, names, 'output')
+      const changedKinds = new Set<string>()
+      const placeholders = await runGuarded(ctx, guard, () => vaults.get(ctx))
+      if (placeholders === undefined) return next()
+      const filter = createFilter(ctx, placeholders, 'output')
       ctx.pipe(
         filterStream(
           filter,
-          (error) => failed(ctx, guard, error),
-          (kind) => kinds.add(kind),
+          (error) => handleFailure(ctx, guard, error),
+          (kind) => changedKinds.add(kind),
         ),
       )
       try {
         const response = await next()
-        response.message = dropMetadata(response.message, kinds)
+        response.message = dropMetadata(response.message, changedKinds)
         return response
       } finally {
-        await ask(ctx, guard, () => names.save(writerOf(ctx)))
+        await runGuarded(ctx, guard, () => placeholders.save(writerOf(ctx)))
       }
     },
     async tool(ctx, next) {
       const { args } = ctx
-      const restored = await ask(ctx, guard, () => restoreArgs(ctx, args))
+      const restored = await runGuarded(ctx, guard, () => restoreArgs(ctx, args))
       if (typeof restored === 'string') return ctx.deny(restored)
       const result = await next()
       if (restored === true) ctx.modifyArgs(() => args, { show: true }) // for layers outside that read them on the way out
       if (result.status === 'suspended' || !apply.includes('toolResults')) return result
-      const clean = () => within(ctx, 'toolResults', ({ whole }) => cleanResult(result, whole))
-      return (await ask(ctx, guard, clean)) ?? result
+      const clean = () => withPlaceholders(ctx, 'toolResults', ({ filterText: whole }) => cleanResult(result, whole))
+      return (await runGuarded(ctx, guard, clean)) ?? result
     },
   })
-  return [withState<FoundState<Name>>(ofTurn), withState<{}>(ofCalls)]
+  return [withState<FindingState<Name>>(turnLayer), withState<{}>(callLayer)]
 
   /** What the principal says is its own: its reader may see it again. */
   async function cleanInput(ctx: Ctx, message: Message): Promise<Message> {
     const clean = () =>
-      within(ctx, 'input', ({ whole }) => mapMessage(message, whole, new WeakMap()), message.role === 'user')
-    return (await ask(ctx, guard, clean)) ?? message
+      withPlaceholders(
+        ctx,
+        'input',
+        ({ filterText: whole }) => mapMessage(message, whole, new WeakMap()),
+        message.role === 'user',
+      )
+    return (await runGuarded(ctx, guard, clean)) ?? message
   }
 
   /** Opens the placeholders of the session, and keeps those that are new. */
-  async function within<T>(
+  async function withPlaceholders<T>(
     ctx: Ctx,
-    where: Where,
+    target: GuardTarget,
     work: (filter: TextFilter) => Promise<T>,
-    isOwn = false,
+    isFromInput = false,
   ): Promise<T> {
-    const names = await vaults.of(ctx)
-    const done = await work(filterOf(ctx, names, where, isOwn))
-    await names.save(writerOf(ctx))
-    return done
+    const placeholders = await vaults.get(ctx)
+    const result = await work(createFilter(ctx, placeholders, target, isFromInput))
+    await placeholders.save(writerOf(ctx))
+    return result
   }
 
-  function filterOf(ctx: Ctx, names: Placeholders, where: Where, isOwn = false): TextFilter {
-    const isPublic = publicValues(ctx)
-    const replace = (found: Finding, isNumber?: boolean): string | Promise<string> => {
-      const { type, text, value } = found
+  function createFilter(ctx: Ctx, placeholders: Placeholders, target: GuardTarget, isFromInput = false): TextFilter {
+    const isPublic = publicValueTest(ctx)
+    const replace = (finding: Finding, isNumber?: boolean): string | Promise<string> => {
+      const { type, text, value } = finding
       if (isPublic(value)) return text
       const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
       ctx.state[stateKey] = 1
-      tellFound(ctx, { layer: as, where, found: type, action })
+      emitFound(ctx, { layer: as, where: target, found: type, action })
       switch (action) {
         case 'block':
           return ctx.block(
-            `"${as}" found a value of the type "${type}" in the ${wordFor[where]}.`,
-            ending('guard.pii', guard),
+            `"${as}" found a value of the type "${type}" in the ${targetNames[target]}.`,
+            blockOptions('guard.pii', guard),
           )
         case 'mask':
           return maskOf(type, value)
         case 'hash':
-          return hashOf(hashKey ?? drawn.of(ctx), type, value)
+          return hashOf(hashKey ?? generated.get(ctx), type, value)
         case 'redact':
-          return names.nameOf(type, value, { isOwn, isNumber })
+          return placeholders.placeholderFor(type, value, { isOwn: isFromInput, isNumber })
       }
     }
     /** What was cleaned for the history is sent to the model right after. */
-    const whole = async (text: string, isNumber?: boolean) => {
-      const recent = known.recent.get(ctx.agent) ?? []
+    const filterText = async (text: string, isNumber?: boolean) => {
+      const recent = cache.recent.get(ctx.agent) ?? []
       if (recent.includes(text)) return text
       const cleaned = await replaceIn(text, detectors, (found) => replace(found, isNumber))
-      known.recent.set(ctx.agent, [cleaned, ...recent.slice(0, 7)])
+      cache.recent.set(ctx.agent, [cleaned, ...recent.slice(0, 7)])
       return cleaned
     }
-    return { detectors, replace, whole }
+    return { detectors, replace, filterText }
   }
 
-  function publicValues({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
+  function publicValueTest({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
     const instructions = agent.instructions ?? ''
     return (value) =>
       instructions.includes(value) ||
-      allow.some((one) =>
-        typeof one === 'string' ? one.toLowerCase() === value.toLowerCase() : value.search(one) >= 0,
+      allow.some((entry) =>
+        typeof entry === 'string' ? entry.toLowerCase() === value.toLowerCase() : value.search(entry) >= 0,
       )
   }
 
   /** Whether values were put into the arguments; or why the call is refused: a placeholder was made up, or its value is gone. */
   async function restoreArgs(ctx: ToolContext, args: ToolContext['args']): Promise<boolean | string> {
-    if (!namesTool(restore, ctx.tool.name)) return false
-    const names = await vaults.of(ctx)
-    const unknown = new Set<string>()
+    if (!matchesToolName(restore, ctx.tool.name)) return false
+    const placeholders = await vaults.get(ctx)
+    const unknownNames = new Set<string>()
     const restored = restoreJson(
       args,
-      (text) => names.restore(text, kinds, (name) => unknown.add(name)),
-      (name) => names.isNumber(name),
+      (text) => placeholders.restore(text, piiTypes, (name) => unknownNames.add(name)),
+      (name) => placeholders.isNumber(name),
     )
-    if (unknown.size > 0) return `Nobody knows what ${[...unknown].join(', ')} stands for. Ask the user for it.`
+    if (unknownNames.size > 0)
+      return `Nobody knows what ${[...unknownNames].join(', ')} stands for. Ask the user for it.`
     if (restored !== args) ctx.modifyArgs(() => restored, { show: false })
     return restored !== args
   }
 
-  function ownDetector(options: DetectorOptions): Detector {
-    const detector = detectorOf(as, options)
+  function customDetector(options: DetectorOptions): Detector {
+    const detector = createDetector(as, options)
     if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
     throw misconfigured(
       as,
@@ -270,7 +278,7 @@ export function pii<Name extends string = 'guard:pii'>(
     )
   }
 
-  function builtIn(type: PiiType): readonly Detector[] {
+  function builtInDetectors(type: PiiType): readonly Detector[] {
     const detectors = piiDetectors[type]
     if (detectors !== undefined) return detectors
     throw misconfigured(as, `knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`)
@@ -278,20 +286,24 @@ export function pii<Name extends string = 'guard:pii'>(
 }
 
 /** What the model is sent, but for instructions, which are the developer's. */
-async function cleanMessages(ctx: ModelContext, whole: TextFilter['whole'], known: Known): Promise<void> {
+async function cleanMessages(
+  ctx: ModelContext,
+  filterText: TextFilter['filterText'],
+  cache: CleanCache,
+): Promise<void> {
   const messages: Message[] = []
-  const before = ctx.request.messages
-  for (const message of before as readonly Message[]) {
-    const isKnown = message.role === 'system' || known.clean.has(message)
-    const mapped = isKnown ? message : await mapMessage(message, whole, known.unchanged)
-    if (!isKnown && mapped === message && isDeepFrozen(message)) known.clean.add(message)
+  const original = ctx.request.messages
+  for (const message of original as readonly Message[]) {
+    const isClean = message.role === 'system' || cache.clean.has(message)
+    const mapped = isClean ? message : await mapMessage(message, filterText, cache.unchanged)
+    if (!isClean && mapped === message && isDeepFrozen(message)) cache.clean.add(message)
     messages.push(mapped)
   }
-  if (messages.some((message, i) => message !== before[i])) ctx.messages = messages
+  if (messages.some((message, i) => message !== original[i])) ctx.messages = messages
 }
 
 /** What a layer has found nothing in. */
-interface Known {
+interface CleanCache {
   /** Messages that cannot change any more. */
   readonly clean: WeakSet<object>
   readonly unchanged: Unchanged
@@ -300,9 +312,9 @@ interface Known {
 }
 
 /** What was thrown goes to logs: it is cleaned as well. */
-async function cleanResult(result: ToolResult, whole: TextFilter['whole']): Promise<ToolResult> {
-  const cleaned = await mapResult(result, whole)
+async function cleanResult(result: ToolResult, filterText: TextFilter['filterText']): Promise<ToolResult> {
+  const cleaned = await mapResult(result, filterText)
   const { error } = result
-  const mapped = error === undefined ? undefined : await mapThrown(error, async (text) => whole(text))
+  const mapped = error === undefined ? undefined : await mapThrown(error, async (text) => filterText(text))
   return mapped === error ? cleaned : { ...cleaned, error: mapped }
 }

@@ -6,7 +6,7 @@ import {
   type ToolContext,
   type TypedMiddleware,
 } from '@allium/core'
-import { namesTool } from './tool-names.ts'
+import { matchesToolName } from './tool-names.ts'
 
 /** What an argument must be: a text that a pattern finds something in, one of some values, or what a function says yes to. */
 export type ArgumentTest =
@@ -64,41 +64,42 @@ const readOptions = layerOptions<PolicyOptions>('guard:policy', {
  * @example
  * agent.use(guard.policy({ deny: ['*_delete'], rules: [{ tool: 'refund', roles: ['manager'], args: { amount: (n) => Number(n) <= 100 } }] }))
  */
-export function policy(given: PolicyOptions): TypedMiddleware<{}> {
-  const { allow = ['*'], deny = [], rules = [], roles = rolesOf, as = 'guard:policy' } = readOptions(given)
+export function policy(options: PolicyOptions): TypedMiddleware<{}> {
+  const { allow = ['*'], deny = [], rules = [], roles = rolesOf, as = 'guard:policy' } = readOptions(options)
   if (deny.length === 0 && rules.length === 0 && allow.includes('*'))
     throw misconfigured(as, 'allows everything. Give it allow, deny or rules.')
-  const mayRun = (name: string) => namesTool(allow, name) && !namesTool(deny, name)
+  const isAllowed = (name: string) => matchesToolName(allow, name) && !matchesToolName(deny, name)
 
   return defineMiddleware({
     name: as,
     order: { is: ['authorizes'] },
     innermost: true,
     inherit: true,
-    guards: (name) => mayRun(name) && rules.some(({ tool }) => namesTool([tool], name)),
+    guards: (name) => isAllowed(name) && rules.some(({ tool }) => matchesToolName([tool], name)),
     model(ctx, next) {
-      const hidden = ctx.request.tools.map(({ name }) => name).filter((name) => !mayRun(name))
+      const hidden = ctx.request.tools.map(({ name }) => name).filter((name) => !isAllowed(name))
       if (hidden.length > 0) ctx.removeTools(...hidden)
       return next()
     },
     async tool(ctx, next) {
       const { name } = ctx.tool
-      if (!mayRun(name)) return ctx.deny(`The tool "${name}" may not be used here.`)
+      if (!isAllowed(name)) return ctx.deny(`The tool "${name}" may not be used here.`)
       for (const rule of rules) {
-        const broken = namesTool([rule.tool], name) ? await brokenBy(rule, ctx) : undefined
-        if (broken !== undefined) return ctx.deny(rule.reason ?? broken)
+        const violation = matchesToolName([rule.tool], name) ? await findViolation(rule, ctx) : undefined
+        if (violation !== undefined) return ctx.deny(rule.reason ?? violation)
       }
       return next()
     },
   })
 
-  async function brokenBy(rule: PolicyRule, ctx: ToolContext): Promise<string | undefined> {
+  async function findViolation(rule: PolicyRule, ctx: ToolContext): Promise<string | undefined> {
     const { name } = ctx.tool
-    const own = roles(ctx)
-    if (rule.roles !== undefined && !rule.roles.some((role) => own.includes(role)))
+    const callerRoles = roles(ctx)
+    if (rule.roles !== undefined && !rule.roles.some((role) => callerRoles.includes(role)))
       return `The tool "${name}" is for other users.`
     for (const [path, test] of Object.entries(rule.args ?? {}))
-      if (!(await passes(test, at(ctx.args, path), ctx))) return `The argument "${path}" of "${name}" is not allowed.`
+      if (!(await passes(test, valueAt(ctx.args, path), ctx)))
+        return `The argument "${path}" of "${name}" is not allowed.`
     return undefined
   }
 }
@@ -116,7 +117,7 @@ async function passes(test: ArgumentTest, value: unknown, ctx: ToolContext): Pro
   }
 }
 
-function at(args: Record<string, unknown>, path: string): unknown {
+function valueAt(args: Record<string, unknown>, path: string): unknown {
   let value: unknown = args
   for (const key of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined

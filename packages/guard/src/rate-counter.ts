@@ -1,7 +1,7 @@
 /// <reference path="./rate-limiter-memory.d.ts" />
 import { misconfigured, type RateCounter, sharedStore, type TurnContext, tenantOf } from '@allium/core'
-import { holderOf, idOf, missing } from './account.ts'
-import { ledgerRates } from './ledger-rates.ts'
+import { accountOwner, principalField, throwMissingField } from './account.ts'
+import { ledgerRateStore } from './ledger-rate-store.ts'
 
 /** So many turns, or model calls, in each window of somebody. */
 export interface Rate {
@@ -16,88 +16,88 @@ export interface Rate {
 /** The part of a limiter of rate-limiter-flexible that is used. */
 export interface RateStore extends RateCounter {
   /** Gives back what `consume` gave, where that is known better than by its key. */
-  undo?(taken: unknown): Promise<unknown>
+  undo?(receipt: unknown): Promise<unknown>
 }
 
 /** Makes what counts a rate. */
-export type MakeStore = (options: { keyPrefix: string; points: number; duration: number }) => RateStore
+export type MakeRateStore = (options: { keyPrefix: string; points: number; duration: number }) => RateStore
 
 /** A rate that had no room. */
-interface Full {
+interface RateExceeded {
   /** Which of the places. */
-  readonly place: number
+  readonly slotIndex: number
   readonly limit: number
   readonly retryAfter: number
 }
 
 /** A place in a rate: who is counted there, and how many places there are. */
-export interface Place {
-  readonly rate: Counted
+export interface RateSlot {
+  readonly rate: RateRule
   readonly key: string
   readonly limit: number
-  readonly open: () => Promise<RateStore>
+  readonly openStore: () => Promise<RateStore>
   /** What its store gave for it, where it takes that back: plain data. */
-  taken?: unknown
+  receipt?: unknown
 }
 
 /** Takes each place, or none and tells which rate is full. */
-export async function take(places: readonly Place[]): Promise<Full | undefined> {
-  for (const [i, place] of places.entries()) {
-    const retryAfter = await place.rate.take(place)
+export async function consumeAll(slots: readonly RateSlot[]): Promise<RateExceeded | undefined> {
+  for (const [i, slot] of slots.entries()) {
+    const retryAfter = await slot.rate.consume(slot)
     if (retryAfter === undefined) continue
-    await giveBack(places.slice(0, i))
-    return { place: i, limit: place.limit, retryAfter }
+    await refund(slots.slice(0, i))
+    return { slotIndex: i, limit: slot.limit, retryAfter }
   }
   return undefined
 }
 
-export async function giveBack(places: readonly Place[]): Promise<void> {
+export async function refund(slots: readonly RateSlot[]): Promise<void> {
   await Promise.all(
-    places.map(async ({ open, key, taken }) => {
-      const store = await open()
-      await (store.undo === undefined ? store.reward(key, 1) : store.undo(taken))
+    slots.map(async ({ openStore, key, receipt }) => {
+      const store = await openStore()
+      await (store.undo === undefined ? store.reward(key, 1) : store.undo(receipt))
     }),
   )
 }
 
-const milliseconds = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+const windowLengths = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 /** What a timer of the runtime can wait, which clears the windows of the store in memory. */
-const longest = 2 ** 31 - 1
+const maxTimer = 2 ** 31 - 1
 
 /** For who is counted in this process. */
-const here = {}
+const localScope = {}
 
 /** A rate with its stores, one for each limit and each agent's store. */
-export class Counted {
+export class RateRule {
   readonly window: number
   readonly per: NonNullable<Rate['per']>
   readonly #name: string
   readonly #key: ((ctx: TurnContext) => string) | undefined
-  readonly #makeStore: MakeStore | undefined
+  readonly #makeStore: MakeRateStore | undefined
   readonly #limit: Rate['limit']
   readonly #stores = new WeakMap<object, Map<number, Promise<RateStore>>>()
 
   constructor(
     name: string,
     { limit, window = 'minute', per = 'session' }: Rate,
-    store: MakeStore | undefined,
+    store: MakeRateStore | undefined,
     key: ((ctx: TurnContext) => string) | undefined,
   ) {
     this.#name = name
     this.#limit = limit
-    this.window = typeof window === 'number' ? window : milliseconds[window]
+    this.window = typeof window === 'number' ? window : windowLengths[window]
     this.per = per
     this.#key = key
     this.#makeStore = store
-    if (store === undefined && this.window > longest)
+    if (store === undefined && this.window > maxTimer)
       throw misconfigured(
         name,
-        `counts ${timeOf(this.window)} in memory, which holds up to 24 days. Give it a store, or use guard.budget.`,
+        `counts ${windowText(this.window)} in memory, which holds up to 24 days. Give it a store, or use guard.budget.`,
       )
   }
 
   keyOf(ctx: TurnContext): string {
-    const owner = this.#key === undefined ? this.#owner(ctx) : [this.#key(ctx)]
+    const owner = this.#key === undefined ? this.#ownerParts(ctx) : [this.#key(ctx)]
     return JSON.stringify([this.per, this.window, ...owner])
   }
 
@@ -107,20 +107,20 @@ export class Counted {
   }
 
   /** Whether what counts it is elsewhere, and is to be waited for. */
-  isElsewhere(ctx: Pick<TurnContext, 'find' | 'clock'>): boolean {
-    return this.#makeStore !== undefined || this.#sharedBy(ctx) !== undefined
+  isRemote(ctx: Pick<TurnContext, 'find' | 'clock'>): boolean {
+    return this.#makeStore !== undefined || this.#sharedStore(ctx) !== undefined
   }
 
-  placeOf(ctx: TurnContext, limit: number): Place {
-    return { rate: this, key: this.keyOf(ctx), limit, open: () => this.#opened(ctx, limit) }
+  slotFor(ctx: TurnContext, limit: number): RateSlot {
+    return { rate: this, key: this.keyOf(ctx), limit, openStore: () => this.#storeFor(ctx, limit) }
   }
 
   /** Takes a place; gives the milliseconds until there may be one where there is none. */
-  async take(place: Place): Promise<number | undefined> {
-    const store = await place.open()
+  async consume(slot: RateSlot): Promise<number | undefined> {
+    const store = await slot.openStore()
     try {
-      const taken = await store.consume(place.key, 1)
-      if (store.undo !== undefined) place.taken = taken
+      const receipt = await store.consume(slot.key, 1)
+      if (store.undo !== undefined) slot.receipt = receipt
       return undefined
     } catch (refused) {
       const ms = (refused as { msBeforeNext?: unknown } | undefined)?.msBeforeNext
@@ -129,39 +129,39 @@ export class Counted {
     }
   }
 
-  #owner(ctx: TurnContext): string[] {
-    if (this.per !== 'ip') return holderOf(this.#name, this.per, ctx, 'a key')
-    const ip = idOf(ctx.principal, 'ip') ?? idOf(ctx.context, 'ip')
-    return ip === undefined ? missing(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
+  #ownerParts(ctx: TurnContext): string[] {
+    if (this.per !== 'ip') return accountOwner(this.#name, this.per, ctx, 'a key')
+    const ip = principalField(ctx.principal, 'ip') ?? principalField(ctx.context, 'ip')
+    return ip === undefined ? throwMissingField(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
   /** What makes stores, where the agent's store can count. */
-  #sharedBy(ctx: Pick<TurnContext, 'find' | 'clock'>): { by: object; make: MakeStore } | undefined {
+  #sharedStore(ctx: Pick<TurnContext, 'find' | 'clock'>): { scope: object; makeStore: MakeRateStore } | undefined {
     const { limits, ledger } = ctx.find(sharedStore) ?? {}
-    if (limits !== undefined) return { by: limits, make: limits }
-    return ledger === undefined ? undefined : { by: ledger, make: ledgerRates(ledger, ctx.clock) }
+    if (limits !== undefined) return { scope: limits, makeStore: limits }
+    return ledger === undefined ? undefined : { scope: ledger, makeStore: ledgerRateStore(ledger, ctx.clock) }
   }
 
-  #opened(ctx: TurnContext, limit: number): Promise<RateStore> {
-    const shared = this.#makeStore === undefined ? this.#sharedBy(ctx) : undefined
-    const by = shared?.by ?? here
-    const stores = this.#stores.get(by) ?? new Map<number, Promise<RateStore>>()
-    this.#stores.set(by, stores)
-    const opening = stores.get(limit) ?? this.#open(limit, this.#makeStore ?? shared?.make)
+  #storeFor(ctx: TurnContext, limit: number): Promise<RateStore> {
+    const shared = this.#makeStore === undefined ? this.#sharedStore(ctx) : undefined
+    const scope = shared?.scope ?? localScope
+    const stores = this.#stores.get(scope) ?? new Map<number, Promise<RateStore>>()
+    this.#stores.set(scope, stores)
+    const opening = stores.get(limit) ?? this.#createStore(limit, this.#makeStore ?? shared?.makeStore)
     stores.set(limit, opening)
     return opening
   }
 
-  async #open(points: number, make: MakeStore | undefined): Promise<RateStore> {
+  async #createStore(points: number, makeStore: MakeRateStore | undefined): Promise<RateStore> {
     const options = { keyPrefix: this.#name, points, duration: this.window / 1000 }
-    if (make !== undefined) return make(options)
+    if (makeStore !== undefined) return makeStore(options)
     // Not the package's index, which loads a driver for each database.
     const { default: RateLimiterMemory } = await import('rate-limiter-flexible/lib/RateLimiterMemory.js')
     return new RateLimiterMemory(options)
   }
 }
 
-export function timeOf(ms: number): string {
-  const named = Object.entries(milliseconds).find(([, length]) => length === ms)
+export function windowText(ms: number): string {
+  const named = Object.entries(windowLengths).find(([, length]) => length === ms)
   return named === undefined ? `${ms} ms` : `a ${named[0]}`.replace('a hour', 'an hour')
 }

@@ -10,9 +10,17 @@ import {
   wait,
   withState,
 } from '@allium/core'
-import { decide, type FailureOptions, failing, failureOptions, waitingWhere } from './decide.ts'
-import { ending } from './ending.ts'
-import { Counted, giveBack, type MakeStore, type Place, type Rate, take, timeOf } from './rate-counter.ts'
+import { blockOptions } from './block-options.ts'
+import {
+  consumeAll,
+  type MakeRateStore,
+  type Rate,
+  RateRule,
+  type RateSlot,
+  refund,
+  windowText,
+} from './rate-counter.ts'
+import { checkRunner, type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
 
 export interface RateLimitOptions<Name extends string = string> extends Partial<Rate>, FailureOptions {
   /** Further rates; all of them must have room. */
@@ -26,13 +34,13 @@ export interface RateLimitOptions<Name extends string = string> extends Partial<
   /** The name of the count, in place of `per`. It must keep tenants apart. */
   key?(ctx: TurnContext): string
   /** Makes what counts: a limiter of rate-limiter-flexible, for one rate. Several processes share one in Redis. @default the limits of the agent's store, or its ledger; else RateLimiterMemory */
-  store?: MakeStore | undefined
+  store?: MakeRateStore | undefined
   /** The layer's name, and how its state key begins. @default 'guard:rateLimit' */
   as?: Name | undefined
 }
 
 /** A rate had no room. */
-export interface RateLimited {
+export interface RateLimitEvent {
   type: 'guard:rateLimit'
   layer: string
   limit: number
@@ -47,12 +55,12 @@ export interface RateLimited {
 
 export type OnRateLimit = (
   ctx: TurnContext,
-  limited: RateLimited,
+  limited: RateLimitEvent,
 ) => string | undefined | void | Promise<string | undefined | void>
 
 declare module '@allium/core' {
   interface AgentEvents {
-    'guard:rateLimit': RateLimited
+    'guard:rateLimit': RateLimitEvent
   }
 }
 
@@ -86,7 +94,7 @@ const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
  * agent.use(guard.rateLimit({ limit: 20, window: 'minute', per: 'user' }))
  */
 export function rateLimit<Name extends string = 'guard:rateLimit'>(
-  given: RateLimitOptions<Name>,
+  options: RateLimitOptions<Name>,
 ): TypedMiddleware<RateLimitState<Name>> {
   const {
     limit,
@@ -100,15 +108,15 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     store,
     as = 'guard:rateLimit' as Name,
     ...failure
-  } = readOptions(given)
-  const all = [...(limit === undefined ? [] : [{ limit, window, per } as Rate]), ...rates].map(
-    (rate) => new Counted(as, rate, store, key),
+  } = readOptions(options)
+  const rules = [...(limit === undefined ? [] : [{ limit, window, per } as Rate]), ...rates].map(
+    (rate) => new RateRule(as, rate, store, key),
   )
-  if (all.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
-  const guard = failing(as, failure)
+  if (rules.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
+  const guard = failurePolicy(as, failure)
   /** A store of one's own is waited for. */
-  const ask = waitingWhere((ctx: Pick<TurnContext, 'find' | 'clock'>) => all.some((rate) => rate.isElsewhere(ctx)))
-  const asksLimits = [limit, ...rates.map((rate) => rate.limit)].some((limit) => typeof limit === 'function')
+  const runGuarded = checkRunner((ctx: Pick<TurnContext, 'find' | 'clock'>) => rules.some((rate) => rate.isRemote(ctx)))
+  const hasDynamicLimit = [limit, ...rates.map((rate) => rate.limit)].some((limit) => typeof limit === 'function')
   const stateKey = `${as}:retryAfter`
 
   const layer = defineMiddleware<Record<string, number>>({
@@ -120,93 +128,99 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
       ? {
           async turn(ctx, next) {
             if (ctx.resumed) return next() // counted when it began
-            const entered = await enter(ctx)
-            if (typeof entered !== 'string') return unlessLeft(ctx, entered, next)
-            ctx.output = entered
+            const acquired = await acquire(ctx)
+            if (typeof acquired !== 'string') return refundIfAbandoned(ctx, acquired, next)
+            ctx.output = acquired
           },
         }
       : {
           async model(ctx: ModelContext<Record<string, number>>, next) {
-            const entered = await enter(ctx)
-            return typeof entered === 'string' ? ctx.skipCall(entered) : unlessLeft(ctx, entered, next)
+            const acquired = await acquire(ctx)
+            return typeof acquired === 'string' ? ctx.skipCall(acquired) : refundIfAbandoned(ctx, acquired, next)
           },
         }),
   })
   return withState<RateLimitState<Name>>(layer)
 
   /** The places that it has taken, or a text: the answer in place of what has none. */
-  async function enter(ctx: TurnContext<Record<string, number>>): Promise<readonly Place[] | string> {
+  async function acquire(ctx: TurnContext<Record<string, number>>): Promise<readonly RateSlot[] | string> {
     const until = ctx.clock.monotonic() + maxWait
-    const places = await placesOf(ctx)
+    const slots = await slotsFor(ctx)
     for (;;) {
-      const taken = await ask(ctx, guard, () => ctx.once('take', () => tryAll(ctx, places, until), { per: 'attempt' }))
-      if (taken === undefined) return places
-      if ('taken' in taken) return places.map((place, i) => ({ ...place, taken: taken.taken[i] ?? undefined }))
-      const { limit, retryAfter, waits } = taken.full
-      const { window, per } = (places[taken.full.place] as Place).rate
-      const limited: RateLimited = { type: 'guard:rateLimit', layer: as, limit, window, per, retryAfter, waits }
+      const outcome = await runGuarded(ctx, guard, () =>
+        ctx.once('take', () => tryConsume(ctx, slots, until), { per: 'attempt' }),
+      )
+      if (outcome === undefined) return slots
+      if ('taken' in outcome) return slots.map((place, i) => ({ ...place, outcome: outcome.taken[i] ?? undefined }))
+      const { limit, retryAfter, waits } = outcome.full
+      const { window, per } = (slots[outcome.full.place] as RateSlot).rate
+      const limited: RateLimitEvent = { type: 'guard:rateLimit', layer: as, limit, window, per, retryAfter, waits }
       ctx.emit({ ...limited })
       if (waits) {
-        const left = Math.min(retryAfter, taken.full.until - ctx.clock.now())
-        if (left > 0) await wait(left, ctx.clock, ctx.signal)
+        const remaining = Math.min(retryAfter, outcome.full.until - ctx.clock.now())
+        if (remaining > 0) await wait(remaining, ctx.clock, ctx.signal)
         continue
       }
       ctx.state[stateKey] = Math.ceil(retryAfter / 1000)
       const answer = typeof onLimit === 'function' ? await onLimit(ctx, limited) : undefined
       return typeof answer === 'string'
         ? answer
-        : ctx.block(reasonOf(limited), ending('guard.rate_limit', { retryAfter }))
+        : ctx.block(blockReason(limited), blockOptions('guard.rate_limit', { retryAfter }))
     }
   }
 
   /** Plain data, so that a replay is counted once, and waits as it waited. */
-  async function tryAll(ctx: TurnContext, places: readonly Place[], end: number): Promise<Tried> {
-    const full = await take(places)
-    if (full === undefined) return { taken: places.map(({ taken }) => taken ?? null) }
-    const { place, limit, retryAfter } = full
+  async function tryConsume(ctx: TurnContext, slots: readonly RateSlot[], end: number): Promise<ConsumeOutcome> {
+    const full = await consumeAll(slots)
+    if (full === undefined) return { taken: slots.map(({ receipt: taken }) => taken ?? null) }
+    const { slotIndex: place, limit, retryAfter } = full
     const waits = onLimit === 'wait' && ctx.clock.monotonic() + retryAfter <= end
     return { full: { place, limit, retryAfter, waits, until: ctx.clock.now() + retryAfter } }
   }
 
   /** None where a function fails and the guard allows that. */
-  async function placesOf(ctx: TurnContext): Promise<readonly Place[]> {
-    const limits = asksLimits
-      ? await decide(ctx, guard, () =>
-          ctx.once('limits', () => Promise.all(all.map((rate) => rate.limitOf(ctx))), { per: 'attempt' }),
+  async function slotsFor(ctx: TurnContext): Promise<readonly RateSlot[]> {
+    const limits = hasDynamicLimit
+      ? await runCheck(ctx, guard, () =>
+          ctx.once('limits', () => Promise.all(rules.map((rate) => rate.limitOf(ctx))), { per: 'attempt' }),
         )
-      : all.map((rate) => rate.limitOf(ctx) as number)
-    return limits === undefined ? [] : all.map((rate, i) => rate.placeOf(ctx, roomOf(limits[i])))
+      : rules.map((rate) => rate.limitOf(ctx) as number)
+    return limits === undefined ? [] : rules.map((rate, i) => rate.slotFor(ctx, checkedLimit(limits[i])))
   }
 
-  function roomOf(room: unknown): number {
-    if (typeof room === 'number' && room >= 0) return room
-    throw misconfigured(as, `needs limit of 0 or more, but ${room} was given.`)
+  function checkedLimit(value: unknown): number {
+    if (typeof value === 'number' && value >= 0) return value
+    throw misconfigured(as, `needs limit of 0 or more, but ${value} was given.`)
   }
 
   /** Nobody waits for what took its places too late: they are given back. */
-  async function unlessLeft<R>(ctx: TurnContext, places: readonly Place[], next: () => Promise<R>): Promise<R> {
+  async function refundIfAbandoned<R>(
+    ctx: TurnContext,
+    slots: readonly RateSlot[],
+    next: () => Promise<R>,
+  ): Promise<R> {
     try {
       return await next()
     } catch (error) {
-      if (isAlliumError(error, 'layer.left') && !hasBegun(ctx)) await giveBack(places).catch(() => {})
+      if (isAlliumError(error, 'layer.left') && !hasCalledModel(ctx)) await refund(slots).catch(() => {})
       throw error
     }
   }
 
-  function reasonOf({ limit, window, per, retryAfter }: RateLimited): string {
+  function blockReason({ limit, window, per, retryAfter }: RateLimitEvent): string {
     const what = scope === 'turn' ? 'turns' : 'model calls'
-    const whose = key === undefined ? per : 'key'
-    return `The rate limit "${as}" of ${limit} ${what} in ${timeOf(window)} per ${whose} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
+    const scopeName = key === undefined ? per : 'key'
+    return `The rate limit "${as}" of ${limit} ${what} in ${windowText(window)} per ${scopeName} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
   }
 }
 
 /** What the stores gave for each place, or what is full. */
-type Tried =
+type ConsumeOutcome =
   | { readonly taken: readonly unknown[] }
   | { readonly full: { place: number; limit: number; retryAfter: number; waits: boolean; until: number } }
 
 /** Whether a model was called inside. */
-function hasBegun(ctx: TurnContext): boolean {
+function hasCalledModel(ctx: TurnContext): boolean {
   const calls = (ctx as Partial<ModelContext>).physicalCalls
   return (calls === undefined ? ctx.usage.calls : calls.length) > 0
 }

@@ -4,11 +4,11 @@
  *
  * @param value what the text was parsed to
  */
-export function repeatsKeys(text: string, value: unknown): boolean {
-  return quotesIn(text) > quotesIn(JSON.stringify(value))
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
+  return countQuotes(text) > countQuotes(JSON.stringify(value))
 }
 
 /** Those around keys and texts. */
-function quotesIn(json: string): number {
+function countQuotes(json: string): number {
   return json.replace(/\\.|[^"]/gs, '').length
 }

@@ -9,14 +9,14 @@ interface Settlement {
 }
 
 /** Settlements that may wait for their ledger at once. With more, no call is let through. */
-const maxWaiting = 1_000
+const maxPending = 1_000
 
 /**
  * Posts what calls have spent. What a ledger could not post waits, and is posted with the next call, at the end of the run, or when the
  * agent is disposed. Ledgers count a reservation once, so trying again posts nothing twice.
  */
 export class Settlements {
-  readonly #waiting = new Map<string, Settlement>()
+  readonly #pending = new Map<string, Settlement>()
   readonly #layer: string
   #retrying: Promise<void> | undefined
   #error: unknown
@@ -26,7 +26,7 @@ export class Settlements {
   }
 
   get isEmpty(): boolean {
-    return this.#waiting.size === 0
+    return this.#pending.size === 0
   }
 
   async settle(settlement: Settlement, logger: Logger): Promise<void> {
@@ -35,8 +35,10 @@ export class Settlements {
       await ledger.settle(reservation, spent)
     } catch (error) {
       this.#error = error
-      this.#waiting.set(reservation.id, settlement)
-      logger.warn(`${this.#what(1, error)} It is tried again with the next call and at the end of the run.`, { error })
+      this.#pending.set(reservation.id, settlement)
+      logger.warn(`${this.#failureText(1, error)} It is tried again with the next call and at the end of the run.`, {
+        error,
+      })
     }
   }
 
@@ -50,7 +52,7 @@ export class Settlements {
   async beforeCall(): Promise<void> {
     if (this.isEmpty) return
     await this.retry()
-    if (this.#waiting.size >= maxWaiting) throw this.#error
+    if (this.#pending.size >= maxPending) throw this.#error
   }
 
   /** The last try. */
@@ -58,8 +60,8 @@ export class Settlements {
     if (this.isEmpty) return
     await this.retry()
     if (this.isEmpty) return
-    const lost = [...this.#waiting.values()].map(({ reservation: { id, account }, spent }) => ({ id, account, spent }))
-    logger.error(`${this.#what(lost.length, this.#error)} The agent is disposed: post them by hand.`, {
+    const lost = [...this.#pending.values()].map(({ reservation: { id, account }, spent }) => ({ id, account, spent }))
+    logger.error(`${this.#failureText(lost.length, this.#error)} The agent is disposed: post them by hand.`, {
       error: this.#error,
       lost,
     })
@@ -67,11 +69,11 @@ export class Settlements {
 
   async #retryAll(): Promise<void> {
     const failing = new Set<Ledger>()
-    for (const [id, { ledger, reservation, spent }] of [...this.#waiting]) {
+    for (const [id, { ledger, reservation, spent }] of [...this.#pending]) {
       if (failing.has(ledger)) continue
       try {
         await ledger.settle(reservation, spent)
-        this.#waiting.delete(id)
+        this.#pending.delete(id)
       } catch (error) {
         this.#error = error
         failing.add(ledger)
@@ -79,7 +81,7 @@ export class Settlements {
     }
   }
 
-  #what(count: number, error: unknown): string {
+  #failureText(count: number, error: unknown): string {
     return `"${this.#layer}" could not post what ${count === 1 ? 'a call has' : `${count} calls have`} spent: ${messageOf(error)}.`
   }
 }

@@ -1,16 +1,16 @@
 import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
 import type { Detector, Finding } from '@allium/detect'
 import { TextWindow } from '@allium/detect'
-import { repeatsKeys } from './repeated-keys.ts'
+import { hasDuplicateKeys } from './repeated-keys.ts'
 import { mapJson, mapTexts } from './texts.ts'
-import { unknownKind } from './unknown-kind.ts'
+import { unsupportedKind } from './unsupported-kind.ts'
 
 export interface TextFilter {
   readonly detectors: readonly Detector[]
   /** What stands in the place of a finding; may block. */
   replace(found: Finding): string | Promise<string>
   /** The same of a whole text. */
-  whole(text: string, isNumber?: boolean): string | Promise<string>
+  filterText(text: string, isNumber?: boolean): string | Promise<string>
 }
 
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
@@ -20,37 +20,37 @@ type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
  * Sends a model's stream through a filter. Findings are seen across the edges of chunks, and of parts: what stands behind
  * text that may still become a finding waits for it. Arguments of calls are filtered when they are whole.
  *
- * @param failed takes what a detector throws; where it returns, the rest passes as it is
- * @param changed told of each kind of text in which something was replaced
+ * @param onError takes what a detector throws; where it returns, the rest passes as it is
+ * @param onChange told of each kind of text in which something was replaced
  */
 export function filterStream(
   filter: TextFilter,
-  failed: (error: unknown) => unknown,
-  changed: (kind: 'text' | 'reasoning') => void = () => {},
+  onError: (error: unknown) => unknown,
+  onChange: (kind: 'text' | 'reasoning') => void = () => {},
 ): Pipe {
   return async function* (chunks) {
-    const stream = new Filtering(filter, changed)
-    let broken = false
+    const streamFilter = new StreamFilter(filter, onChange)
+    let hasFailed = false
     for await (const chunk of chunks) {
-      if (broken) yield chunk
+      if (hasFailed) yield chunk
       else
         try {
-          await stream.take(chunk)
+          await streamFilter.push(chunk)
         } catch (error) {
-          failed(error)
-          broken = true
-          yield* stream.left(chunk)
+          onError(error)
+          hasFailed = true
+          yield* streamFilter.flushUnfiltered(chunk)
         }
-      yield* stream.ready()
+      yield* streamFilter.drain()
     }
-    if (broken) return
+    if (hasFailed) return
     try {
-      await stream.end()
+      await streamFilter.end()
     } catch (error) {
-      failed(error)
-      yield* stream.left()
+      onError(error)
+      yield* streamFilter.flushUnfiltered()
     }
-    yield* stream.ready()
+    yield* streamFilter.drain()
   }
 }
 
@@ -68,36 +68,36 @@ export function dropMetadata(message: Message, kinds: ReadonlySet<string>): Mess
 /** A chunk in its place; that of a text goes out as far as it is decided. */
 interface Item {
   readonly chunk: ContentChunk
-  readonly lane?: Lane
+  readonly lane?: TextLane
   /** Where its text stands in that of the lane. */
   readonly start: number
   sent: number
   /** Something in its text was replaced: its metadata may name what. */
-  changed?: boolean
+  isChanged?: boolean
 }
 
-function asItem(chunk: ContentChunk): Item {
+function toItem(chunk: ContentChunk): Item {
   return { chunk, start: 0, sent: 0 }
 }
 
-class Filtering {
+class StreamFilter {
   readonly #filter: TextFilter
-  readonly #lanes: Record<Delta['type'], Lane>
+  readonly #lanes: Record<Delta['type'], TextLane>
   readonly #inputs = new Map<string, Input[]>()
   readonly #items: Item[] = []
-  #thinks = false
+  #isReasoning = false
 
-  constructor(filter: TextFilter, changed: (kind: 'text' | 'reasoning') => void) {
+  constructor(filter: TextFilter, onChange: (kind: 'text' | 'reasoning') => void) {
     this.#filter = filter
     this.#lanes = {
-      'text-delta': new Lane(filter, () => changed('text')),
-      'reasoning-delta': new Lane(filter, () => changed('reasoning')),
+      'text-delta': new TextLane(filter, () => onChange('text')),
+      'reasoning-delta': new TextLane(filter, () => onChange('reasoning')),
     }
   }
 
-  async take(chunk: ContentChunk): Promise<void> {
-    if (this.#thinks && chunk.type !== 'reasoning-delta') await this.#lanes['reasoning-delta'].end()
-    this.#thinks = chunk.type === 'reasoning-delta'
+  async push(chunk: ContentChunk): Promise<void> {
+    if (this.#isReasoning && chunk.type !== 'reasoning-delta') await this.#lanes['reasoning-delta'].end()
+    this.#isReasoning = chunk.type === 'reasoning-delta'
     switch (chunk.type) {
       case 'text-delta':
       case 'reasoning-delta':
@@ -107,59 +107,63 @@ class Filtering {
       case 'tool-input-end':
         return this.#input(chunk)
       case 'tool-result':
-        return this.#put({ ...chunk, content: await mapTexts(chunk.content, (text) => this.#filter.whole(text)) })
+        return this.#enqueue({
+          ...chunk,
+          content: await mapTexts(chunk.content, (text) => this.#filter.filterText(text)),
+        })
       case 'source':
-        return this.#put(await mapJson(chunk, (text) => this.#filter.whole(text)))
+        return this.#enqueue(await mapJson(chunk, (text) => this.#filter.filterText(text)))
       case 'file':
       case 'custom':
-        return this.#put(chunk)
+        return this.#enqueue(chunk)
       default:
-        return unknownKind(chunk, 'chunk')
+        return unsupportedKind(chunk, 'chunk')
     }
   }
 
   async end(): Promise<void> {
     await this.#lanes['reasoning-delta'].end()
     await this.#lanes['text-delta'].end()
-    for (const chunks of this.#inputs.values()) for (const chunk of await this.#filtered(chunks)) this.#put(chunk)
+    for (const chunks of this.#inputs.values())
+      for (const chunk of await this.#filterInput(chunks)) this.#enqueue(chunk)
     this.#inputs.clear()
   }
 
   /** All that is kept back, as it came, with a chunk that was not taken whole. */
-  *left(last?: ContentChunk): Generator<ContentChunk> {
-    let isLastKept = false
-    const rest = [...this.#items.splice(0), ...[...this.#inputs.values()].flat().map(asItem)]
+  *flushUnfiltered(last?: ContentChunk): Generator<ContentChunk> {
+    let isLastIncluded = false
+    const rest = [...this.#items.splice(0), ...[...this.#inputs.values()].flat().map(toItem)]
     for (const { chunk, start, sent } of rest) {
-      isLastKept ||= chunk === last
+      isLastIncluded ||= chunk === last
       yield 'delta' in chunk && sent > start ? { ...chunk, delta: chunk.delta.slice(sent - start) } : chunk
     }
-    if (last !== undefined && !isLastKept) yield last
+    if (last !== undefined && !isLastIncluded) yield last
   }
 
-  *ready(): Generator<ContentChunk> {
+  *drain(): Generator<ContentChunk> {
     for (let item = this.#items[0]; item !== undefined; item = this.#items[0]) {
       const { chunk, lane } = item
       if (lane === undefined) yield chunk
       else {
         const delta = chunk as Delta
         const end = item.start + delta.delta.length
-        const to = Math.min(end, lane.decided)
+        const to = Math.min(end, lane.settledLength)
         const text = lane.text(delta.delta, item.start, item.sent, to)
-        if (text !== delta.delta.slice(item.sent - item.start, to - item.start)) item.changed = true
+        if (text !== delta.delta.slice(item.sent - item.start, to - item.start)) item.isChanged = true
         item.sent = to
         // Metadata goes with the last piece, when all of the text is decided.
-        const { providerMetadata: _, ...plain } = delta
-        const left: Delta = to < end || item.changed === true ? plain : delta
-        if (text !== '') yield { ...left, delta: text }
-        else if (left.providerMetadata !== undefined) yield { ...left, delta: '' }
+        const { providerMetadata: _, ...withoutMetadata } = delta
+        const remainder: Delta = to < end || item.isChanged === true ? withoutMetadata : delta
+        if (text !== '') yield { ...remainder, delta: text }
+        else if (remainder.providerMetadata !== undefined) yield { ...remainder, delta: '' }
         if (to < end) return
       }
       this.#items.shift()
     }
   }
 
-  #put(chunk: ContentChunk): void {
-    this.#items.push(asItem(chunk))
+  #enqueue(chunk: ContentChunk): void {
+    this.#items.push(toItem(chunk))
   }
 
   async #text(chunk: Delta): Promise<void> {
@@ -173,18 +177,18 @@ class Filtering {
     this.#inputs.set(chunk.callId, chunks)
     chunks.push(chunk)
     if (chunk.type !== 'tool-input-end') return
-    const filtered = await this.#filtered(chunks)
+    const filtered = await this.#filterInput(chunks)
     this.#inputs.delete(chunk.callId)
-    for (const one of filtered) this.#put(one)
+    for (const one of filtered) this.#enqueue(one)
   }
 
   /** The chunks of a call: as they were, or with one text of arguments. */
-  async #filtered(chunks: readonly Input[]): Promise<readonly Input[]> {
+  async #filterInput(chunks: readonly Input[]): Promise<readonly Input[]> {
     const deltas = chunks.filter((chunk) => chunk.type === 'tool-input-delta')
     const [first] = deltas
     if (first === undefined) return chunks
     const text = deltas.map(({ delta }) => delta).join('')
-    const filtered = await this.#filteredArgs(text)
+    const filtered = await this.#filterArgs(text)
     if (filtered === text) return chunks
     return chunks.flatMap((chunk): Input[] => {
       if (chunk.type !== 'tool-input-delta') return [chunk]
@@ -192,42 +196,42 @@ class Filtering {
     })
   }
 
-  async #filteredArgs(text: string): Promise<string> {
+  async #filterArgs(text: string): Promise<string> {
     let args: unknown
     try {
       args = JSON.parse(text)
     } catch {
-      return this.#filter.whole(text)
+      return this.#filter.filterText(text)
     }
-    const filtered = await mapJson(args, (value, isNumber) => this.#filter.whole(value, isNumber))
-    return filtered === args && !repeatsKeys(text, args) ? text : JSON.stringify(filtered)
+    const filtered = await mapJson(args, (value, isNumber) => this.#filter.filterText(value, isNumber))
+    return filtered === args && !hasDuplicateKeys(text, args) ? text : JSON.stringify(filtered)
   }
 }
 
 /** The text of one kind, over all its parts, and what stands in the place of its findings. */
-class Lane {
+class TextLane {
   readonly #filter: TextFilter
-  readonly #changed: () => void
+  readonly #onChange: () => void
   readonly #window: TextWindow
   #edits: { start: number; end: number; text: string }[] = []
 
-  constructor(filter: TextFilter, changed: () => void) {
+  constructor(filter: TextFilter, onChange: () => void) {
     this.#filter = filter
-    this.#changed = changed
+    this.#onChange = onChange
     this.#window = new TextWindow(filter.detectors)
   }
 
   get length(): number {
     return this.#window.length
   }
-  get decided(): number {
-    return this.#window.decided
+  get settledLength(): number {
+    return this.#window.settledLength
   }
   async add(piece: string): Promise<void> {
-    await this.#edit(this.#window.add(piece))
+    await this.#applyFindings(this.#window.add(piece))
   }
   async end(): Promise<void> {
-    await this.#edit(this.#window.end())
+    await this.#applyFindings(this.#window.end())
   }
 
   /** A part of a chunk's text as it leaves. Findings that reach over several chunks stand in the first. */
@@ -243,11 +247,11 @@ class Lane {
     return text + chunk.slice(at - start, to - start)
   }
 
-  async #edit(found: readonly Finding[]): Promise<void> {
+  async #applyFindings(found: readonly Finding[]): Promise<void> {
     for (const finding of found) {
       const text = await this.#filter.replace(finding)
       if (text === finding.text) continue
-      this.#changed()
+      this.#onChange()
       this.#edits.push({ start: finding.start, end: finding.end, text })
     }
   }

@@ -21,14 +21,14 @@ async function mapData(data: FilePart['data'], map: MapText): Promise<FilePart['
     const mapped = await map(text)
     return mapped === text ? data : new TextEncoder().encode(mapped)
   }
-  const written = String(data)
-  if (/^https?:/i.test(written)) return data
-  const [head = '', body] = written.startsWith('data:') ? split(written) : ['', written]
-  const text = head.startsWith('data:') && !/;base64,$/i.test(head) ? decodeURIComponent(body) : decoded(body)
+  const source = String(data)
+  if (/^https?:/i.test(source)) return data
+  const [prefix = '', body] = source.startsWith('data:') ? split(source) : ['', source]
+  const text = prefix.startsWith('data:') && !/;base64,$/i.test(prefix) ? decodeURIComponent(body) : decodeBase64(body)
   if (text === undefined) return data
   const mapped = await map(text)
   if (mapped === text) return data
-  return /;base64,$|^$/i.test(head) ? head + encoded(mapped) : head + encodeURIComponent(mapped)
+  return /;base64,$|^$/i.test(prefix) ? prefix + encodeBase64(mapped) : prefix + encodeURIComponent(mapped)
 }
 
 function split(url: string): [head: string, body: string] {
@@ -37,7 +37,7 @@ function split(url: string): [head: string, body: string] {
 }
 
 /** Undefined where it is no base64. */
-function decoded(base64: string): string | undefined {
+function decodeBase64(base64: string): string | undefined {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
   } catch {
@@ -45,6 +45,6 @@ function decoded(base64: string): string | undefined {
   }
 }
 
-function encoded(text: string): string {
+function encodeBase64(text: string): string {
   return btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''))
 }

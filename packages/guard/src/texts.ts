@@ -1,7 +1,7 @@
 import type { Message, Part, ToolResult } from '@allium/core'
 import { type Detector, type Finding, findAll } from '@allium/detect'
 import { mapFile } from './text-files.ts'
-import { unknownKind } from './unknown-kind.ts'
+import { unsupportedKind } from './unsupported-kind.ts'
 
 /** Maps a text; one that a number was written as comes back as a text where it changed. */
 type MapText = (text: string, isNumber?: boolean) => string | Promise<string>
@@ -13,7 +13,7 @@ export async function mapMessage(message: Message, map: MapText, unchanged: Unch
   const { content } = message
   const mapped =
     typeof content === 'string'
-      ? await mapKnown(message, content, map, unchanged)
+      ? await mapCached(message, content, map, unchanged)
       : await mapTexts(content, map, unchanged)
   return mapped === content ? message : { ...message, content: mapped }
 }
@@ -40,7 +40,7 @@ async function mapOverEdges(parts: Part[], map: MapText): Promise<void> {
     const joined = first.text + second.text
     const mapped = await map(joined)
     if (mapped === joined) continue
-    const [head, tail] = aroundEdit(joined, mapped, edge)
+    const [head, tail] = splitAroundEdit(joined, mapped, edge)
     parts[i] = { type: first.type, text: head }
     parts[i + 1] = { type: second.type, text: tail }
   }
@@ -50,12 +50,13 @@ const isText = (part: Part): part is Extract<Part, { type: 'text' | 'reasoning' 
   part.type === 'text' || part.type === 'reasoning'
 
 /** Both texts were mapped by themselves: what differs now reaches over their edge. */
-function aroundEdit(before: string, after: string, edge: number): [head: string, tail: string] {
-  const most = Math.min(before.length, after.length)
-  let same = 0
-  while (same < Math.min(most, edge) && before[same] === after[same]) same++
+function splitAroundEdit(before: string, after: string, edge: number): [head: string, tail: string] {
+  const minLength = Math.min(before.length, after.length)
+  let commonPrefix = 0
+  while (commonPrefix < Math.min(minLength, edge) && before[commonPrefix] === after[commonPrefix]) commonPrefix++
   let end = 0
-  while (end < most - same && end < before.length - edge && before.at(-1 - end) === after.at(-1 - end)) end++
+  while (end < minLength - commonPrefix && end < before.length - edge && before.at(-1 - end) === after.at(-1 - end))
+    end++
   return [after.slice(0, after.length - end), after.slice(after.length - end)]
 }
 
@@ -63,13 +64,13 @@ async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<
   switch (part.type) {
     case 'text':
     case 'reasoning': {
-      const text = await mapKnown(part, part.text, map, unchanged)
+      const text = await mapCached(part, part.text, map, unchanged)
       return text === part.text ? part : { type: part.type, text }
     }
     case 'tool-result': {
       const content =
         typeof part.content === 'string'
-          ? await mapKnown(part, part.content, map, unchanged)
+          ? await mapCached(part, part.content, map, unchanged)
           : await mapTexts(part.content, map, unchanged)
       return content === part.content ? part : { ...part, content }
     }
@@ -83,26 +84,26 @@ async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<
     case 'file':
       return mapFile(part, map)
     default:
-      return unknownKind(part, 'part')
+      return unsupportedKind(part, 'part')
   }
 }
 
-async function mapKnown(holder: object, text: string, map: MapText, unchanged: Unchanged): Promise<string> {
-  if (unchanged.get(holder) === text) return text
+async function mapCached(owner: object, text: string, map: MapText, unchanged: Unchanged): Promise<string> {
+  if (unchanged.get(owner) === text) return text
   const mapped = await map(text)
-  if (mapped === text) unchanged.set(holder, text)
+  if (mapped === text) unchanged.set(owner, text)
   return mapped
 }
 
 /** A number of fewer digits is no value that anybody looks for. */
-const fewDigits = 7
+const minDigits = 7
 
 /** A JSON-like value with its texts and numbers mapped, at any depth, keys as they are; the same object where nothing changed. */
 export async function mapJson<T>(value: T, map: MapText): Promise<T> {
   if (typeof value === 'string') return (await map(value)) as T
   if (typeof value === 'number') {
     const text = String(value)
-    const mapped = text.length < fewDigits ? text : await map(text, true)
+    const mapped = text.length < minDigits ? text : await map(text, true)
     return (mapped === text ? value : mapped) as T
   }
   if (typeof value !== 'object' || value === null) return value

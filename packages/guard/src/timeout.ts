@@ -28,7 +28,7 @@ export interface TimeoutOptions {
 type Scope = 'turn' | 'model' | 'tool'
 
 /** What waits between calls, or keeps an answer back to its end: from outside, it is silent. */
-const silent = ['retries', 'repairs', 'guard:output', 'guard:judge']
+const silentLayers = ['retries', 'repairs', 'guard:output', 'guard:judge']
 
 const ms = option.number({ above: 0 })
 const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
@@ -52,28 +52,28 @@ const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
  * @example
  * agent.use(guard.timeout({ turn: 300_000, chunk: 30_000 }))
  */
-export function timeout(given: TimeoutOptions): TypedMiddleware<{}> {
-  const { turn, model, chunk, firstChunk = chunk, tool, as = 'guard:timeout' } = readOptions(given)
+export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
+  const { turn, model, chunk, firstChunk = chunk, tool, as = 'guard:timeout' } = readOptions(options)
   if ([turn, model, firstChunk, tool].every((time) => time === undefined))
     throw misconfigured(as, 'needs milliseconds above 0 for turn, model, chunk, firstChunk or tool.')
 
   return defineMiddleware({
     name: as,
     inherit: true,
-    order: { is: ['timeouts'], ...(firstChunk !== undefined && { inside: silent }) },
-    ...(turn !== undefined && { turn: (ctx, next) => within(turn, 'turn', ctx.clock, next) }),
+    order: { is: ['timeouts'], ...(firstChunk !== undefined && { inside: silentLayers }) },
+    ...(turn !== undefined && { turn: (ctx, next) => withTimeout(turn, 'turn', ctx.clock, next) }),
     ...((model !== undefined || firstChunk !== undefined) && {
       model(ctx, next) {
-        const late = new AbortController()
+        const controller = new AbortController()
         // Around a sub-agent's retries, and around what keeps its answers back, waits are silence.
-        if (firstChunk !== undefined && !ctx.inherited) watch(ctx, late)
-        return within(model, 'model', ctx.clock, next, late)
+        if (firstChunk !== undefined && !ctx.inherited) watchChunks(ctx, controller)
+        return withTimeout(model, 'model', ctx.clock, next, controller)
       },
     }),
     ...(tool !== undefined && {
       async tool(ctx, next) {
         try {
-          return await within(tool, 'tool', ctx.clock, next)
+          return await withTimeout(tool, 'tool', ctx.clock, next)
         } catch (error) {
           if (!(error instanceof AlliumError) || error.details.layer !== as) throw error
           return { content: `The tool "${ctx.tool.name}" took longer than ${tool} ms.`, isError: true, error }
@@ -82,44 +82,51 @@ export function timeout(given: TimeoutOptions): TypedMiddleware<{}> {
     }),
   })
 
-  async function within<R>(
+  async function withTimeout<R>(
     ms: number | undefined,
     scope: Scope,
     clock: Clock,
     next: (options: NextOptions) => Promise<R>,
-    late = new AbortController(),
+    controller = new AbortController(),
   ): Promise<R> {
     const what = scope === 'turn' ? 'turn' : `${scope} call`
-    const stop = expire(ms, scope, `The ${what} took longer than`, clock, late)
+    const stopTimer = startTimer(ms, scope, `The ${what} took longer than`, clock, controller)
     try {
-      return await next({ signal: late.signal })
+      return await next({ signal: controller.signal })
     } finally {
-      stop()
+      stopTimer()
     }
   }
 
   /** Lets no silence last. A pipe is resumed once what it gave was taken, so its reader's time is not the model's. */
-  function watch(ctx: Pick<ModelContext, 'clock' | 'pipe'>, late: AbortController): void {
-    const begin = (ms: number | undefined) => expire(ms, 'model', 'The model sent nothing for', ctx.clock, late)
+  function watchChunks(ctx: Pick<ModelContext, 'clock' | 'pipe'>, controller: AbortController): void {
+    const startChunkTimer = (ms: number | undefined) =>
+      startTimer(ms, 'model', 'The model sent nothing for', ctx.clock, controller)
     ctx.pipe(async function* (chunks) {
-      let stop = begin(firstChunk)
+      let stopTimer = startChunkTimer(firstChunk)
       try {
-        for await (const sent of chunks) {
-          stop()
-          yield sent
-          stop = begin(chunk)
+        for await (const current of chunks) {
+          stopTimer()
+          yield current
+          stopTimer = startChunkTimer(chunk)
         }
       } finally {
-        stop()
+        stopTimer()
       }
     })
   }
 
-  function expire(ms: number | undefined, scope: Scope, what: string, clock: Clock, late: AbortController): () => void {
+  function startTimer(
+    ms: number | undefined,
+    scope: Scope,
+    what: string,
+    clock: Clock,
+    controller: AbortController,
+  ): () => void {
     if (ms === undefined) return () => {}
     const message = `${what} ${ms} ms ("${as}").`
     return clock.after(ms, () =>
-      late.abort(new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })),
+      controller.abort(new AlliumError(`${scope}.timeout`, message, { details: { layer: as, ms } })),
     )
   }
 }

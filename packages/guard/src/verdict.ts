@@ -1,7 +1,7 @@
 import type { BlockOptions, Message, Part, TurnContext } from '@allium/core'
-import { ending, type GuardCode } from './ending.ts'
-import { tellFound, type Where, wordFor } from './found.ts'
-import { unknownKind } from './unknown-kind.ts'
+import { blockOptions, type GuardCode } from './block-options.ts'
+import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
+import { unsupportedKind } from './unsupported-kind.ts'
 
 /** What a check says of a text: nothing or `true` lets it through, `false` blocks; or it says why, or what stands in its place. */
 export type Verdict = void | boolean | { block: string; reply?: string; code?: string } | { replace: string }
@@ -10,55 +10,58 @@ export type Verdict = void | boolean | { block: string; reply?: string; code?: s
 export type Check = (text: string, ctx: TurnContext, signal: AbortSignal) => Verdict | Promise<Verdict>
 
 /** The text that stands in the place of another; undefined where it may pass. Blocks where it may not. */
-export function heed(
+export function applyVerdict(
   ctx: TurnContext,
   verdict: Verdict,
-  { layer, where, reply, code }: { layer: string; where: Where; reply: string | undefined; code: GuardCode },
+  { layer, where, reply, code }: { layer: string; where: GuardTarget; reply: string | undefined; code: GuardCode },
 ): string | undefined {
   if (verdict === undefined || verdict === true) return undefined
   // What is none of the verdicts blocks: a replacement that is not there is no word for the text itself.
-  const { replace, block, reply: own = reply, code: ownCode } = (verdict || {}) as Given
+  const { replace, block, reply: replyText = reply, code: verdictCode } = (verdict || {}) as VerdictFields
   const isReplaced = typeof replace === 'string'
-  tellFound(ctx, { layer, where, found: 'check', action: isReplaced ? 'replace' : 'block' })
+  emitFound(ctx, { layer, where, found: 'check', action: isReplaced ? 'replace' : 'block' })
   if (isReplaced) return replace
-  const reason = typeof block === 'string' ? block : `"${layer}" refused the ${wordFor[where]}.`
-  return ctx.block(reason, { ...ending(code, { reply: own }), ...(ownCode !== undefined && { code: ownCode }) })
+  const reason = typeof block === 'string' ? block : `"${layer}" refused the ${targetNames[where]}.`
+  return ctx.block(reason, {
+    ...blockOptions(code, { reply: replyText }),
+    ...(verdictCode !== undefined && { code: verdictCode }),
+  })
 }
 
-interface Given extends Pick<BlockOptions, 'reply' | 'code'> {
+interface VerdictFields extends Pick<BlockOptions, 'reply' | 'code'> {
   replace?: unknown
   block?: unknown
 }
 
 /** All text of some messages, those of tool results included. */
-export function textIn(messages: readonly Pick<Message, 'content'>[]): string {
-  return messages.flatMap(({ content }) => textsOf(content)).join('\n')
+export function textOf(messages: readonly Pick<Message, 'content'>[]): string {
+  return messages.flatMap(({ content }) => textParts(content)).join('\n')
 }
 
-function textsOf(content: Message['content']): string[] {
+function textParts(content: Message['content']): string[] {
   if (typeof content === 'string') return content === '' ? [] : [content]
-  return content.flatMap(textsOfPart)
+  return content.flatMap(textPartsOfPart)
 }
 
-function textsOfPart(part: Part): string[] {
+function textPartsOfPart(part: Part): string[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
       return part.text === '' ? [] : [part.text]
     case 'tool-result':
-      return textsOf(part.content)
+      return textParts(part.content)
     case 'tool-call':
     case 'image':
     case 'file':
     case 'custom':
       return []
     default:
-      return unknownKind(part, 'part')
+      return unsupportedKind(part, 'part')
   }
 }
 
 /** A map that puts a text in the place of the first one, and takes the others away. */
-export function once(replacement: string): (text: string) => string {
+export function replaceFirst(replacement: string): (text: string) => string {
   let isFirst = true
   return () => {
     const text = isFirst ? replacement : ''

@@ -1,7 +1,7 @@
 import type { Middleware } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { type PolicyOptions, policy } from '../src/index.ts'
-import { namesTool } from '../src/tool-names.ts'
+import { matchesToolName } from '../src/tool-names.ts'
 import { calling, scene, told } from './scene.ts'
 
 /** What ran of one call under a policy, and what the model was told. */
@@ -124,12 +124,12 @@ describe('names of tools', () => {
     ['a.c', 'abc', false],
     ['*x*x*', 'x', false],
   ])('%s and %s: %s', (pattern, name, fits) => {
-    expect(namesTool([pattern], name)).toBe(fits)
+    expect(matchesToolName([pattern], name)).toBe(fits)
   })
 
   it('are told in no time worth telling, whatever the model calls', () => {
     const began = performance.now()
-    expect(namesTool(['*a*a*a*a*a*b'], 'a'.repeat(1_000_000))).toBe(false)
+    expect(matchesToolName(['*a*a*a*a*a*b'], 'a'.repeat(1_000_000))).toBe(false)
     expect(performance.now() - began).toBeLessThan(500)
   })
 })

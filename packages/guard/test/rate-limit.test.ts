@@ -1,7 +1,7 @@
 import { type Middleware, type TurnContext, wait } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type RateLimited, type RateStore, rateLimit } from '../src/index.ts'
+import { type RateLimitEvent, type RateStore, rateLimit } from '../src/index.ts'
 import { calling, scene } from './scene.ts'
 
 const answers = Array.from({ length: 200 }, () => 'Hello.')
@@ -129,7 +129,7 @@ describe('guard.rateLimit', () => {
   it('waits for room where it is told to, and no longer than maxWait', async () => {
     const clock = manualClock()
     const { agent } = scene(answers, [rateLimit({ limit: 1, onLimit: 'wait', maxWait: 90_000 })], { clock })
-    const events: RateLimited[] = []
+    const events: RateLimitEvent[] = []
     agent.on('guard:rateLimit', (event) => events.push(event))
     const session = agent.session()
     await session.run('1')

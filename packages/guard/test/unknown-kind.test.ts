@@ -11,7 +11,7 @@ async function through(failed: (error: unknown) => unknown): Promise<ContentChun
     yield hologram
   }
   const left: ContentChunk[] = []
-  const pipe = filterStream({ detectors: [], replace: () => '', whole }, failed)
+  const pipe = filterStream({ detectors: [], replace: () => '', filterText: whole }, failed)
   for await (const chunk of pipe(chunks(), () => new Promise(() => {}))) left.push(chunk)
   return left
 }

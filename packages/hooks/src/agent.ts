@@ -39,21 +39,21 @@ export function agentOf(Base: typeof Agent) {
    * const agent = hooks.agent(Support)
    */
   return function agent<C extends Schema = undefined, P extends Schema = undefined>(
-    given: IAgent | AgentClass,
+    definitionOrClass: IAgent | AgentClass,
     options: Partial<AgentOptions<C, P>> = {},
   ): Agent<{}, C, P> {
-    const definition = typeof given === 'function' ? new given() : given
+    const definition = typeof definitionOrClass === 'function' ? new definitionOrClass() : definitionOrClass
     const name = definition.getName?.() ?? classNameOf(definition)
-    const said = {
+    const declaredOptions = {
       ...(name !== undefined && { name }),
       model: definition.getModel?.(),
       instructions: definition.getInstructions?.(),
       tools: definition.getTools?.(),
       settings: definition.getSettings?.(),
     }
-    const own = read(definition.getMiddlewares?.() ?? [], undefined)
-    const made = new Base<{}, C, P>({ ...said, ...options } as AgentOptions<C, P>)
-    return made.use(hostOf('hooks', own.chain))
+    const ownMiddlewares = read(definition.getMiddlewares?.() ?? [], undefined)
+    const instance = new Base<{}, C, P>({ ...declaredOptions, ...options } as AgentOptions<C, P>)
+    return instance.use(hostOf('hooks', ownMiddlewares.chain))
   }
 }
 

@@ -21,7 +21,7 @@ export function chainOf(objects: readonly { readonly name: string; readonly obje
 }
 
 /** One chain behind the other. */
-export function joined(first: Chain, second: Chain): Chain {
+export function joinChains(first: Chain, second: Chain): Chain {
   return Object.fromEntries(hookNames.map((hook) => [hook, [...first[hook], ...second[hook]]])) as unknown as Chain
 }
 
@@ -33,8 +33,8 @@ export function inTurn(
   from = 0,
 ): Promise<void> | undefined {
   for (let at = from; at < hooks.length; at++) {
-    const given = hooks[at]?.call(ctx, info)
-    if (isThenable(given)) return given.then(() => inTurn(hooks, ctx, info, at + 1)) as Promise<void>
+    const result = hooks[at]?.call(ctx, info)
+    if (isThenable(result)) return result.then(() => inTurn(hooks, ctx, info, at + 1)) as Promise<void>
   }
 }
 
@@ -61,12 +61,12 @@ const names: Record<HookName, true> = {
 export const hookNames = Object.keys(names) as readonly HookName[]
 
 function bind(name: string, object: Lifecycle, hook: HookName): BoundHook[] {
-  const given: unknown = object[hook]
-  if (given === undefined || given === null) return []
-  if (typeof given === 'function') return [{ name, call: given.bind(object) as BoundHook['call'] }]
+  const result: unknown = object[hook]
+  if (result === undefined || result === null) return []
+  if (typeof result === 'function') return [{ name, call: result.bind(object) as BoundHook['call'] }]
   throw new AlliumError(
     'layer.invalid',
-    `The hook ${hook} of "${name}" is of the type ${typeof given}. It is a function (ctx, …).`,
+    `The hook ${hook} of "${name}" is of the type ${typeof result}. It is a function (ctx, …).`,
     { details: { layer: name } },
   )
 }

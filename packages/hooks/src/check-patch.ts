@@ -5,15 +5,19 @@ import { isSetting, type RunConfig, settingNames } from './run-config.ts'
 type Check = (value: unknown) => string | undefined
 
 /** A patch that can be merged. @throws AlliumError `layer.result` that names the hook, the field, and what was expected */
-export function checkPatch<Config extends RunConfig>(place: string, given: unknown, config: Config): Partial<Config> {
-  if (!isObject(given)) throw misfit(place, `${tell(given)}. Expected an object of changes, or nothing.`)
-  for (const [key, value] of Object.entries(given)) {
+export function checkPatch<Config extends RunConfig>(
+  location: string,
+  patch: unknown,
+  config: Config,
+): Partial<Config> {
+  if (!isObject(patch)) throw violation(location, `${describe(patch)}. Expected an object of changes, or nothing.`)
+  for (const [key, value] of Object.entries(patch)) {
     if (!(key in config) && !isSetting(key))
-      throw misfit(place, `"${key}", which no config has. Known are: ${known(config)}.`)
+      throw violation(location, `"${key}", which no config has. Known are: ${fieldNames(config)}.`)
     const expected = value === undefined ? undefined : checks[key as keyof RunConfig]?.(value)
-    if (expected !== undefined) throw misfit(place, `"${key}" as ${tell(value)}. Expected ${expected}.`)
+    if (expected !== undefined) throw violation(location, `"${key}" as ${describe(value)}. Expected ${expected}.`)
   }
-  return given as Partial<Config>
+  return patch as Partial<Config>
 }
 
 const checks: Partial<Record<keyof RunConfig, Check>> = {
@@ -44,16 +48,16 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function known(config: RunConfig): string {
+function fieldNames(config: RunConfig): string {
   return [...new Set([...Object.keys(config), ...settingNames])].join(', ')
 }
 
-function tell(value: unknown): string {
+function describe(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60))
   if (Array.isArray(value)) return 'a list of something else'
   return isObject(value) ? 'an object of other fields' : String(value)
 }
 
-function misfit(place: string, what: string): AlliumError {
-  return new AlliumError('layer.result', `${place} gave ${what}`)
+function violation(location: string, problem: string): AlliumError {
+  return new AlliumError('layer.result', `${location} gave ${problem}`)
 }

@@ -3,26 +3,31 @@ import { type BoundHook, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 
 /** Sends a stream through chunk hooks, each getting what the one before let through. */
-export function throughHooks(hooks: readonly BoundHook[], ctx: HookContext): Pipe {
+export function hookPipe(hooks: readonly BoundHook[], ctx: HookContext): Pipe {
   return async function* (chunks) {
-    for await (const chunk of chunks) yield* await through(hooks, ctx, chunk)
+    for await (const chunk of chunks) yield* await runChunkHooks(hooks, ctx, chunk)
   }
 }
 
-async function through(
+async function runChunkHooks(
   hooks: readonly BoundHook[],
   ctx: HookContext,
   chunk: ContentChunk,
 ): Promise<readonly ContentChunk[]> {
   let chunks: readonly ContentChunk[] = [chunk]
   for (const { call } of hooks) {
-    const left: ContentChunk[] = []
-    for (const one of chunks) {
-      const said = call(ctx, one)
-      const given = (isThenable(said) ? await said : said) as ContentChunk | readonly ContentChunk[] | null | undefined
-      if (given !== null) left.push(...(given === undefined ? [one] : Array.isArray(given) ? given : [given]))
+    const output: ContentChunk[] = []
+    for (const current of chunks) {
+      const returned = call(ctx, current)
+      const result = (isThenable(returned) ? await returned : returned) as
+        | ContentChunk
+        | readonly ContentChunk[]
+        | null
+        | undefined
+      if (result !== null)
+        output.push(...(result === undefined ? [current] : Array.isArray(result) ? result : [result]))
     }
-    chunks = left
+    chunks = output
   }
   return chunks
 }

@@ -2,7 +2,7 @@ import { AlliumError, checkOptions, type KeysOf, type TypedMiddleware } from '@a
 import { type Chain, chainOf } from './chain.ts'
 import { layerOf } from './layer.ts'
 import type { Lifecycle, LifecycleClass } from './lifecycle.ts'
-import { nameOf, placeName } from './name.ts'
+import { generatedName, nameOf } from './name.ts'
 
 export interface FromOptions {
   /** The layer's name. @default the names of the objects, joined by `+` */
@@ -11,7 +11,7 @@ export interface FromOptions {
   endTimeout?: number | undefined
 }
 
-const known: KeysOf<FromOptions> = { as: true, endTimeout: true }
+const optionKeys: KeysOf<FromOptions> = { as: true, endTimeout: true }
 
 /** An object with lifecycle hooks, or a class of them. */
 export type LifecycleInput<C = unknown> = Lifecycle<C> | LifecycleClass<C>
@@ -30,7 +30,7 @@ export function from<C = unknown>(
   given: LifecycleInput<C> | readonly LifecycleInput<C>[],
   options: FromOptions = {},
 ): TypedMiddleware<{}, undefined, C> {
-  checkOptions(options, known, 'hooks.from()', 'layer.config')
+  checkOptions(options, optionKeys, 'hooks.from()', 'layer.config')
   const { as, endTimeout } = options
   const { name, chain } = read(Array.isArray(given) ? given : [given], as)
   return layerOf(name, chain, endTimeout)
@@ -40,8 +40,8 @@ export function from<C = unknown>(
 export function read(given: readonly unknown[], as: string | undefined): { name: string; chain: Chain } {
   const objects = given.map(toObject)
   const names = objects.map(nameOf)
-  const known = names.filter((name) => name !== undefined)
-  const name = as ?? (known.length === 0 ? placeName() : known.join('+'))
+  const optionKeys = names.filter((name) => name !== undefined)
+  const name = as ?? (optionKeys.length === 0 ? generatedName() : optionKeys.join('+'))
   return { name, chain: chainOf(objects.map((object, at) => ({ name: names[at] ?? name, object }))) }
 }
 

@@ -5,7 +5,7 @@ export function instructionsOf(ctx: ModelContext, turn: TurnContext): string | u
   const [first] = ctx.request.messages
   if (first?.role !== 'system') return undefined
   const text = textOf(first)
-  return text !== ctx.agent.instructions && beginsWith(turn.messages, text) ? undefined : text
+  return text !== ctx.agent.instructions && startsWithText(turn.messages, text) ? undefined : text
 }
 
 /** The messages of a call without the instructions. */
@@ -18,6 +18,6 @@ export function withInstructions(text: string | undefined, conversation: readonl
   return text === undefined || text === '' ? [...conversation] : [{ role: 'system', content: text }, ...conversation]
 }
 
-function beginsWith([first]: readonly Message[], text: string): boolean {
+function startsWithText([first]: readonly Message[], text: string): boolean {
   return first?.role === 'system' && textOf(first) === text
 }

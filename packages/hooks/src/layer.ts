@@ -7,18 +7,18 @@ type Layer<C> = TypedMiddleware<{}, undefined, C>
 
 /** A layer that calls the hooks of a chain. It hooks the scopes alone that they need. */
 export function layerOf<C>(name: string, chain: Chain, endTimeout?: number): Layer<C> {
-  return new Hooked(chain, false, endTimeout).layer(name)
+  return new HookLayer(chain, false, endTimeout).layer(name)
 }
 
 /** The layer of an agent's own hooks: those of layers inside it join its chain, behind its own. */
 export function hostOf<C>(name: string, chain: Chain): Layer<C> {
-  return new Hooked(chain, true).layer(name)
+  return new HookLayer(chain, true).layer(name)
 }
 
 /** The hosts of turns, by the scratch record that all contexts of a turn share. */
 const hosts = new WeakMap<object, LifecycleRun>()
 
-class Hooked {
+class HookLayer {
   /** By turn, as in `hosts`. Where `when` leaves the turn hook out, there is none, and the others let the call pass. */
   readonly #runs = new WeakMap<object, LifecycleRun>()
   readonly #chain: Chain
@@ -52,8 +52,8 @@ class Hooked {
       }
     if (scope !== 'model') return run
     return (ctx, next) => {
-      const go = () => run(ctx, next)
-      return of(ctx)?.provider(ctx, go) ?? go()
+      const runInner = () => run(ctx, next)
+      return of(ctx)?.provider(ctx, runInner) ?? runInner()
     }
   }
 

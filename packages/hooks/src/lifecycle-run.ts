@@ -9,14 +9,14 @@ import {
   type Usage,
   usageOf,
 } from '@allium/core'
-import { type Chain, inTurn, joined } from './chain.ts'
-import { throughHooks } from './chunks.ts'
+import { type Chain, inTurn, joinChains } from './chain.ts'
+import { hookPipe } from './chunks.ts'
 import { RunContext } from './hook-context.ts'
 import { shapeOutput } from './output-config.ts'
 import { changeCall, pipeConfig, sourceOfCall, sourceOfRun } from './pipe-config.ts'
 import type { Changes } from './run-config.ts'
-import { hasTerminal, tellEnd } from './run-end.ts'
-import { decide, outcomeOf } from './tool-call.ts'
+import { hasTerminal, reportEnd } from './run-end.ts'
+import { decideCall, outcomeOf } from './tool-call.ts'
 import { ToolCalls } from './tool-calls.ts'
 
 /** The hooks of one layer in one run: what each scope of the onion calls, and what they share. */
@@ -28,13 +28,13 @@ export class LifecycleRun {
   /** What the config hooks have changed of the run; its messages are those of this iteration. */
   #changes: Changes = {}
   /** How the iteration begins, which all attempts of its model call wait for: one of them may be left meanwhile. */
-  #begun: { readonly iteration: number; readonly done: Promise<boolean> } | undefined
+  #iteration: { readonly iteration: number; readonly done: Promise<boolean> } | undefined
   #calls: ToolCalls | undefined
   /** The attempt of each tool call that began last: what an older one comes to does not count. */
   readonly #attempts = new Map<string, number>()
   /** What an after-hook threw. The results of the tools stand; the run fails when the step has ended. */
   #failed: { readonly error: unknown } | undefined
-  #endsTold = false
+  #isEndRegistered = false
 
   readonly #endTimeout: number
   #starting: Promise<void> | undefined
@@ -50,16 +50,16 @@ export class LifecycleRun {
 
   /** Before anything else. */
   async setUp(chain = this.#chain): Promise<void> {
-    if (!this.#endsTold && hasTerminal(chain)) {
-      this.#endsTold = true
-      this.#turn.onEnd((end) => this.#tellEnd(end))
+    if (!this.#isEndRegistered && hasTerminal(chain)) {
+      this.#isEndRegistered = true
+      this.#turn.onEnd((end) => this.#reportEnd(end))
     }
     await inTurn(chain.setup, this.#ctx)
   }
 
   /** Hooks of a layer further inside come behind these. */
   join(chain: Chain): Promise<void> {
-    this.#chain = joined(this.#chain, chain)
+    this.#chain = joinChains(this.#chain, chain)
     return this.setUp(chain)
   }
 
@@ -72,23 +72,23 @@ export class LifecycleRun {
   /** The loop has ended. */
   async loopEnded(): Promise<void> {
     if (this.#failed === undefined)
-      await this.#calls?.loopEnded(this.#turn.pending.length > 0, () => this.#toolsDone(false))
+      await this.#calls?.onLoopEnd(this.#turn.pending.length > 0, () => this.#toolsDone(false))
     if (this.#failed !== undefined) throw this.#failed.error
   }
 
   async model(ctx: ModelContext, next: NextFor<ModelResponse>): Promise<ModelResponse> {
-    if (!(await this.#iterationBegun(ctx))) return ctx.skipCall({ text: '' })
+    if (!(await this.#ensureIteration(ctx))) return ctx.skipCall({ text: '' })
     const { onConfig, onBeforeModel, onChunk, onUsage } = this.#chain
     if (onConfig.length > 0) changeCall(ctx, this.#turn, this.#changes, ctx.plan.tools)
     if (onBeforeModel.length > 0) await this.#tune(ctx)
-    if (onChunk.length > 0) ctx.pipe(throughHooks(onChunk, this.#ctx))
+    if (onChunk.length > 0) ctx.pipe(hookPipe(onChunk, this.#ctx))
     this.#ctx.phase = 'modelStream'
     try {
       const response = await next()
       if (hasPhase(this.#chain)) this.#expect(ctx, response)
       return response
     } finally {
-      if (onUsage.length > 0) await this.#tellUsage(usageOf(ctx.physicalCalls))
+      if (onUsage.length > 0) await this.#reportUsage(usageOf(ctx.physicalCalls))
     }
   }
 
@@ -103,17 +103,17 @@ export class LifecycleRun {
     this.#ctx.phase = 'beforeTools'
     this.#attempts.set(ctx.callId, ctx.attempt)
     const started = ctx.clock.monotonic()
-    const skipped = onBeforeToolCall.length === 0 ? undefined : await decide(onBeforeToolCall, this.#ctx, ctx)
+    const skipped = onBeforeToolCall.length === 0 ? undefined : await decideCall(onBeforeToolCall, this.#ctx, ctx)
     const result = skipped ?? (await next())
     if (result.status === 'suspended' || (onAfterToolCall.length === 0 && !hasPhase(this.#chain))) return result
     try {
       const outcome = outcomeOf(ctx, result, ctx.clock.monotonic() - started)
       await inTurn(onAfterToolCall, this.#ctx, outcome)
-      if (!hasPhase(this.#chain) || this.#wasLeft(ctx)) return result
+      if (!hasPhase(this.#chain) || this.#isAbandoned(ctx)) return result
       this.#calls ??= new ToolCalls(ctx.stepIndex)
       if (this.#calls.add(ctx.callIndex, outcome)) await this.#toolsDone(true)
     } catch (error) {
-      if (this.#wasLeft(ctx)) return result
+      if (this.#isAbandoned(ctx)) return result
       this.#failed ??= { error }
       ctx.stop('a hook failed')
     }
@@ -126,29 +126,29 @@ export class LifecycleRun {
     await inTurn(this.#chain.onStart, this.#ctx)
   }
 
-  #tellEnd(end: RunEnd): Promise<void> {
+  #reportEnd(end: RunEnd): Promise<void> {
     const { clock } = this.#turn
     const duration = clock.monotonic() - this.#started
-    return tellEnd(this.#chain, this.#ctx, { ...end, duration }, { ms: this.#endTimeout, clock })
+    return reportEnd(this.#chain, this.#ctx, { ...end, duration }, { ms: this.#endTimeout, clock })
   }
 
   /** False where the loop is to end instead. Where a hook throws, the next attempt begins it anew. */
-  #iterationBegun(ctx: ModelContext): Promise<boolean> {
-    if (this.#begun?.iteration === ctx.stepIndex) return this.#begun.done
-    const begun = { iteration: ctx.stepIndex, done: this.#beginIteration(ctx) }
-    this.#begun = begun
-    begun.done.catch(() => {
-      if (this.#begun === begun) this.#begun = undefined
+  #ensureIteration(ctx: ModelContext): Promise<boolean> {
+    if (this.#iteration?.iteration === ctx.stepIndex) return this.#iteration.done
+    const iterationStart = { iteration: ctx.stepIndex, done: this.#beginIteration(ctx) }
+    this.#iteration = iterationStart
+    iterationStart.done.catch(() => {
+      if (this.#iteration === iterationStart) this.#iteration = undefined
     })
-    return begun.done
+    return iterationStart.done
   }
 
-  #wasLeft({ callId, attempt, signal }: ToolContext): boolean {
+  #isAbandoned({ callId, attempt, signal }: ToolContext): boolean {
     return this.#attempts.get(callId) !== attempt || signal.aborted
   }
 
   async #beginIteration(ctx: ModelContext): Promise<boolean> {
-    if (this.#calls?.told === false && !(await this.#toolsDone(true))) return false
+    if (this.#calls?.isReported === false && !(await this.#toolsDone(true))) return false
     this.#calls = undefined
     this.#ctx.phase = 'beforeModel'
     this.#changes = { ...this.#changes, messages: undefined }
@@ -176,21 +176,21 @@ export class LifecycleRun {
     this.#calls = calls === 0 ? undefined : new ToolCalls(stepIndex, calls)
   }
 
-  #tellUsage(used: Usage): Promise<void> | undefined {
+  #reportUsage(used: Usage): Promise<void> | undefined {
     return used.inputTokens + used.outputTokens > 0 ? inTurn(this.#chain.onUsage, this.#ctx, used) : undefined
   }
 
   /** All tools of an iteration have their results. Gives whether the loop goes on. */
-  async #toolsDone(asks: boolean): Promise<boolean> {
+  async #toolsDone(decides: boolean): Promise<boolean> {
     const { onToolPhaseComplete, onShouldContinue } = this.#chain
     const phase = this.#calls?.complete()
     this.#ctx.phase = 'afterTools'
     await inTurn(onToolPhaseComplete, this.#ctx, phase)
-    if (!asks) return false
-    let stops: string | undefined
-    for (const { name, call } of onShouldContinue) if ((await call(this.#ctx, phase)) === false) stops ??= name
-    if (stops !== undefined) this.#turn.stop(`"${stops}" does not continue`)
-    return stops === undefined
+    if (!decides) return false
+    let stoppedBy: string | undefined
+    for (const { name, call } of onShouldContinue) if ((await call(this.#ctx, phase)) === false) stoppedBy ??= name
+    if (stoppedBy !== undefined) this.#turn.stop(`"${stoppedBy}" does not continue`)
+    return stoppedBy === undefined
   }
 }
 

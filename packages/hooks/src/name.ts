@@ -2,8 +2,8 @@ import type { Lifecycle } from './lifecycle.ts'
 
 /** What an object calls itself, or the name of its class. */
 export function nameOf(object: Lifecycle): string | undefined {
-  const own: unknown = object.getName?.() ?? (object as { name?: unknown }).name
-  return typeof own === 'string' && own !== '' ? own : classNameOf(object)
+  const ownName: unknown = object.getName?.() ?? (object as { name?: unknown }).name
+  return typeof ownName === 'string' && ownName !== '' ? ownName : classNameOf(object)
 }
 
 /** The name of the class that an object is of; a plain object is of none. */
@@ -13,5 +13,5 @@ export function classNameOf(object: object): string | undefined {
 }
 
 /** A name by place, for what has none. It is counted in the process, as nobody knows where the layer will be used. */
-export const placeName = (): string => `hooks#${++places}`
-let places = 0
+export const generatedName = (): string => `hooks#${++nameCount}`
+let nameCount = 0

@@ -43,9 +43,9 @@ export async function pipeConfig<Config extends RunConfig>(
   let now = configOf(source, changes)
   let changed = false
   for (const { name, call } of chain[hook]) {
-    const given = await call(ctx, now)
-    if (given === undefined || given === null) continue
-    const patch = checkPatch(`${hook} of "${name}"`, given, now)
+    const returned = await call(ctx, now)
+    if (returned === undefined || returned === null) continue
+    const patch = checkPatch(`${hook} of "${name}"`, returned, now)
     checkTools(name, patch.tools, source.fields.tools)
     changes = withPatch(changes, now, patch)
     now = configOf(source, changes)
@@ -55,13 +55,18 @@ export async function pipeConfig<Config extends RunConfig>(
 }
 
 /** Changes one call. `known` are the tools that the hooks were shown: others stay. */
-export function changeCall(ctx: ModelContext, turn: TurnContext, changes: Changes, known: readonly ToolDef[]): void {
+export function changeCall(
+  ctx: ModelContext,
+  turn: TurnContext,
+  changes: Changes,
+  knownTools: readonly ToolDef[],
+): void {
   const { model, settings, tools, toolChoice, maxSteps, messages } = changes
   const { request } = ctx
   if (model !== undefined) ctx.setModel(model)
   if (settings !== undefined) ctx.settings = { ...request.settings, ...settings }
   if (toolChoice !== undefined) ctx.toolChoice = toolChoice
-  if (tools !== undefined) ctx.toolDefs = chosen(tools, request.tools, known)
+  if (tools !== undefined) ctx.toolDefs = chosen(tools, request.tools, knownTools)
   if (maxSteps !== undefined) ctx.maxSteps = maxSteps
   if (messages === undefined && !('instructions' in changes)) return
   const instructions = 'instructions' in changes ? changes.instructions : instructionsOf(ctx, turn)
@@ -69,14 +74,17 @@ export function changeCall(ctx: ModelContext, turn: TurnContext, changes: Change
 }
 
 /** Of the tools that are offered now: those that the hooks chose, and those that they were not shown. */
-function chosen(tools: readonly ToolDef[], offered: readonly ToolDef[], known: readonly ToolDef[]): ToolDef[] {
-  const among = (list: readonly ToolDef[], { name }: ToolDef) => list.some((tool) => tool.name === name)
-  return [...tools.filter((tool) => among(offered, tool)), ...offered.filter((tool) => !among(known, tool))]
+function chosen(tools: readonly ToolDef[], offered: readonly ToolDef[], knownTools: readonly ToolDef[]): ToolDef[] {
+  const includesTool = (list: readonly ToolDef[], { name }: ToolDef) => list.some((tool) => tool.name === name)
+  return [
+    ...tools.filter((tool) => includesTool(offered, tool)),
+    ...offered.filter((tool) => !includesTool(knownTools, tool)),
+  ]
 }
 
 /** A tool that nobody registered could be called, but would not run. */
-function checkTools(hook: string, tools: readonly ToolDef[] | undefined, known: readonly ToolDef[]): void {
-  const strange = tools?.find((tool) => !known.some(({ name }) => name === tool.name))
+function checkTools(hook: string, tools: readonly ToolDef[] | undefined, knownTools: readonly ToolDef[]): void {
+  const strange = tools?.find((tool) => !knownTools.some(({ name }) => name === tool.name))
   if (strange === undefined) return
   throw new AlliumError(
     'layer.result',
@@ -85,7 +93,7 @@ function checkTools(hook: string, tools: readonly ToolDef[] | undefined, known: 
   )
 }
 
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | undefined
-  return () => (made ??= { value: make() }).value
+function lazily<T>(compute: () => T): () => T {
+  let cached: { value: T } | undefined
+  return () => (cached ??= { value: compute() }).value
 }

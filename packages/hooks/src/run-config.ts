@@ -55,14 +55,14 @@ export function withPatch<Config extends RunConfig>(
   // Instructions and settings may be taken away; of all else there is always something.
   const isNew = ([key, value]: [string, unknown]) =>
     value !== now[key as keyof Config] && (value !== undefined || key === 'instructions' || isSetting(key))
-  const given = Object.entries(rest).filter(isNew)
+  const definedFields = Object.entries(rest).filter(isNew)
   return {
     ...changes,
-    ...Object.fromEntries(given.filter(([key]) => !isSetting(key))),
+    ...Object.fromEntries(definedFields.filter(([key]) => !isSetting(key))),
     settings: {
       ...changes.settings,
       ...Object.fromEntries(Object.entries(settings ?? {}).filter(isNew)),
-      ...Object.fromEntries(given.filter(([key]) => isSetting(key))),
+      ...Object.fromEntries(definedFields.filter(([key]) => isSetting(key))),
     },
   }
 }

@@ -2,35 +2,35 @@ import { AlliumError, type Clock, messageOf, type RunEnd, type Usage } from '@al
 import { type Chain, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 
-interface Ended {
+interface EndedRun {
   readonly usage: Usage
   /** Milliseconds since the run started. */
   readonly duration: number
 }
 
 /** What the run came to. */
-export interface FinishInfo extends Ended {
+export interface FinishInfo extends EndedRun {
   readonly status: Exclude<RunEnd['status'], 'aborted' | 'failed'>
   /** Why it was stopped or blocked. */
   readonly reason: string | undefined
   /** The answer. */
   readonly text: string
 }
-export interface AbortInfo extends Ended {
+export interface AbortInfo extends EndedRun {
   /** What `abort(reason)` was given. */
   readonly reason: unknown
 }
-export interface ErrorInfo extends Ended {
+export interface ErrorInfo extends EndedRun {
   readonly error: unknown
 }
 
-type EndOfRun = RunEnd & Pick<Ended, 'duration'>
+type EndOfRun = RunEnd & Pick<EndedRun, 'duration'>
 
 /**
  * Runs the one terminal hook of each object, and waits for them until their time is over. All of them run; then the errors
  * are thrown, for the log.
  */
-export async function tellEnd(
+export async function reportEnd(
   chain: Chain,
   ctx: HookContext,
   end: EndOfRun,
@@ -39,11 +39,12 @@ export async function tellEnd(
   const [hook, info] = terminal(ctx, end)
   const errors: unknown[] = []
   let disarm = () => {}
-  const over = new Promise<'late'>((resolve) => (disarm = clock.after(ms, () => resolve('late'))))
+  const timedOut = new Promise<'late'>((resolve) => (disarm = clock.after(ms, () => resolve('late'))))
   for (const { name, call } of chain[hook])
     try {
-      const given = call(ctx, info)
-      if (isThenable(given) && (await Promise.race([given, over])) === 'late') errors.push(left(hook, name, ms))
+      const result = call(ctx, info)
+      if (isThenable(result) && (await Promise.race([result, timedOut])) === 'late')
+        errors.push(notSettled(hook, name, ms))
     } catch (error) {
       errors.push(error)
     }
@@ -51,7 +52,7 @@ export async function tellEnd(
   if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, messagesOf(hook, errors))
 }
 
-function left(hook: string, name: string, ms: number): AlliumError {
+function notSettled(hook: string, name: string, ms: number): AlliumError {
   return new AlliumError(
     'layer.timeout',
     `${hook} of "${name}" had not come back ${ms} ms after the run ended; the run does not wait for it any longer. Give work that may take its time to ctx.defer(), or hooks.from() another endTimeout.`,

@@ -4,15 +4,15 @@ import type { HookContext } from './hook-context.ts'
 import type { ToolCallDecision, ToolCallInfo, ToolCallOutcome } from './tool-info.ts'
 
 /** Asks the hooks whether a tool runs, and with which arguments. Gives the result of a call that one of them skips. */
-export async function decide(
+export async function decideCall(
   hooks: readonly BoundHook[],
   run: HookContext,
   ctx: ToolContext,
 ): Promise<ToolResult | undefined> {
   let info = infoOf(ctx)
   for (const { name, call } of hooks) {
-    const given = call(run, info)
-    const decision = (isThenable(given) ? await given : given) as ToolCallDecision | null | undefined
+    const returned = call(run, info)
+    const decision = (isThenable(returned) ? await returned : returned) as ToolCallDecision | null | undefined
     if (decision === undefined || decision === null) continue
     switch (decision.type) {
       case 'transformArgs':

@@ -3,7 +3,7 @@ import type { ToolCallOutcome, ToolPhase } from './tool-info.ts'
 /** The tool calls of one iteration, until all have come to something. */
 export class ToolCalls {
   /** Whether the hooks were told. */
-  told = false
+  isReported = false
   readonly #iteration: number
   readonly #expected: number
   readonly #outcomes = new Map<number, ToolCallOutcome>()
@@ -17,17 +17,17 @@ export class ToolCalls {
   /** Gives whether this was the last. */
   add(index: number, outcome: ToolCallOutcome): boolean {
     this.#outcomes.set(index, outcome)
-    return this.#outcomes.size === this.#expected && !this.told
+    return this.#outcomes.size === this.#expected && !this.isReported
   }
 
   complete(): ToolPhase {
-    this.told = true
+    this.isReported = true
     const calls = [...this.#outcomes].sort(([a], [b]) => a - b).map(([, outcome]) => outcome)
     return { iteration: this.#iteration, calls }
   }
 
   /** The loop has ended: tells of calls that it was not seen to complete, unless some wait for a human. */
-  async loopEnded(waits: boolean, tell: () => Promise<unknown>): Promise<void> {
-    if (!this.told && !waits) await tell()
+  async onLoopEnd(isSuspended: boolean, report: () => Promise<unknown>): Promise<void> {
+    if (!this.isReported && !isSuspended) await report()
   }
 }

@@ -1,5 +1,5 @@
 import type { JsonSchema, UntrustedSchema } from '@allium/core'
-import { Budget, GivenUp } from './check/budget.ts'
+import { Budget, BudgetExceeded } from './check/budget.ts'
 import { compile } from './check/compile.ts'
 import type { Check } from './check/keyword.ts'
 import { type Failure, isFailure } from './check/verdict.ts'
@@ -22,9 +22,9 @@ export function untrustedSchema(schema: JsonSchema, limits: UntrustedSchemaLimit
   const { maxBytes = defaults.maxBytes, maxDepth = defaults.maxDepth } = limits
   const { maxSubschemas = defaults.maxSubschemas, maxSteps = defaults.maxSteps } = limits
   const { hasInnerIds } = measure(schema, maxBytes, maxDepth)
-  const own: unknown = structuredClone(schema)
-  const { check, unchecked } = compile(own, { maxSubschemas, hasInnerIds })
-  const json = { input: () => own as JsonSchema, output: () => own as JsonSchema }
+  const ownSchema: unknown = structuredClone(schema)
+  const { check, unchecked } = compile(ownSchema, { maxSubschemas, hasInnerIds })
+  const json = { input: () => ownSchema as JsonSchema, output: () => ownSchema as JsonSchema }
   const validate = (value: unknown) => {
     const failed = failureOf(check, value, maxSteps)
     // A copy, as a schema of a library makes one: the caller may change what it gets.
@@ -40,7 +40,7 @@ function failureOf(check: Check, value: unknown, maxSteps: number): Failure | un
     const verdict = check(value, new Budget(maxSteps))
     return isFailure(verdict) ? verdict : undefined
   } catch (error) {
-    if (error instanceof GivenUp) return { message: error.message, path: [] }
+    if (error instanceof BudgetExceeded) return { message: error.message, path: [] }
     throw error
   }
 }

@@ -1,4 +1,4 @@
-import { Budget, GivenUp } from '../src/check/budget.ts'
+import { Budget, BudgetExceeded } from '../src/check/budget.ts'
 import { compile } from '../src/check/compile.ts'
 import { untrustedSchema } from '../src/index.ts'
 import { defaults } from '../src/limits.ts'
@@ -24,7 +24,7 @@ export function stepsOf(schema: unknown, value: unknown): { steps: number; given
     check(value, budget)
     return { steps: budget.used, givenUp: false }
   } catch (error) {
-    if (!(error instanceof GivenUp)) throw error
+    if (!(error instanceof BudgetExceeded)) throw error
     return { steps: budget.used, givenUp: true }
   }
 }

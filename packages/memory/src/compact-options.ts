@@ -47,10 +47,10 @@ export interface CompactOptions<Name extends string = string> {
 }
 
 /** The options with their defaults, checked. */
-export interface CompactPlan<Name extends string> {
+export interface ResolvedCompactOptions<Name extends string> {
   strategy: 'clear' | 'summarise' | 'hybrid'
   limit: ConversationSize
-  room: ConversationSize
+  keepSize: ConversationSize
   clearing: Clearing & { atLeast: number }
   model: ModelRef | undefined
   prompt: string
@@ -86,7 +86,9 @@ const readOptions = layerOptions<CompactOptions>('memory:compact', {
 })
 
 /** @throws AlliumError `layer.config` */
-export function planOf<Name extends string>(given: CompactOptions<Name>): CompactPlan<Name> {
+export function resolveCompactOptions<Name extends string>(
+  options: CompactOptions<Name>,
+): ResolvedCompactOptions<Name> {
   const {
     strategy = 'hybrid',
     trigger = { tokens: 100_000 },
@@ -99,31 +101,31 @@ export function planOf<Name extends string>(given: CompactOptions<Name>): Compac
     timeout = 60_000,
     countTokens: count = countTokens,
     as = 'memory:compact' as Name,
-  } = readOptions(given)
-  const refuse = (what: string): never => {
+  } = readOptions(options)
+  const fail = (what: string): never => {
     throw misconfigured(as, what)
   }
   const { tokens, messages, fraction } = trigger
   if (tokens === undefined && messages === undefined && fraction === undefined)
-    refuse('needs a trigger: { tokens }, { messages } or { fraction } of the window.')
+    fail('needs a trigger: { tokens }, { messages } or { fraction } of the window.')
   if (fraction !== undefined && window === undefined)
-    refuse('has trigger.fraction, but cannot know of what: give window, the tokens that the model can be sent.')
-  const none = Number.POSITIVE_INFINITY
+    fail('has trigger.fraction, but cannot know of what: give window, the tokens that the model can be sent.')
+  const unlimited = Number.POSITIVE_INFINITY
   const limit = {
-    messages: messages ?? none,
-    tokens: Math.min(tokens ?? none, fraction === undefined ? none : fraction * (window as number)),
+    messages: messages ?? unlimited,
+    tokens: Math.min(tokens ?? unlimited, fraction === undefined ? unlimited : fraction * (window as number)),
   }
-  const room = {
-    messages: keep.messages ?? (keep.tokens === undefined ? Math.min(20, Math.floor(limit.messages / 2)) : none),
+  const keepSize = {
+    messages: keep.messages ?? (keep.tokens === undefined ? Math.min(20, Math.floor(limit.messages / 2)) : unlimited),
     tokens: keep.tokens ?? limit.tokens / 2,
   }
   for (const unit of ['messages', 'tokens'] as const) {
     if (keep[unit] !== undefined && keep[unit] >= limit[unit])
-      refuse(`would keep ${keep[unit]} ${unit}, and begins at ${limit[unit]}: keep fewer.`)
+      fail(`would keep ${keep[unit]} ${unit}, and begins at ${limit[unit]}: keep fewer.`)
   }
   const { keep: newest = 3, exclude = [], atLeast = 0, marker = clearedMarker } = results
   const clearing = { keep: newest, exclude, atLeast, marker }
-  return { strategy, limit, room, clearing, model, prompt, summaryTokens, timeout, count, as }
+  return { strategy, limit, keepSize, clearing, model, prompt, summaryTokens, timeout, count, as }
 }
 
 const clearedMarker = '[This result was cleared to save room. Call the tool again if you need it.]'

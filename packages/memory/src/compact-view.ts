@@ -1,7 +1,7 @@
 import { digestOf, type Message, type ToolResultPart } from '@allium/core'
-import { unitsOf } from './units.ts'
+import { messageUnits } from './message-units.ts'
 
-type Talk = readonly Readonly<Message>[]
+type Conversation = readonly Readonly<Message>[]
 
 /** What has been compacted of a conversation. Numbers count its messages without system messages, and its tool results. */
 export interface CompactView {
@@ -17,7 +17,7 @@ export interface CompactView {
   digest: string
 }
 
-export const nothingCompacted: CompactView = {
+export const emptyView: CompactView = {
   covered: 0,
   summary: '',
   input: { from: 0, to: 0 },
@@ -32,7 +32,7 @@ export interface ConversationSize {
   tokens: number
 }
 
-export function sizeOf(messages: Talk, count: (message: Readonly<Message>) => number): ConversationSize {
+export function sizeOf(messages: Conversation, count: (message: Readonly<Message>) => number): ConversationSize {
   const size = { messages: 0, tokens: 0 }
   for (const message of messages) {
     if (message.role !== 'system') size.messages++
@@ -42,14 +42,14 @@ export function sizeOf(messages: Talk, count: (message: Readonly<Message>) => nu
 }
 
 /** The view, if the conversation still begins with what it was made of; else nothing is compacted. */
-export async function viewOf(talk: Talk, view: CompactView): Promise<CompactView> {
-  if (view.seen === 0) return nothingCompacted
-  const isSame = view.seen <= talk.length && (await digestOf(talk.slice(0, view.seen))) === view.digest
-  return isSame ? view : nothingCompacted
+export async function currentView(conversation: Conversation, view: CompactView): Promise<CompactView> {
+  if (view.seen === 0) return emptyView
+  const isSame = view.seen <= conversation.length && (await digestOf(conversation.slice(0, view.seen))) === view.digest
+  return isSame ? view : emptyView
 }
 
-export async function sealed(talk: Talk, view: CompactView): Promise<CompactView> {
-  return { ...view, digest: await digestOf(talk.slice(0, view.seen)) }
+export async function withDigest(conversation: Conversation, view: CompactView): Promise<CompactView> {
+  return { ...view, digest: await digestOf(conversation.slice(0, view.seen)) }
 }
 
 /** Which tool results are cleared, and what stands in their place. */
@@ -60,27 +60,27 @@ export interface Clearing {
 }
 
 /** Clears all results but the newest, and those of the last answer, which the model has not read yet. */
-export function cleared(talk: Talk, view: CompactView, { keep, exclude }: Clearing): CompactView {
-  const live = (unitsOf(talk as Message[]).at(-1) ?? []).length
-  const places = talk.flatMap((message, at) => resultsOf(message, exclude).map(() => at))
-  const unread = places.filter((at) => at >= talk.length - live).length
-  const upTo = Math.max(view.cleared, places.length - Math.max(keep, unread))
-  if (upTo <= view.cleared) return view
-  return { ...view, cleared: upTo, seen: Math.max(view.seen, (places[upTo - 1] as number) + 1) }
+export function clearResults(conversation: Conversation, view: CompactView, { keep, exclude }: Clearing): CompactView {
+  const lastUnitLength = (messageUnits(conversation as Message[]).at(-1) ?? []).length
+  const resultIndexes = conversation.flatMap((message, at) => resultsOf(message, exclude).map(() => at))
+  const unread = resultIndexes.filter((at) => at >= conversation.length - lastUnitLength).length
+  const clearedCount = Math.max(view.cleared, resultIndexes.length - Math.max(keep, unread))
+  if (clearedCount <= view.cleared) return view
+  return { ...view, cleared: clearedCount, seen: Math.max(view.seen, (resultIndexes[clearedCount - 1] as number) + 1) }
 }
 
 /** The same messages, with the marker where a result is cleared. */
-export function withoutCleared(
-  talk: Talk,
+export function replaceClearedResults(
+  conversation: Conversation,
   view: Pick<CompactView, 'cleared'>,
   { exclude, marker }: Clearing,
 ): Message[] {
-  let left = view.cleared
-  return talk.map((message): Message => {
-    if (left === 0 || resultsOf(message, exclude).length === 0) return { ...message }
+  let remaining = view.cleared
+  return conversation.map((message): Message => {
+    if (remaining === 0 || resultsOf(message, exclude).length === 0) return { ...message }
     const content = (message.content as ToolResultPart[]).map((part) => {
-      if (!isResult(part, exclude) || left === 0) return part
-      left--
+      if (!isResult(part, exclude) || remaining === 0) return part
+      remaining--
       return { ...part, content: marker }
     })
     return { ...message, content }
@@ -88,26 +88,30 @@ export function withoutCleared(
 }
 
 /** How many messages can go so that the rest fits: an answer and its results stand or go together, the last ones stay. */
-export function cutAt(talk: Talk, room: ConversationSize, count: (message: Readonly<Message>) => number): number {
-  const units = unitsOf(talk as Message[])
-  const left = { ...room }
-  let kept = 0
+export function cutIndex(
+  conversation: Conversation,
+  room: ConversationSize,
+  count: (message: Readonly<Message>) => number,
+): number {
+  const units = messageUnits(conversation as Message[])
+  const remaining = { ...room }
+  let keptCount = 0
   for (const unit of units.reverse()) {
     const { messages, tokens } = sizeOf(unit, count)
-    left.messages -= messages
-    left.tokens -= tokens
-    if (kept > 0 && (left.messages < 0 || left.tokens < 0)) break
-    kept += unit.length
+    remaining.messages -= messages
+    remaining.tokens -= tokens
+    if (keptCount > 0 && (remaining.messages < 0 || remaining.tokens < 0)) break
+    keptCount += unit.length
   }
-  return talk.length - kept
+  return conversation.length - keptCount
 }
 
 /** The newest input, the last message of a user and those right before it, as far as it stands before a place. */
-export function inputBefore(talk: Talk, place: number): { from: number; to: number } {
-  const to = talk.findLastIndex(({ role }) => role === 'user') + 1
+export function newestInputBefore(conversation: Conversation, limit: number): { from: number; to: number } {
+  const to = conversation.findLastIndex(({ role }) => role === 'user') + 1
   let from = to
-  while (from > 0 && talk[from - 1]?.role === 'user') from--
-  return from < place ? { from, to: Math.min(to, place) } : { from: 0, to: 0 }
+  while (from > 0 && conversation[from - 1]?.role === 'user') from--
+  return from < limit ? { from, to: Math.min(to, limit) } : { from: 0, to: 0 }
 }
 
 function resultsOf({ role, content }: Readonly<Message>, exclude: readonly string[]): ToolResultPart[] {

@@ -7,22 +7,22 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { type CompactOptions, planOf } from './compact-options.ts'
+import { type CompactOptions, resolveCompactOptions } from './compact-options.ts'
 import {
   type CompactView,
   type ConversationSize,
-  cleared,
-  cutAt,
-  inputBefore,
-  nothingCompacted,
-  sealed,
+  clearResults,
+  currentView,
+  cutIndex,
+  emptyView,
+  newestInputBefore,
+  replaceClearedResults,
   sizeOf,
-  viewOf,
-  withoutCleared,
+  withDigest,
 } from './compact-view.ts'
-import { type Asking, summariser } from './summariser.ts'
+import { fromFirstUserMessage } from './message-units.ts'
+import { type SummaryAttempt, summariser } from './summariser.ts'
 import { summaryMessage } from './summary.ts'
-import { fromUser } from './units.ts'
 
 /** A conversation was made shorter for the model; the history is as it was. */
 export interface Compacted {
@@ -44,7 +44,7 @@ declare module '@allium/core' {
 export type CompactState<Name extends string> = Record<`${Name}:view`, CompactView>
 
 type Ctx = ModelContext<Record<string, CompactView>>
-type Talk = readonly Readonly<Message>[]
+type Conversation = readonly Readonly<Message>[]
 
 /**
  * Keeps a long conversation within the model's window: old tool results are cleared, older messages become a summary.
@@ -62,76 +62,92 @@ type Talk = readonly Readonly<Message>[]
 export function compact<Name extends string = 'memory:compact'>(
   options: CompactOptions<Name> = {},
 ): readonly [TypedMiddleware<CompactState<Name>>, TypedMiddleware<{}>] {
-  const plan = planOf(options)
-  const { strategy, limit, room, clearing, count, as } = plan
-  const { begin, summarise, layer: ofSummaries } = summariser(plan)
+  const plan = resolveCompactOptions(options)
+  const { strategy, limit, keepSize: room, clearing, count, as } = plan
+  const { begin, summarise, layer: summaryLayer } = summariser(plan)
   const key = `${as}:view`
 
   const layer = defineMiddleware<Record<string, CompactView>>({
     name: as,
     order: { is: ['shapes'], inside: ['redacts'] },
     reenters: true,
-    state: { [key]: { default: nothingCompacted } },
+    state: { [key]: { default: emptyView } },
     async model(ctx, next) {
-      const asking = begin(ctx)
+      const attempt = begin(ctx)
       const { messages } = ctx.request
       const system = messages.filter(({ role }) => role === 'system')
-      const talk = messages.filter(({ role }) => role !== 'system')
-      const view = await viewOf(talk, ctx.state[key] ?? nothingCompacted)
-      const sizeWith = (view: CompactView) => sizeOf([...system, ...shown(talk, view)], count)
-      const before = view === nothingCompacted ? sizeOf(messages, count) : sizeWith(view)
-      const { view: made, done } = isOver(before)
-        ? await compacted(ctx, next, asking, { talk, view, sizeWith })
-        : { view, done: undefined }
-      if (made === nothingCompacted) return next()
-      if (done !== undefined) {
-        const after = sizeWith(made)
-        const told: Compacted = { type: 'memory:compact', layer: as, strategy: done, before, after }
-        asking.toTell.push(() => ctx.emit({ ...told }))
+      const conversation = messages.filter(({ role }) => role !== 'system')
+      const view = await currentView(conversation, ctx.state[key] ?? emptyView)
+      const sizeWith = (view: CompactView) => sizeOf([...system, ...visibleMessages(conversation, view)], count)
+      const before = view === emptyView ? sizeOf(messages, count) : sizeWith(view)
+      const { view: compactedView, appliedStrategy } = exceedsLimit(before)
+        ? await applyCompaction(ctx, next, attempt, { conversation, view, sizeWith })
+        : { view, appliedStrategy: undefined }
+      if (compactedView === emptyView) return next()
+      if (appliedStrategy !== undefined) {
+        const after = sizeWith(compactedView)
+        const event: Compacted = { type: 'memory:compact', layer: as, strategy: appliedStrategy, before, after }
+        attempt.deferredReports.push(() => ctx.emit({ ...event }))
       }
-      ctx.messages = [...system.map((message) => ({ ...message })), ...shown(talk, made)]
+      ctx.messages = [...system.map((message) => ({ ...message })), ...visibleMessages(conversation, compactedView)]
       return next()
     },
   })
-  return [withState<CompactState<Name>>(layer), ofSummaries]
+  return [withState<CompactState<Name>>(layer), summaryLayer]
 
-  function isOver({ messages, tokens }: ConversationSize): boolean {
+  function exceedsLimit({ messages, tokens }: ConversationSize): boolean {
     return messages > limit.messages || tokens > limit.tokens
   }
 
   /** What the model is sent of a conversation: the summary, the input that was newest when it was made, what came since. */
-  function shown(talk: Talk, { summary, input, covered, ...view }: CompactView): Message[] {
-    const all = withoutCleared(talk, view, clearing)
+  function visibleMessages(conversation: Conversation, { summary, input, covered, ...view }: CompactView): Message[] {
+    const all = replaceClearedResults(conversation, view, clearing)
     const before = summary === '' ? [] : [summaryMessage(summary)]
     const kept = [...before, ...all.slice(input.from, input.to), ...all.slice(covered)]
-    return covered === 0 ? kept : fromUser(kept)
+    return covered === 0 ? kept : fromFirstUserMessage(kept)
   }
 
-  async function compacted(
+  async function applyCompaction(
     ctx: Ctx,
     next: NextFor<ModelResponse>,
-    asking: Asking,
-    { talk, view: old, sizeWith }: { talk: Talk; view: CompactView; sizeWith(view: CompactView): ConversationSize },
-  ): Promise<{ view: CompactView; done: Compacted['strategy'] | undefined }> {
-    const less = clearedOf(talk, old, sizeWith)
-    const covered = cutAt(withoutCleared(talk, less, clearing), room, count)
-    if (strategy === 'clear' || !isOver(sizeWith(less)) || covered <= old.covered) {
-      if (less === old) return { view: old, done: undefined }
-      return { view: (ctx.state[key] = await sealed(talk, less)), done: 'clear' }
+    attempt: SummaryAttempt,
+    {
+      conversation,
+      view: previousView,
+      sizeWith,
+    }: { conversation: Conversation; view: CompactView; sizeWith(view: CompactView): ConversationSize },
+  ): Promise<{ view: CompactView; appliedStrategy: Compacted['strategy'] | undefined }> {
+    const clearedView = withClearedResults(conversation, previousView, sizeWith)
+    const covered = cutIndex(replaceClearedResults(conversation, clearedView, clearing), room, count)
+    if (strategy === 'clear' || !exceedsLimit(sizeWith(clearedView)) || covered <= previousView.covered) {
+      if (clearedView === previousView) return { view: previousView, appliedStrategy: undefined }
+      return { view: (ctx.state[key] = await withDigest(conversation, clearedView)), appliedStrategy: 'clear' }
     }
-    const view = { ...less, covered, input: inputBefore(talk, covered), seen: Math.max(less.seen, covered) }
-    const summary = await summarise(ctx, next, asking, { before: old.summary, talk: talk.slice(old.covered, covered) })
-    if (summary === undefined) return { view, done: 'truncate' }
-    ctx.state[key] = await sealed(talk, { ...view, summary })
-    return { view: ctx.state[key], done: less === old ? 'summarise' : 'hybrid' }
+    const view = {
+      ...clearedView,
+      covered,
+      input: newestInputBefore(conversation, covered),
+      seen: Math.max(clearedView.seen, covered),
+    }
+    const summary = await summarise(ctx, next, attempt, {
+      before: previousView.summary,
+      conversation: conversation.slice(previousView.covered, covered),
+    })
+    if (summary === undefined) return { view, appliedStrategy: 'truncate' }
+    ctx.state[key] = await withDigest(conversation, { ...view, summary })
+    return { view: ctx.state[key], appliedStrategy: clearedView === previousView ? 'summarise' : 'hybrid' }
   }
 
   /** The view with old results cleared, where that is wanted and saves enough. */
-  function clearedOf(talk: Talk, view: CompactView, sizeWith: (view: CompactView) => ConversationSize): CompactView {
+  function withClearedResults(
+    conversation: Conversation,
+    view: CompactView,
+    sizeWith: (view: CompactView) => ConversationSize,
+  ): CompactView {
     const { tokens } = sizeWith(view)
     if (strategy === 'summarise' || (strategy === 'hybrid' && tokens <= limit.tokens)) return view
-    const less = cleared(talk, view, clearing)
-    const saved = tokens - sizeWith(less).tokens
-    return saved > 0 && saved >= clearing.atLeast ? less : view
+    const clearedView = clearResults(conversation, view, clearing)
+    const savedTokens = tokens - sizeWith(clearedView).tokens
+    return savedTokens > 0 && savedTokens >= clearing.atLeast ? clearedView : view
   }
 }

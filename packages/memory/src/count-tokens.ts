@@ -4,10 +4,10 @@ import type { Message, Part } from '@allium/core'
 export function countTokens({ content }: Readonly<Message>): number {
   return typeof content === 'string'
     ? Math.ceil(content.length / 4)
-    : content.reduce((sum, part) => sum + ofPart(part), 0)
+    : content.reduce((sum, part) => sum + tokensOfPart(part), 0)
 }
 
-function ofPart(part: Part): number {
+function tokensOfPart(part: Part): number {
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -17,7 +17,7 @@ function ofPart(part: Part): number {
     case 'tool-result':
       return typeof part.content === 'string'
         ? Math.ceil(part.content.length / 4)
-        : part.content.reduce((sum, inner) => sum + ofPart(inner), 0)
+        : part.content.reduce((sum, inner) => sum + tokensOfPart(inner), 0)
     case 'custom':
       return Math.ceil(JSON.stringify(part.providerMetadata ?? {}).length / 4)
     default:

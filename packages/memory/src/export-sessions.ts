@@ -18,7 +18,7 @@ export interface ExportOptions {
   owner?: string | undefined
 }
 
-const known: KeysOf<ExportOptions> = { tenant: true, owner: true }
+const optionKeys: KeysOf<ExportOptions> = { tenant: true, owner: true }
 
 /**
  * All turns of a tenant, or of one owner in it, one line of JSON each, for a request of privacy, a backup, or the move to another
@@ -30,7 +30,7 @@ const known: KeysOf<ExportOptions> = { tenant: true, owner: true }
  * for await (const line of exportSessions(store.sessions, { tenant: 'acme' })) file.write(`${line}\n`)
  */
 export async function* exportSessions(store: SessionStore, options: ExportOptions): AsyncGenerator<string, void> {
-  checkOptions(options ?? null, known, 'exportSessions()', 'options.invalid')
+  checkOptions(options ?? null, optionKeys, 'exportSessions()', 'options.invalid')
   const { tenant, owner } = options
   for (const key of await keysOf(store, owner === undefined ? { tenant } : { tenant, owner })) {
     let version = 1
@@ -45,10 +45,10 @@ export async function* exportSessions(store: SessionStore, options: ExportOption
 }
 
 /** Before any is read: a list by time moves while sessions are changed. */
-async function keysOf(store: SessionStore, of: { tenant: string; owner?: string }): Promise<SessionKey[]> {
+async function keysOf(store: SessionStore, scope: { tenant: string; owner?: string }): Promise<SessionKey[]> {
   const keys = new Map<string, SessionKey>()
   for (let cursor: string | undefined; ; ) {
-    const page = await store.list({ ...of, limit: 500, ...(cursor !== undefined && { cursor }) })
+    const page = await store.list({ ...scope, limit: 500, ...(cursor !== undefined && { cursor }) })
     for (const { key } of page.items) keys.set(JSON.stringify([key.owner, key.agent, key.sessionId]), key)
     cursor = page.cursor
     if (cursor === undefined) return [...keys.values()]

@@ -20,10 +20,10 @@ export interface ImportOptions {
   records?: boolean | undefined
 }
 
-const known: KeysOf<ImportOptions> = { tenant: true, records: true }
+const optionKeys: KeysOf<ImportOptions> = { tenant: true, records: true }
 
 /** Milliseconds that a session is held for one of its turns. */
-const hold = 30_000
+const leaseDuration = 30_000
 
 /**
  * Stores what `exportSessions` gave, in this store or another one. What is there already is left, so that an import that was cut may
@@ -42,23 +42,23 @@ export async function importSessions(
   lines: Iterable<string> | AsyncIterable<string>,
   options: ImportOptions = {},
 ): Promise<number> {
-  checkOptions(options, known, 'importSessions()', 'options.invalid')
+  checkOptions(options, optionKeys, 'importSessions()', 'options.invalid')
   const { tenant, records = false } = options
   let turns = 0
-  for await (const exported of withAgents(exportedIn(lines))) {
+  for await (const exported of assignMissingAgents(parseLines(lines))) {
     const key = tenant === undefined ? exported.key : { ...exported.key, tenant }
     const turn = records ? exported.turn : { ...exported.turn, records: [] }
-    await put(store, { ...exported, key, turn })
+    await storeTurn(store, { ...exported, key, turn })
     turns++
   }
   return turns
 }
 
-async function* exportedIn(lines: Iterable<string> | AsyncIterable<string>): AsyncGenerator<ExportedTurn> {
+async function* parseLines(lines: Iterable<string> | AsyncIterable<string>): AsyncGenerator<ExportedTurn> {
   let line = 0
   for await (const text of lines) {
     line++
-    if (text.trim() !== '') yield read(text, line)
+    if (text.trim() !== '') yield parseLine(text, line)
   }
 }
 
@@ -66,46 +66,46 @@ async function* exportedIn(lines: Iterable<string> | AsyncIterable<string>): Asy
  * Exports of earlier versions have no agent in their keys: a session of theirs belongs to the agent of its last turn, so that its
  * lines are read first. They stand one behind the other.
  */
-async function* withAgents(lines: AsyncIterable<ExportedTurn>): AsyncGenerator<ExportedTurn> {
-  let waiting: ExportedTurn[] = []
-  const claimed = () => {
-    const last = waiting.findLast(({ version }) => version !== undefined) ?? waiting.at(-1)
-    const turns = waiting.map((one) => ({ ...one, key: { ...one.key, agent: last?.turn.agent ?? 'agent' } }))
-    waiting = []
+async function* assignMissingAgents(lines: AsyncIterable<ExportedTurn>): AsyncGenerator<ExportedTurn> {
+  let withoutAgent: ExportedTurn[] = []
+  const flush = () => {
+    const last = withoutAgent.findLast(({ version }) => version !== undefined) ?? withoutAgent.at(-1)
+    const turns = withoutAgent.map((entry) => ({ ...entry, key: { ...entry.key, agent: last?.turn.agent ?? 'agent' } }))
+    withoutAgent = []
     return turns
   }
   try {
     for await (const exported of lines) {
-      const [first] = waiting
-      if (first !== undefined && !isOneSession(first.key, exported.key)) yield* claimed()
-      if (exported.key.agent === undefined) waiting.push(exported)
+      const [first] = withoutAgent
+      if (first !== undefined && !isSameSession(first.key, exported.key)) yield* flush()
+      if (exported.key.agent === undefined) withoutAgent.push(exported)
       else yield exported
     }
   } catch (error) {
     // What stood before a line that does not parse is stored.
-    yield* claimed()
+    yield* flush()
     throw error
   }
-  yield* claimed()
+  yield* flush()
 }
 
-function isOneSession(a: SessionKey, b: SessionKey): boolean {
+function isSameSession(a: SessionKey, b: SessionKey): boolean {
   return a.tenant === b.tenant && a.owner === b.owner && a.agent === b.agent && a.sessionId === b.sessionId
 }
 
-async function put(store: SessionStore, { key, version, turn }: ExportedTurn): Promise<void> {
-  const lease = await taken(store, key)
+async function storeTurn(store: SessionStore, { key, version, turn }: ExportedTurn): Promise<void> {
+  const lease = await acquireLease(store, key)
   try {
     if (version !== undefined) return await store.append(lease, version - 1, turn, { release: true })
-    const known = await store.find(key, { turnId: turn.turnId })
-    if (known === undefined) await store.checkpoint(lease, lease.version, turn)
+    const existing = await store.find(key, { turnId: turn.turnId })
+    if (existing === undefined) await store.checkpoint(lease, lease.version, turn)
   } finally {
     await store.release(lease)
   }
 }
 
-async function taken(store: SessionStore, key: SessionKey): Promise<Lease> {
-  const { lease, heldUntil } = await store.acquire(key, hold)
+async function acquireLease(store: SessionStore, key: SessionKey): Promise<Lease> {
+  const { lease, heldUntil } = await store.acquire(key, leaseDuration)
   if (lease !== undefined) return lease
   throw new AlliumError(
     'session.busy',
@@ -114,7 +114,7 @@ async function taken(store: SessionStore, key: SessionKey): Promise<Lease> {
   )
 }
 
-function read(text: string, line: number): ExportedTurn {
+function parseLine(text: string, line: number): ExportedTurn {
   try {
     const value = fromJson(text) as Partial<ExportedTurn> | null
     if (value?.allium === 1 && value.key !== undefined && value.turn !== undefined) return value as ExportedTurn

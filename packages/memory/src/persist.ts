@@ -30,8 +30,8 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  * const agent = new Agent({ model }).use(memory.persist({ store }))
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
-export function persist(given: PersistOptions = {}) {
-  const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(given)
+export function persist(options: PersistOptions = {}) {
+  const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
   /** By the history that only one session has: one that was idle goes on where it was, if nobody else has gone on. */
   const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({

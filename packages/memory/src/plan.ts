@@ -70,21 +70,21 @@ export function plan<Name extends string = 'memory:plan'>(
 ): TypedMiddleware<PlanState<Name>> {
   const {
     tool = 'plan',
-    description = guidance,
+    description = defaultDescription,
     maxItems = 50,
     maxLength = 500,
     as = 'memory:plan' as Name,
   } = readOptions(given)
-  const writes: AnyTool = {
+  const planTool: AnyTool = {
     name: tool,
     description,
     flow: {},
     jsonSchema: schemaOf(maxItems, maxLength),
     execute({ items: given }: { items?: unknown }, ctx) {
-      const items = itemsOf(given, maxItems, maxLength)
+      const items = parseItems(given, maxItems, maxLength)
       if (typeof items === 'string') return toolResult({ content: items, isError: true })
       ctx.state[as] = items
-      ctx.emit({ type: 'memory:plan', layer: as, items: copies(items) } satisfies Planned)
+      ctx.emit({ type: 'memory:plan', layer: as, items: copyItems(items) } satisfies Planned)
       return `The plan is written: ${items.filter(isDone).length} of ${items.length} completed.`
     },
   }
@@ -92,16 +92,16 @@ export function plan<Name extends string = 'memory:plan'>(
   const layer = defineMiddleware<Record<string, PlanItem[]>>({
     name: as,
     order: { is: ['shapes'], inside: ['memory:compact', 'memory:truncate'] },
-    tools: [writes],
-    state: { [as]: { default: [], reducer: (_, items) => copies(items) } },
+    tools: [planTool],
+    state: { [as]: { default: [], reducer: (_, items) => copyItems(items) } },
     model(ctx, next) {
       const items = ctx.state[as] ?? []
       const isOffered = ctx.request.tools.some(({ name }) => name === tool)
-      if (isOffered && !items.every(isDone)) ctx.addMessage(noteOf(items, tool))
+      if (isOffered && !items.every(isDone)) ctx.addMessage(planNote(items, tool))
       return next()
     },
     tool(ctx, next) {
-      if (ctx.tool.name !== tool || isLast(ctx)) return next()
+      if (ctx.tool.name !== tool || isLastPlanCall(ctx)) return next()
       return ctx.skipCall({
         content: 'You called this tool again in the same answer: the last call counts.',
         isError: true,
@@ -111,7 +111,7 @@ export function plan<Name extends string = 'memory:plan'>(
   return withState<PlanState<Name>>(layer)
 }
 
-const guidance = `Writes your plan: the whole list of what is to be done, which replaces the one before. Plan work that takes three steps or more; for less, just do it. Set an item to in_progress before you begin it and to completed as soon as it is done, add what you find out, and drop what is no longer needed. Call it once in an answer.`
+const defaultDescription = `Writes your plan: the whole list of what is to be done, which replaces the one before. Plan work that takes three steps or more; for less, just do it. Set an item to in_progress before you begin it and to completed as soon as it is done, add what you find out, and drop what is no longer needed. Call it once in an answer.`
 
 function schemaOf(maxItems: number, maxLength: number) {
   const text = { type: 'string', minLength: 1, maxLength }
@@ -130,7 +130,7 @@ function schemaOf(maxItems: number, maxLength: number) {
 }
 
 /** The items, or what is wrong with them: an agent may check no JSON Schema. */
-function itemsOf(given: unknown, maxItems: number, maxLength: number): PlanItem[] | string {
+function parseItems(given: unknown, maxItems: number, maxLength: number): PlanItem[] | string {
   if (!Array.isArray(given)) return 'The plan was not written: give "items", a list.'
   if (given.length > maxItems)
     return `The plan was not written: it has ${given.length} items, and ${maxItems} is the most. Join some.`
@@ -142,22 +142,22 @@ function itemsOf(given: unknown, maxItems: number, maxLength: number): PlanItem[
     if (!statuses.includes(status as PlanItem['status']))
       return `The plan was not written: the status of item ${i + 1} is not one of ${statuses.join(', ')}.`
   }
-  return copies(given as PlanItem[])
+  return copyItems(given as PlanItem[])
 }
 
 /** A user's message and not an instruction: what a tool or a user said may have found its way into the list. */
-function noteOf(items: readonly PlanItem[], tool: string): Message {
-  const lines = items.map(({ text, status }) => `[${marks[status]}] ${text.replaceAll(/\s+/g, ' ')}`)
+function planNote(items: readonly PlanItem[], tool: string): Message {
+  const lines = items.map(({ text, status }) => `[${statusMarks[status]}] ${text.replaceAll(/\s+/g, ' ')}`)
   return {
     role: 'user',
     content: `(A note, not a message of the user: your plan as it stands. Keep it up to date with "${tool}".)\n${lines.join('\n')}`,
   }
 }
 
-const marks = { pending: ' ', in_progress: '>', completed: 'x' } as const
+const statusMarks = { pending: ' ', in_progress: '>', completed: 'x' } as const
 
 /** Whether the call is the last one of its tool in the answer. */
-function isLast({ history, tool, callId }: ToolContext): boolean {
+function isLastPlanCall({ history, tool, callId }: ToolContext): boolean {
   const content = history.findLast(({ role }) => role === 'assistant')?.content
   if (content === undefined || typeof content === 'string') return true
   const last = content.findLast((part) => part.type === 'tool-call' && part.name === tool.name)
@@ -168,6 +168,6 @@ function isDone({ status }: PlanItem): boolean {
   return status === 'completed'
 }
 
-function copies(items: readonly PlanItem[]): PlanItem[] {
+function copyItems(items: readonly PlanItem[]): PlanItem[] {
   return items.map(({ text, status }) => ({ text, status }))
 }

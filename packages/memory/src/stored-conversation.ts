@@ -11,30 +11,30 @@ import {
   type StoredSession,
   type StoredTurn,
 } from '@allium/core'
-import { askersOf } from './askers.ts'
+import { suspendingAgents } from './suspending-agents.ts'
 
-const nothing = { version: 0, history: [], rest: { state: {} } }
+const emptySession = { version: 0, history: [], rest: { state: {} } }
 
 /** One session and its place in the store. */
 export class StoredConversation implements SessionKeeper {
   readonly #store: SessionStore
   readonly #key: SessionKey
-  readonly #ms: number
+  readonly #leaseDuration: number
   #ctx: SessionContext
   #version = 0
   #lease: Lease | undefined
   /** The lease is that of the run's journal: whoever gave it renews it, and gives it back. */
   #shared = false
   /** The run that the store did not take: what it has of it is void, since the caller was told. */
-  #refused: string | undefined
+  #rejectedTurnId: string | undefined
   #stopRenewing = () => {}
   /** A lease that is on its way back: the next run takes its own behind it. */
   #releasing: Promise<void> | undefined
 
-  constructor(store: SessionStore, ms: number, ctx: SessionContext) {
+  constructor(store: SessionStore, leaseDuration: number, ctx: SessionContext) {
     this.#store = store
     this.#key = { ...ctx.sessionKey }
-    this.#ms = ms
+    this.#leaseDuration = leaseDuration
     this.#ctx = ctx
   }
 
@@ -45,8 +45,8 @@ export class StoredConversation implements SessionKeeper {
 
   /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
   async load(ctx: SessionContext): Promise<void> {
-    const stored = (await this.#store.load(this.#key)) ?? (await this.#adopted())
-    await this.#stand(stored, () => {
+    const stored = (await this.#store.load(this.#key)) ?? (await this.#loadRenamed())
+    await this.#restore(stored, () => {
       // An opening that was aborted meanwhile is refused here, before it counts as the session's.
       void ctx.history
       this.#ctx = ctx
@@ -54,23 +54,23 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /** The session under another name that the agent has, or had. */
-  async #adopted(): Promise<StoredSession | undefined> {
+  async #loadRenamed(): Promise<StoredSession | undefined> {
     const names = this.#ctx.agent.sessionNames.filter((name) => name !== this.#key.agent)
     if (names.length === 0 || !(await this.#store.adopt(this.#key, names))) return undefined
     return this.#store.load(this.#key)
   }
 
   /** @param check throws where nobody waits for it any more */
-  async #stand(
-    { version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = nothing,
+  async #restore(
+    { version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = emptySession,
     check: () => void,
   ): Promise<void> {
     check()
     if (version === this.#version) return
-    const askedBy = await askersOf(this.#store, this.#key, rest)
+    const requestedBy = await suspendingAgents(this.#store, this.#key, rest)
     check()
     this.#version = version
-    this.#ctx.restore({ ...rest, history }, { stored: true, askedBy })
+    this.#ctx.restore({ ...rest, history }, { stored: true, askedBy: requestedBy })
   }
 
   /**
@@ -79,62 +79,63 @@ export class StoredConversation implements SessionKeeper {
    */
   async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
     const { signal } = run
-    const lease = await this.#take(run)
+    const lease = await this.#acquireLease(run)
     this.#lease = lease
-    const giveBack = () => this.#giveBack(lease)
-    signal.addEventListener('abort', giveBack)
+    const releaseOnAbort = () => this.#returnLease(lease)
+    signal.addEventListener('abort', releaseOnAbort)
     try {
       if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease, run)
-      const known = await this.#known(run)
+      const knownTurn = await this.#findKnownTurn(run)
       signal.throwIfAborted()
-      return known
+      return knownTurn
     } catch (error) {
       // The run never began, so nobody ends it.
-      await giveBack()
+      await releaseOnAbort()
       throw error
     } finally {
-      signal.removeEventListener('abort', giveBack)
+      signal.removeEventListener('abort', releaseOnAbort)
     }
   }
 
-  async #take({ lease: given, abort, signal }: BeginningRun): Promise<Lease> {
+  async #acquireLease({ lease: given, abort, signal }: BeginningRun): Promise<Lease> {
     await this.#releasing
     signal.throwIfAborted()
     this.#shared = given !== undefined && isSame(given.key, this.#key)
     if (given !== undefined && this.#shared) return given
-    const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#ms)
+    const { lease, heldUntil } = await this.#store.acquire(this.#key, this.#leaseDuration)
     if (signal.aborted) {
       if (lease !== undefined) await this.#release(lease)
       throw signal.reason
     }
-    if (lease === undefined) throw this.#busy(heldUntil)
+    if (lease === undefined) throw this.#busyError(heldUntil)
     this.#renew(lease, abort)
     return lease
   }
 
   /** Once for each lease: another run may have one of its own by now. */
-  async #giveBack(lease: Lease): Promise<void> {
+  async #returnLease(lease: Lease): Promise<void> {
     if (this.#lease !== lease) return
     this.#lease = undefined
     this.#stopRenewing()
     await this.#release(lease)
   }
 
-  async #known({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+  async #findKnownTurn({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
     const [byId, byKey] = [given && { turnId }, idempotencyKey !== undefined && { idempotencyKey }]
-    const known = (byId && (await this.#ended(byId))) || (byKey && (await this.#ended(byKey))) || undefined
-    if (known === undefined || known.inputDigest === inputDigest) return known
+    const knownTurn =
+      (byId && (await this.#findEndedTurn(byId))) || (byKey && (await this.#findEndedTurn(byKey))) || undefined
+    if (knownTurn === undefined || knownTurn.inputDigest === inputDigest) return knownTurn
     const what = idempotencyKey === undefined ? `id "${turnId}"` : `key "${idempotencyKey}"`
     throw new AlliumError(
       'run.key_reused',
       `The ${what} stands for another input in the session "${this.#key.sessionId}". Give each input one of its own.`,
-      { details: { sessionId: this.#key.sessionId, turnId: known.turnId } },
+      { details: { sessionId: this.#key.sessionId, turnId: knownTurn.turnId } },
     )
   }
 
-  async #ended(by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
-    const known = await this.#store.find(this.#key, by)
-    return known?.status === 'running' || known?.turnId === this.#refused ? undefined : known
+  async #findEndedTurn(by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
+    const knownTurn = await this.#store.find(this.#key, by)
+    return knownTurn?.status === 'running' || knownTurn?.turnId === this.#rejectedTurnId ? undefined : knownTurn
   }
 
   async step(turn: StoredTurn): Promise<void> {
@@ -146,14 +147,14 @@ export class StoredConversation implements SessionKeeper {
   async end(turn: StoredTurn | undefined): Promise<void> {
     const lease = this.#lease
     if (lease === undefined) return
-    if (turn === undefined) return this.#giveBack(lease)
+    if (turn === undefined) return this.#returnLease(lease)
     this.#lease = undefined
     this.#stopRenewing()
     try {
       await this.#write(lease, () => this.#store.append(lease, this.#version, turn, { release: true }))
       this.#version++
     } catch (error) {
-      this.#refused = turn.turnId
+      this.#rejectedTurnId = turn.turnId
       await this.#release(lease)
       throw error
     }
@@ -169,13 +170,13 @@ export class StoredConversation implements SessionKeeper {
     const stored = await this.#store.load(this.#key)
     check()
     const { open } = stored ?? {}
-    const goesOn = open?.turnId === this.#refused || (replays && open?.turnId === turnId)
-    if (stored === undefined || open === undefined || goesOn) return await this.#stand(stored, check)
-    const cut = interruptedTurn(open, this.#ctx.clock.now())
-    await this.#write(lease, () => this.#store.append(lease, stored.version, cut))
+    const isResumed = open?.turnId === this.#rejectedTurnId || (replays && open?.turnId === turnId)
+    if (stored === undefined || open === undefined || isResumed) return await this.#restore(stored, check)
+    const interrupted = interruptedTurn(open, this.#ctx.clock.now())
+    await this.#write(lease, () => this.#store.append(lease, stored.version, interrupted))
     check()
-    const history = [...stored.history.slice(0, cut.from), ...cut.messages]
-    await this.#stand({ ...stored, version: stored.version + 1, history, rest: cut.rest }, check)
+    const history = [...stored.history.slice(0, interrupted.from), ...interrupted.messages]
+    await this.#restore({ ...stored, version: stored.version + 1, history, rest: interrupted.rest }, check)
   }
 
   /** Where the process stood still for longer than its lease, it goes on as its holder, unless somebody has taken the session. */
@@ -186,7 +187,7 @@ export class StoredConversation implements SessionKeeper {
       if (
         this.#shared ||
         (error as { code?: unknown }).code !== 'store.fenced' ||
-        !(await this.#store.renew(lease, this.#ms))
+        !(await this.#store.renew(lease, this.#leaseDuration))
       )
         throw error
       await write()
@@ -205,7 +206,7 @@ export class StoredConversation implements SessionKeeper {
     await releasing
   }
 
-  #busy(heldUntil: number): AlliumError {
+  #busyError(heldUntil: number): AlliumError {
     const { sessionId } = this.#key
     const what = `The session "${sessionId}" runs a turn elsewhere. Try again when that has ended.`
     return new AlliumError('session.busy', what, { details: { sessionId, heldUntil } })
@@ -213,16 +214,16 @@ export class StoredConversation implements SessionKeeper {
 
   /** Well before the lease runs out, and again; a failure is tried again the next time. A run that lost it cannot be stored, and ends. */
   #renew(lease: Lease, abort: (reason: unknown) => void): void {
-    this.#stopRenewing = this.#ctx.clock.after(this.#ms / 3, () => {
+    this.#stopRenewing = this.#ctx.clock.after(this.#leaseDuration / 3, () => {
       this.#renew(lease, abort)
-      this.#store.renew(lease, this.#ms).then(
-        (held) => held || abort(this.#lost()),
+      this.#store.renew(lease, this.#leaseDuration).then(
+        (isHeld) => isHeld || abort(this.#leaseLostError()),
         (error) => this.#warn('could not be renewed', error),
       )
     })
   }
 
-  #lost(): AlliumError {
+  #leaseLostError(): AlliumError {
     return new AlliumError(
       'store.fenced',
       `The lease of the session "${this.#key.sessionId}" was lost while it ran: another process may have gone on. The run is aborted.`,

@@ -8,9 +8,10 @@ const longest = { text: 4000, result: 1000 }
 
 /** What the summarising call is sent: each message as one line of JSON, so that no text can pass for another message. */
 export function summaryRequest(prompt: string, before: string, messages: readonly Readonly<Message>[]): Message[] {
-  const lines = messages.map((message) => JSON.stringify(lineOf(message)))
-  const known = before === '' ? [] : ['The summary of what came before, which yours replaces:', JSON.stringify(before)]
-  const content = [...known, 'The conversation, one message a line:', ...lines].join('\n')
+  const lines = messages.map((message) => JSON.stringify(toLine(message)))
+  const previousSummary =
+    before === '' ? [] : ['The summary of what came before, which yours replaces:', JSON.stringify(before)]
+  const content = [...previousSummary, 'The conversation, one message a line:', ...lines].join('\n')
   return [
     { role: 'system', content: prompt },
     { role: 'user', content },
@@ -29,29 +30,29 @@ export function summaryMessage(summary: string): Message {
   }
 }
 
-function lineOf({ role, content }: Readonly<Message>): object {
-  if (typeof content === 'string') return { role, text: cut(content, longest.text) }
-  return { role, parts: content.flatMap((part) => partOf(part)) }
+function toLine({ role, content }: Readonly<Message>): object {
+  if (typeof content === 'string') return { role, text: truncateText(content, longest.text) }
+  return { role, parts: content.flatMap((part) => toLineParts(part)) }
 }
 
-function partOf(part: Part): unknown[] {
+function toLineParts(part: Part): unknown[] {
   switch (part.type) {
     case 'text':
-      return [cut(part.text, longest.text)]
+      return [truncateText(part.text, longest.text)]
     case 'reasoning':
     case 'custom':
       return []
     case 'tool-call':
-      return [{ calls: part.name, args: cut(JSON.stringify(part.args), longest.result) }]
+      return [{ calls: part.name, args: truncateText(JSON.stringify(part.args), longest.result) }]
     case 'tool-result': {
-      const text = typeof part.content === 'string' ? part.content : JSON.stringify(part.content.flatMap(partOf))
-      return [{ [part.isError === true ? 'failed' : 'result']: part.name, text: cut(text, longest.result) }]
+      const text = typeof part.content === 'string' ? part.content : JSON.stringify(part.content.flatMap(toLineParts))
+      return [{ [part.isError === true ? 'failed' : 'result']: part.name, text: truncateText(text, longest.result) }]
     }
     default:
       return [`(${part.type}, ${part.mediaType})`]
   }
 }
 
-function cut(text: string, length: number): string {
+function truncateText(text: string, length: number): string {
   return text.length > length ? `${text.slice(0, length)} (${text.length - length} characters more)` : text
 }

@@ -1,6 +1,6 @@
 import { defineMiddleware, layerOptions, type Message, misconfigured, option, type TypedMiddleware } from '@allium/core'
 import { countTokens } from './count-tokens.ts'
-import { fromUser, unitsOf } from './units.ts'
+import { fromFirstUserMessage, messageUnits } from './message-units.ts'
 
 export interface TruncateOptions {
   /** The most messages that a model call is sent, without system messages. */
@@ -43,30 +43,32 @@ export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['shapes'] },
     model(ctx, next) {
-      const kept = newest(ctx.request.messages)
-      if (kept !== undefined) ctx.messages = kept
+      const newest = newestMessages(ctx.request.messages)
+      if (newest !== undefined) ctx.messages = newest
       return next()
     },
   })
 
   /** Undefined where all fits. */
-  function newest(all: readonly Readonly<Message>[]): Message[] | undefined {
-    const units = unitsOf(all.filter(({ role }) => role !== 'system'))
+  function newestMessages(all: readonly Readonly<Message>[]): Message[] | undefined {
+    const units = messageUnits(all.filter(({ role }) => role !== 'system'))
     const input = units.findLastIndex((unit) => unit[0]?.role === 'user')
     let room = { messages, tokens }
-    const less = (unit: readonly Message[]) => ({
+    const roomWithout = (unit: readonly Message[]) => ({
       messages: room.messages - unit.length,
       tokens: room.tokens - unit.reduce((sum, message) => sum + count(message), 0),
     })
-    if (input >= 0) room = less(units[input] as Message[])
+    if (input >= 0) room = roomWithout(units[input] as Message[])
     let from = units.length
     for (; from > 0; from--) {
-      const left = from - 1 === input ? room : less(units[from - 1] as Message[])
-      if (left.messages < 0 || left.tokens < 0) break
-      room = left
+      const roomLeft = from - 1 === input ? room : roomWithout(units[from - 1] as Message[])
+      if (roomLeft.messages < 0 || roomLeft.tokens < 0) break
+      room = roomLeft
     }
     if (from === 0) return undefined
-    const kept = units.filter((_, i) => i >= from || i === input)
-    return [...all.filter(({ role }) => role === 'system'), ...fromUser(kept.flat())].map((message) => ({ ...message }))
+    const newest = units.filter((_, i) => i >= from || i === input)
+    return [...all.filter(({ role }) => role === 'system'), ...fromFirstUserMessage(newest.flat())].map((message) => ({
+      ...message,
+    }))
   }
 }

@@ -7,7 +7,7 @@ import {
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
-import { isFinal, isTransient } from '@allium/resilience'
+import { isNonRetryable, isTransient } from '@allium/resilience'
 import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 
@@ -48,14 +48,14 @@ const readOptions = layerOptions<BreakerOptions>('model:breaker', {
  * @example
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini'] })).use(model.retry()).use(model.breaker())
  */
-export function breaker(given: BreakerOptions = {}): TypedMiddleware<{}> {
+export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
   const {
     threshold = 5,
     halfOpenAfter = 30_000,
     when = isTransient,
     per = 'model',
     as = 'model:breaker',
-  } = readOptions(given)
+  } = readOptions(options)
   const circuits = new LRUCache<string, Circuit>({ max: 1000 })
 
   return defineMiddleware({
@@ -65,27 +65,27 @@ export function breaker(given: BreakerOptions = {}): TypedMiddleware<{}> {
       const { model, clock } = ctx
       const circuit = await circuitFor(ctx)
       // A replay goes where it went, although the circuit of its process is another one.
-      const wait = await ctx.once('wait', () => circuit.waits(clock.monotonic()), { per: 'attempt' })
-      if (wait > 0) throw openError(model, wait)
-      const settle = telling(() => circuit.enter(clock.monotonic()))
+      const remaining = await ctx.once('wait', () => circuit.remainingOpenTime(clock.monotonic()), { per: 'attempt' })
+      if (remaining > 0) throw openError(model, remaining)
+      const settle = reportStateChange(() => circuit.admit(clock.monotonic()))
       try {
         const response = await next()
-        telling(() => settle(ctx.replaying ? 'neither' : 'success', clock.monotonic()))
+        reportStateChange(() => settle(ctx.replaying ? 'neither' : 'success', clock.monotonic()))
         return response
       } catch (error) {
         // A call that a layer outside left rejects with an AbortError; the signal tells why, a timeout perhaps.
         const cause: unknown = ctx.signal.aborted ? ctx.signal.reason : error
         // How a model was when a replayed call was made says nothing of how it is.
-        const outcome = !ctx.replaying && !isFinal(cause) && when(cause) ? 'failure' : 'neither'
-        telling(() => settle(outcome, clock.monotonic()))
+        const outcome = !ctx.replaying && !isNonRetryable(cause) && when(cause) ? 'failure' : 'neither'
+        reportStateChange(() => settle(outcome, clock.monotonic()))
         throw error
       }
 
-      function telling<T>(change: () => T): T {
-        const before = circuit.state
-        const given = change()
-        if (circuit.state !== before) ctx.emit({ type: 'model:breaker', model, state: circuit.state })
-        return given
+      function reportStateChange<T>(apply: () => T): T {
+        const previousState = circuit.state
+        const options = apply()
+        if (circuit.state !== previousState) ctx.emit({ type: 'model:breaker', model, state: circuit.state })
+        return options
       }
     },
   })

@@ -12,7 +12,7 @@ import {
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
-import { Flights, memoryKeyValue } from '@allium/resilience'
+import { memoryKeyValue, SingleFlight } from '@allium/resilience'
 
 export interface CacheOptions {
   /** Where answers are kept; a Keyv is one. @default the values of the agent's store, else in this process, the 1,000 used last */
@@ -51,10 +51,10 @@ const readOptions = layerOptions<CacheOptions>('model:cache', {
  * @example
  * agent.use(model.cache({ ttl: 600_000 }))
  */
-export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
-  const { store, ttl = 3_600_000, per = 'tenant', when = () => true, as = 'model:cache' } = readOptions(given)
-  const own = memoryKeyValue()
-  const flights = new Flights<KeptAnswer>()
+export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
+  const { store, ttl = 3_600_000, per = 'tenant', when = () => true, as = 'model:cache' } = readOptions(options)
+  const localStore = memoryKeyValue()
+  const singleFlight = new SingleFlight<CachedAnswer>()
 
   return defineMiddleware({
     name: as,
@@ -62,39 +62,39 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
     async model(ctx, next) {
       if (!when(ctx)) return next()
       const key = `${as}:${await digestOf([sharersOf(ctx, per), ctx.model, ctx.request])}`
-      const found = await flights.find(key, ctx, () => kept(ctx, key))
-      if ('value' in found) {
+      const hit = await singleFlight.find(key, ctx, () => readCached(ctx, key))
+      if ('value' in hit) {
         ctx.emit({ type: 'model:cache', model: ctx.model })
-        return ctx.skipCall(await again(found.value, ctx))
+        return ctx.skipCall(await replayAnswer(hit.value, ctx))
       }
       try {
         const response = await next()
-        if (isWhole(response)) {
-          const answer = keptOf(response)
-          found.land(answer)
-          await keep(ctx, key, answer)
+        if (isComplete(response)) {
+          const answer = toCachedAnswer(response)
+          hit.resolve(answer)
+          await writeCached(ctx, key, answer)
         }
         return response
       } finally {
-        found.end()
+        hit.release()
       }
     },
   })
 
   function storeOf(ctx: ModelContext): KeyValue {
-    return store ?? ctx.find(sharedStore)?.keyValue ?? own
+    return store ?? ctx.find(sharedStore)?.keyValue ?? localStore
   }
 
-  async function kept(ctx: ModelContext, key: string): Promise<KeptAnswer | undefined> {
+  async function readCached(ctx: ModelContext, key: string): Promise<CachedAnswer | undefined> {
     try {
-      return (await storeOf(ctx).get(key)) as KeptAnswer | undefined
+      return (await storeOf(ctx).get(key)) as CachedAnswer | undefined
     } catch (error) {
       ctx.logger.warn(`"${as}" could not read its store: the model is asked.`, { error })
       return undefined
     }
   }
 
-  async function keep(ctx: ModelContext, key: string, answer: KeptAnswer) {
+  async function writeCached(ctx: ModelContext, key: string, answer: CachedAnswer) {
     try {
       await storeOf(ctx).set(key, structuredClone(answer), ttl, writerOf(ctx))
     } catch (error) {
@@ -104,14 +104,14 @@ export function cache(given: CacheOptions = {}): TypedMiddleware<{}> {
 }
 
 /** What is kept of an answer. */
-type KeptAnswer = Pick<ModelResponse, 'text' | 'reasoning' | 'toolCalls' | 'finishReason' | 'model' | 'message'>
+type CachedAnswer = Pick<ModelResponse, 'text' | 'reasoning' | 'toolCalls' | 'finishReason' | 'model' | 'message'>
 
-function keptOf({ text, reasoning, toolCalls, finishReason, model, message }: ModelResponse): KeptAnswer {
+function toCachedAnswer({ text, reasoning, toolCalls, finishReason, model, message }: ModelResponse): CachedAnswer {
   return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
 }
 
 /** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
-function isWhole({ finishReason, usage, paused, toolCalls, message }: ModelResponse): boolean {
+function isComplete({ finishReason, usage, paused, toolCalls, message }: ModelResponse): boolean {
   if (usage.calls === 0 || paused === true || (finishReason !== 'stop' && finishReason !== 'tool-calls')) return false
   return toolCalls.every(
     ({ callId, providerExecuted, approvalRequest }) =>
@@ -125,17 +125,18 @@ function hasResult({ content }: Message, callId: string): boolean {
 }
 
 /** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
-async function again(known: KeptAnswer, { turnId, callIndex }: ModelContext) {
-  const { toolCalls, message, ...rest } = structuredClone(known)
-  const mark = (await digestOf([turnId, callIndex])).slice(0, 16)
-  const places = new Map(toolCalls.map(({ callId }, place) => [callId, place]))
+async function replayAnswer(cached: CachedAnswer, { turnId, callIndex }: ModelContext) {
+  const { toolCalls, message, ...rest } = structuredClone(cached)
+  const suffix = (await digestOf([turnId, callIndex])).slice(0, 16)
+  const callPositions = new Map(toolCalls.map(({ callId }, position) => [callId, position]))
   // Letters, digits, _ and -, 64 at the most: what every provider takes.
-  const idOf = (callId: string) => `${callId.replace(/[^\w-]/g, '_').slice(0, 40)}_${mark}_${places.get(callId) ?? 'x'}`
-  for (const call of toolCalls) call.callId = idOf(call.callId)
+  const newCallId = (callId: string) =>
+    `${callId.replace(/[^\w-]/g, '_').slice(0, 40)}_${suffix}_${callPositions.get(callId) ?? 'x'}`
+  for (const call of toolCalls) call.callId = newCallId(call.callId)
   if (typeof message.content !== 'string')
     for (const part of message.content)
-      if (part.type === 'tool-call' || (part.type === 'tool-result' && places.has(part.callId)))
-        part.callId = idOf(part.callId)
+      if (part.type === 'tool-call' || (part.type === 'tool-result' && callPositions.has(part.callId)))
+        part.callId = newCallId(part.callId)
   return { ...rest, toolCalls, message }
 }
 

@@ -22,17 +22,17 @@ export class Circuit {
   #epoch = 0
 
   constructor(threshold: Threshold, halfOpenAfter: number) {
-    this.#counts = countsFor(threshold)
+    this.#counts = createCounter(threshold)
     this.#halfOpenAfter = halfOpenAfter
   }
 
   /** Milliseconds for which calls are turned away; 0 where one may go now. */
-  waits(now: number): number {
+  remainingOpenTime(now: number): number {
     return this.state === 'closed' ? 0 : Math.max(0, this.#until - now)
   }
 
   /** Lets a call through; what this gives takes how it ended. A trial that hangs is followed by another one in time. */
-  enter(now: number): (outcome: Outcome, now: number) => void {
+  admit(now: number): (outcome: Outcome, now: number) => void {
     if (this.state !== 'closed') {
       this.#turn('half-open')
       this.#until = now + this.#halfOpenAfter
@@ -44,16 +44,16 @@ export class Circuit {
   }
 
   #take(outcome: Outcome, now: number): void {
-    const trial = this.state === 'half-open'
+    const isTrial = this.state === 'half-open'
     if (outcome === 'neither') {
-      if (trial) this.#until = now
+      if (isTrial) this.#until = now
       return
     }
-    const seen = trial ? CircuitState.HalfOpen : CircuitState.Closed
+    const observedState = isTrial ? CircuitState.HalfOpen : CircuitState.Closed
     if (outcome === 'success') {
-      this.#counts.success(seen)
-      if (trial) this.#turn('closed')
-    } else if (this.#counts.failure(seen) || trial) {
+      this.#counts.success(observedState)
+      if (isTrial) this.#turn('closed')
+    } else if (this.#counts.failure(observedState) || isTrial) {
       this.#until = now + this.#halfOpenAfter
       this.#turn('open')
     }
@@ -66,7 +66,7 @@ export class Circuit {
 }
 
 /** @throws RangeError where cockatiel takes no such share */
-function countsFor(threshold: Threshold): IBreaker {
+function createCounter(threshold: Threshold): IBreaker {
   return typeof threshold === 'number'
     ? new ConsecutiveBreaker(threshold)
     : new CountBreaker({ threshold: threshold.share, size: threshold.of })

@@ -6,8 +6,8 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
-import { isFinal } from '@allium/resilience'
-import { watchChunks } from './watch-chunks.ts'
+import { isNonRetryable } from '@allium/resilience'
+import { trackOutput } from './track-output.ts'
 
 export interface FallbackOptions {
   /** Who is asked when the model fails, one after the other: models, or strings that the agent resolves. */
@@ -36,30 +36,36 @@ const readOptions = layerOptions<FallbackOptions>('model:fallback', {
  * @example
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini', 'google/gemini-2.5-flash'] })).use(model.retry())
  */
-export function fallback(given: FallbackOptions): TypedMiddleware<{}> {
-  const { models, when, midStream = 'reset', as = 'model:fallback' } = readOptions(given)
+export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
+  const { models, when, midStream = 'reset', as = 'model:fallback' } = readOptions(options)
 
   /** A replay goes on as it went on. */
-  const asks = (ctx: ModelContext, error: unknown) =>
+  const shouldFallBack = (ctx: ModelContext, error: unknown) =>
     when === undefined || ctx.once('asks', () => when(error), { per: 'attempt' })
 
   return defineMiddleware({
     name: as,
     order: { is: ['fallbacks', 'retries'] },
     async model(ctx, next) {
-      const shown = midStream === 'fail' ? watchChunks(ctx) : () => false
+      const hasStreamed = midStream === 'fail' ? trackOutput(ctx) : () => false
       const failures: unknown[] = []
       for (let i = 0; ; i++) {
         const { model } = ctx
         try {
           return await next()
         } catch (error) {
-          const other = models[i]
-          if (other === undefined || shown() || ctx.signal.aborted || isFinal(error) || !(await asks(ctx, error)))
+          const nextModel = models[i]
+          if (
+            nextModel === undefined ||
+            hasStreamed() ||
+            ctx.signal.aborted ||
+            isNonRetryable(error) ||
+            !(await shouldFallBack(ctx, error))
+          )
             throw withSuppressed(error, failures)
           failures.push(error)
-          ctx.setModel(other)
-          ctx.emit({ type: 'model:fallback', from: model, to: ctx.model, error: nameOf(error) })
+          ctx.setModel(nextModel)
+          ctx.emit({ type: 'model:fallback', from: model, to: ctx.model, error: errorName(error) })
         }
       }
     },
@@ -67,7 +73,7 @@ export function fallback(given: FallbackOptions): TypedMiddleware<{}> {
 }
 
 /** What may be told in a stream: not the message, which may hold a secret. */
-function nameOf(error: unknown): string {
+function errorName(error: unknown): string {
   const { name = 'error', status } = (error ?? {}) as { name?: unknown; status?: unknown }
   return typeof status === 'number' ? `${String(name)} ${status}` : String(name)
 }
@@ -75,8 +81,8 @@ function nameOf(error: unknown): string {
 function withSuppressed(error: unknown, failures: readonly unknown[]): unknown {
   if (failures.length === 0 || typeof error !== 'object' || error === null || !Object.isExtensible(error)) return error
   const { suppressed } = error as { suppressed?: unknown }
-  const all = [...failures, ...(Array.isArray(suppressed) ? suppressed : [])]
-  return Object.defineProperty(error, 'suppressed', { value: all, configurable: true, writable: true })
+  const suppressedErrors = [...failures, ...(Array.isArray(suppressed) ? suppressed : [])]
+  return Object.defineProperty(error, 'suppressed', { value: suppressedErrors, configurable: true, writable: true })
 }
 
 declare module '@allium/core' {

@@ -24,19 +24,23 @@ export type PartialAnswer<O> = O extends readonly unknown[] | string | number | 
  */
 export async function* objectStream<S, O>(run: AgentRun<S, O>): AsyncGenerator<PartialAnswer<O>> {
   let text = ''
-  let read = 0
-  let shown: string | undefined
+  let consumedLength = 0
+  let lastJson: string | undefined
   for await (const event of run) {
     if (event.type === 'step:start' || event.type === 'model:reset') {
       text = ''
-      read = 0
+      consumedLength = 0
     }
     if (event.type === 'text-delta') text += event.delta
-    if (event.type !== 'finish' && (event.type !== 'text-delta' || text.length - read <= read / share)) continue
-    read = text.length
-    const part = partial(text)
-    if (part === undefined || part.json === shown) continue
-    shown = part.json
+    if (
+      event.type !== 'finish' &&
+      (event.type !== 'text-delta' || text.length - consumedLength <= consumedLength / share)
+    )
+      continue
+    consumedLength = text.length
+    const part = parsePartial(text)
+    if (part === undefined || part.json === lastJson) continue
+    lastJson = part.json
     yield part.value as PartialAnswer<O>
   }
 }
@@ -44,11 +48,11 @@ export async function* objectStream<S, O>(run: AgentRun<S, O>): AsyncGenerator<P
 /** All of the text is read each time, so a long one is read only when it has grown by this share: 64 times its length in all. */
 const share = 64
 
-function partial(text: string): { value: unknown; json: string } | undefined {
-  const begin = text.search(/[[{]/)
-  if (begin < 0 || isDeep(text)) return undefined
+function parsePartial(text: string): { value: unknown; json: string } | undefined {
+  const jsonStart = text.search(/[[{]/)
+  if (jsonStart < 0 || isTooDeep(text)) return undefined
   try {
-    const value: unknown = parse(text.slice(begin), Allow.STR | Allow.OBJ | Allow.ARR)
+    const value: unknown = parse(text.slice(jsonStart), Allow.STR | Allow.OBJ | Allow.ARR)
     return { value, json: JSON.stringify(value) }
   } catch {
     return undefined
@@ -56,7 +60,7 @@ function partial(text: string): { value: unknown; json: string } | undefined {
 }
 
 /** Whether brackets stand deeper in each other than any answer needs: the parser takes ever longer over such a text. */
-function isDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   let depth = 0
   for (const bracket of text.matchAll(/[[{\]}]/g)) {
     depth += bracket[0] === '[' || bracket[0] === '{' ? 1 : -1

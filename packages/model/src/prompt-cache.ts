@@ -40,14 +40,14 @@ const readOptions = layerOptions<PromptCacheOptions>('model:promptCache', {
  * @example
  * agent.use(model.promptCache({ ttl: '1h' }))
  */
-export function promptCache(given: PromptCacheOptions = {}): TypedMiddleware<{}> {
+export function promptCache(options: PromptCacheOptions = {}): TypedMiddleware<{}> {
   const {
     ttl = '5m',
     apply = ['system', 'messages'],
     minTokens = 1024,
     when = isAnthropic,
     as = 'model:promptCache',
-  } = readOptions(given)
+  } = readOptions(options)
 
   return defineMiddleware({
     name: as,
@@ -56,16 +56,19 @@ export function promptCache(given: PromptCacheOptions = {}): TypedMiddleware<{}>
     model(ctx, next) {
       if (!when(ctx) || isShorter(ctx.request, minTokens)) return next()
       const { messages } = ctx
-      const free = most - messages.reduce((sum, message) => sum + marksOf(message), 0)
-      const places = placesIn(messages, apply).filter((at) => marksOf(messages[at] as Message) === 0)
-      for (const at of places.slice(0, Math.max(0, free))) messages[at] = marked(messages[at] as Message, ttl)
+      const available = maxBreakpoints - messages.reduce((sum, message) => sum + countBreakpoints(message), 0)
+      const breakpointIndexes = findBreakpointIndexes(messages, apply).filter(
+        (at) => countBreakpoints(messages[at] as Message) === 0,
+      )
+      for (const at of breakpointIndexes.slice(0, Math.max(0, available)))
+        messages[at] = withBreakpoint(messages[at] as Message, ttl)
       return next()
     },
   })
 }
 
 /** The marks that Anthropic takes in a request. */
-const most = 4
+const maxBreakpoints = 4
 
 /** By the provider's name, or by the model's, where another provider serves it. */
 function isAnthropic({ model }: ModelContext): boolean {
@@ -74,53 +77,58 @@ function isAnthropic({ model }: ModelContext): boolean {
 
 /** Counts no further than it must. */
 function isShorter({ tools, messages }: RequestView, minTokens: number): boolean {
-  let left = minTokens * 4
+  let remaining = minTokens * 4
   for (const { content } of messages) {
-    if (left <= 0) return false
-    left -= typeof content === 'string' ? content.length : content.reduce((sum, part) => sum + lengthOf(part), 0)
+    if (remaining <= 0) return false
+    remaining -= typeof content === 'string' ? content.length : content.reduce((sum, part) => sum + partLength(part), 0)
   }
-  for (const tool of tools) if (left > 0) left -= JSON.stringify(tool).length
-  return left > 0
+  for (const tool of tools) if (remaining > 0) remaining -= JSON.stringify(tool).length
+  return remaining > 0
 }
 
-function lengthOf(part: Part): number {
+function partLength(part: Part): number {
   if (part.type === 'text' || part.type === 'reasoning') return part.text.length
   if (part.type === 'tool-call') return JSON.stringify(part.args).length
   if (part.type !== 'tool-result') return 0
   return typeof part.content === 'string'
     ? part.content.length
-    : part.content.reduce((sum, inner) => sum + lengthOf(inner), 0)
+    : part.content.reduce((sum, inner) => sum + partLength(inner), 0)
 }
 
 /** Where marks belong, the one that spares most first. */
-function placesIn(messages: readonly Message[], apply: NonNullable<PromptCacheOptions['apply']>): number[] {
-  const said = messages.flatMap(({ role }, at) => (role === 'user' || role === 'tool' ? [at] : []))
+function findBreakpointIndexes(
+  messages: readonly Message[],
+  apply: NonNullable<PromptCacheOptions['apply']>,
+): number[] {
+  const inputIndexes = messages.flatMap(({ role }, at) => (role === 'user' || role === 'tool' ? [at] : []))
   const first = messages.findIndex(({ role }) => role !== 'system')
   const system = (first < 0 ? messages.length : first) - 1
-  const [before, last] = apply.includes('messages') ? ends(said) : []
+  const [before, last] = apply.includes('messages') ? lastTwo(inputIndexes) : []
   return [last, apply.includes('system') ? system : undefined, before].filter(
     (at) => at !== undefined && at >= 0,
   ) as number[]
 }
 
 /** The last two places that do not follow each other at once: messages in a row are one to the provider. */
-function ends(places: readonly number[]): [number | undefined, number | undefined] {
-  const last = places.at(-1)
-  const before = places.findLast((at, i) => i < places.length - 1 && places[i + 1] !== at + 1)
+function lastTwo(breakpointIndexes: readonly number[]): [number | undefined, number | undefined] {
+  const last = breakpointIndexes.at(-1)
+  const before = breakpointIndexes.findLast(
+    (at, i) => i < breakpointIndexes.length - 1 && breakpointIndexes[i + 1] !== at + 1,
+  )
   return [before, last]
 }
 
-function marksOf({ content }: Message): number {
-  return typeof content === 'string' ? 0 : content.filter(isMarked).length
+function countBreakpoints({ content }: Message): number {
+  return typeof content === 'string' ? 0 : content.filter(hasBreakpoint).length
 }
 
-function isMarked({ providerMetadata }: Part): boolean {
+function hasBreakpoint({ providerMetadata }: Part): boolean {
   const { cacheControl, cache_control } = providerMetadata?.anthropic ?? {}
   return cacheControl !== undefined || cache_control !== undefined
 }
 
 /** The message with a mark on its last part that can carry one. */
-function marked(message: Message, ttl: '5m' | '1h'): Message {
+function withBreakpoint(message: Message, ttl: '5m' | '1h'): Message {
   const content: Part[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
   const at = content.findLastIndex((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
@@ -128,6 +136,6 @@ function marked(message: Message, ttl: '5m' | '1h'): Message {
   if (part === undefined) return message
   const cacheControl = ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }
   const { anthropic, ...others } = part.providerMetadata ?? {}
-  const carrying: Part = { ...part, providerMetadata: { ...others, anthropic: { ...anthropic, cacheControl } } }
-  return { ...message, content: content.with(at, carrying) }
+  const markedPart: Part = { ...part, providerMetadata: { ...others, anthropic: { ...anthropic, cacheControl } } }
+  return { ...message, content: content.with(at, markedPart) }
 }

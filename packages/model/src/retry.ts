@@ -1,6 +1,6 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
-import { backoff, isFinal, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
-import { watchChunks } from './watch-chunks.ts'
+import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
+import { trackOutput } from './track-output.ts'
 
 export interface RetryOptions {
   /** Calls in all, the first included. @default 3 */
@@ -41,7 +41,7 @@ const readOptions = layerOptions<RetryOptions>('model:retry', {
  * @example
  * agent.use(model.retry({ attempts: 5 }))
  */
-export function retry(given: RetryOptions = {}): TypedMiddleware<{}> {
+export function retry(options: RetryOptions = {}): TypedMiddleware<{}> {
   const {
     attempts = 3,
     delay = 250,
@@ -51,24 +51,26 @@ export function retry(given: RetryOptions = {}): TypedMiddleware<{}> {
     midStream = 'reset',
     random = Math.random,
     as = 'model:retry',
-  } = readOptions(given)
-  const waits = { delay, maxDelay, jitter, random }
+  } = readOptions(options)
+  const backoffOptions = { delay, maxDelay, jitter, random }
   const delayOf = (error: unknown, attempt: number, now: number) =>
-    Math.min(retryAfter(error, now) ?? backoff(attempt, waits), maxDelay)
+    Math.min(retryAfter(error, now) ?? backoff(attempt, backoffOptions), maxDelay)
   return defineMiddleware({
     name: as,
     order: { is: ['retries'] },
     async model(ctx, next) {
-      const shown = midStream === 'fail' ? watchChunks(ctx) : () => false
+      const hasStreamed = midStream === 'fail' ? trackOutput(ctx) : () => false
       for (let attempt = 1; ; attempt++) {
         try {
           return await next()
         } catch (error) {
-          if (!(attempt < attempts) || shown() || ctx.signal.aborted || isFinal(error)) throw error
-          const again = await pause(ctx, () => (when(error) ? delayOf(error, attempt, ctx.clock.now()) : undefined))
-          if (again === undefined) throw error
-          ctx.emit({ type: 'model:retry', attempt, delay: again.delay, status: statusOf(error) })
-          await again.wait()
+          if (!(attempt < attempts) || hasStreamed() || ctx.signal.aborted || isNonRetryable(error)) throw error
+          const retryPause = await pause(ctx, () =>
+            when(error) ? delayOf(error, attempt, ctx.clock.now()) : undefined,
+          )
+          if (retryPause === undefined) throw error
+          ctx.emit({ type: 'model:retry', attempt, delay: retryPause.delay, status: statusOf(error) })
+          await retryPause.wait()
         }
       }
     },

@@ -40,19 +40,21 @@ const readOptions = layerOptions<RouteOptions>('model:route', {
  * @example
  * agent.use(model.route({ rules: [{ when: ({ principal }) => planOf(principal) === 'free', model: 'openai/gpt-5-mini' }] }))
  */
-export function route(given: RouteOptions): TypedMiddleware<{}> {
-  const { rules = [], to, as = 'model:route' } = readOptions(given)
+export function route(options: RouteOptions): TypedMiddleware<{}> {
+  const { rules = [], to, as = 'model:route' } = readOptions(options)
   if (rules.length > 0 === (to !== undefined)) throw misconfigured(as, 'needs rules or a function to, and not both.')
   const choose =
-    to === undefined ? (ctx: ModelContext) => byRule(rules, ctx) : (ctx: ModelContext) => byFunction(to, ctx)
+    to === undefined
+      ? (ctx: ModelContext) => selectByRule(rules, ctx)
+      : (ctx: ModelContext) => selectByFunction(to, ctx)
 
   return defineMiddleware({
     name: as,
     order: { is: ['routes'], outside: ['fallbacks', 'caches'] },
     async model(ctx, next) {
       const from = ctx.model
-      const chosen = await choose(ctx)
-      if (chosen !== undefined) ctx.setModel(chosen)
+      const selected = await choose(ctx)
+      if (selected !== undefined) ctx.setModel(selected)
       if (ctx.model !== from) ctx.emit({ type: 'model:route', from, to: ctx.model })
       return next()
     },
@@ -60,29 +62,29 @@ export function route(given: RouteOptions): TypedMiddleware<{}> {
 }
 
 /** A replay chooses what was chosen. */
-async function byRule(rules: readonly RouteRule[], ctx: ModelContext): Promise<ModelRef | undefined> {
-  const place = await ctx.once('choice', () => firstOf(rules, ctx), { per: 'attempt' })
-  return rules[place]?.model
+async function selectByRule(rules: readonly RouteRule[], ctx: ModelContext): Promise<ModelRef | undefined> {
+  const ruleIndex = await ctx.once('choice', () => findMatchingRule(rules, ctx), { per: 'attempt' })
+  return rules[ruleIndex]?.model
 }
 
-async function firstOf(rules: readonly RouteRule[], ctx: ModelContext): Promise<number> {
+async function findMatchingRule(rules: readonly RouteRule[], ctx: ModelContext): Promise<number> {
   for (const [i, { when }] of rules.entries()) if (await when(ctx)) return i
   return -1
 }
 
 /** The same. A model that is no string is not kept: the function is asked for it again. */
-async function byFunction(to: NonNullable<RouteOptions['to']>, ctx: ModelContext): Promise<ModelRef | undefined> {
-  let given: { model: ModelRef | undefined } | undefined
+async function selectByFunction(to: NonNullable<RouteOptions['to']>, ctx: ModelContext): Promise<ModelRef | undefined> {
+  let options: { model: ModelRef | undefined } | undefined
   const choose = async (): Promise<{ name: string } | 'none' | 'object'> => {
     const model = (await to(ctx)) ?? undefined
-    given = { model }
+    options = { model }
     if (typeof model === 'string') return { name: model }
     return model === undefined ? 'none' : 'object'
   }
-  const chosen = await ctx.once('choice', choose, { per: 'attempt' })
-  if (given !== undefined) return (given as { model: ModelRef | undefined }).model
-  if (chosen === 'none') return undefined
-  return chosen === 'object' ? ((await to(ctx)) ?? undefined) : chosen.name
+  const selected = await ctx.once('choice', choose, { per: 'attempt' })
+  if (options !== undefined) return (options as { model: ModelRef | undefined }).model
+  if (selected === 'none') return undefined
+  return selected === 'object' ? ((await to(ctx)) ?? undefined) : selected.name
 }
 
 /** A call goes to another model than the agent's own. */

@@ -12,7 +12,7 @@ import {
   type Usage,
   withState,
 } from '@allium/core'
-import { toolPicker } from './tool-picker.ts'
+import { createToolPicker } from './tool-picker.ts'
 
 type Names = readonly string[]
 
@@ -75,7 +75,7 @@ const readOptions = layerOptions<SelectToolsOptions>('model:selectTools', {
  * agent.use(model.selectTools({ model: small, max: 5, always: ['search'] }))
  */
 export function selectTools<Name extends string = 'model:selectTools'>(
-  given: SelectToolsOptions<Name>,
+  options: SelectToolsOptions<Name>,
 ): TypedMiddleware<SelectToolsState<Name>> {
   const {
     tools,
@@ -85,12 +85,12 @@ export function selectTools<Name extends string = 'model:selectTools'>(
     hint,
     use = [],
     as = 'model:selectTools' as Name,
-  } = readOptions(given)
+  } = readOptions(options)
   if ((tools === undefined) === (model === undefined))
     throw misconfigured(as, 'needs either tools or a model that picks them.')
   if (!Number.isInteger(max) && max !== Number.POSITIVE_INFINITY)
     throw misconfigured(as, `needs a whole max, but ${max} was given.`)
-  const pick = model && toolPicker(as, { max, hint, use })
+  const pickTools = model && createToolPicker(as, { max, hint, use })
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -100,11 +100,11 @@ export function selectTools<Name extends string = 'model:selectTools'>(
       [`${as}:tokens`]: sum(),
     },
     async model(ctx, next) {
-      const chosen = new Set([...(await choose(ctx)), ...always, ...demanded(ctx)])
-      const shown = ctx.request.tools.filter(({ name }) => chosen.has(name))
-      ctx.toolDefs = shown
-      if (shown.length === 0 && ctx.toolChoice === 'required') ctx.toolChoice = 'auto'
-      ctx.state[`${as}:shown`] = shown.map(({ name }) => name)
+      const selected = new Set([...(await select(ctx)), ...always, ...requiredTools(ctx)])
+      const visibleTools = ctx.request.tools.filter(({ name }) => selected.has(name))
+      ctx.toolDefs = visibleTools
+      if (visibleTools.length === 0 && ctx.toolChoice === 'required') ctx.toolChoice = 'auto'
+      ctx.state[`${as}:shown`] = visibleTools.map(({ name }) => name)
       return next()
     },
     tool(ctx, next) {
@@ -116,18 +116,18 @@ export function selectTools<Name extends string = 'model:selectTools'>(
   })
   return withState<SelectToolsState<Name>>(layer)
 
-  async function choose(ctx: ModelContext<Record<string, unknown>>): Promise<Names> {
+  async function select(ctx: ModelContext<Record<string, unknown>>): Promise<Names> {
     if (typeof tools === 'function') return ctx.once('choice', () => tools(ctx), { per: 'attempt' })
-    if (pick === undefined) return tools ?? []
-    const before = ctx.state[`${as}:shown`] as string[] | null
-    if (before !== null) return before
+    if (pickTools === undefined) return tools ?? []
+    const previousSelection = ctx.state[`${as}:shown`] as string[] | null
+    if (previousSelection !== null) return previousSelection
     const { request, principal, signal } = ctx
-    const kept = new Set([...always, ...demanded(ctx)])
-    const open = request.tools.filter(({ name }) => !kept.has(name))
-    if (open.length === 0 || (Number.isFinite(max) && open.length <= max)) return namesOf(open)
+    const fixedNames = new Set([...always, ...requiredTools(ctx)])
+    const candidates = request.tools.filter(({ name }) => !fixedNames.has(name))
+    if (candidates.length === 0 || (Number.isFinite(max) && candidates.length <= max)) return namesOf(candidates)
     try {
-      const { names, usage, by, problem } = await pick({
-        open,
+      const { names, usage, by, problem } = await pickTools({
+        candidates,
         request,
         principal,
         signal,
@@ -136,16 +136,16 @@ export function selectTools<Name extends string = 'model:selectTools'>(
       })
       ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens
       if (names === undefined) throw problem
-      tell(ctx, names, by, usage)
+      emitSelection(ctx, names, by, usage)
       return names
     } catch (error) {
       if (signal.aborted) throw error
       ctx.logger.warn(`"${as}" could not pick tools: all are shown.`, { error })
-      return namesOf(open)
+      return namesOf(candidates)
     }
   }
 
-  function tell(
+  function emitSelection(
     ctx: ModelContext<Record<string, unknown>>,
     names: string[],
     by: string,
@@ -157,7 +157,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
 }
 
 /** Tools that the call cannot do without: the one that it must call, and the one that it answers with. */
-function demanded({ toolChoice, plan }: ModelContext<Record<string, unknown>>): string[] {
+function requiredTools({ toolChoice, plan }: ModelContext<Record<string, unknown>>): string[] {
   const names = typeof toolChoice === 'object' ? [toolChoice.name] : []
   return plan.answerTool === undefined ? names : [...names, plan.answerTool]
 }

@@ -37,8 +37,8 @@ const readOptions = layerOptions<SettingsOptions>('model:settings', {
  * @example
  * agent.use(model.settings({ defaults: { temperature: 0.2 }, overrides: { maxOutputTokens: 1_000 } }))
  */
-export function settings(given: SettingsOptions): TypedMiddleware<{}> {
-  const { defaults, overrides, as = 'model:settings' } = readOptions(given)
+export function settings(options: SettingsOptions): TypedMiddleware<{}> {
+  const { defaults, overrides, as = 'model:settings' } = readOptions(options)
   if (!isSource(defaults) && !isSource(overrides))
     throw misconfigured(as, 'changes nothing. Give it defaults or overrides: settings, or a function.')
 
@@ -46,9 +46,9 @@ export function settings(given: SettingsOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['shapes'], inside: ['routes'] },
     async model(ctx, next) {
-      const below = await settingsOf(defaults, ctx)
-      const above = await settingsOf(overrides, ctx)
-      ctx.settings = merge(merge(below, ctx.request.settings), above)
+      const defaultSettings = await settingsOf(defaults, ctx)
+      const overrideSettings = await settingsOf(overrides, ctx)
+      ctx.settings = merge(merge(defaultSettings, ctx.request.settings), overrideSettings)
       return next()
     },
   })
@@ -64,7 +64,7 @@ async function settingsOf(source: SettingsSource | undefined, ctx: ModelContext)
 
 /** What the second sets wins. */
 function merge(first: Settings, second: Settings): Settings {
-  const merged = { ...first, ...set(second) }
+  const merged = { ...first, ...definedValues(second) }
   if (first.providerOptions !== undefined && second.providerOptions !== undefined)
     merged.providerOptions = mergeOptions(first.providerOptions, second.providerOptions)
   if (first.headers !== undefined && second.headers !== undefined)
@@ -76,17 +76,18 @@ type ProviderOptions = NonNullable<Settings['providerOptions']>
 
 function mergeOptions(first: ProviderOptions, second: ProviderOptions): ProviderOptions {
   const merged = { ...first }
-  for (const [provider, options] of Object.entries(second)) merged[provider] = { ...first[provider], ...set(options) }
+  for (const [provider, options] of Object.entries(second))
+    merged[provider] = { ...first[provider], ...definedValues(options) }
   return merged
 }
 
 /** Names of headers are the same in any case. */
 function mergeHeaders(first: Record<string, string>, second: Record<string, string>): Record<string, string> {
-  const named = new Set(Object.keys(set(second)).map((name) => name.toLowerCase()))
-  const kept = Object.entries(first).filter(([name]) => !named.has(name.toLowerCase()))
-  return { ...Object.fromEntries(kept), ...set(second) }
+  const overriddenNames = new Set(Object.keys(definedValues(second)).map((name) => name.toLowerCase()))
+  const inheritedHeaders = Object.entries(first).filter(([name]) => !overriddenNames.has(name.toLowerCase()))
+  return { ...Object.fromEntries(inheritedHeaders), ...definedValues(second) }
 }
 
-function set<T extends object>(values: T): T {
+function definedValues<T extends object>(values: T): T {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 }

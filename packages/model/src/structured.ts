@@ -10,7 +10,7 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import { type Envelope, isEnveloped, issuesOf } from './answer-issues.ts'
+import { type Envelope, findIssues, needsEnvelope } from './answer-issues.ts'
 
 export interface StructuredOptions {
   /** What an answer must fit: any Standard Schema, such as the one of the run's `output`. */
@@ -46,18 +46,18 @@ const readOptions = layerOptions<StructuredOptions>('model:structured', {
  * @example
  * const { output } = await agent.run('Plan a trip', { output: trip, use: [model.structured({ schema: trip })] })
  */
-export function structured(given: StructuredOptions): TypedMiddleware<{}> {
+export function structured(options: StructuredOptions): TypedMiddleware<{}> {
   const {
     schema,
     format = 'json',
     tries = 3,
     show = 'early',
-    ask = format === 'json' ? askForJson : askForText,
+    ask = format === 'json' ? jsonRepairPrompt : textRepairPrompt,
     as = 'model:structured',
-  } = readOptions(given)
+  } = readOptions(options)
   if (typeof schema?.['~standard']?.validate !== 'function')
     throw misconfigured(as, 'needs a Standard Schema, such as one of zod.')
-  const enveloped = isEnveloped(schema)
+  const isEnveloped = needsEnvelope(schema)
 
   return defineMiddleware({
     name: as,
@@ -66,17 +66,21 @@ export function structured(given: StructuredOptions): TypedMiddleware<{}> {
     async model(ctx, next) {
       if (show === 'checked' || ctx.resets === 'refuse') ctx.hold()
       const { messages } = ctx.request
-      const envelope = enveloped ? envelopeOf(ctx) : 'never'
+      const envelope = isEnveloped ? envelopeOf(ctx) : 'never'
       for (let attempt = 1; ; attempt++) {
         const response = await next()
-        if (isUnfinished(response)) return response
-        const issues = await issuesOf(response, schema, format === 'text' ? format : { envelope })
+        if (isIncomplete(response)) return response
+        const issues = await findIssues(response, schema, format === 'text' ? format : { envelope })
         if (issues === undefined) return response
-        const told = issues.map(tell)
-        if (attempt >= tries) throw invalid(as, tries, response, issues, told)
-        ctx.emit({ type: 'model:structured', attempt, issues: told })
-        const said = response.text === '' ? [] : [response.message]
-        ctx.messages = [...messages, ...said, { role: 'user', content: ask(told, response) } satisfies Message]
+        const issueTexts = issues.map(issueText)
+        if (attempt >= tries) throw invalidAnswerError(as, tries, response, issues, issueTexts)
+        ctx.emit({ type: 'model:structured', attempt, issues: issueTexts })
+        const previousAnswer = response.text === '' ? [] : [response.message]
+        ctx.messages = [
+          ...messages,
+          ...previousAnswer,
+          { role: 'user', content: ask(issueTexts, response) } satisfies Message,
+        ]
       }
     },
   })
@@ -88,33 +92,33 @@ function envelopeOf({ request, plan }: ModelContext): Envelope {
 }
 
 /** It asks for tools, or was paused: another answer follows. Calls that the provider ran itself are part of an answer. */
-function isUnfinished({ toolCalls, paused }: ModelResponse): boolean {
+function isIncomplete({ toolCalls, paused }: ModelResponse): boolean {
   return paused === true || toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
 }
 
-function askForJson(issues: readonly string[]): string {
+function jsonRepairPrompt(issues: readonly string[]): string {
   return `Your answer does not fit what was asked for: ${issues.join('; ')}. Give the whole answer again, corrected, as JSON and nothing else.`
 }
 
-function askForText(issues: readonly string[]): string {
+function textRepairPrompt(issues: readonly string[]): string {
   return `Your answer does not fit what was asked for: ${issues.join('; ')}. Give the whole answer again, corrected.`
 }
 
 /** An issue with its place, as the model and events are told. */
-function tell({ message, path = [] }: StandardSchemaV1.Issue): string {
-  const place = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
-  return place === '' ? message : `${place}: ${message}`
+function issueText({ message, path = [] }: StandardSchemaV1.Issue): string {
+  const issuePath = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
+  return issuePath === '' ? message : `${issuePath}: ${message}`
 }
 
-function invalid(
+function invalidAnswerError(
   as: string,
   tries: number,
   { text }: ModelResponse,
   issues: readonly StandardSchemaV1.Issue[],
-  told: readonly string[],
+  issueTexts: readonly string[],
 ): AlliumError {
-  const what = tries === 1 ? 'The answer does not fit' : `None of ${tries} answers fits`
-  const message = `${what} the schema of "${as}": ${told.join('; ')}. Try a stronger model, or a simpler schema.`
+  const summary = tries === 1 ? 'The answer does not fit' : `None of ${tries} answers fits`
+  const message = `${summary} the schema of "${as}": ${issueTexts.join('; ')}. Try a stronger model, or a simpler schema.`
   return new AlliumError('output.invalid', message, { details: { issues, text, tries } })
 }
 

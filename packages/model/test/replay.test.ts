@@ -1,5 +1,5 @@
 import { Agent, type MemoryJournal, memoryJournal, type Usable } from '@allium/core'
-import { Flights } from '@allium/resilience'
+import { SingleFlight } from '@allium/resilience'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { breaker, cache, fallback, memoryKeyValue, retry, route, selectTools } from '../src/index.ts'
@@ -52,14 +52,14 @@ describe('a run that is replayed', () => {
   it('model.cache: who waits for a call that another had begun does so again, and does not get ahead of it', async () => {
     const begun: string[] = []
     const life = (journal: MemoryJournal, answers: boolean) => {
-      const flights = new Flights<string>()
+      const flights = new SingleFlight<string>()
       const find = async (name: string) => {
         const once = <T>(key: string, fn: () => T) => journal.step(`${name}:${key}`, fn, () => {})
         const ctx = { once, signal: new AbortController().signal } as unknown as Parameters<typeof flights.find>[1]
         const found = await flights.find('key', ctx, async () => undefined)
         if ('value' in found) return
         begun.push(name)
-        if (answers) found.land('found')
+        if (answers) found.resolve('found')
       }
       return Promise.all([find('a'), find('b')])
     }

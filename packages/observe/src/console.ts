@@ -35,85 +35,87 @@ const readOptions = layerOptions<ConsoleOptions>('observe:console', {
  * @example
  * agent.use(observe.console())
  */
-export function consoleLayer(given: ConsoleOptions = {}): TypedMiddleware<{}> {
+export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> {
   const {
     write = (line) => console.log(line),
     maxLength = 120,
     as = 'observe:console',
-  }: ConsoleOptions = readOptions(given)
-  const show = (text: string) => oneLine(text, maxLength)
+  }: ConsoleOptions = readOptions(options)
+  const truncate = (text: string) => oneLine(text, maxLength)
 
   return defineMiddleware({
     name: as,
     order: { is: ['observes'] },
     inherit: true,
     async turn(ctx, next) {
-      print(() => `▶ turn #${ctx.turnIndex}  ${show(ctx.input.map(textOf).join(' '))}`)
-      await timed(ctx, next, {
-        gave: (_, ms) => `■ turn #${ctx.turnIndex}  ${ms}  ${show(ctx.output ?? '(no answer)')}`,
-        threw: (why, ms) => `✖ turn #${ctx.turnIndex}  ${ms}  ${why}`,
+      writeLine(() => `▶ turn #${ctx.turnIndex}  ${truncate(ctx.input.map(textOf).join(' '))}`)
+      await logTimed(ctx, next, {
+        onResult: (_, ms) => `■ turn #${ctx.turnIndex}  ${ms}  ${truncate(ctx.output ?? '(no answer)')}`,
+        onError: (reason, ms) => `✖ turn #${ctx.turnIndex}  ${ms}  ${reason}`,
       })
     },
     model(ctx, next) {
       const call = `model ${oneLine(ctx.model)}`
-      return timed(ctx, next, {
-        gave: (response, ms) => `  ${call}  ${ms}  ${tell(response)}`,
-        threw: (why, ms) => `  ✖ ${call}  ${ms}  ${why}`,
+      return logTimed(ctx, next, {
+        onResult: (response, ms) => `  ${call}  ${ms}  ${describeResponse(response)}`,
+        onError: (reason, ms) => `  ✖ ${call}  ${ms}  ${reason}`,
       })
     },
     tool(ctx, next) {
       const call = `tool ${oneLine(ctx.tool.name)}`
-      print(() => `  ${call}  ${show(JSON.stringify(ctx.args))}`)
-      return timed(ctx, next, {
-        gave: (result, ms) =>
-          `  ${result.isError === true ? '✖ ' : ''}${call}  ${ms}  ${result.status}  ${show(told(result))}`,
-        threw: (why, ms) => `  ✖ ${call}  ${ms}  ${why}`,
+      writeLine(() => `  ${call}  ${truncate(JSON.stringify(ctx.args))}`)
+      return logTimed(ctx, next, {
+        onResult: (result, ms) =>
+          `  ${result.isError === true ? '✖ ' : ''}${call}  ${ms}  ${result.status}  ${truncate(describeResult(result))}`,
+        onError: (reason, ms) => `  ✖ ${call}  ${ms}  ${reason}`,
       })
     },
   })
 
   /** Runs next() and prints how it ended. */
-  async function timed<R>(
+  async function logTimed<R>(
     { clock }: { clock: Clock },
     next: () => Promise<R>,
-    lines: { gave(result: R, ms: string): string; threw(why: string, ms: string): string },
+    lines: { onResult(result: R, ms: string): string; onError(reason: string, ms: string): string },
   ): Promise<R> {
     const ms = stopwatch(clock)
     try {
       const result = await next()
-      print(() => lines.gave(result, ms()))
+      writeLine(() => lines.onResult(result, ms()))
       return result
     } catch (error) {
-      print(() => lines.threw(show(messageOf(error)), ms()))
+      writeLine(() => lines.onError(truncate(messageOf(error)), ms()))
       throw error
     }
   }
 
-  function tell({ text, toolCalls, usage, finishReason }: ModelResponse): string {
+  function describeResponse({ text, toolCalls, usage, finishReason }: ModelResponse): string {
     const calls = toolCalls.map(({ name }) => name).join(', ')
-    const said = [text === '' ? '' : show(text), calls === '' ? '' : `→ ${show(calls)}`].filter(Boolean).join('  ')
-    return `${usage.inputTokens} in, ${usage.outputTokens} out, ${finishReason}  ${said}`
+    const summary = [text === '' ? '' : truncate(text), calls === '' ? '' : `→ ${truncate(calls)}`]
+      .filter(Boolean)
+      .join('  ')
+    return `${usage.inputTokens} in, ${usage.outputTokens} out, ${finishReason}  ${summary}`
   }
 
   /** A watcher must never break what it watches, be it at once or later. */
-  function print(line: () => string): void {
+  function writeLine(line: () => string): void {
     try {
       Promise.resolve(write(line())).catch(() => {})
     } catch {}
   }
 }
 
-function stopwatch(time: Clock): () => string {
+function stopwatch(clock: Clock): () => string {
   try {
-    const begun = time.monotonic()
-    return () => `${Math.round(time.monotonic() - begun)} ms`
+    const startedAt = clock.monotonic()
+    return () => `${Math.round(clock.monotonic() - startedAt)} ms`
   } catch {
     return () => '? ms'
   }
 }
 
 /** What the model gets, and for a failed tool what it threw. */
-function told({ content, error }: ToolResult): string {
+function describeResult({ content, error }: ToolResult): string {
   const text = textOf({ role: 'tool', content } satisfies Message)
   return error === undefined ? text : `${text} (${messageOf(error)})`
 }

@@ -49,72 +49,75 @@ const readOptions = layerOptions<DurationOptions>('observe:duration', {})
  * agent.use(observe.duration()).on('observe:duration', ({ scope, name, ms }) => report(scope, name, ms))
  */
 export function duration<Name extends string = 'observe:duration'>(
-  given: DurationOptions<Name> = {},
+  options: DurationOptions<Name> = {},
 ): TypedMiddleware<DurationState<Name>> {
-  const { as = 'observe:duration' as Name } = readOptions(given)
+  const { as = 'observe:duration' as Name } = readOptions(options)
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
     // Not `observes`: it keeps no text that a layer outside it would have to redact.
     order: { is: ['traces'] },
     inherit: true,
     state: {
-      [`${as}:turn`]: { default: nothingYet, reducer: plus },
-      [`${as}:model`]: { default: nothingYet, reducer: plus },
-      [`${as}:tool`]: { default: nothingYet, reducer: plus },
+      [`${as}:turn`]: { default: emptyTiming, reducer: addTiming },
+      [`${as}:model`]: { default: emptyTiming, reducer: addTiming },
+      [`${as}:tool`]: { default: emptyTiming, reducer: addTiming },
     },
-    turn: (ctx, next) => timed(ctx, { scope: 'turn', goesOn: ctx.resumed }, next),
+    turn: (ctx, next) => measure(ctx, { scope: 'turn', isContinued: ctx.resumed }, next),
     model: (ctx, next) => {
       const firstChunk = firstChunkOf(ctx, stopwatch(ctx.clock))
-      return timed(ctx, { scope: 'model', name: () => ctx.model, firstChunk }, next)
+      return measure(ctx, { scope: 'model', name: () => ctx.model, firstChunk }, next)
     },
     tool: (ctx, next) =>
-      timed(ctx, { scope: 'tool', name: () => ctx.tool.name }, next, ({ status }) => status !== 'suspended'),
+      measure(ctx, { scope: 'tool', name: () => ctx.tool.name }, next, ({ status }) => status !== 'suspended'),
   })
   return withState<DurationState<Name>>(layer)
 
-  async function timed<R>(
+  async function measure<R>(
     ctx: TurnContext<Record<string, unknown>>,
-    { scope, name, firstChunk, goesOn = false }: What,
+    { scope, name, firstChunk, isContinued = false }: Measurement,
     next: () => Promise<R>,
-    counts: (result: R) => boolean = () => true,
+    shouldRecord: (result: R) => boolean = () => true,
   ): Promise<R> {
     const elapsed = stopwatch(ctx.clock)
-    let counted = true
+    let shouldCount = true
     try {
       const result = await next()
-      counted = counts(result)
+      shouldCount = shouldRecord(result)
       return result
     } finally {
-      const ms = counted ? elapsed() : undefined
+      const ms = shouldCount ? elapsed() : undefined
       if (ms !== undefined) {
-        ctx.state[`${as}:${scope}`] = { ms, goesOn }
+        ctx.state[`${as}:${scope}`] = { ms, goesOn: isContinued }
         const first = firstChunk?.()
-        const began = first !== undefined && { firstChunk: first }
-        ctx.emit({ type: 'observe:duration', layer: as, scope, ...(name && { name: name() }), ms, ...began })
+        const firstChunkField = first !== undefined && { firstChunk: first }
+        ctx.emit({ type: 'observe:duration', layer: as, scope, ...(name && { name: name() }), ms, ...firstChunkField })
       }
     }
   }
 }
 
-interface What {
+interface Measurement {
   scope: 'turn' | 'model' | 'tool'
   name?(): string
   firstChunk?(): number | undefined
   /** A turn that is resumed. */
-  goesOn?: boolean
+  isContinued?: boolean
 }
 
-function nothingYet(): Timing {
+function emptyTiming(): Timing {
   return { count: 0, total: 0, longest: 0, last: 0 }
 }
 
 /** What goes on adds to the last one. */
-function plus({ count, total, longest, last }: Timing, { ms, goesOn }: { ms: number; goesOn: boolean }): Timing {
-  const whole = goesOn ? last + ms : ms
+function addTiming(
+  { count, total, longest, last }: Timing,
+  { ms, isContinued }: { ms: number; isContinued: boolean },
+): Timing {
+  const combined = isContinued ? last + ms : ms
   return {
-    count: goesOn ? Math.max(1, count) : count + 1,
+    count: isContinued ? Math.max(1, count) : count + 1,
     total: total + ms,
-    longest: Math.max(longest, whole),
-    last: whole,
+    longest: Math.max(longest, combined),
+    last: combined,
   }
 }

@@ -1,19 +1,19 @@
 import { isBlockError, messageOf } from '@allium/core'
 
 /** How an error ended what it left. */
-export function decisionOf(error: unknown): 'blocked' | 'aborted' | 'failed' {
+export function decisionOfError(error: unknown): 'blocked' | 'aborted' | 'failed' {
   if (isBlock(error)) return 'blocked'
-  return fieldOf(error, 'name') === 'AbortError' ? 'aborted' : 'failed'
+  return errorField(error, 'name') === 'AbortError' ? 'aborted' : 'failed'
 }
 
 /** The reason that a layer gave, else the message. */
-export function detailOf(error: unknown): string {
-  const reason = decisionOf(error) === 'failed' ? undefined : fieldOf(error, 'reason')
+export function errorDetail(error: unknown): string {
+  const reason = decisionOfError(error) === 'failed' ? undefined : errorField(error, 'reason')
   return typeof reason === 'string' ? reason : messageOf(error)
 }
 
 /** A field of a thrown value; undefined if its getter throws, because an observer must never change how a run ends. */
-export function fieldOf(error: unknown, key: string): unknown {
+export function errorField(error: unknown, key: string): unknown {
   try {
     return (error as Record<string, unknown> | null | undefined)?.[key]
   } catch {

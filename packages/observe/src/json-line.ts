@@ -1,9 +1,9 @@
 import { unsafe } from './one-line.ts'
-import { plain } from './plain.ts'
+import { toPlainData } from './plain-data.ts'
 
 /** Any value as one line of JSON: nothing in it can break the line or reach a terminal, and it reads back as it was. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(plain(value)).replace(unsafe, escaped)
+  return JSON.stringify(toPlainData(value)).replace(unsafe, escaped)
 }
 
 function escaped(char: string): string {

@@ -12,11 +12,11 @@ import {
 } from '@allium/core'
 import { isSecretName } from '@allium/detect'
 import { errorType } from './error-type.ts'
-import { decisionOf, detailOf, fieldOf } from './failure.ts'
+import { decisionOfError, errorDetail, errorField } from './failure.ts'
+import { ignoreErrors } from './ignore-errors.ts'
 import { oneLine } from './one-line.ts'
-import { placeOf } from './place.ts'
-import { type PlainOptions, plain } from './plain.ts'
-import { quietly } from './quietly.ts'
+import { type PlainOptions, toPlainData } from './plain-data.ts'
+import { runLocation } from './run-location.ts'
 import { withoutSecrets } from './secrets.ts'
 import { stopwatch } from './stopwatch.ts'
 
@@ -65,13 +65,13 @@ const readOptions = layerOptions<LogOptions>('observe:log', {
  * @example
  * agent.use(observe.log({ logger: pino() }))
  */
-export function log(given: LogOptions): TypedMiddleware<{}> {
-  const { logger, levels, content = false, hide = [], maxLength = 2000, as = 'observe:log' } = readOptions(given)
+export function log(options: LogOptions): TypedMiddleware<{}> {
+  const { logger, levels, content = false, hide = [], maxLength = 2000, as = 'observe:log' } = readOptions(options)
   const levelOf = { start: 'debug', end: 'info', trouble: 'warn', failed: 'error', ...levels } as const
   const hidden = new Set(hide.map((name) => name.toLowerCase()))
   const safe: PlainOptions = {
     text: (text) => oneLine(withoutSecrets(text), maxLength),
-    hides: (key) => isSecretName(key) || hidden.has(key.toLowerCase()),
+    isHidden: (key) => isSecretName(key) || hidden.has(key.toLowerCase()),
     maxItems: 100,
   }
 
@@ -98,38 +98,54 @@ export function log(given: LogOptions): TypedMiddleware<{}> {
     },
     model(ctx, next) {
       const { callIndex: call, attempt, model } = ctx
-      const about = { model, call, attempt }
-      const begin = () => ({ settings: ctx.request.settings })
-      return around(ctx, 'model', about, { begin, end: (response) => answered(response, content) }, next)
+      const callFields = { model, call, attempt }
+      const beginFields = () => ({ settings: ctx.request.settings })
+      return logCall(
+        ctx,
+        'model',
+        callFields,
+        { beginFields, end: (response) => responseFields(response, content) },
+        next,
+      )
     },
     tool(ctx, next) {
       const { callId, attempt, tool } = ctx
-      const about = { tool: tool.name, callId, attempt }
-      const begin = () => (content ? { args: ctx.args } : {})
-      return around(ctx, 'tool', about, { begin, end: (result) => cameTo(result, content) }, next)
+      const callFields = { tool: tool.name, callId, attempt }
+      const beginFields = () => (content ? { args: ctx.args } : {})
+      return logCall(ctx, 'tool', callFields, { beginFields, end: (result) => resultFields(result, content) }, next)
     },
   })
 
-  async function around<R>(
+  async function logCall<R>(
     ctx: TurnContext,
     what: 'model' | 'tool',
-    about: object,
-    tell: { begin(): object; end(result: R): Fields },
+    callFields: object,
+    describe: { beginFields(): object; end(result: R): Fields },
     next: () => Promise<R>,
   ): Promise<R> {
     const ms = stopwatch(ctx.clock)
-    write(ctx, 'start', `${what}:start`, `${what} call begins`, () => ({ ...about, ...tell.begin() }))
+    write(ctx, 'start', `${what}:start`, `${what} call begins`, () => ({ ...callFields, ...describe.beginFields() }))
     try {
       const result = await next()
-      quietly(() => {
-        const { moment, status, ...fields } = tell.end(result)
-        write(ctx, moment, `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...fields }))
+      ignoreErrors(() => {
+        const { moment, status, ...fields } = describe.end(result)
+        write(ctx, moment, `${what}:end`, `${what} call ${status}`, () => ({
+          ...callFields,
+          status,
+          ms: ms(),
+          ...fields,
+        }))
       })
       return result
     } catch (error) {
-      const status = decisionOf(error)
-      const why = () => (status === 'failed' ? errorFields(error) : { reason: detailOf(error) })
-      write(ctx, 'trouble', `${what}:end`, `${what} call ${status}`, () => ({ ...about, status, ms: ms(), ...why() }))
+      const status = decisionOfError(error)
+      const failureFields = () => (status === 'failed' ? errorFields(error) : { reason: errorDetail(error) })
+      write(ctx, 'trouble', `${what}:end`, `${what} call ${status}`, () => ({
+        ...callFields,
+        status,
+        ms: ms(),
+        ...failureFields(),
+      }))
       throw error
     }
   }
@@ -139,8 +155,8 @@ export function log(given: LogOptions): TypedMiddleware<{}> {
     try {
       const level = levelOf[moment]
       if (logger.isLevelEnabled?.(level) === false) return
-      const record = plain(
-        { ...placeOf(ctx), event, ...(ctx.replaying && { replayed: true }), ...fields() },
+      const record = toPlainData(
+        { ...runLocation(ctx), event, ...(ctx.replaying && { replayed: true }), ...fields() },
         safe,
       ) as object
       Promise.resolve(logger[level](record, message)).catch(() => {})
@@ -163,20 +179,20 @@ const moments: Record<RunStatus, LogMoment> = {
   failed: 'failed',
 }
 
-function answered({ model, finishReason, usage, toolCalls, text }: ModelResponse, content: boolean): Fields {
+function responseFields({ model, finishReason, usage, toolCalls, text }: ModelResponse, content: boolean): Fields {
   const calls = toolCalls.map(({ name }) => name)
   return { moment: 'end', status: 'ok', answeredBy: model, finishReason, usage, calls, ...(content && { text }) }
 }
 
-function cameTo({ status, content: told, error, isError }: ToolResult, content: boolean): Fields {
+function resultFields({ status, content: resultContent, error, isError }: ToolResult, content: boolean): Fields {
   const moment = isError === true ? 'trouble' : 'end'
-  const why = status === 'denied' ? { reason: told } : error !== undefined && errorFields(error)
-  return { moment, status, ...why, ...(content && { result: told }) }
+  const failureFields = status === 'denied' ? { reason: resultContent } : error !== undefined && errorFields(error)
+  return { moment, status, ...failureFields, ...(content && { result: resultContent }) }
 }
 
 /** Not under `err`, where pino would describe the description. */
 function errorFields(error: unknown): object {
-  const [stack, status] = [fieldOf(error, 'stack'), fieldOf(error, 'status')]
+  const [stack, status] = [errorField(error, 'stack'), errorField(error, 'status')]
   return {
     error: {
       type: errorType(error),

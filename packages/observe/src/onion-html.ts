@@ -4,9 +4,9 @@ import { decisionText, weights } from './onion-text.ts'
 import type { OnionSpan, OnionTurn } from './onion-turn.ts'
 
 /** A turn as a page of its own: what happened in words, and each layer as a bar in time. It loads nothing and runs nothing. */
-export function turnToHTML(turnId: string, turn: OnionTurn | undefined, words: string): string {
+export function turnToHTML(turnId: string, turn: OnionTurn | undefined, explanation: string): string {
   const title = turn === undefined ? unknownTurn(turnId) : headingOf(turn)
-  const [, ...deeds] = words.split('\n')
+  const [, ...deeds] = explanation.split('\n')
   const picture =
     turn === undefined ? '' : `<table>\n${head}\n${[...rowsOf(turn.root, turn.duration, 0)].join('\n')}\n</table>\n`
   return `<!doctype html>
@@ -30,17 +30,17 @@ ${picture}</body>
 
 const head = '<tr><th>Layer</th><th>Own time</th><th>What it did</th><th>When</th></tr>'
 
-function* rowsOf(span: OnionSpan, whole: number, depth: number, outer?: OnionSpan): Generator<string> {
+function* rowsOf(span: OnionSpan, total: number, depth: number, outer?: OnionSpan): Generator<string> {
   const { scope, subject, layer, core, start, duration, self, decision, changed = [], children } = span
   const call =
     scope === outer?.scope ? '' : `<i>${asText(subject === undefined || core ? scope : `${scope} ${subject}`)}</i> `
   const name = `${call}<b${core ? ' class="core"' : ''}>${asText(layer)}</b>`
   const notes = changed.flatMap(({ field, note }) => (note === undefined ? [] : [`${field} ${note}`])).join(', ')
-  const did = `<span class="${weights[decision]}"${notes === '' ? '' : ` title="${asText(notes)}"`}>${asText(decisionText(span))}</span>`
-  const share = (ms: number) => (whole > 0 ? Math.min(100, Math.max(0, (100 * ms) / whole)) : 0).toFixed(2)
-  const bar = `<div class="bar ${weights[decision]}" style="margin-left:${share(start)}%;width:${share(duration)}%"></div>`
-  yield `<tr><td style="padding-left:${8 + 16 * Math.min(depth, 40)}px">${name}</td><td class="time">${inMs(self)}</td><td>${did}</td><td class="when">${bar}</td></tr>`
-  for (const child of children) yield* rowsOf(child, whole, depth + 1, span)
+  const decisionCell = `<span class="${weights[decision]}"${notes === '' ? '' : ` title="${asText(notes)}"`}>${asText(decisionText(span))}</span>`
+  const percentOf = (ms: number) => (total > 0 ? Math.min(100, Math.max(0, (100 * ms) / total)) : 0).toFixed(2)
+  const bar = `<div class="bar ${weights[decision]}" style="margin-left:${percentOf(start)}%;width:${percentOf(duration)}%"></div>`
+  yield `<tr><td style="padding-left:${8 + 16 * Math.min(depth, 40)}px">${name}</td><td class="time">${inMs(self)}</td><td>${decisionCell}</td><td class="when">${bar}</td></tr>`
+  for (const child of children) yield* rowsOf(child, total, depth + 1, span)
 }
 
 const style = `

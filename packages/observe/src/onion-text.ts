@@ -10,7 +10,7 @@ export interface OnionTextOptions {
   paint?(text: string, kind: OnionTextKind): string
 }
 
-const known: KeysOf<OnionTextOptions> = { width: true, paint: true }
+const optionKeys: KeysOf<OnionTextOptions> = { width: true, paint: true }
 
 /**
  * The pieces of a line: the branches of the tree, the call that begins there, the layer (for the core: the loop, the
@@ -21,13 +21,13 @@ export type OnionTextKind = 'heading' | 'branch' | 'call' | 'layer' | 'core' | '
 
 /** A turn as a tree: each layer with its self time and what it decided, in columns. */
 export function turnToText(turnId: string, turn: OnionTurn | undefined, options: OnionTextOptions = {}): string {
-  checkOptions(options, known, 'explain()', 'options.invalid')
+  checkOptions(options, optionKeys, 'explain()', 'options.invalid')
   const { width = 90, paint = (text) => text } = options
   if (turn === undefined) return unknownTurn(turnId)
   const rows = [...rowsOf(turn.root, '', '')]
   const columns = columnsFor(rows, width)
   const lines = rows.map((row) => toLine(row, columns, (text, kind) => (text === '' ? '' : paint(text, kind))))
-  return [paint(cut(headingOf(turn), width), 'heading'), ...lines].join('\n')
+  return [paint(truncateEnd(headingOf(turn), width), 'heading'), ...lines].join('\n')
 }
 
 interface Row {
@@ -92,43 +92,52 @@ interface Columns {
 /** What the lines of a tree share. A tree that is too deep for its width has narrower steps. */
 function columnsFor(rows: readonly Row[], width: number): Columns {
   const time = longest(rows.map((row) => row.time))
-  const room = Math.max(20, width - time - 2 * gap.length - Math.min(24, longest(rows.map((row) => row.decision))))
+  const available = Math.max(
+    20,
+    width - time - 2 * columnGap.length - Math.min(24, longest(rows.map((row) => row.decision))),
+  )
   const nameAt = (step: number) =>
-    rows.map(({ branch, call, layer }) => stepped(branch, step) + cut(call + layer, room / 2))
-  const step = [3, 2].find((one) => longest(nameAt(one)) <= room) ?? 1
-  const name = Math.min(room, longest(rows.map(({ branch, call, layer }) => stepped(branch, step) + call + layer)))
-  return { step, name, time, decision: Math.max(20, width - name - time - 2 * gap.length) }
+    rows.map(({ branch, call, layer }) => indentBranch(branch, step) + truncateEnd(call + layer, available / 2))
+  const step = [3, 2].find((one) => longest(nameAt(one)) <= available) ?? 1
+  const name = Math.min(
+    available,
+    longest(rows.map(({ branch, call, layer }) => indentBranch(branch, step) + call + layer)),
+  )
+  return { step, name, time, decision: Math.max(20, width - name - time - 2 * columnGap.length) }
 }
 
 function toLine(row: Row, columns: Columns, paint: NonNullable<OnionTextOptions['paint']>): string {
   const label = row.call + row.layer
-  const branch = cutStart(stepped(row.branch, columns.step), columns.name - Math.min(label.length, columns.name / 2))
-  const name = cut(label, columns.name - branch.length)
+  const branch = truncateStart(
+    indentBranch(row.branch, columns.step),
+    columns.name - Math.min(label.length, columns.name / 2),
+  )
+  const name = truncateEnd(label, columns.name - branch.length)
   const layer = name.slice(row.call.length)
   const filled = ' '.repeat(columns.name - branch.length - name.length)
   const named = `${paint(name.slice(0, row.call.length), 'call')}${paint(layer, row.core ? 'core' : 'layer')}${filled}`
   const time = paint(row.time.padStart(columns.time), 'time')
-  const decision = paint(cut(row.decision, columns.decision), row.weight)
-  return [`${paint(branch, 'branch')}${named}`, time, decision].filter(Boolean).join(gap)
+  const decision = paint(truncateEnd(row.decision, columns.decision), row.weight)
+  return [`${paint(branch, 'branch')}${named}`, time, decision].filter(Boolean).join(columnGap)
 }
 
-const gap = '  '
+const columnGap = '  '
 
 /** A branch with narrower levels. */
-function stepped(branch: string, step: number): string {
+function indentBranch(branch: string, step: number): string {
   return branch.replace(/.{3}/g, (level) => level.slice(0, step))
 }
 
-function cut(text: string, width: number): string {
+function truncateEnd(text: string, width: number): string {
   return text.length > width ? `${text.slice(0, Math.floor(width) - 1)}…` : text
 }
 
-function cutStart(text: string, width: number): string {
+function truncateStart(text: string, width: number): string {
   return text.length > width ? `…${text.slice(1 - Math.floor(width))}` : text
 }
 
 function longest(texts: readonly string[]): number {
-  return texts.reduce((most, { length }) => Math.max(most, length), 0)
+  return texts.reduce((max, { length }) => Math.max(max, length), 0)
 }
 
 function times(entered: number): string {

@@ -1,8 +1,8 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
+import { explainTurn } from './onion-explanation.ts'
 import { turnToHTML } from './onion-html.ts'
 import { type OnionTextOptions, turnToText } from './onion-text.ts'
 import type { OnionTurn } from './onion-turn.ts'
-import { explainTurn } from './onion-words.ts'
 import { createRecorder } from './recorder.ts'
 
 export interface OnionOptions {
@@ -40,8 +40,8 @@ const readOptions = layerOptions<OnionOptions>('observe:onion', {
  * const { turnId } = await agent.use(onion).run('Hello')
  * console.log(onion.toText(turnId))
  */
-export function onion(given: OnionOptions = {}): Onion {
-  const { turns = 100, as = 'observe:onion' } = readOptions(given)
+export function onion(options: OnionOptions = {}): Onion {
+  const { turns = 100, as = 'observe:onion' } = readOptions(options)
   const { wrapHooks, ended, timeline, turnIds } = createRecorder(turns)
 
   const layer = defineMiddleware({
@@ -55,12 +55,12 @@ export function onion(given: OnionOptions = {}): Onion {
   })
 
   const explain = (turnId: string) => {
-    const others = turnIds().flatMap((id) => timeline(id) ?? [])
-    const belonging = others.filter(({ rootTurnId }) => rootTurnId === turnId)
+    const otherTurns = turnIds().flatMap((id) => timeline(id) ?? [])
+    const belonging = otherTurns.filter(({ rootTurnId }) => rootTurnId === turnId)
     return explainTurn(turnId, timeline(turnId), belonging)
   }
 
-  const made: Onion = Object.assign(layer, {
+  const onionLayer: Onion = Object.assign(layer, {
     wrapHooks,
     timeline,
     turns: turnIds,
@@ -69,5 +69,5 @@ export function onion(given: OnionOptions = {}): Onion {
     toText: (turnId: string, options?: OnionTextOptions) => turnToText(turnId, timeline(turnId), options),
   })
   // Not enumerable: one that stands in the place of a hook would be told from it by nothing.
-  return Object.defineProperty(made, 'turns', { enumerable: false })
+  return Object.defineProperty(onionLayer, 'turns', { enumerable: false })
 }

@@ -7,18 +7,18 @@ import {
   type RunStatus,
   type TurnContext,
 } from '@allium/core'
-import { type Asked, askedOf, changesIn } from './onion-change.ts'
+import { ignoreErrors } from './ignore-errors.ts'
+import { changesIn, type InputSnapshot, takeInputSnapshot } from './onion-change.ts'
 import type { OnionTurn, TracedScope } from './onion-turn.ts'
 import { outcomeOf } from './outcome.ts'
-import { quietly } from './quietly.ts'
 import { withoutSecrets } from './secrets.ts'
 import { Span } from './span.ts'
 
 /** Records turns by wrapping the hooks of their layers; keeps the last ones. */
-export function createRecorder(kept: number) {
+export function createRecorder(maxTurns: number) {
   const turns = new Map<string, Recording>()
   /** The span whose next() is on the stack now: what is entered under it is its child. */
-  let current: Open | undefined
+  let current: OpenSpan | undefined
 
   return {
     wrapHooks({ layer, scope, run }: HookInfo): HookRun {
@@ -38,84 +38,84 @@ export function createRecorder(kept: number) {
     run: HookRun,
     next: Parameters<HookRun>[1],
   ): unknown {
-    const open = quietly(() => enter(ctx, name, scope))
-    if (open === undefined) return run(ctx as never, next)
-    const { span, turn } = open
-    const asked = name === undefined ? undefined : quietly(() => askedOf(scope, ctx))
-    const gave = (value: unknown) => {
-      quietly(() => left(open, () => span.gave(outcomeOf(scope, ctx, value), turn.now())))
+    const openSpan = ignoreErrors(() => openHookSpan(ctx, name, scope))
+    if (openSpan === undefined) return run(ctx as never, next)
+    const { span, turn } = openSpan
+    const inputs = name === undefined ? undefined : ignoreErrors(() => takeInputSnapshot(scope, ctx))
+    const onReturn = (value: unknown) => {
+      ignoreErrors(() => closeSpan(openSpan, () => span.returned(outcomeOf(scope, ctx, value), turn.now())))
       return value
     }
-    const threw = (error: unknown) => {
-      quietly(() => left(open, () => span.threw(error, turn.now())))
+    const onThrow = (error: unknown) => {
+      ignoreErrors(() => closeSpan(openSpan, () => span.failed(error, turn.now())))
       throw error
     }
     let returned: unknown
     try {
-      returned = run(ctx as never, (options) => inward(open, ctx, asked, next, options))
+      returned = run(ctx as never, (options) => wrapNext(openSpan, ctx, inputs, next, options))
     } catch (error) {
-      return threw(error)
+      return onThrow(error)
     }
-    return isThenable(returned) ? returned.then(gave, threw) : gave(returned)
+    return isThenable(returned) ? returned.then(onReturn, onThrow) : onReturn(returned)
   }
 
   /** next() of a layer, timed; the promise that it gives is the core's own. Few frames: layers stand deep on the stack. */
-  function inward(
-    open: Open,
+  function wrapNext(
+    openSpan: OpenSpan,
     ctx: TurnContext,
-    asked: Asked | undefined,
+    inputs: InputSnapshot | undefined,
     next: Parameters<HookRun>[1],
     options: NextOptions | undefined,
   ): Promise<unknown> {
-    const { span, turn } = open
-    const stop = quietly(() => span.enters(turn.now))
-    if (asked !== undefined) quietly(() => span.changed(changesIn(asked, askedOf(span.scope, ctx))))
-    const outer = current
-    current = open
+    const { span, turn } = openSpan
+    const stop = ignoreErrors(() => span.enterNext(turn.now))
+    if (inputs !== undefined) ignoreErrors(() => span.addChanges(changesIn(inputs, takeInputSnapshot(span.scope, ctx))))
+    const previous = current
+    current = openSpan
     let running: Promise<unknown>
     try {
       running = next(options)
     } finally {
-      current = outer
+      current = previous
     }
     running.then(
-      (value) => quietly(() => span.arrived(outcomeOf(span.scope, ctx, value), stop)),
-      (error) => quietly(() => span.missed(error, stop)),
+      (value) => ignoreErrors(() => span.nextReturned(outcomeOf(span.scope, ctx, value), stop)),
+      (error) => ignoreErrors(() => span.nextFailed(error, stop)),
     )
     return running
   }
 
-  function enter(ctx: TurnContext, name: string | undefined, scope: TracedScope): Open {
-    const turn = turns.get(ctx.turnId) ?? begin(ctx, scope)
+  function openHookSpan(ctx: TurnContext, name: string | undefined, scope: TracedScope): OpenSpan {
+    const turn = turns.get(ctx.turnId) ?? startTurn(ctx, scope)
     // A layer of the agent's own counts for its own turn, an inherited one for that of the agent above.
     if (ctx.rootTurnId !== turn.turnId) turn.rootTurnId = ctx.rootTurnId
-    const outer = current?.turn === turn ? current.span : turn.core
+    const previous = current?.turn === turn ? current.span : turn.core
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)
     const layer = name ?? subject ?? 'loop'
-    const span = new Span(layer, scope, name === undefined, turn.now(), outer?.scope === scope ? undefined : subject)
-    if (outer === undefined) turn.top = span
-    else outer.children.push(span)
+    const span = new Span(layer, scope, name === undefined, turn.now(), previous?.scope === scope ? undefined : subject)
+    if (previous === undefined) turn.top = span
+    else previous.children.push(span)
     if (scope === 'turn') turn.core = span
     return { span, turn }
   }
 
-  function begin(ctx: TurnContext, scope: TracedScope): Recording {
+  function startTurn(ctx: TurnContext, scope: TracedScope): Recording {
     const { turnId, sessionId, turnIndex, clock, agent, resumed } = ctx
     const now = () => clock.monotonic()
     const turn: Recording = { turnId, sessionId, turnIndex, agent: agent.name, resumed, now, started: now() }
-    if (scope !== 'turn') beginInside(ctx, turn)
+    if (scope !== 'turn') startCore(ctx, turn)
     turns.set(turnId, turn)
-    if (turns.size > kept) turns.delete(turns.keys().next().value as string)
+    if (turns.size > maxTurns) turns.delete(turns.keys().next().value as string)
     return turn
   }
 
   /** A sub-agent of which only inherited layers are seen: its calls stand below its loop. */
-  function beginInside(ctx: TurnContext, turn: Recording): void {
+  function startCore(ctx: TurnContext, turn: Recording): void {
     const loop = new Span('loop', 'turn', true, turn.started, undefined)
     turn.top = turn.core = loop
     ctx.onEnd((end) => {
       ended(end)
-      loop.gave({ said: {} }, turn.now())
+      loop.returned({ contents: {} }, turn.now())
       loop.release()
     })
   }
@@ -142,7 +142,7 @@ interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex'
   core?: Span
 }
 
-interface Open {
+interface OpenSpan {
   readonly span: Span
   readonly turn: Recording
 }
@@ -173,8 +173,8 @@ function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
 }
 
 /** A layer returned; with the outermost one of the turn, only the data are kept. */
-function left({ span, turn }: Open, tell: () => void): void {
-  tell()
+function closeSpan({ span, turn }: OpenSpan, record: () => void): void {
+  record()
   if (span === turn.top) span.release()
 }
 

@@ -1,7 +1,7 @@
 import type { RunStatus } from '@allium/core'
-import { decisionOf, detailOf } from './failure.ts'
+import { decisionOfError, errorDetail } from './failure.ts'
 import type { Decision, OnionChange, OnionSpan, TracedScope } from './onion-turn.ts'
-import { type Outcome, partsThatDiffer } from './outcome.ts'
+import { differingParts, type Outcome } from './outcome.ts'
 import { withoutSecrets } from './secrets.ts'
 
 /** A span while it is recorded. */
@@ -9,7 +9,7 @@ export class Span {
   readonly children: Span[] = []
   entered = 0
   /** Time spent inside next(). */
-  inside = 0
+  nextDuration = 0
   end: number | undefined
   decision: Decision = 'running'
   detail: string | undefined
@@ -18,8 +18,8 @@ export class Span {
   #from = 0
   /** What it changed, by field. */
   readonly #changes = new Map<OnionChange['field'], OnionChange>()
-  #stuck = false
-  #within: Outcome | undefined
+  #isSettled = false
+  #nextOutcome: Outcome | undefined
   /** What next() last rejected with. */
   #thrown: { error: unknown } | undefined
   /** What it threw. */
@@ -41,70 +41,70 @@ export class Span {
   }
 
   /** It calls next(); gives what stops the time spent inside. */
-  enters(now: () => number): () => void {
+  enterNext(now: () => number): () => void {
     this.entered++
     this.#from = this.children.length
-    const begun = now()
+    const startedAt = now()
     return () => {
-      this.inside += now() - begun
+      this.nextDuration += now() - startedAt
     }
   }
 
   /** It changed what the call asks for. */
-  changed(changes: readonly OnionChange[]): void {
+  addChanges(changes: readonly OnionChange[]): void {
     for (const change of changes) this.#changes.set(change.field, change)
   }
 
   /** Its next() gave something. */
-  arrived(outcome: Outcome, stop?: () => void): void {
+  nextReturned(outcome: Outcome, stop?: () => void): void {
     stop?.()
     const child = this.#inner()
     if (child === undefined) {
-      this.#stuck = !this.core // its own skipCall or deny: nothing inside ran
+      this.#isSettled = !this.core // its own skipCall or deny: nothing inside ran
       return
     }
     if (outcome.ended !== undefined && child.outcome?.ended === undefined) child.#endedBy(outcome.ended)
     else if (child.outcome !== undefined) this.#changedParts(child.outcome, outcome)
     child.outcome = undefined
-    this.#within = outcome
+    this.#nextOutcome = outcome
   }
 
   /** Its next() rejected. */
-  missed(error: unknown, stop?: () => void): void {
+  nextFailed(error: unknown, stop?: () => void): void {
     stop?.()
     this.#thrown = { error }
-    this.#within = undefined
+    this.#nextOutcome = undefined
     const child = this.#inner()
     if (child?.decision === 'running') child.#decide('left')
   }
 
-  gave(outcome: Outcome, now: number): void {
-    if (!this.#exit(now)) return
+  returned(outcome: Outcome, now: number): void {
+    if (!this.#finish(now)) return
     this.outcome = outcome
-    const within = this.#within
-    if (outcome.ended !== undefined && within?.ended === undefined) this.#endedBy(outcome.ended)
+    const nextOutcome = this.#nextOutcome
+    if (outcome.ended !== undefined && nextOutcome?.ended === undefined) this.#endedBy(outcome.ended)
     else if (this.core) this.#decide('passed')
-    else if (this.entered === 0 || this.#stuck) this.#decide('skipped')
-    else if (within === undefined) this.#decide('recovered', this.#thrown && detailOf(this.#thrown.error))
-    else if (this.entered > 1) this.#decide('retried', this.#thrown && detailOf(this.#thrown.error))
+    else if (this.entered === 0 || this.#isSettled) this.#decide('skipped')
+    else if (nextOutcome === undefined) this.#decide('recovered', this.#thrown && errorDetail(this.#thrown.error))
+    else if (this.entered > 1) this.#decide('retried', this.#thrown && errorDetail(this.#thrown.error))
     else {
-      this.#changedParts(within, outcome)
+      this.#changedParts(nextOutcome, outcome)
       this.#decide(this.#changes.size > 0 ? 'changed' : 'passed')
     }
   }
 
-  threw(error: unknown, now: number): void {
-    if (!this.#exit(now)) return
+  failed(error: unknown, now: number): void {
+    if (!this.#finish(now)) return
     this.#failure = { error }
-    this.#ended = { status: decisionOf(error), reason: detailOf(error) }
-    if (!this.#passesOn(error)) this.#decide(decisionOf(error), detailOf(error))
-    else if (this.entered > 1) this.#decide('retried', detailOf(error))
+    this.#ended = { status: decisionOfError(error), reason: errorDetail(error) }
+    if (!this.#isPassedThrough(error)) this.#decide(decisionOfError(error), errorDetail(error))
+    else if (this.entered > 1) this.#decide('retried', errorDetail(error))
     else this.#decide(this.#changes.size > 0 ? 'changed' : 'passed')
   }
 
   /** Lets go of answers and errors once nobody compares them any more. */
   release(): void {
-    this.#failure = this.#thrown = this.#within = this.outcome = undefined
+    this.#failure = this.#thrown = this.#nextOutcome = this.outcome = undefined
     for (const child of this.children) child.release()
   }
 
@@ -117,7 +117,7 @@ export class Span {
       core: this.core,
       start: this.start - origin,
       duration,
-      self: Math.max(0, duration - (this.core ? covered(this.children, now) : this.inside)),
+      self: Math.max(0, duration - (this.core ? coveredTime(this.children, now) : this.nextDuration)),
       decision: this.decision,
       entered: this.entered,
       ...(this.detail !== undefined && { detail: this.detail }),
@@ -127,19 +127,19 @@ export class Span {
   }
 
   /** Whether the error came from inside. */
-  #passesOn(error: unknown): boolean {
+  #isPassedThrough(error: unknown): boolean {
     if (this.core) return this.children.some((child) => child.#failure?.error === error)
     return this.#thrown !== undefined && this.#thrown.error === error
   }
 
   /** Whether it had not left before. */
-  #exit(now: number): boolean {
+  #finish(now: number): boolean {
     this.end ??= now
     return this.decision === 'running'
   }
 
-  #changedParts(inside: Outcome, outside: Outcome): void {
-    this.changed(partsThatDiffer(inside, outside).map((field) => ({ field })))
+  #changedParts(nextDuration: Outcome, outside: Outcome): void {
+    this.addChanges(differingParts(nextDuration, outside).map((field) => ({ field })))
   }
 
   #endedBy({ decision, why }: NonNullable<Outcome['ended']>): void {
@@ -160,12 +160,12 @@ export class Span {
 const maxDetail = 300
 
 /** How long at least one of the spans was under way; tools run side by side. */
-function covered(spans: readonly Span[], now: number): number {
+function coveredTime(spans: readonly Span[], now: number): number {
   let total = 0
-  let until = Number.NEGATIVE_INFINITY
+  let coveredUntil = Number.NEGATIVE_INFINITY
   for (const { start, end = now } of spans) {
-    total += Math.max(0, end - Math.max(start, until))
-    until = Math.max(until, end)
+    total += Math.max(0, end - Math.max(start, coveredUntil))
+    coveredUntil = Math.max(coveredUntil, end)
   }
   return total
 }

@@ -3,10 +3,10 @@ import type { Clock, ModelContext } from '@allium/core'
 /** Tells the milliseconds since it was made; undefined where the clock fails, for a watcher must never break what it watches. */
 export function stopwatch(clock: Clock): () => number | undefined {
   try {
-    const begun = clock.monotonic()
+    const startedAt = clock.monotonic()
     return () => {
       try {
-        return clock.monotonic() - begun
+        return clock.monotonic() - startedAt
       } catch {
         return undefined
       }
@@ -21,11 +21,11 @@ export function firstChunkOf(
   ctx: Pick<ModelContext, 'onChunk'>,
   elapsed: () => number | undefined,
 ): () => number | undefined {
-  let passed = false
-  let first: number | undefined
+  let hasStarted = false
+  let firstChunk: number | undefined
   ctx.onChunk(() => {
-    if (!passed) first = elapsed()
-    passed = true
+    if (!hasStarted) firstChunk = elapsed()
+    hasStarted = true
   })
-  return () => first
+  return () => firstChunk
 }

@@ -36,41 +36,43 @@ const readOptions = layerOptions<ToolsOptions>('observe:tools', {})
  * console.log(state['observe:tools:calls'].refund)
  */
 export function tools<Name extends string = 'observe:tools'>(
-  given: ToolsOptions<Name> = {},
+  options: ToolsOptions<Name> = {},
 ): TypedMiddleware<ToolsState<Name>> {
-  const { as = 'observe:tools' as Name } = readOptions(given)
+  const { as = 'observe:tools' as Name } = readOptions(options)
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
     // Not `observes`: it keeps no text that a layer outside it would have to redact.
     order: { is: ['traces'] },
     inherit: true,
-    state: { [key]: { default: {}, reducer: plusCall } },
+    state: { [key]: { default: {}, reducer: addCall } },
     async tool(ctx, next) {
       const ms = stopwatch(ctx.clock)
-      let came: Came = 'cancelled'
+      let outcome: CallOutcome = 'cancelled'
       try {
         const result = await next()
-        came = { ok: 'ok', skipped: 'ok', error: 'errors', denied: 'denied', suspended: 'waits' }[result.status] as Came
-        if (came === 'ok' && result.isError === true) came = 'errors'
+        outcome = { ok: 'ok', skipped: 'ok', error: 'errors', denied: 'denied', suspended: 'waits' }[
+          result.status
+        ] as CallOutcome
+        if (outcome === 'ok' && result.isError === true) outcome = 'errors'
         return result
       } finally {
-        if (came !== 'waits') ctx.state[key] = [knownTool(ctx), came, ms() ?? 0]
+        if (outcome !== 'waits') ctx.state[key] = [knownTool(ctx), outcome, ms() ?? 0]
       }
     },
   })
   return withState<ToolsState<Name>>(layer)
 }
 
-type Came = 'ok' | 'errors' | 'denied' | 'cancelled' | 'waits'
+type CallOutcome = 'ok' | 'errors' | 'denied' | 'cancelled' | 'waits'
 type Stats = Readonly<Record<string, ToolStats>>
 
-function plusCall(stats: Stats, [name, came, time]: [string, Came, number]): Stats {
-  const before = Object.hasOwn(stats, name) ? stats[name] : undefined
-  const sum = { ...(before ?? { calls: 0, errors: 0, denied: 0, cancelled: 0, time: 0 }) }
+function addCall(stats: Stats, [name, outcome, time]: [string, CallOutcome, number]): Stats {
+  const previous = Object.hasOwn(stats, name) ? stats[name] : undefined
+  const sum = { ...(previous ?? { calls: 0, errors: 0, denied: 0, cancelled: 0, time: 0 }) }
   sum.calls++
   sum.time += time
-  if (came === 'errors' || came === 'denied' || came === 'cancelled') sum[came]++
+  if (outcome === 'errors' || outcome === 'denied' || outcome === 'cancelled') sum[outcome]++
   // Not by assignment: a tool may be named __proto__.
   return Object.fromEntries([...Object.entries(stats), [name, sum]])
 }

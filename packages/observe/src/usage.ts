@@ -12,7 +12,7 @@ import {
   type Usage,
   withState,
 } from '@allium/core'
-import { createPricing, type Prices, tellUnpriced } from '@allium/prices'
+import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
   /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
@@ -59,11 +59,11 @@ const readOptions = layerOptions<UsageOptions>('observe:usage', {
  * console.log(state['observe:usage:tokens'].outputTokens, state['observe:usage:cost'])
  */
 export function usage<Name extends string = 'observe:usage'>(
-  given: UsageOptions<Name> = {},
+  options: UsageOptions<Name> = {},
 ): TypedMiddleware<UsageState<Name>> {
-  const { prices, record = false, as = 'observe:usage' as Name } = readOptions(given)
-  const costOf = createPricing(prices)
-  const unpriced = tellUnpriced(as, 'its cost is left out')
+  const { prices, record = false, as = 'observe:usage' as Name } = readOptions(options)
+  const pricing = createPricing(prices)
+  const warnUnpriced = createUnpricedWarning(as, 'its cost is left out')
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
   /** By its metadata: what a call has used that was left by a timeout is the turn's to record. */
@@ -76,10 +76,10 @@ export function usage<Name extends string = 'observe:usage'>(
     innermost: true,
     inherit: true,
     state: {
-      [keys.tokens]: { default: noUsage, reducer: plus },
+      [keys.tokens]: { default: noUsage, reducer: sumUsage },
       [keys.cost]: sum(),
       [keys.unpriced]: sum(),
-      [keys.models]: { default: {}, reducer: plusModel },
+      [keys.models]: { default: {}, reducer: addModelUsage },
     },
     ...(record && {
       turn(ctx: TurnContext<Record<string, unknown>>, next: () => Promise<void>) {
@@ -100,38 +100,43 @@ export function usage<Name extends string = 'observe:usage'>(
   async function count(ctx: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
     const { state, logger } = ctx
     const { model, usage } = call
-    const cost = await costOf(model, usage).catch(() => undefined)
+    const cost = await pricing(model, usage).catch(() => undefined)
     state[keys.tokens] = usage
     if (cost === undefined) {
       state[keys.unpriced] = 1
-      unpriced(logger, model)
+      warnUnpriced(logger, model)
     } else state[keys.cost] = cost
     state[keys.models] = [model, { ...usage, cost }]
     if (!record) return
-    const kept: UsageRecord = { agent: ctx.agent.name, model, usage: { ...usage }, ...(cost !== undefined && { cost }) }
-    const of: Recorder = turns.get(ctx.metadata) ?? ctx
-    of.record('usage', kept)
+    const usageRecord: UsageRecord = {
+      agent: ctx.agent.name,
+      model,
+      usage: { ...usage },
+      ...(cost !== undefined && { cost }),
+    }
+    const recorder: Recorder = turns.get(ctx.metadata) ?? ctx
+    recorder.record('usage', usageRecord)
   }
 }
 
 type Recorder = Pick<TurnContext, 'record'>
 
-function plus(total: Usage, more: Usage): Usage {
+function sumUsage(total: Usage, added: Usage): Usage {
   const sum = { ...total }
-  addUsage(sum, more)
+  addUsage(sum, added)
   return sum
 }
 
 type Models = Readonly<Record<string, ModelUsage>>
 
-function plusModel(models: Models, [model, used]: [string, ModelUsage]): Models {
-  const before = Object.hasOwn(models, model) ? models[model] : undefined
-  const sum = { ...plus(before ?? noUsage(), used), cost: plusCost(before, used) }
+function addModelUsage(models: Models, [model, used]: [string, ModelUsage]): Models {
+  const previous = Object.hasOwn(models, model) ? models[model] : undefined
+  const sum = { ...sumUsage(previous ?? noUsage(), used), cost: addCost(previous, used) }
   // Not by assignment: a model may be named __proto__.
   return Object.fromEntries([...Object.entries(models), [model, sum]])
 }
 
 /** A sum with an unknown part is known in its other parts. */
-function plusCost(before: ModelUsage | undefined, { cost }: ModelUsage): number | undefined {
-  return before?.cost === undefined || cost === undefined ? (before?.cost ?? cost) : before.cost + cost
+function addCost(previous: ModelUsage | undefined, { cost }: ModelUsage): number | undefined {
+  return previous?.cost === undefined || cost === undefined ? (previous?.cost ?? cost) : previous.cost + cost
 }

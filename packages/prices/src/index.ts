@@ -1,3 +1,3 @@
 export { costAt, type Price } from './cost.ts'
 export { type CostOf, createPricing, type Prices } from './pricing.ts'
-export { tellUnpriced } from './unpriced.ts'
+export { createUnpricedWarning } from './unpriced-warning.ts'

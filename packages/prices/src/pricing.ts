@@ -9,7 +9,7 @@ import { publicList } from './public-list.ts'
  */
 export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: Usage) => number | undefined)
 
-const known: KeysOf<Price> = { input: true, output: true, cachedInput: true, cacheWrite: true }
+const priceKeys: KeysOf<Price> = { input: true, output: true, cachedInput: true, cacheWrite: true }
 
 /** What a model's usage costs in USD; undefined where nobody knows its price. A call without tokens, which failed before its first chunk, costs nothing. */
 export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
@@ -25,12 +25,12 @@ export type CostOf = (model: string, usage: Usage) => Promise<number | undefined
  */
 export function createPricing(prices: Prices = {}): CostOf {
   for (const [model, price] of Object.entries(prices))
-    checkOptions(price ?? null, known, `The price of "${model}"`, 'layer.config')
+    checkOptions(price ?? null, priceKeys, `The price of "${model}"`, 'layer.config')
   list.load().catch(() => {}) // it fails again, and is told, where it is asked
   return async (model, usage) => {
     if (usage.inputTokens + usage.outputTokens === 0) return 0
-    const given = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
-    if (given !== undefined) return given
+    const price = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
+    if (price !== undefined) return price
     if (splitModelId(model).providerId === 'ollama') return 0
     const rates = await list.rates(model)
     return rates && costOfRates(rates, usage)
@@ -41,10 +41,10 @@ export function createPricing(prices: Prices = {}): CostOf {
 const list = publicList()
 
 function fromTable(prices: Readonly<Record<string, Price>>, model: string, usage: Usage): number | undefined {
-  const price = own(prices, model) ?? own(prices, `${splitModelId(model).providerId}/*`)
+  const price = ownPrice(prices, model) ?? ownPrice(prices, `${splitModelId(model).providerId}/*`)
   return price && costAt(price, usage)
 }
 
-function own(prices: Readonly<Record<string, Price>>, key: string): Price | undefined {
+function ownPrice(prices: Readonly<Record<string, Price>>, key: string): Price | undefined {
   return Object.hasOwn(prices, key) ? prices[key] : undefined
 }

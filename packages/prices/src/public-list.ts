@@ -19,7 +19,7 @@ export function publicList({
   now = Date.now,
   importLibrary = () => import('@pydantic/genai-prices'),
 }: PublicListOptions = {}) {
-  const known = new Map<string, { rates: Rates | undefined; minute: number | undefined }>()
+  const cache = new Map<string, { rates: Rates | undefined; minute: number | undefined }>()
   let library: Promise<Library> | undefined
 
   /** Loads the library, once. */
@@ -33,18 +33,18 @@ export function publicList({
     async rates(model: string): Promise<Rates | undefined> {
       const time = now()
       const minute = Math.floor(time / 60_000)
-      const kept = known.get(model)
-      if (kept !== undefined && (kept.minute ?? minute) === minute) return kept.rates
-      const found = lookUp(await load(), model, new Date(time))
-      if (known.size >= maxKnown) known.clear()
-      known.set(model, { rates: found && toRates(found.price), minute: found?.timed ? minute : undefined })
-      return known.get(model)?.rates
+      const cached = cache.get(model)
+      if (cached !== undefined && (cached.minute ?? minute) === minute) return cached.rates
+      const result = lookUp(await load(), model, new Date(time))
+      if (cache.size >= maxCached) cache.clear()
+      cache.set(model, { rates: result && toRates(result.price), minute: result?.timed ? minute : undefined })
+      return cache.get(model)?.rates
     },
   }
 }
 
 /** Model ids may come from tenants. */
-const maxKnown = 500
+const maxCached = 500
 
 function lookUp(
   { calcPrice }: Library,
@@ -52,12 +52,12 @@ function lookUp(
   timestamp: Date,
 ): { price: ModelPrice; timed: boolean } | undefined {
   const { providerId, modelId } = splitModelId(model)
-  const found = calcPrice({}, modelId, providerId === undefined ? { timestamp } : { timestamp, providerId })
-  return found === null ? undefined : { price: found.model_price, timed: isTimed(found.model) }
+  const result = calcPrice({}, modelId, providerId === undefined ? { timestamp } : { timestamp, providerId })
+  return result === null ? undefined : { price: result.model_price, timed: hasTimedPrices(result.model) }
 }
 
 /** Whether other prices begin on a day, or at a time of the day. */
-function isTimed({ prices }: ModelInfo): boolean {
+function hasTimedPrices({ prices }: ModelInfo): boolean {
   return Array.isArray(prices)
 }
 

@@ -2,7 +2,7 @@ import type { ForeignModel, Model } from '@allium/core'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 import { fromAiSdk } from './from-ai-sdk.ts'
 
-const made = new WeakMap<ForeignModel, Model>()
+const adapted = new WeakMap<ForeignModel, Model>()
 
 /**
  * For an agent's `adaptModel`: takes models of the AI SDK as they are, wherever a model is taken. One object gives one model.
@@ -12,7 +12,7 @@ const made = new WeakMap<ForeignModel, Model>()
  * new Agent({ model: openai('gpt-5'), adaptModel: adaptAiSdk })
  */
 export function adaptAiSdk(model: ForeignModel): Model {
-  const known = made.get(model) ?? fromAiSdk(model as AiSdkModel)
-  made.set(model, known)
-  return known
+  const existing = adapted.get(model) ?? fromAiSdk(model as AiSdkModel)
+  adapted.set(model, existing)
+  return existing
 }

@@ -18,22 +18,22 @@ export class Blocks {
   readonly #metadata = new Map<string, ProviderMetadata>()
   readonly #untold = new Set<string>()
   /** How often a block with this id has ended. */
-  readonly #ended = new Map<string, number>()
+  readonly #endedCounts = new Map<string, number>()
 
   start(kind: Kind, part: BlockPart): void {
-    this.#learn(`${kind}:${this.idOf(kind, part.id)}`, part.providerMetadata)
+    this.#mergeMetadata(`${kind}:${this.idOf(kind, part.id)}`, part.providerMetadata)
   }
 
   end(kind: Kind, part: BlockPart): TextDelta | ReasoningDelta | undefined {
-    const last = this.next(kind, part)
+    const previous = this.next(kind, part)
     const key = `${kind}:${part.id}`
-    this.#ended.set(key, (this.#ended.get(key) ?? 0) + 1)
-    return last
+    this.#endedCounts.set(key, (this.#endedCounts.get(key) ?? 0) + 1)
+    return previous
   }
 
   /** The id of the block's chunks. */
   idOf(kind: Kind, id: string): string {
-    const ended = this.#ended.size === 0 ? undefined : this.#ended.get(`${kind}:${id}`)
+    const ended = this.#endedCounts.size === 0 ? undefined : this.#endedCounts.get(`${kind}:${id}`)
     return ended === undefined ? id : `${id}~${ended + 1}`
   }
 
@@ -42,15 +42,15 @@ export class Blocks {
     const { delta = '', providerMetadata } = part
     const id = this.idOf(kind, part.id)
     const key = `${kind}:${id}`
-    this.#learn(key, providerMetadata)
+    this.#mergeMetadata(key, providerMetadata)
     const metadata = this.#untold.delete(key) ? this.#metadata.get(key) : undefined
     if (metadata !== undefined) return { type: `${kind}-delta`, id, delta, providerMetadata: metadata }
     return delta === '' ? undefined : { type: `${kind}-delta`, id, delta }
   }
 
-  #learn(key: string, more: ProviderMetadata | undefined): void {
-    if (more === undefined) return
-    this.#metadata.set(key, merge(this.#metadata.get(key) ?? {}, more))
+  #mergeMetadata(key: string, metadata: ProviderMetadata | undefined): void {
+    if (metadata === undefined) return
+    this.#metadata.set(key, merge(this.#metadata.get(key) ?? {}, metadata))
     this.#untold.add(key)
   }
 }

@@ -40,10 +40,11 @@ function settingsOptions(model: AiSdkModel, settings: Settings, dialect: Dialect
 /** The caller's own options win, key by key. */
 function mergeOptions(
   derived: NonNullable<Settings['providerOptions']>,
-  own: Settings['providerOptions'] = {},
+  providerOverrides: Settings['providerOptions'] = {},
 ): NonNullable<Settings['providerOptions']> {
-  const merged = { ...own }
-  for (const [provider, options] of Object.entries(derived)) merged[provider] = { ...options, ...own[provider] }
+  const merged = { ...providerOverrides }
+  for (const [provider, options] of Object.entries(derived))
+    merged[provider] = { ...options, ...providerOverrides[provider] }
   return merged
 }
 

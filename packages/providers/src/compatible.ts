@@ -4,7 +4,7 @@ import { credentialsOf, type Env } from './api-keys.ts'
 import { type AiSdkProvider, type Import, importPackage } from './provider-package.ts'
 
 /** Providers that have no package of their own in `@ai-sdk/`, but speak OpenAI's chat format. */
-const settingsOf: Record<string, (env: Env) => Place> = {
+const settingsOf: Record<string, (env: Env) => Endpoint> = {
   'openai-compatible': (env) => ({ baseURL: compatibleUrl(env), ...compatibleKey(env) }),
   ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
   openrouter: (env) => ({
@@ -13,7 +13,7 @@ const settingsOf: Record<string, (env: Env) => Place> = {
   }),
 }
 
-type Place = Pick<OpenAICompatibleProviderSettings, 'baseURL' | 'apiKey'>
+type Endpoint = Pick<OpenAICompatibleProviderSettings, 'baseURL' | 'apiKey'>
 
 export function isCompatible(provider: string): boolean {
   return Object.hasOwn(settingsOf, provider)
@@ -25,13 +25,13 @@ export function isCompatible(provider: string): boolean {
  * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
  */
 export async function compatibleProvider(name: string, env: Env, load: Import): Promise<AiSdkProvider> {
-  const place = settingsOf[name]?.(env)
+  const endpoint = settingsOf[name]?.(env)
   const { createOpenAICompatible } = await importPackage('@ai-sdk/openai-compatible', load)
   return (createOpenAICompatible as (options: object) => AiSdkProvider)({
     name,
     includeUsage: true,
     supportsStructuredOutputs: true,
-    ...place,
+    ...endpoint,
   })
 }
 
@@ -54,8 +54,8 @@ export function ollamaUrl(host = ''): string {
 }
 
 /** Any server of OpenAI's chat format, at the address of OpenAI's where it has none of its own. */
-function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: own, OPENAI_BASE_URL: openai }: Env): string {
-  const url = own || openai
+function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: customUrl, OPENAI_BASE_URL: openai }: Env): string {
+  const url = customUrl || openai
   if (url) return url
   throw new AlliumError(
     'provider.unsupported',

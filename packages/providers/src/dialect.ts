@@ -38,7 +38,7 @@ const v3: Dialect = {
   resultFile(file) {
     const kind = file.mediaType.startsWith('image/') ? 'image' : 'file'
     if (!('url' in file))
-      return { type: `${kind}-data`, data: file.base64(), mediaType: file.mediaType, ...named(file) }
+      return { type: `${kind}-data`, data: file.base64(), mediaType: file.mediaType, ...filenameField(file) }
     return { type: `${kind}-url`, url: file.url.href, ...(kind === 'file' && { mediaType: file.mediaType }) }
   },
   reasoning: false,
@@ -56,7 +56,7 @@ const v4: Dialect = {
     type: 'file',
     data: 'url' in file ? taggedData(file) : { type: 'data', data: file.base64() },
     mediaType: file.mediaType,
-    ...named(file),
+    ...filenameField(file),
   }),
   reasoning: true,
   strict: true,
@@ -82,6 +82,6 @@ function taggedData(file: FileContent): unknown {
   return 'url' in file ? { type: 'url', url: file.url } : { type: 'data', data: file.data }
 }
 
-function named({ filename }: FileContent): { filename?: string } {
+function filenameField({ filename }: FileContent): { filename?: string } {
   return filename === undefined ? {} : { filename }
 }

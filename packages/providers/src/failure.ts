@@ -39,8 +39,8 @@ const statuses: Record<string, number> = {
  */
 export function failure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortReason(signal)
-  const cut = cutOr(error)
-  if (cut !== error) return cut
+  const truncatedError = asTruncated(error)
+  if (truncatedError !== error) return truncatedError
   if (isObject(error) && error.status === undefined && Object.isExtensible(error)) {
     const status = httpStatus(error)
     if (status !== undefined) error.status = status
@@ -56,12 +56,12 @@ export function failure(error: unknown, signal: AbortSignal): unknown {
  */
 export function partError(error: unknown, type?: string): unknown {
   if (error instanceof Error) return error
-  const told = innermost(error)
-  const message = isObject(told) ? (told.message ?? JSON.stringify(told)) : told
+  const innermostError = innermost(error)
+  const message = isObject(innermostError) ? (innermostError.message ?? JSON.stringify(innermostError)) : innermostError
   const failed = new AlliumError('model.failed', `The provider broke off with an error: ${String(message)}`, {
     cause: error,
   })
-  const status = isObject(told) ? httpStatus({ type, ...told }) : undefined
+  const status = isObject(innermostError) ? httpStatus({ type, ...innermostError }) : undefined
   const { isRetryable } = isObject(error) ? error : {}
   return Object.assign(failed, status !== undefined && { status }, typeof isRetryable === 'boolean' && { isRetryable })
 }
@@ -74,19 +74,19 @@ function innermost(error: unknown): unknown {
  * A stream that was cut, as one of the errors that packages have for it: plain ones, that tell it by their message alone.
  * Any other error stays what it is.
  */
-export function cutOr(error: unknown): unknown {
+export function asTruncated(error: unknown): unknown {
   if (!(error instanceof Error) || isAlliumError(error)) return error
   const { status, statusCode, code, isRetryable, cause } = error as Error & Record<string, unknown>
-  const saysMore = [status, statusCode, code, isRetryable, cause].some((value) => value !== undefined)
-  return !saysMore && isCut.test(error.message.slice(0, 1_000)) ? truncated(error) : error
+  const hasDetails = [status, statusCode, code, isRetryable, cause].some((value) => value !== undefined)
+  return !hasDetails && isTruncated.test(error.message.slice(0, 1_000)) ? truncatedStream(error) : error
 }
 
 /** `Response stream ended without a finish reason.`, `Incomplete … event-stream frame: …` */
-const isCut =
+const isTruncated =
   /\bstream (has )?(ended|closed)\b|\bincomplete\b.*\b(stream|frame|response)\b|\bunexpected end\b|\bpremature/i
 
 /** The answer was cut. */
-export function truncated(cause?: unknown): AlliumError {
+export function truncatedStream(cause?: unknown): AlliumError {
   return new AlliumError(
     'model.truncated',
     'The stream of the provider ended before its finish. The answer is not complete: repeat the call.',
@@ -96,13 +96,13 @@ export function truncated(cause?: unknown): AlliumError {
 
 /** A cut socket comes with the 200 that the answer began with: that is no status of the failure. */
 function httpStatus({ statusCode, code, type, status }: Record<string, unknown>): number | undefined {
-  const told = [statusCode, code, status].find((value) => typeof value === 'number')
-  if (told !== undefined) return isFailing(told) ? told : undefined
+  const innermostError = [statusCode, code, status].find((value) => typeof value === 'number')
+  if (innermostError !== undefined) return isErrorStatus(innermostError) ? innermostError : undefined
   const name = [code, status, type].find((value) => typeof value === 'string' && Object.hasOwn(statuses, value))
   return name === undefined ? undefined : statuses[name as string]
 }
 
-function isFailing(status: unknown): status is number {
+function isErrorStatus(status: unknown): status is number {
   return typeof status === 'number' && status >= 400 && status < 600
 }
 

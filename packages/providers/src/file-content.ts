@@ -18,7 +18,7 @@ export function fileContent(part: ImagePart | FilePart): FileContent {
 }
 
 /** Whether a model that declares `patterns` fetches this URL itself. */
-export function takesUrl(patterns: UrlPatterns | undefined, url: URL, mediaType: string): boolean {
+export function acceptsUrl(patterns: UrlPatterns | undefined, url: URL, mediaType: string): boolean {
   if (patterns === undefined) return true
   const address = url.href.toLowerCase()
   return Object.entries(patterns).some(

@@ -6,7 +6,7 @@ import {
   type ProviderMetadata,
   type Usage,
 } from '@allium/core'
-import { truncated } from './failure.ts'
+import { truncatedStream } from './failure.ts'
 
 /** The `finish` part of any version: v2 has a flat usage and a plain reason, later ones nest both. */
 export interface FinishPart {
@@ -16,7 +16,7 @@ export interface FinishPart {
 }
 
 /** What the parts before the finish have told of the answer as a whole. */
-export interface Told {
+export interface FinishInfo {
   responseId?: string
   warnings?: ModelWarning[]
 }
@@ -27,17 +27,17 @@ export interface Told {
  * @throws AlliumError `model.truncated` where the provider's package closed the books on a stream that was cut, which it
  * tells only by a reason that the provider never gave; `model.failed` where the provider ended with an error
  */
-export function toFinish(part: FinishPart, { responseId, warnings }: Told = {}): FinishChunk {
+export function toFinish(part: FinishPart, { responseId, warnings }: FinishInfo = {}): FinishChunk {
   const usage = toUsage(part)
   const { unified, raw, isRaw } = toReason(part.finishReason)
-  if (unified === 'interrupted' || (unified === 'other' && isUnfinished(raw))) throw truncated()
+  if (unified === 'interrupted' || (unified === 'other' && isUnfinished(raw))) throw truncatedStream()
   if (unified === 'error')
     throw new AlliumError(
       'model.failed',
       `The provider ended the answer with an error${raw === undefined ? '' : ` (${raw})`}.`,
       { details: { usage } },
     )
-  const finish: FinishChunk = { type: 'finish', reason: known(unified), usage }
+  const finish: FinishChunk = { type: 'finish', reason: knownReason(unified), usage }
   if (isRaw && raw !== undefined) finish.rawReason = raw
   if (raw === 'pause_turn') finish.paused = true
   if (responseId !== undefined) finish.responseId = responseId
@@ -60,7 +60,7 @@ function toReason(reason: FinishPart['finishReason']): { unified: string; raw: s
     : { unified: reason, raw: reason, isRaw: false }
 }
 
-function known(reason: string): FinishReason {
+function knownReason(reason: string): FinishReason {
   return reason === 'stop' || reason === 'length' || reason === 'tool-calls' || reason === 'content-filter'
     ? reason
     : 'other'
@@ -71,7 +71,7 @@ function toUsage({ usage = {}, providerMetadata }: FinishPart): Partial<Usage> {
   if (isRecord(input) || isRecord(output)) {
     const { total, cacheRead, cacheWrite } = isRecord(input) ? input : {}
     const { total: outputTokens, reasoning } = isRecord(output) ? output : {}
-    return counts({
+    return usageCounts({
       inputTokens: total,
       outputTokens,
       cachedInputTokens: cacheRead,
@@ -81,7 +81,7 @@ function toUsage({ usage = {}, providerMetadata }: FinishPart): Partial<Usage> {
   }
   const { cachedInputTokens, reasoningTokens } = usage
   const cacheWriteTokens = providerMetadata?.anthropic?.cacheCreationInputTokens
-  const flat = counts({
+  const flat = usageCounts({
     inputTokens: input,
     outputTokens: output,
     cachedInputTokens,
@@ -94,7 +94,7 @@ function toUsage({ usage = {}, providerMetadata }: FinishPart): Partial<Usage> {
   return flat
 }
 
-function counts(given: Record<string, unknown>): Partial<Usage> {
+function usageCounts(given: Record<string, unknown>): Partial<Usage> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => typeof value === 'number'))
 }
 

@@ -2,7 +2,7 @@ import { checkOptions, type KeysOf, type Model, type ModelChunk, type ModelReque
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { failure } from './failure.ts'
-import { withMend } from './no-responses.ts'
+import { withFix } from './no-responses.ts'
 import { ProviderTools } from './provider-tools.ts'
 import { serverOf } from './server.ts'
 import { StreamParts } from './stream-parts.ts'
@@ -12,7 +12,7 @@ export interface FromAiSdkOptions {
   id?: string | undefined
 }
 
-const known: KeysOf<FromAiSdkOptions> = { id: true }
+const optionKeys: KeysOf<FromAiSdkOptions> = { id: true }
 
 /**
  * A language model of the AI SDK (specification v2, v3, v4 or later, told by shape) as a model for an agent.
@@ -25,7 +25,7 @@ const known: KeysOf<FromAiSdkOptions> = { id: true }
  * new Agent({ model: fromAiSdk(createOpenAI({ apiKey })('gpt-5')) })
  */
 export function fromAiSdk(model: AiSdkModel, options: FromAiSdkOptions = {}): Model {
-  checkOptions(options, known, 'fromAiSdk()', 'options.invalid')
+  checkOptions(options, optionKeys, 'fromAiSdk()', 'options.invalid')
   const { id = `${providerName(model)}/${model.modelId}` } = options
   const server = serverOf(model)
   return { id, ...(server !== undefined && { server }), stream: (request) => stream(model, request) }
@@ -43,7 +43,7 @@ async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator
       for (const chunk of parts.chunks(read.value)) yield chunk
     for (const chunk of parts.end()) yield chunk
   } catch (error) {
-    throw failure(withMend(error, model), request.signal)
+    throw failure(withFix(error, model), request.signal)
   } finally {
     reader?.cancel().catch(() => {})
   }

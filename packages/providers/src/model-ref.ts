@@ -15,17 +15,20 @@ export interface ModelRefParts {
 export function parseModelRef(ref: string): ModelRefParts {
   const slash = ref.indexOf('/')
   if (slash < 1 || slash === ref.length - 1)
-    throw invalid(ref, 'is not of the form "provider/model", such as "openai/gpt-5" or "anthropic/claude-sonnet-4-6"')
+    throw invalidRef(
+      ref,
+      'is not of the form "provider/model", such as "openai/gpt-5" or "anthropic/claude-sonnet-4-6"',
+    )
   const provider = ref.slice(0, slash)
   const modelId = ref.slice(slash + 1)
   if (!/^[a-z][a-z0-9-]*$/.test(provider))
-    throw invalid(ref, 'names a provider that has more than lower-case letters, digits and dashes')
+    throw invalidRef(ref, 'names a provider that has more than lower-case letters, digits and dashes')
   if (!/^[\w.:@/+~-]+$/.test(modelId) || /(^|\/)\.\.?(\/|$)/.test(modelId))
-    throw invalid(ref, 'names a model with characters that no model has')
+    throw invalidRef(ref, 'names a model with characters that no model has')
   return { provider, modelId }
 }
 
-function invalid(ref: string, what: string): AlliumError {
-  const shown = ref.length > 60 ? `${ref.slice(0, 57)}…` : ref
-  return new AlliumError('model.invalid', `The model ${JSON.stringify(shown)} ${what}.`)
+function invalidRef(ref: string, problem: string): AlliumError {
+  const shortRef = ref.length > 60 ? `${ref.slice(0, 57)}…` : ref
+  return new AlliumError('model.invalid', `The model ${JSON.stringify(shortRef)} ${problem}.`)
 }

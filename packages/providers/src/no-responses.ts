@@ -2,7 +2,7 @@ import type { AiSdkModel } from './ai-sdk-model.ts'
 import { serverOf } from './server.ts'
 
 /** The 404 of a server that does not speak OpenAI's Responses API says so, and how to speak its own; any other error stays as it is. */
-export function withMend(error: unknown, model: AiSdkModel): unknown {
+export function withFix(error: unknown, model: AiSdkModel): unknown {
   if (!(error instanceof Error) || (error as { statusCode?: unknown }).statusCode !== 404) return error
   if (model.provider !== 'openai.responses' || serverOf(model)?.address === 'api.openai.com') return error
   const { url } = error as { url?: unknown }

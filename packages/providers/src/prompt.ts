@@ -9,13 +9,13 @@ import {
 } from '@allium/core'
 import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
 import type { Dialect } from './dialect.ts'
-import { fileContent, takesUrl } from './file-content.ts'
+import { acceptsUrl, fileContent } from './file-content.ts'
 import type { ProviderTools } from './provider-tools.ts'
-import { approvalPiece, isAnswered } from './tool-approvals.ts'
+import { approvalPart, isAnswered } from './tool-approvals.ts'
 import { executedOutput, toolOutput } from './tool-output.ts'
 
 /** A message or a part in the words of the AI SDK. */
-export type Piece = { [key: string]: unknown }
+export type PromptPart = { [key: string]: unknown }
 
 /** What the conversion looks at besides the messages. */
 export interface PromptContext {
@@ -24,7 +24,7 @@ export interface PromptContext {
   tools: ProviderTools
   urls: UrlPatterns | undefined
   /** Told which messages and which part became a piece. */
-  origin?: (piece: Piece, of: Message | Part) => void
+  origin?: (promptPart: PromptPart, of: Message | Part) => void
 }
 
 /**
@@ -33,24 +33,25 @@ export interface PromptContext {
  *
  * @throws AlliumError `provider.unsupported` for a URL that the model does not fetch, `message.invalid` for a part in a wrong role
  */
-export function toPrompt(messages: readonly Message[], context: PromptContext): Piece[] {
-  const prompt: Piece[] = []
-  const told: Told = new Map()
-  const asks: Asks = new Map()
+export function toPrompt(messages: readonly Message[], context: PromptContext): PromptPart[] {
+  const prompt: PromptPart[] = []
+  const callMetadata: CallMetadata = new Map()
+  const approvalRequests: ApprovalRequests = new Map()
   for (const message of messages) {
-    const last = prompt.at(-1)
-    const content = toContent(message, context, { told, asks })
+    const lastMessage = prompt.at(-1)
+    const content = toContent(message, context, { callMetadata, approvalRequests })
     if (message.role === 'system') prompt.push(...toSystem(message))
-    else if (message.role === 'tool' && last?.role === 'tool') (last.content as Piece[]).push(...content)
+    else if (message.role === 'tool' && lastMessage?.role === 'tool')
+      (lastMessage.content as PromptPart[]).push(...content)
     else if (content.length > 0) prompt.push({ role: message.role, content })
     else continue
-    context.origin?.(prompt.at(-1) as Piece, message)
+    context.origin?.(prompt.at(-1) as PromptPart, message)
   }
   return prompt
 }
 
 /** One system message; or one for each part, where a part carries options such as cache control. */
-function toSystem({ content }: Message): Piece[] {
+function toSystem({ content }: Message): PromptPart[] {
   if (typeof content === 'string') return [{ role: 'system', content }]
   const texts = content.filter((part) => part.type === 'text')
   if (texts.some((part) => part.providerMetadata !== undefined))
@@ -59,35 +60,42 @@ function toSystem({ content }: Message): Piece[] {
 }
 
 /** What the provider added to each tool call. */
-type Told = Map<string, ProviderMetadata>
+type CallMetadata = Map<string, ProviderMetadata>
 /** The approvals that providers asked for, by call. */
-export type Asks = Map<string, ProviderApprovalRequest>
+export type ApprovalRequests = Map<string, ProviderApprovalRequest>
 
 function toContent(
   { role, content }: Message,
   context: PromptContext,
-  { told, asks }: { told: Told; asks: Asks },
-): Piece[] {
+  { callMetadata, approvalRequests }: { callMetadata: CallMetadata; approvalRequests: ApprovalRequests },
+): PromptPart[] {
   if (role === 'system') return []
   const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   for (const part of parts)
-    if (part.type === 'tool-call' && part.approvalRequest !== undefined) asks.set(part.callId, part.approvalRequest)
+    if (part.type === 'tool-call' && part.approvalRequest !== undefined)
+      approvalRequests.set(part.callId, part.approvalRequest)
   const unanswered = new Set(
     parts.map((part) => (part.type === 'tool-result' && part.missing ? part.callId : undefined)),
   )
   return parts
     .filter(
-      (part) => says(part, context) && !isUnanswered(part, unanswered, context) && isAnswered(part, asks, context),
+      (part) =>
+        isEmittable(part, context) &&
+        !isUnanswered(part, unanswered, context) &&
+        isAnswered(part, approvalRequests, context),
     )
     .map((part) => {
-      const piece = approvalPiece(part, asks, context) ?? { ...toPart(part, role, context), ...options(part, told) }
-      context.origin?.(piece, part)
-      return piece
+      const promptPart = approvalPart(part, approvalRequests, context) ?? {
+        ...toPart(part, role, context),
+        ...options(part, callMetadata),
+      }
+      context.origin?.(promptPart, part)
+      return promptPart
     })
 }
 
-function toPart(part: Part, role: Message['role'], context: PromptContext): Piece {
-  const place = `${role}:${part.type}`
+function toPart(part: Part, role: Message['role'], context: PromptContext): PromptPart {
+  const partLocation = `${role}:${part.type}`
   switch (part.type) {
     case 'text':
       if (role !== 'tool') return { type: 'text', text: part.text }
@@ -114,43 +122,43 @@ function toPart(part: Part, role: Message['role'], context: PromptContext): Piec
   throw new AlliumError(
     'message.invalid',
     `A message of the role "${role}" cannot hold a part of the type "${part.type}".`,
-    { details: { place } },
+    { details: { place: partLocation } },
   )
 }
 
-function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptContext): Piece {
+function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptContext): PromptPart {
   const file = fileContent(part)
-  if ('url' in file && !takesUrl(urls, file.url, file.mediaType))
+  if ('url' in file && !acceptsUrl(urls, file.url, file.mediaType))
     throw unsupported(
       model,
       `does not fetch ${file.url.protocol}//${file.url.host} for ${file.mediaType}. Give the bytes instead of the URL.`,
     )
   const type = part.type === 'file' && part.reasoning === true && dialect.custom ? 'reasoning-file' : 'file'
-  const piece: Piece = { type, mediaType: file.mediaType, data: dialect.fileData(file) }
-  if (file.filename !== undefined) piece.filename = file.filename
-  return piece
+  const promptPart: PromptPart = { type, mediaType: file.mediaType, data: dialect.fileData(file) }
+  if (file.filename !== undefined) promptPart.filename = file.filename
+  return promptPart
 }
 
 function toToolCall(
   { callId, name, args, providerExecuted, approvalRequest }: Extract<Part, { type: 'tool-call' }>,
   { tools, origin }: PromptContext,
-): Piece {
+): PromptPart {
   const input = tools.takesText(name) && typeof args.input === 'string' ? args.input : args
-  const call: Piece = { type: 'tool-call', toolCallId: callId, toolName: name, input }
+  const call: PromptPart = { type: 'tool-call', toolCallId: callId, toolName: name, input }
   if (providerExecuted === true || approvalRequest !== undefined) call.providerExecuted = true
   if (approvalRequest !== undefined && origin !== undefined) call.approvalRequest = approvalRequest
   return call
 }
 
 /** What a provider added to a part goes back to it as its options; what it added to a call, with the result too. */
-function options(part: Part, told?: Told): Piece {
+function options(part: Part, callMetadata?: CallMetadata): PromptPart {
   const { providerMetadata } = part
-  if (part.type === 'tool-call' && providerMetadata !== undefined) told?.set(part.callId, providerMetadata)
-  const given = part.type === 'tool-result' ? (providerMetadata ?? told?.get(part.callId)) : providerMetadata
+  if (part.type === 'tool-call' && providerMetadata !== undefined) callMetadata?.set(part.callId, providerMetadata)
+  const given = part.type === 'tool-result' ? (providerMetadata ?? callMetadata?.get(part.callId)) : providerMetadata
   return given === undefined ? {} : { providerOptions: given }
 }
 
-function says(part: Part, { dialect }: PromptContext): boolean {
+function isEmittable(part: Part, { dialect }: PromptContext): boolean {
   if (part.type === 'custom') return dialect.custom
   return part.type !== 'text' || part.text !== '' || part.providerMetadata !== undefined
 }

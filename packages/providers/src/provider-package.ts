@@ -25,10 +25,11 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   const credentials = credentialsOf(provider, env)
   const name = `@ai-sdk/${provider}`
   const exported = await importPackage(name, load).catch((error) => {
-    throw named(provider, error)
+    throw missingPackageError(provider, error)
   })
-  const found = credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
-  if (isAiSdkProvider(found)) return found
+  const instantiated =
+    credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
+  if (isAiSdkProvider(instantiated)) return instantiated
   throw new AlliumError(
     'provider.unsupported',
     `The package ${name} exports no provider. Give one to createResolver({ providers: { "${provider}": … } }).`,
@@ -36,7 +37,7 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
 }
 
 /** A package that is missing, of a provider that nobody knows, may be a slip: the one that may be meant is told. */
-function named(provider: string, error: unknown): unknown {
+function missingPackageError(provider: string, error: unknown): unknown {
   if (!isAlliumError(error, 'provider.not_installed') || knownProviders.includes(provider)) return error
   const { cause, details } = error
   const name = `@ai-sdk/${provider}`
@@ -66,9 +67,9 @@ export const importInstalled: Import = async (name) => {
   try {
     return await import(/* @vite-ignore */ /* webpackIgnore: true */ name)
   } catch (error) {
-    const found = isMissing(error, name) ? fromProgram(name) : undefined
-    if (found === undefined) throw error
-    return import(/* @vite-ignore */ /* webpackIgnore: true */ found)
+    const instantiated = isMissing(error, name) ? fromProgram(name) : undefined
+    if (instantiated === undefined) throw error
+    return import(/* @vite-ignore */ /* webpackIgnore: true */ instantiated)
   }
 }
 
@@ -86,18 +87,18 @@ function fromProgram(name: string): string | undefined {
 /** Whether this very package was not found, and not one that it imports. The message has the name in quotes everywhere. */
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  const notFound =
+  const missingCodes =
     code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || String(message).startsWith('Cannot find')
-  return notFound && new RegExp(`['"]${name}['"]`).test(String(message))
+  return missingCodes && new RegExp(`['"]${name}['"]`).test(String(message))
 }
 
 /** `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
 function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
   const prefix = `create${provider.replaceAll('-', '')}`
-  const found = Object.entries(exported).find(
+  const instantiated = Object.entries(exported).find(
     ([key, value]) => key.toLowerCase().startsWith(prefix) && typeof value === 'function',
   )
-  return found?.[1] as ((options: object) => unknown) | undefined
+  return instantiated?.[1] as ((options: object) => unknown) | undefined
 }
 
 function instance(provider: string, exported: Record<string, unknown>): unknown {

@@ -1,15 +1,15 @@
 import { partError } from './failure.ts'
 
 /** OpenAI's failed response, which its v2 package passes over. */
-export function throwFailed(raw: unknown): void {
+export function throwIfFailed(raw: unknown): void {
   const { type, response } = (raw ?? {}) as { type?: unknown; response?: { error?: unknown } | null }
   if (type === 'response.failed') throw partError(response?.error ?? { message: 'The response failed.' })
 }
 
 /** Some packages pass on the message alone: the event has more. */
-export function toldError(error: unknown, raw: unknown): unknown {
-  const { error: whole } = (raw ?? {}) as { error?: unknown }
-  return typeof error === 'string' && typeof whole === 'object' && whole !== null ? whole : error
+export function errorWithRaw(error: unknown, raw: unknown): unknown {
+  const { error: errorBody } = (raw ?? {}) as { error?: unknown }
+  return typeof error === 'string' && typeof errorBody === 'object' && errorBody !== null ? errorBody : error
 }
 
 /** Bedrock's events are named by their one key, its exceptions too. */

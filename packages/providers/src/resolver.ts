@@ -24,10 +24,10 @@ export interface ResolverOptions {
   import?: Import | undefined
 }
 
-const known: KeysOf<ResolverOptions> = { providers: true, env: true, import: true }
+const optionKeys: KeysOf<ResolverOptions> = { providers: true, env: true, import: true }
 
 /** Models kept per resolver; strings may come from tenants, so the oldest give way. */
-const maxKept = 500
+const maxCached = 500
 
 /**
  * Finds models for strings such as `anthropic/claude-sonnet-4-6`: in `providers`, else in the package
@@ -41,16 +41,16 @@ const maxKept = 500
 export function createResolver(
   options: ResolverOptions = {},
 ): (ref: string, context?: Parameters<ResolveModel>[1]) => Promise<Model> {
-  checkOptions(options, known, 'createResolver()', 'options.invalid')
+  checkOptions(options, optionKeys, 'createResolver()', 'options.invalid')
   const { providers = {}, env = processEnv(), import: load = importInstalled } = options
-  const kept = new Map<string, Promise<Model>>()
+  const cache = new Map<string, Promise<Model>>()
 
   return async (ref, context = { principal: undefined }) => {
     const parts = parseModelRef(ref)
     const entry = Object.hasOwn(providers, parts.provider) ? providers[parts.provider] : undefined
     if (isFactory(entry)) return toModel(await entry(parts.modelId, context), ref)
-    const found = kept.get(ref) ?? keep(ref, find(parts, entry, ref))
-    return found
+    const cached = cache.get(ref) ?? cacheModel(ref, find(parts, entry, ref))
+    return cached
   }
 
   async function find(
@@ -59,18 +59,18 @@ export function createResolver(
     ref: string,
   ): Promise<Model> {
     if (entry !== undefined && !isAiSdkProvider(entry)) return toModel(entry, ref)
-    return toModel((entry ?? (await imported(parts.provider))).languageModel(parts.modelId), ref)
+    return toModel((entry ?? (await importProvider(parts.provider))).languageModel(parts.modelId), ref)
   }
 
-  function imported(provider: string): Promise<AiSdkProvider> {
+  function importProvider(provider: string): Promise<AiSdkProvider> {
     return isCompatible(provider) ? compatibleProvider(provider, env, load) : loadProvider(provider, env, load)
   }
 
-  function keep(ref: string, model: Promise<Model>): Promise<Model> {
-    if (kept.size >= maxKept) kept.delete(kept.keys().next().value as string)
-    kept.set(ref, model)
+  function cacheModel(ref: string, model: Promise<Model>): Promise<Model> {
+    if (cache.size >= maxCached) cache.delete(cache.keys().next().value as string)
+    cache.set(ref, model)
     // A failure is not kept: the key may be set, or the package installed, before the next try.
-    model.catch(() => kept.delete(ref))
+    model.catch(() => cache.delete(ref))
     return model
   }
 }

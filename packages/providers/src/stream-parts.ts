@@ -11,10 +11,10 @@ import {
   toToolResult,
   withMetadata,
 } from './content-parts.ts'
-import { cutOr, partError, truncated } from './failure.ts'
-import { type FinishPart, type Told, toFinish } from './finish.ts'
+import { asTruncated, partError, truncatedStream } from './failure.ts'
+import { type FinishInfo, type FinishPart, toFinish } from './finish.ts'
 import type { ProviderTools } from './provider-tools.ts'
-import { throwFailed, toldError, typeOf } from './raw-events.ts'
+import { errorWithRaw, throwIfFailed, typeOf } from './raw-events.ts'
 import { serverOf } from './tool-approvals.ts'
 import { type InputStartPart, type ToolCallPart, ToolInputs } from './tool-inputs.ts'
 import { toWarning, type WarningPart } from './warnings.ts'
@@ -40,11 +40,11 @@ type StreamPart =
 export class StreamParts {
   readonly #blocks = new Blocks()
   readonly #inputs: ToolInputs
-  readonly #told: Told = {}
+  readonly #told: FinishInfo = {}
   #raw: unknown
   #finish: FinishPart | undefined
   /** Calls that the provider runs, by id, until their result or the end tells that it asks for no approval first. */
-  readonly #held = new Map<string, ToolCallPart>()
+  readonly #heldCall = new Map<string, ToolCallPart>()
 
   constructor(
     readonly model: AiSdkModel,
@@ -56,7 +56,7 @@ export class StreamParts {
   /** @throws what an `error` part carries */
   chunks(value: unknown): ContentChunk[] {
     const part = value as StreamPart
-    if (part.type === 'tool-approval-request') return this.#asks(part)
+    if (part.type === 'tool-approval-request') return this.#approvalChunks(part)
     const id = 'toolCallId' in part ? part.toolCallId : part.type === 'tool-input-start' ? part.id : ''
     return [...this.#release(id), ...this.#next(part)]
   }
@@ -70,13 +70,13 @@ export class StreamParts {
         this.#blocks.start('reasoning', part)
         return []
       case 'text-delta':
-        return listed(this.#blocks.next('text', part))
+        return toList(this.#blocks.next('text', part))
       case 'reasoning-delta':
-        return listed(this.#blocks.next('reasoning', part))
+        return toList(this.#blocks.next('reasoning', part))
       case 'text-end':
         return this.#endOfText(part)
       case 'reasoning-end':
-        return listed(this.#blocks.end('reasoning', part))
+        return toList(this.#blocks.end('reasoning', part))
       case 'tool-input-start':
         return this.#inputs.start(part)
       case 'tool-input-delta':
@@ -84,7 +84,7 @@ export class StreamParts {
       case 'tool-call':
         if (part.providerExecuted !== true || part.dynamic !== true || this.#inputs.has(part.toolCallId))
           return this.#inputs.call(part)
-        this.#held.set(part.toolCallId, part)
+        this.#heldCall.set(part.toolCallId, part)
         return []
       case 'tool-result':
         return part.preliminary === true ? [] : [toToolResult(part)]
@@ -106,10 +106,10 @@ export class StreamParts {
         return []
       case 'raw':
         this.#raw = part.rawValue
-        throwFailed(part.rawValue)
+        throwIfFailed(part.rawValue)
         return []
       case 'error':
-        throw partError(cutOr(toldError(part.error, this.#raw)), typeOf(this.#raw))
+        throw partError(asTruncated(errorWithRaw(part.error, this.#raw)), typeOf(this.#raw))
       default:
         return []
     }
@@ -121,30 +121,33 @@ export class StreamParts {
    * @throws AlliumError `model.truncated` if it was cut
    */
   end(): (ContentChunk | FinishChunk)[] {
-    if (this.#finish === undefined) throw truncated()
+    if (this.#finish === undefined) throw truncatedStream()
     const finish = toFinish(this.#finish, this.#told)
-    const held = [...this.#held.keys()].flatMap((id) => this.#release(id))
-    return [...held, ...this.#inputs.close(finish.reason), finish]
+    const heldCall = [...this.#heldCall.keys()].flatMap((id) => this.#release(id))
+    return [...heldCall, ...this.#inputs.close(finish.reason), finish]
   }
 
   #release(id: string): ContentChunk[] {
-    const held = this.#held.get(id)
-    return this.#held.delete(id) ? this.#inputs.call(held as ToolCallPart) : []
+    const heldCall = this.#heldCall.get(id)
+    return this.#heldCall.delete(id) ? this.#inputs.call(heldCall as ToolCallPart) : []
   }
 
-  #asks({
+  #approvalChunks({
     approvalId: id,
     toolCallId,
     approvalRequest,
   }: Extract<StreamPart, { type: 'tool-approval-request' }>): ContentChunk[] {
-    const call = this.#held.get(toolCallId)
+    const call = this.#heldCall.get(toolCallId)
     if (call === undefined)
       throw unsupported(
         this.model,
         'asks for the approval of a tool call that it did not make before, or that runs already. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
       )
-    this.#held.delete(toolCallId)
-    return this.#inputs.asks(call, approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.#raw, id) })
+    this.#heldCall.delete(toolCallId)
+    return this.#inputs.approvalChunks(
+      call,
+      approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.#raw, id) },
+    )
   }
 
   /** Each reference that supports the text is a source that tells its passage. */
@@ -156,10 +159,10 @@ export class StreamParts {
         cites: { textId, ...passage },
       }),
     )
-    return [...listed(this.#blocks.end('text', part)), ...sources]
+    return [...toList(this.#blocks.end('text', part)), ...sources]
   }
 }
 
-function listed<T>(value: T | undefined): T[] {
+function toList<T>(value: T | undefined): T[] {
   return value === undefined ? [] : [value]
 }

@@ -1,10 +1,14 @@
 import type { Part, ProviderApprovalRequest } from '@allium/core'
-import type { Asks, Piece, PromptContext } from './prompt.ts'
+import type { ApprovalRequests, PromptContext, PromptPart } from './prompt.ts'
 
 /** The answer to a provider that asked for an approval. Only `approved: true`, which the core sets, lets it run the call. */
-export function approvalPiece(part: Part, asks: Asks, { origin }: PromptContext): Piece | undefined {
+export function approvalPart(
+  part: Part,
+  approvalRequests: ApprovalRequests,
+  { origin }: PromptContext,
+): PromptPart | undefined {
   if (part.type !== 'tool-result') return undefined
-  const request = asks.get(part.callId)
+  const request = approvalRequests.get(part.callId)
   if (request === undefined) return undefined
   const answer = { type: 'tool-approval-response', approvalId: request.id, approved: part.approved === true }
   // A middleware of the AI SDK may copy the piece: this is how it becomes a result again.
@@ -12,9 +16,13 @@ export function approvalPiece(part: Part, asks: Asks, { origin }: PromptContext)
 }
 
 /** Whether the part may go to this model. A request for an approval, and the answer, concern the provider that asked and no other. */
-export function isAnswered(part: Part, asks: Asks, { model, dialect, origin }: PromptContext): boolean {
+export function isAnswered(
+  part: Part,
+  approvalRequests: ApprovalRequests,
+  { model, dialect, origin }: PromptContext,
+): boolean {
   if (part.type !== 'tool-call' && part.type !== 'tool-result') return true
-  const request = asks.get(part.callId)
+  const request = approvalRequests.get(part.callId)
   return request === undefined || origin !== undefined || (dialect.approvals && request.provider === model.provider)
 }
 

@@ -44,7 +44,7 @@ export class ToolInputs {
   constructor(readonly tools: ProviderTools) {}
 
   start({ id, toolName, inputEncoding, providerExecuted, providerMetadata }: InputStartPart): ContentChunk[] {
-    if (this.#inputs.has(id)) throw repeated(id)
+    if (this.#inputs.has(id)) throw duplicateId(id)
     const opaque = inputEncoding === 'text' || this.tools.takesText(toolName)
     this.#inputs.set(id, { json: '', opaque, providerExecuted: providerExecuted === true })
     const start: ToolInputStart = { type: 'tool-input-start', callId: id, name: toolName }
@@ -66,10 +66,10 @@ export class ToolInputs {
     const input = this.#inputs.get(id) as OpenInput
     if (input.call !== undefined) {
       if (sameCall(input.call, call)) return []
-      throw repeated(id)
+      throw duplicateId(id)
     }
     const isForeign = providerExecuted === true || this.tools.has(toolName)
-    chunks.push(...this.delta(id, missing(id, input, wholeJson(call, isForeign))))
+    chunks.push(...this.delta(id, missingInput(id, input, completeJson(call, isForeign))))
     input.call = call
     const end: ToolInputEnd = { type: 'tool-input-end', callId: id }
     if (providerExecuted === true && !input.providerExecuted) end.providerExecuted = true
@@ -78,10 +78,10 @@ export class ToolInputs {
   }
 
   /** A call that the provider runs only once it is approved. It has not begun before. */
-  asks(call: ToolCallPart, approvalRequest: ProviderApprovalRequest): ContentChunk[] {
+  approvalChunks(call: ToolCallPart, approvalRequest: ProviderApprovalRequest): ContentChunk[] {
     const [start, ...rest] = this.call(call)
-    const { providerExecuted: _, ...begun } = start as ToolInputStart
-    return [{ ...begun, approvalRequest }, ...rest]
+    const { providerExecuted: _, ...startFields } = start as ToolInputStart
+    return [{ ...startFields, approvalRequest }, ...rest]
   }
 
   has(id: string): boolean {
@@ -103,15 +103,15 @@ export class ToolInputs {
 }
 
 /** Arguments are an object: a text, or anything else that a provider's own tool is given, is its `input`. */
-function wholeJson({ input }: ToolCallPart, isForeign: boolean): string {
+function completeJson({ input }: ToolCallPart, isForeign: boolean): string {
   const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
   if (!isForeign || json.trim() === '') return json
-  const value = parsed(json)
+  const value = parseInput(json)
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? json : JSON.stringify({ input: value })
 }
 
 /** What of the whole call's arguments the deltas have not told. */
-function missing(id: string, input: OpenInput, json: string): string {
+function missingInput(id: string, input: OpenInput, json: string): string {
   input.opaque = false
   if (json.startsWith(input.json)) return json.slice(input.json.length)
   if (sameJson(json, input.json)) return ''
@@ -127,7 +127,7 @@ function sameJson(a: string, b: string): boolean {
 }
 
 function canonical(json: string): string {
-  return JSON.stringify(parsed(json), (_, value: unknown) =>
+  return JSON.stringify(parseInput(json), (_, value: unknown) =>
     typeof value === 'object' && value !== null && !Array.isArray(value)
       ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
       : value,
@@ -135,7 +135,7 @@ function canonical(json: string): string {
 }
 
 /** The value of a JSON text, or the text itself. */
-function parsed(json: string): unknown {
+function parseInput(json: string): unknown {
   try {
     return JSON.parse(json)
   } catch {
@@ -147,7 +147,7 @@ function sameCall(a: ToolCallPart, b: ToolCallPart): boolean {
   return a.toolName === b.toolName && JSON.stringify(a.input) === JSON.stringify(b.input)
 }
 
-function repeated(id: string): AlliumError {
+function duplicateId(id: string): AlliumError {
   return new AlliumError(
     'model.protocol',
     `The provider used the tool call id "${id}" for two calls. Ids tell calls apart: none of them can run.`,

@@ -1,10 +1,10 @@
 import type { FilePart, ImagePart, Part, ToolResultPart } from '@allium/core'
 import { providerName } from './ai-sdk-model.ts'
-import { fileContent, takesUrl } from './file-content.ts'
-import type { Piece, PromptContext } from './prompt.ts'
+import { acceptsUrl, fileContent } from './file-content.ts'
+import type { PromptContext, PromptPart } from './prompt.ts'
 
 /** What a tool of the agent gave. An error whose content is more than text loses its flag: the AI SDK has no word for it. */
-export function toolOutput({ content, isError, json }: ToolResultPart, context: PromptContext): Piece {
+export function toolOutput({ content, isError, json }: ToolResultPart, context: PromptContext): PromptPart {
   const type = isError === true ? 'error-text' : 'text'
   if (typeof content === 'string') return (json === true ? jsonOf(content) : undefined) ?? { type, value: content }
   if (content.every((part) => part.type === 'text')) return { type, value: textOf(content) }
@@ -12,7 +12,7 @@ export function toolOutput({ content, isError, json }: ToolResultPart, context: 
 }
 
 /** What a tool of the provider gave, as it came. */
-export function executedOutput({ content, isError, json }: ToolResultPart): Piece {
+export function executedOutput({ content, isError, json }: ToolResultPart): PromptPart {
   const text = typeof content === 'string' ? content : textOf(content)
   // A history made elsewhere may not say so.
   const value = json === true || /^\s*[[{]/.test(text) ? jsonOf(text) : undefined
@@ -21,7 +21,7 @@ export function executedOutput({ content, isError, json }: ToolResultPart): Piec
 }
 
 /** Undefined where a layer has made something else of it. */
-function jsonOf(text: string): Piece | undefined {
+function jsonOf(text: string): PromptPart | undefined {
   try {
     return { type: 'json', value: JSON.parse(text) }
   } catch {
@@ -29,23 +29,23 @@ function jsonOf(text: string): Piece | undefined {
   }
 }
 
-function toResultPart(part: Part, context: PromptContext): Piece[] {
+function toResultPart(part: Part, context: PromptContext): PromptPart[] {
   if (part.type === 'text') return [{ type: 'text', text: part.text }]
   if (part.type !== 'image' && part.type !== 'file') return []
   return [toResultFile(part, context)]
 }
 
 /** A URL that cannot be passed on is told as text: failing would leave a session that can never go on. */
-function toResultFile(part: ImagePart | FilePart, context: PromptContext): Piece {
+function toResultFile(part: ImagePart | FilePart, context: PromptContext): PromptPart {
   const file = fileContent(part)
-  if (!('url' in file)) return context.dialect.resultFile(file) as Piece
-  const piece = fetches(file.url, file.mediaType, context) ? context.dialect.resultFile(file) : undefined
-  return piece ?? { type: 'text', text: `[${file.mediaType}: ${file.url.href}]` }
+  if (!('url' in file)) return context.dialect.resultFile(file) as PromptPart
+  const resultPart = fetches(file.url, file.mediaType, context) ? context.dialect.resultFile(file) : undefined
+  return resultPart ?? { type: 'text', text: `[${file.mediaType}: ${file.url.href}]` }
 }
 
 /** Google's packages download the URLs of tool results from inside this process, whatever a tool put there: never. */
 function fetches(url: URL, mediaType: string, { model, urls }: PromptContext): boolean {
-  return providerName(model) !== 'google' && takesUrl(urls, url, mediaType)
+  return providerName(model) !== 'google' && acceptsUrl(urls, url, mediaType)
 }
 
 function textOf(parts: Part[]): string {

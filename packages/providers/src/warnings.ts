@@ -11,9 +11,9 @@ export interface WarningPart {
 }
 
 export function toWarning({ type, feature, setting, tool, details, message = details }: WarningPart): ModelWarning {
-  const about = feature ?? setting ?? tool?.name
+  const subject = feature ?? setting ?? tool?.name
   const warning: ModelWarning = { type: type.startsWith('unsupported') ? 'unsupported' : type }
-  if (about !== undefined) warning.feature = about
+  if (subject !== undefined) warning.feature = subject
   if (message !== undefined) warning.message = message
   return warning
 }

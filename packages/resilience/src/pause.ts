@@ -18,13 +18,13 @@ export async function pause(
   choose: () => number | undefined,
 ): Promise<Pause | undefined> {
   const { clock, signal } = ctx
-  const chosen = await ctx.once('pause', () => until(choose(), clock.now()), { per: 'attempt' })
-  if (chosen === 'none') return undefined
-  const { delay: ms, end } = chosen
-  const left = Math.min(ms, end - clock.now())
-  return { delay: ms, wait: async () => (left > 0 || ms === 0 ? wait(left, clock, signal) : undefined) }
+  const recorded = await ctx.once('pause', () => toRecord(choose(), clock.now()), { per: 'attempt' })
+  if (recorded === 'none') return undefined
+  const { delay: ms, end } = recorded
+  const remaining = Math.min(ms, end - clock.now())
+  return { delay: ms, wait: async () => (remaining > 0 || ms === 0 ? wait(remaining, clock, signal) : undefined) }
 }
 
-function until(delay: number | undefined, now: number): { delay: number; end: number } | 'none' {
+function toRecord(delay: number | undefined, now: number): { delay: number; end: number } | 'none' {
   return delay === undefined ? 'none' : { delay, end: now + delay }
 }

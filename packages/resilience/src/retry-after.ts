@@ -6,27 +6,29 @@ import { causes } from './transient.ts'
  * Undefined where it says nothing that makes sense.
  */
 export function retryAfter(error: unknown, now: number): number | undefined {
-  for (const one of causes(error))
-    for (const headers of [one.responseHeaders, one.headers, headersOf(one.response)]) {
-      const ms = told(headers, now)
+  for (const cause of causes(error))
+    for (const headers of [cause.responseHeaders, cause.headers, headersOf(cause.response)]) {
+      const ms = fromHeaders(headers, now)
       if (ms !== undefined) return ms
     }
   return undefined
 }
 
-function told(headers: unknown, now: number): number | undefined {
-  return count(header(headers, 'retry-after-ms')) ?? seconds(header(headers, 'retry-after'), now)
+function fromHeaders(headers: unknown, now: number): number | undefined {
+  return (
+    nonNegativeNumber(header(headers, 'retry-after-ms')) ?? fromRetryAfterSeconds(header(headers, 'retry-after'), now)
+  )
 }
 
-function seconds(value: string | undefined, now: number): number | undefined {
-  const whole = count(value)
-  if (whole !== undefined) return whole * 1000
+function fromRetryAfterSeconds(value: string | undefined, now: number): number | undefined {
+  const deltaSeconds = nonNegativeNumber(value)
+  if (deltaSeconds !== undefined) return deltaSeconds * 1000
   // Date.parse takes nearly anything, "-5" included; an HTTP date ends in GMT.
   const date = value === undefined || !/ GMT$/i.test(value) ? Number.NaN : Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-function count(value: string | undefined): number | undefined {
+function nonNegativeNumber(value: string | undefined): number | undefined {
   const number = value === undefined || value === '' ? Number.NaN : Number(value)
   return Number.isFinite(number) && number >= 0 ? number : undefined
 }

@@ -1,7 +1,7 @@
 import { type ErrorCode, isAlliumError, isBlockError } from '@allium/core'
 
 /** Statuses of failures that pass by themselves; 529 is Anthropic's overload, 520 to 524 a proxy's lost origin. */
-const statuses = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])
+const transientStatuses = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])
 
 /** Codes of Node's sockets and of undici. A host name that is not found is a setting to mend, not a passing failure. */
 const networkCodes = new Set([
@@ -21,15 +21,21 @@ const networkCodes = new Set([
 ])
 
 /** Failures that Allium itself tells of. A call that was lost with its connection may have run: who repeats knows that. */
-const passing = new Set<ErrorCode>(['mcp.lost', 'mcp.unreachable', 'model.timeout', 'model.truncated', 'tool.timeout'])
+const transientCodes = new Set<ErrorCode>([
+  'mcp.lost',
+  'mcp.unreachable',
+  'model.timeout',
+  'model.truncated',
+  'tool.timeout',
+])
 
 /**
  * Whether a failed call of a model or a tool may succeed when repeated: what the error says of itself (`isRetryable`), a status such
  * as 429 or 503, a network failure, a timeout, a stream that was cut. Causes are asked too. A plain error is not.
  */
 export function isTransient(error: unknown): boolean {
-  for (const one of causes(error)) {
-    const verdict = verdictOn(one)
+  for (const current of causes(error)) {
+    const verdict = classify(current)
     if (verdict !== undefined) return verdict
   }
   return false
@@ -38,34 +44,34 @@ export function isTransient(error: unknown): boolean {
 /** The HTTP status of a failure. */
 export function statusOf(error: unknown): number | undefined {
   for (const { status, statusCode } of causes(error)) {
-    if (isFailing(status)) return status
-    if (isFailing(statusCode)) return statusCode
+    if (isErrorStatus(status)) return status
+    if (isErrorStatus(statusCode)) return statusCode
   }
   return undefined
 }
 
 /** The error, its cause, and so on, as far as they are objects. */
 export function* causes(error: unknown): Generator<Record<string, unknown>> {
-  let one = error
-  for (let depth = 0; depth < 8 && typeof one === 'object' && one !== null; depth++) {
-    yield one as Record<string, unknown>
-    one = (one as { cause?: unknown }).cause
+  let current = error
+  for (let depth = 0; depth < 8 && typeof current === 'object' && current !== null; depth++) {
+    yield current as Record<string, unknown>
+    current = (current as { cause?: unknown }).cause
   }
 }
 
-function verdictOn(error: Record<string, unknown>): boolean | undefined {
+function classify(error: Record<string, unknown>): boolean | undefined {
   const { name, code, isRetryable, retryable, status, statusCode } = error
   if (isBlockError(error) || name === 'AbortError') return false
   if (typeof isRetryable === 'boolean') return isRetryable
   if (typeof retryable === 'boolean') return retryable
-  if (isFailing(status) || isFailing(statusCode))
-    return statuses.has((isFailing(status) ? status : statusCode) as number)
-  if (isAlliumError(error) && passing.has(error.code)) return true
+  if (isErrorStatus(status) || isErrorStatus(statusCode))
+    return transientStatuses.has((isErrorStatus(status) ? status : statusCode) as number)
+  if (isAlliumError(error) && transientCodes.has(error.code)) return true
   if (name === 'TimeoutError') return true
   return typeof code === 'string' && networkCodes.has(code) ? true : undefined
 }
 
 /** A cut connection may carry the 200 that its answer began with. */
-function isFailing(status: unknown): status is number {
+function isErrorStatus(status: unknown): status is number {
   return typeof status === 'number' && status >= 400
 }

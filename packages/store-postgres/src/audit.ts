@@ -1,15 +1,15 @@
-import { type AuditRow, type AuditTable, bytesOf } from '@allium/store-sql'
+import { type AuditRow, type AuditTable, toBytes } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 
 /** Records that a reader gets at a time. */
-const most = 500
+const pageSize = 500
 
 /** Audit records in Postgres. */
 export function postgresAudit(db: Database): AuditTable {
   return {
     async add(tenant, { seq, body, digest, key = null }) {
       // The same record again is there already: it may be sent twice.
-      const [row] = await db.repeatable(
+      const [row] = await db.queryIdempotent(
         `with added as (
            insert into ${db.s}.audit values ($1, $2, ${db.s}.now_ms(), $3, $4, $5) on conflict do nothing returning seq
          ) select 'added' as outcome from added union all
@@ -20,19 +20,19 @@ export function postgresAudit(db: Database): AuditTable {
       return (row?.outcome ?? 'taken') as Awaited<ReturnType<AuditTable['add']>>
     },
     async last(tenant) {
-      const [row] = await db.repeatable(
+      const [row] = await db.queryIdempotent(
         `select * from ${db.s}.audit where tenant = $1 order by seq desc limit 1`,
         tenant,
       )
-      return row && rowOf(row)
+      return row && auditRowFromRow(row)
     },
     async after(tenant, seq) {
-      const sql = `select * from ${db.s}.audit where tenant = $1 and seq > $2 order by seq limit ${most}`
-      return (await db.repeatable(sql, tenant, seq)).map(rowOf)
+      const sql = `select * from ${db.s}.audit where tenant = $1 and seq > $2 order by seq limit ${pageSize}`
+      return (await db.queryIdempotent(sql, tenant, seq)).map(auditRowFromRow)
     },
   }
 }
 
-function rowOf({ seq, body, digest }: Row): AuditRow {
-  return { seq: Number(seq), body: bytesOf(body), digest: bytesOf(digest) }
+function auditRowFromRow({ seq, body, digest }: Row): AuditRow {
+  return { seq: Number(seq), body: toBytes(body), digest: toBytes(digest) }
 }

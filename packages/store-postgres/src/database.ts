@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AlliumError, type Lease } from '@allium/core'
-import { isLost, isUndone, told } from './failures.ts'
+import { isConnectionLost, isNotExecuted, toStoreError } from './errors.ts'
 import type { PostgresClient, PostgresPool } from './pool.ts'
 import type { Schema } from './schema.ts'
 import { ServerClock } from './server-clock.ts'
@@ -8,19 +8,19 @@ import { ServerClock } from './server-clock.ts'
 export type Row = Record<string, unknown>
 
 /** Milliseconds between one try and the next: a server that starts again is there within them. */
-const pauses = [50, 100, 200, 400, 800, 1600]
+const retryDelays = [50, 100, 200, 400, 800, 1600]
 
 /** Milliseconds after which no new try begins. */
-const patience = 10_000
+const retryDeadline = 10_000
 
 /** Statements, each on a connection of its own: none is held while nobody asks. What fails has a code. */
 export class Database {
   readonly #pool: PostgresPool
   readonly #schema: Schema
   /** Leases of this store: tokens of others tell nothing here. */
-  readonly given = new WeakSet<Lease>()
+  readonly issuedLeases = new WeakSet<Lease>()
   readonly clock = new ServerClock(async () => {
-    const [row] = await this.repeatable(`select ${this.s}.now_ms() as now`)
+    const [row] = await this.queryIdempotent(`select ${this.s}.now_ms() as now`)
     return Number(row?.now)
   })
   #ready: Promise<void> | undefined
@@ -40,7 +40,7 @@ export class Database {
 
   /** Brings the schema to this version's form, or checks that it has it; once. */
   ready(): Promise<void> {
-    this.#ready ??= this.#again(true, (client) => this.#prepare(client)).catch((error) => {
+    this.#ready ??= this.#withRetries(true, (client) => this.#prepare(client)).catch((error) => {
       this.#ready = undefined
       throw error
     })
@@ -48,15 +48,15 @@ export class Database {
   }
 
   /** A statement that may be sent again where nobody knows whether it was done: what reads, or does the same once more. */
-  async repeatable(text: string, ...values: unknown[]): Promise<Row[]> {
+  async queryIdempotent(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
-    return this.#again(true, async (client) => (await client.query(text, values)).rows)
+    return this.#withRetries(true, async (client) => (await client.query(text, values)).rows)
   }
 
   /** A statement that is sent again only where nothing of it was done. */
-  async once(text: string, ...values: unknown[]): Promise<Row[]> {
+  async queryOnce(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
-    return this.#again(false, async (client) => (await client.query(text, values)).rows)
+    return this.#withRetries(false, async (client) => (await client.query(text, values)).rows)
   }
 
   async #prepare(client: PostgresClient): Promise<void> {
@@ -69,42 +69,42 @@ export class Database {
     this.#closed = true
   }
 
-  async #again<T>(isRepeatable: boolean, work: (client: PostgresClient) => Promise<T>): Promise<T> {
-    const end = performance.now() + patience
-    for (let tries = 0; ; tries++)
+  async #withRetries<T>(isRepeatable: boolean, operation: (client: PostgresClient) => Promise<T>): Promise<T> {
+    const deadline = performance.now() + retryDeadline
+    for (let attempt = 0; ; attempt++)
       try {
-        return await this.#try(work)
+        return await this.#try(operation)
       } catch (error) {
-        const { cause, wasSent } = error instanceof Failure ? error : { cause: error, wasSent: false }
-        const isOver = this.#closed || tries === pauses.length || performance.now() > end
-        const isSafe = isUndone(cause) || (isLost(cause) && (isRepeatable || !wasSent))
-        if (isOver || !isSafe) throw told(cause)
-        await sleep((pauses[tries] ?? 0) * (0.5 + Math.random() / 2))
+        const { cause, wasSent } = error instanceof SentError ? error : { cause: error, wasSent: false }
+        const isExhausted = this.#closed || attempt === retryDelays.length || performance.now() > deadline
+        const isRetryable = isNotExecuted(cause) || (isConnectionLost(cause) && (isRepeatable || !wasSent))
+        if (isExhausted || !isRetryable) throw toStoreError(cause)
+        await sleep((retryDelays[attempt] ?? 0) * (0.5 + Math.random() / 2))
       }
   }
 
-  async #try<T>(work: (client: PostgresClient) => Promise<T>): Promise<T> {
+  async #try<T>(operation: (client: PostgresClient) => Promise<T>): Promise<T> {
     if (this.#closed) throw new AlliumError('store.unavailable', 'The store is closed. Open another one.')
     const client = await this.#pool.connect()
-    client.on('error', heard)
-    let isBroken = false
+    client.on('error', ignoreError)
+    let isConnectionBroken = false
     try {
-      return await work(client)
+      return await operation(client)
     } catch (cause) {
-      isBroken = isLost(cause) && !isUndone(cause)
-      throw new Failure(cause)
+      isConnectionBroken = isConnectionLost(cause) && !isNotExecuted(cause)
+      throw new SentError(cause)
     } finally {
-      client.off('error', heard)
-      client.release(isBroken)
+      client.off('error', ignoreError)
+      client.release(isConnectionBroken)
     }
   }
 }
 
 /** What failed after the connection was made. */
-class Failure {
+class SentError {
   readonly wasSent = true
   constructor(readonly cause: unknown) {}
 }
 
 /** A connection that ends under a statement fails that one, too: there it is told. */
-function heard(): void {}
+function ignoreError(): void {}

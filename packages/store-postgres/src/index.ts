@@ -1,13 +1,13 @@
 export type {
-  Encrypt,
+  AuditChain,
+  AuditStore,
+  Encryption,
+  EncryptionContext,
   OutboxOptions,
-  SealedPlace,
-  StoredAudit,
-  StoredChain,
-  UsageAsked,
   UsageDay,
+  UsageQuery,
   Vault,
 } from '@allium/store-sql'
-export { postgresSql } from './migrations.ts'
+export { postgresSql } from './migrations/migrations.ts'
 export type { PostgresClient, PostgresPool } from './pool.ts'
 export { type PostgresOptions, type PostgresStore, postgres } from './postgres.ts'

@@ -1,48 +1,51 @@
 import type { Lease, SessionKey, SessionStore, Writer } from '@allium/core'
+import type { AgentRenames } from './agent-renames.ts'
+import { batchByKey } from './batch.ts'
 import type { Database, Row } from './database.ts'
-import { at, checkedKey } from './names.ts'
-import type { Renames } from './renames.ts'
-import { together } from './together.ts'
+import { checkSessionKey, keyParams } from './keys.ts'
 
 /** Who may write to a session, and until when, by the server's clock. */
-export function postgresLeases(db: Database, renames: Renames): Pick<SessionStore, 'acquire' | 'renew' | 'release'> {
-  const renew = together<Renewal, boolean>((renewals) => renewed(db, renewals))
+export function postgresLeases(
+  db: Database,
+  renames: AgentRenames,
+): Pick<SessionStore, 'acquire' | 'renew' | 'release'> {
+  const renew = batchByKey<Renewal, boolean>((renewals) => renewAll(db, renewals))
   return {
-    async acquire(given, ms) {
-      const key = checkedKey({ ...given })
-      await renames.claim(key)
-      const gone = `(select ${db.s}.forget_erased($1, $2, $3, $4)) gone`
-      const sql = `select t.* from ${gone}, lateral ${db.s}.take_lease($1, $2, $3, $4, $5) t`
-      const [row] = await db.once(sql, ...at(key), ms)
+    async acquire(requestedKey, ms) {
+      const key = checkSessionKey({ ...requestedKey })
+      await renames.claimUnassigned(key)
+      const erasedFirst = `(select ${db.s}.forget_erased($1, $2, $3, $4)) gone`
+      const sql = `select t.* from ${erasedFirst}, lateral ${db.s}.take_lease($1, $2, $3, $4, $5) t`
+      const [row] = await db.queryOnce(sql, ...keyParams(key), ms)
       if (row === undefined || row.token_ === null) return { heldUntil: Math.ceil(Number(row?.held_until_)) }
-      return { lease: leaseOf(db, key, row) }
+      return { lease: issueLease(db, key, row) }
     },
     renew: (lease, ms) => renew('all', { lease, ms }),
     async release({ key, token }) {
-      await db.repeatable(
+      await db.queryIdempotent(
         `update ${db.s}.sessions set held_until = 0 where tenant = $1 and owner = $2 and agent = $3 and id = $4 and token = $5`,
-        ...[...at(key), token],
+        ...[...keyParams(key), token],
       )
     },
   }
 }
 
 /** What `take_lease` gave. */
-export function leaseOf(db: Database, key: SessionKey, row: Row): Lease {
-  const taken = { key, token: Number(row.token_), version: Number(row.version_) }
-  const lease: Lease = row.open_ === true ? { ...taken, open: true } : taken
-  db.given.add(lease)
+export function issueLease(db: Database, key: SessionKey, row: Row): Lease {
+  const acquired = { key, token: Number(row.token_), version: Number(row.version_) }
+  const lease: Lease = row.open_ === true ? { ...acquired, open: true } : acquired
+  db.issuedLeases.add(lease)
   return lease
 }
 
 /** Since when a writer writes: the token of its lease, else when its run began by the server's clock. */
-export async function since(
+export async function writerSince(
   db: Database,
   by: Writer | undefined,
 ): Promise<[lease: number | null, began: number | null]> {
   if (by === undefined) return [null, null]
-  if (by.lease !== undefined && db.given.has(by.lease)) return [by.lease.token, null]
-  return [null, await db.clock.timeOf(by.since)]
+  if (by.lease !== undefined && db.issuedLeases.has(by.lease)) return [by.lease.token, null]
+  return [null, await db.clock.toServerTime(by.since)]
 }
 
 interface Renewal {
@@ -51,10 +54,10 @@ interface Renewal {
 }
 
 /** Those of all sessions that this process runs, in one statement; whether each is still held. */
-async function renewed(db: Database, renewals: readonly Renewal[]): Promise<boolean[]> {
-  const asked = renewals.map(({ lease: { key, token }, ms }) => [...at(key), token, ms])
-  const columns = [0, 1, 2, 3, 4, 5].map((column) => asked.map((row) => row[column]))
-  const rows = await db.repeatable(
+async function renewAll(db: Database, renewals: readonly Renewal[]): Promise<boolean[]> {
+  const renewalRows = renewals.map(({ lease: { key, token }, ms }) => [...keyParams(key), token, ms])
+  const columns = [0, 1, 2, 3, 4, 5].map((column) => renewalRows.map((row) => row[column]))
+  const rows = await db.queryIdempotent(
     `update ${db.s}.sessions s set held_until = ${db.s}.now_ms() + a.ms
      from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::double precision[])
        as a(tenant, owner, agent, id, token, ms)
@@ -65,5 +68,5 @@ async function renewed(db: Database, renewals: readonly Renewal[]): Promise<bool
   const held = new Set(
     rows.map(({ tenant, owner, agent, id, token }) => JSON.stringify([tenant, owner, agent, id, Number(token)])),
   )
-  return renewals.map(({ lease: { key, token } }) => held.has(JSON.stringify([...at(key), token])))
+  return renewals.map(({ lease: { key, token } }) => held.has(JSON.stringify([...keyParams(key), token])))
 }

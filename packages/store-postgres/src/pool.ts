@@ -19,11 +19,11 @@ export interface PostgresClient {
 }
 
 /** A pool of the store's own. */
-export interface OwnPool extends PostgresPool {
+export interface OwnedPool extends PostgresPool {
   end(): Promise<void>
 }
 
-export function ownPool(url: string, ssl: boolean | ConnectionOptions | undefined): OwnPool {
+export function createPool(url: string, ssl: boolean | ConnectionOptions | undefined): OwnedPool {
   const pool = new pg.Pool({
     connectionString: url,
     ...(ssl !== undefined && { ssl }),

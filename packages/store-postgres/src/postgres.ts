@@ -9,26 +9,26 @@ import {
   type SessionStore,
 } from '@allium/core'
 import {
+  type AuditStore,
+  auditStore,
   Blobs,
-  type Encrypt,
+  type Encryption,
   hour,
   type OutboxOptions,
   polledEventLog,
   Sealer,
-  type StoredAudit,
-  storedAudit,
-  type UsageAsked,
   type UsageDay,
+  type UsageQuery,
   type Vault,
 } from '@allium/store-sql'
+import { AgentRenames } from './agent-renames.ts'
 import { postgresAudit } from './audit.ts'
 import { postgresBlobs } from './blobs.ts'
 import { Database } from './database.ts'
-import { checkedRun, postgresEvents } from './event-table.ts'
+import { checkRunKey, postgresEvents } from './event-table.ts'
 import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
-import { ownPool, type PostgresPool } from './pool.ts'
-import { Renames } from './renames.ts'
+import { createPool, type PostgresPool } from './pool.ts'
 import { postgresRuns } from './runs.ts'
 import { Schema } from './schema.ts'
 import { postgresSessions } from './sessions.ts'
@@ -53,10 +53,10 @@ export interface PostgresOptions extends OutboxOptions {
   /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
   eventTtl?: number | undefined
   /** What sessions and records are sealed with. @default none: they stand in the database as JSON */
-  encrypt?: Encrypt | undefined
+  encrypt?: Encryption | undefined
 }
 
-const known: KeysOf<PostgresOptions> = {
+const optionKeys: KeysOf<PostgresOptions> = {
   consumers: true,
   keepRecords: true,
   url: true,
@@ -80,11 +80,11 @@ export interface PostgresStore {
    *
    * @throws AlliumError `store.key` for what is no time
    */
-  usage(of: UsageAsked): Promise<UsageDay[]>
+  usage(query: UsageQuery): Promise<UsageDay[]>
   /** Of `guard.pii`. */
   readonly vault: Vault
   /** The sink of `observe.audit`, with a chain for each tenant. */
-  readonly audit: StoredAudit
+  readonly audit: AuditStore
   /** Migrates or checks the schema now instead of with the first operation. */
   ready(): Promise<void>
   /** Ends its connections; a pool that was given stays. */
@@ -102,30 +102,39 @@ export interface PostgresStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function postgres(options: PostgresOptions): PostgresStore {
-  checkOptions(options ?? null, known, 'postgres()', 'options.invalid')
-  const { url, pool: given, ssl, schema = 'allium', migrate = 'auto', eventTtl = hour, encrypt, ...records } = options
-  if ((url === undefined) === (given === undefined))
+  checkOptions(options ?? null, optionKeys, 'postgres()', 'options.invalid')
+  const {
+    url,
+    pool: givenPool,
+    ssl,
+    schema = 'allium',
+    migrate = 'auto',
+    eventTtl = hour,
+    encrypt,
+    ...outboxOptions
+  } = options
+  if ((url === undefined) === (givenPool === undefined))
     throw new TypeError('postgres() takes either "url" or "pool". Give one of them.')
-  const form = new Schema(schema, migrate)
-  const own = url === undefined ? undefined : ownPool(url, ssl)
-  const db = new Database((own ?? given) as PostgresPool, form)
+  const schemaState = new Schema(schema, migrate)
+  const ownedPool = url === undefined ? undefined : createPool(url, ssl)
+  const db = new Database((ownedPool ?? givenPool) as PostgresPool, schemaState)
   const sealer = new Sealer(encrypt)
-  const renames = new Renames(db, sealer)
+  const renames = new AgentRenames(db, sealer)
   const blobs = new Blobs(postgresBlobs(db), sealer)
   let closing: Promise<void> | undefined
   return {
-    sessions: postgresSessions(db, { sealer, blobs, renames }, records),
+    sessions: postgresSessions(db, { sealer, blobs, renames }, outboxOptions),
     runs: postgresRuns(db, { sealer, blobs, renames }),
     ledger: postgresLedger(db),
-    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOf: checkedRun, blobs }),
+    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer, renames),
-    audit: storedAudit(postgresAudit(db), sealer),
-    usage: (of) => postgresUsage(db, of),
+    audit: auditStore(postgresAudit(db), sealer),
+    usage: (query) => postgresUsage(db, query),
     ready: () => db.ready(),
     close: () => {
       db.close()
-      closing ??= own?.end() ?? Promise.resolve()
+      closing ??= ownedPool?.end() ?? Promise.resolve()
       return closing
     },
   }

@@ -1,5 +1,5 @@
-import { tombstoneLife } from '@allium/store-sql'
-import { holdBlobs, keepBlobs, ofSession } from './blob-tables.ts'
+import { tombstoneTtl } from '@allium/store-sql'
+import { holdBlobs, keepBlobs, sessionMatches } from './migrations/0013-blobs.ts'
 
 const replaced = (create: string) => create.replace('create', 'create or replace')
 const ofOld = (agent: string, session: string, rest: string) => `begin
@@ -56,7 +56,7 @@ begin
     task = case when _status in ('failed', 'suspended') then task end
     where tenant = _tenant and run = _run;
   delete from {s}.steps where tenant = _tenant and run = _run;
-  delete from {s}.blob_holders where ${ofSession} and kind = 'step' and holder = _run;
+  delete from {s}.blob_holders where ${sessionMatches} and kind = 'step' and holder = _run;
 end $$;
 
 ${replaced(
@@ -91,7 +91,7 @@ begin
   token_ := nextval('{s}.tokens');
   insert into {s}.erasures values (
     {s}.digest(to_json(array_remove(array[_tenant, _owner, _agent, _session], null))::text),
-    token_, {s}.now_ms(), {s}.now_ms() + ${tombstoneLife}
+    token_, {s}.now_ms(), {s}.now_ms() + ${tombstoneTtl}
   ) on conflict (subject) do update set token = excluded.token, at = excluded.at, expires_at = excluded.expires_at;
   select coalesce(max(n), 0) into run_ from {s}.runs;
   delete from {s}.blob_holders where kind = 'write' and tenant = _tenant and (_owner is null or owner = _owner)

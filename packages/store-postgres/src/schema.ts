@@ -1,10 +1,10 @@
 import { AlliumError } from '@allium/core'
-import { migration, newest } from './migrations.ts'
+import { latestVersion, migration } from './migrations/migrations.ts'
 import type { PostgresClient } from './pool.ts'
 import { quoted } from './schema-name.ts'
 
 /** What `setTimeout` takes at most: the driver has no word for no timeout at all. */
-const forever = 2 ** 31 - 1
+const maxTimeout = 2 ** 31 - 1
 
 const noTimeouts = `set local statement_timeout = 0; set local lock_timeout = 0;
 set local idle_in_transaction_session_timeout = 0`
@@ -24,8 +24,8 @@ export class Schema {
   /** @throws AlliumError `store.corrupt` where it is of a newer version, or of an older one or missing and only checked */
   async prepare(client: PostgresClient): Promise<void> {
     const version = await this.#version(client)
-    if (version === newest) return
-    if (!this.#migrates) throw this.#isOlder(version)
+    if (version === latestVersion) return
+    if (!this.#migrates) throw this.#olderSchema(version)
     await this.#migrate(client)
   }
 
@@ -38,9 +38,10 @@ export class Schema {
     try {
       await client.query(noTimeouts)
       const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))'
-      await client.query({ text: lock, query_timeout: forever }, [`allium ${this.name}`])
+      await client.query({ text: lock, query_timeout: maxTimeout }, [`allium ${this.name}`])
       const version = await this.#version(client)
-      if (version < newest) await client.query({ text: migration(this.name, version), query_timeout: forever })
+      if (version < latestVersion)
+        await client.query({ text: migration(this.name, version), query_timeout: maxTimeout })
       await client.query('commit')
     } catch (error) {
       await client.query('rollback').catch(() => {})
@@ -58,19 +59,19 @@ export class Schema {
     )
     if (rows.length === 0) return 0
     const version = Number((await client.query(`select version from ${table}`)).rows[0]?.version)
-    if (version <= newest) return version
+    if (version <= latestVersion) return version
     throw new AlliumError(
       'store.corrupt',
-      `The schema "${this.name}" is of version ${version}, and this version of Allium knows ${newest}. Use the newer one.`,
+      `The schema "${this.name}" is of version ${version}, and this version of Allium knows ${latestVersion}. Use the newer one.`,
     )
   }
 
-  #isOlder(version: number): AlliumError {
-    const found = version === 0 ? 'is not there' : `is of version ${version}, and ${newest} is needed`
+  #olderSchema(version: number): AlliumError {
+    const state = version === 0 ? 'is not there' : `is of version ${version}, and ${latestVersion} is needed`
     const from = version === 0 ? '' : `, from: ${version}`
     return new AlliumError(
       'store.corrupt',
-      `The schema "${this.name}" ${found}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) gives, or set "migrate" to 'auto'.`,
+      `The schema "${this.name}" ${state}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) gives, or set "migrate" to 'auto'.`,
       { details: { schema: this.name, version } },
     )
   }

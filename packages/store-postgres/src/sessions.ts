@@ -1,37 +1,37 @@
 import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
 import {
   type Blobs,
-  historyOf,
+  historyFromRows,
   type OutboxOptions,
-  openedPart,
-  readAgain,
+  openPart,
+  parseTurnRow,
+  retryRead,
   type Sealer,
-  turnOf,
-  turnRow,
+  turnFromRow,
 } from '@allium/store-sql'
+import type { AgentRenames } from './agent-renames.ts'
 import type { Database } from './database.ts'
+import { checkSessionKey, keyParams } from './keys.ts'
 import { postgresLeases } from './leases.ts'
-import { postgresLists } from './lists.ts'
-import { at, checkedKey } from './names.ts'
 import { postgresOutbox } from './outbox.ts'
-import type { Renames } from './renames.ts'
+import { postgresLists } from './session-lists.ts'
 import { postgresTurns } from './turns.ts'
 
 /** Sessions in Postgres. */
 export function postgresSessions(
   db: Database,
-  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: Renames },
+  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: AgentRenames },
   options: OutboxOptions,
 ): SessionStore {
   return {
-    async load(given, { version } = {}) {
-      const key = checkedKey({ ...given })
-      await renames.claim(key)
-      return readAgain(() => loaded(db, blobs, key, version))
+    async load(requestedKey, { version } = {}) {
+      const key = checkSessionKey({ ...requestedKey })
+      await renames.claimUnassigned(key)
+      return retryRead(() => loadSession(db, blobs, key, version))
     },
-    async adopt(given, names, { lease } = {}) {
-      const key = checkedKey({ ...given })
-      await renames.claim(key)
+    async adopt(requestedKey, names, { lease } = {}) {
+      const key = checkSessionKey({ ...requestedKey })
+      await renames.claimUnassigned(key)
       return renames.adopt(key, names, lease)
     },
     ...postgresLeases(db, renames),
@@ -42,13 +42,13 @@ export function postgresSessions(
 }
 
 /** One statement, and so one moment: the runs up to the version, the rest after the last of them, and the one that goes on. */
-async function loaded(
+async function loadSession(
   db: Database,
   blobs: Blobs,
   key: SessionKey,
-  wanted: number | undefined,
+  requestedVersion: number | undefined,
 ): Promise<StoredSession | undefined> {
-  const rows = await db.repeatable(
+  const rows = await db.queryIdempotent(
     `select s.version as last, t.seq, t.turn_id, t.start, t.messages, t.sealed_as,
        case when t.seq = coalesce($5, s.version) - 1 or t.seq = -1 then t.rest end as rest,
        t.idempotency_key, t.status, t.started_at, t.ended_at, t.usage, t.count, t.digest,
@@ -57,11 +57,11 @@ async function loaded(
      left join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
        and t.seq < coalesce($5, s.version)
      where s.tenant = $1 and s.owner = $2 and s.agent = $3 and s.id = $4 order by t.seq`,
-    ...at(key),
-    wanted ?? null,
+    ...keyParams(key),
+    requestedVersion ?? null,
   )
   const last = Number(rows[0]?.last ?? 0)
-  const version = wanted ?? last
+  const version = requestedVersion ?? last
   const turns = rows.filter(({ seq }) => Number(seq ?? -1) >= 0)
   const open = version === last ? rows.find(({ seq }) => seq === -1) : undefined
   if ((version <= 0 && open === undefined) || version > last) return undefined
@@ -69,8 +69,8 @@ async function loaded(
   const stored: StoredSession = {
     version,
     owner: key.owner,
-    history: await historyOf(key, turns, blobs),
-    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
+    history: await historyFromRows(key, turns, blobs),
+    rest: rest === undefined ? { state: {} } : ((await openPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
   }
-  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), blobs) }
+  return open === undefined ? stored : { ...stored, open: await turnFromRow(key, parseTurnRow(open), blobs) }
 }

@@ -1,1 +1,1 @@
-export { postgresSql } from './migrations.ts'
+export { postgresSql } from './migrations/migrations.ts'

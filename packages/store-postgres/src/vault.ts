@@ -1,34 +1,45 @@
-import { bytesOf, checkTogether, erasedSince, type Sealer, type Vault, vaultPlace, vaultRow } from '@allium/store-sql'
+import {
+  checkCombinedLength,
+  erasedDuringRun,
+  parseVaultKey,
+  type Sealer,
+  toBytes,
+  type Vault,
+  vaultContext,
+} from '@allium/store-sql'
+import type { AgentRenames } from './agent-renames.ts'
 import type { Database } from './database.ts'
-import { since } from './leases.ts'
-import type { Renames } from './renames.ts'
+import { writerSince } from './leases.ts'
 
 /** Placeholders of sessions, in Postgres. */
-export function postgresVault(db: Database, sealer: Sealer, renames: Renames): Vault {
-  const placeOf = (key: string) => {
-    const place = vaultPlace(key)
-    checkTogether('parts of the key of the vault', place)
-    return place
+export function postgresVault(db: Database, sealer: Sealer, renames: AgentRenames): Vault {
+  const parseKey = (key: string) => {
+    const keyParts = parseVaultKey(key)
+    checkCombinedLength('parts of the key of the vault', keyParts)
+    return keyParts
   }
   return {
     async load(key) {
-      const place = placeOf(key)
-      const [tenant, owner, , sessionId] = place
-      await renames.claim({ tenant, owner, sessionId })
-      const [row] = await db.repeatable(
+      const keyParts = parseKey(key)
+      const [tenant, owner, , sessionId] = keyParts
+      await renames.claimUnassigned({ tenant, owner, sessionId })
+      const [row] = await db.queryIdempotent(
         `select body, sealed_as from ${db.s}.vault
          where tenant = $1 and owner = $2 and agent = $3 and session = $4 and layer = $5`,
-        ...place,
+        ...keyParts,
       )
       if (row === undefined) return undefined
-      return (await sealer.open(bytesOf(row.body), vaultRow(place, String(row.sealed_as)))) as Record<string, string>
+      return (await sealer.open(toBytes(row.body), vaultContext(keyParts, String(row.sealed_as)))) as Record<
+        string,
+        string
+      >
     },
     async save(key, values, by) {
-      const place = placeOf(key)
-      const body = await sealer.seal(values, vaultRow(place))
+      const keyParts = parseKey(key)
+      const body = await sealer.seal(values, vaultContext(keyParts))
       const sql = `select ${db.s}.save_vault($1, $2, $3, $4, $5, $6, $7, $8) as saved`
-      const [row] = await db.repeatable(sql, ...place, body, ...(await since(db, by)))
-      if (row?.saved !== true) throw erasedSince()
+      const [row] = await db.queryIdempotent(sql, ...keyParts, body, ...(await writerSince(db, by)))
+      if (row?.saved !== true) throw erasedDuringRun()
     },
   }
 }

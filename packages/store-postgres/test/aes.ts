@@ -1,9 +1,9 @@
-import type { Encrypt, SealedPlace } from '../src/index.ts'
+import type { Encryption, EncryptionContext } from '../src/index.ts'
 
 /** AES-GCM under one key, bound to the place. */
-export function aes(byte = 7): Encrypt {
+export function aes(byte = 7): Encryption {
   const key = crypto.subtle.importKey('raw', new Uint8Array(32).fill(byte), 'AES-GCM', false, ['encrypt', 'decrypt'])
-  const bound = (place: SealedPlace, iv: Uint8Array<ArrayBuffer>) => ({
+  const bound = (place: EncryptionContext, iv: Uint8Array<ArrayBuffer>) => ({
     name: 'AES-GCM',
     iv,
     additionalData: new TextEncoder().encode(JSON.stringify(place)),

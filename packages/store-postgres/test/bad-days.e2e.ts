@@ -6,7 +6,7 @@ import { persist } from '@allium/memory'
 import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
-import { newest } from '../src/migrations.ts'
+import { latestVersion } from '../src/migrations/migrations.ts'
 import { add, codeOf, key, turn, watched } from './samples.ts'
 import { sql, storesAt } from './schemas.ts'
 import { ownServer } from './server.ts'
@@ -108,7 +108,7 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
   it('gives a session to one of two processes, which both make the tables, and what the one wrote to the other', async () => {
     const store = stores.fresh()
     const asks = `import { postgres } from '../src/index.ts'
-import { newest } from '../src/migrations.ts'
+import { newest } from '../src/migrations/migrations.ts'
       const store = postgres(${JSON.stringify({ url, schema: stores.schemaOf(store) })})
       const { lease } = await store.sessions.acquire(${JSON.stringify(key)}, 60000)
       if (lease) await store.sessions.append(lease, 0, ${JSON.stringify(turn('hello'))})
@@ -120,7 +120,7 @@ import { newest } from '../src/migrations.ts'
     expect(said.toSorted()).toEqual(['false', 'true'])
     expect((await store.sessions.load(key))?.version).toBe(1)
     expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([
-      { version: newest },
+      { version: latestVersion },
     ])
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, describe, it, onTestFinished } from 'vitest'
 import { oldRows } from '../../store-sql/test/old-rows.ts'
 import { checkDurableRun, checkLists, checkOtherAgent, checkOwnAgent } from '../../store-sql/test/old-sessions.ts'
 import type { PostgresOptions } from '../src/index.ts'
-import { migration, steps } from '../src/migrations.ts'
+import { migration, migrations } from '../src/migrations/migrations.ts'
 import { aes } from './aes.ts'
 import { sql, storesAt } from './schemas.ts'
 import { anyServer } from './server.ts'
@@ -16,7 +16,7 @@ afterAll(async () => {
 })
 
 /** The schemas before sessions had agents. */
-const schemas = Array.from({ length: steps.findIndex((step) => step.includes('sealed_as')) }, (_, i) => i + 1)
+const schemas = Array.from({ length: migrations.findIndex((step) => step.includes('sealed_as')) }, (_, i) => i + 1)
 
 /** A store over a schema of an earlier version. */
 async function opened(version: number, options: Partial<PostgresOptions>) {

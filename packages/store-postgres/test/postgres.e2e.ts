@@ -10,7 +10,7 @@ import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { postgres, postgresSql } from '../src/index.ts'
-import { migration, newest, steps } from '../src/migrations.ts'
+import { latestVersion, migration, migrations } from '../src/migrations/migrations.ts'
 import { aes } from './aes.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
 import { newSchema, sql, storesAt } from './schemas.ts'
@@ -417,11 +417,11 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const all = Array.from({ length: 8 }, () => stores.again(store))
     await Promise.all(all.map((one) => one.ready()))
     expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([
-      { version: newest },
+      { version: latestVersion },
     ])
   })
 
-  it.each(steps.slice(1).map((_, i) => i + 1))(
+  it.each(migrations.slice(1).map((_, i) => i + 1))(
     'brings a schema of version %i to this one, and keeps all that it has',
     async (from) => {
       const schema = newSchema()
@@ -445,7 +445,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       expect(await made.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
       await made.events.append({ key, turnId: 't2' }, 1, ['one'], { end: true })
       expect(await made.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
-      expect(await sql(url, `select version from ${s}.schema_version`)).toEqual([{ version: newest }])
+      expect(await sql(url, `select version from ${s}.schema_version`)).toEqual([{ version: latestVersion }])
     },
   )
 
@@ -577,5 +577,5 @@ function random(length: number): string {
 /** What the first version of the package has made. */
 function firstSchema(schema: string): string {
   return `create schema "${schema}"; create table "${schema}".schema_version (version integer not null);
-    insert into "${schema}".schema_version values (1); ${steps[0]?.replaceAll('{s}', `"${schema}"`)}`
+    insert into "${schema}".schema_version values (1); ${migrations[0]?.replaceAll('{s}', `"${schema}"`)}`
 }

@@ -13,7 +13,7 @@ it('never takes a start for later than it was by the clock of the server, howeve
     return told
   })
   const [since, truly] = [Date.now(), server()]
-  const time = await clock.timeOf(since)
+  const time = await clock.toServerTime(since)
   expect(time).toBeLessThanOrEqual(truly)
   expect(truly - time).toBeLessThan(hour / 2)
 })
@@ -21,7 +21,7 @@ it('never takes a start for later than it was by the clock of the server, howeve
 it('looks at the server once for all that ask, and not again soon', async () => {
   let looks = 0
   const clock = new ServerClock(async () => ++looks)
-  await Promise.all([clock.timeOf(1), clock.timeOf(2), clock.timeOf(3)])
-  await clock.timeOf(4)
+  await Promise.all([clock.toServerTime(1), clock.toServerTime(2), clock.toServerTime(3)])
+  await clock.toServerTime(4)
   expect(looks).toBe(3)
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AlliumError } from '@allium/core'
 import { type Cluster, Redis } from 'ioredis'
-import { told } from './failures.ts'
+import { toStoreError } from './errors.ts'
 
 /** A connection of ioredis, or one to a cluster. */
 export type RedisClient = Redis | Cluster
@@ -20,50 +20,50 @@ export function script(text: string): Script {
 export class Client {
   readonly redis: RedisClient
   readonly #prefix: string
-  readonly #isOwn: boolean
+  readonly #isOwned: boolean
   #closed = false
 
-  /** @param given a URL, for a connection of its own, or one that stays when this closes */
-  constructor(given: string | RedisClient, prefix: string) {
-    this.#isOwn = typeof given === 'string'
-    this.redis = typeof given === 'string' ? ownClient(given) : given
+  /** @param connection a URL, for a connection of its own, or one that stays when this closes */
+  constructor(connection: string | RedisClient, prefix: string) {
+    this.#isOwned = typeof connection === 'string'
+    this.redis = typeof connection === 'string' ? createClient(connection) : connection
     this.#prefix = prefix
   }
 
   /**
    * A key of which each part is kept apart from the next, whatever is in it. Keys of one place stand in one slot of a cluster.
    *
-   * @param place what keys have in common that one script takes
+   * @param slotParts what keys have in common that one script takes
    */
-  key(place: readonly string[], ...rest: readonly string[]): string {
-    return [this.#prefix, `{${place.map(encodeURIComponent).join(':')}}`, ...rest.map(encodeURIComponent)].join(':')
+  key(slotParts: readonly string[], ...rest: readonly string[]): string {
+    return [this.#prefix, `{${slotParts.map(encodeURIComponent).join(':')}}`, ...rest.map(encodeURIComponent)].join(':')
   }
 
   /** All keys whose place begins with these parts and that end so, on each server of a cluster. */
-  async *scan(place: readonly string[], behind: string): AsyncGenerator<string> {
-    const start = globEscaped(this.key(place).slice(0, -1))
+  async *scan(slotParts: readonly string[], suffix: string): AsyncGenerator<string> {
+    const start = globEscaped(this.key(slotParts).slice(0, -1))
     const redis = this.#open()
     for (const node of 'nodes' in redis ? redis.nodes('master') : [redis]) {
       let cursor = '0'
       do {
-        const [next, keys] = await this.ask(() => node.scan(cursor, 'MATCH', `${start}:*}${behind}`, 'COUNT', 1000))
+        const [next, keys] = await this.command(() => node.scan(cursor, 'MATCH', `${start}:*}${suffix}`, 'COUNT', 1000))
         yield* keys
         cursor = next
       } while (cursor !== '0')
     }
   }
 
-  async ask<T>(work: (redis: RedisClient) => Promise<T>): Promise<T> {
+  async command<T>(operation: (redis: RedisClient) => Promise<T>): Promise<T> {
     const redis = this.#open()
     try {
-      return await work(redis)
+      return await operation(redis)
     } catch (error) {
-      throw told(error)
+      throw toStoreError(error)
     }
   }
 
   /** Sends the text of a script where the server does not know it yet. */
-  async run(
+  async runScript(
     { text, digest }: Script,
     keys: readonly string[],
     ...values: readonly (string | number)[]
@@ -72,8 +72,8 @@ export class Client {
     try {
       return await redis.evalsha(digest, keys.length, ...keys, ...values)
     } catch (error) {
-      if (!String((error as Error).message).startsWith('NOSCRIPT')) throw told(error)
-      return this.ask(() => redis.eval(text, keys.length, ...keys, ...values))
+      if (!String((error as Error).message).startsWith('NOSCRIPT')) throw toStoreError(error)
+      return this.command(() => redis.eval(text, keys.length, ...keys, ...values))
     }
   }
 
@@ -84,7 +84,7 @@ export class Client {
 
   close(): void {
     this.#closed = true
-    if (this.#isOwn) this.redis.disconnect()
+    if (this.#isOwned) this.redis.disconnect()
   }
 }
 
@@ -93,7 +93,7 @@ function globEscaped(text: string): string {
 }
 
 /** It connects with the first command. A server that hangs is as good as gone. */
-function ownClient(url: string): Redis {
+function createClient(url: string): Redis {
   const client = new Redis(url, {
     lazyConnect: true,
     // What is asked at one moment goes out in one write.

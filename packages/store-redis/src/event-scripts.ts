@@ -4,7 +4,7 @@ import { script } from './client.ts'
  * KEYS of a run: what it is (`run`), its events as a stream, its signals by number, the ids of its steers. A fifth is the session's
  * latest run, a sixth the ids of its runs, by the time until which they are kept.
  */
-const isThere = "redis.call('EXISTS', KEYS[1]) == 1"
+const runExists = "redis.call('EXISTS', KEYS[1]) == 1"
 
 /**
  * ARGV: turn id, epoch, id, count and body of the batch, '1' where it ends, milliseconds that it is kept after its end, and while it goes
@@ -24,7 +24,7 @@ if seq < knows and knows > 0 then
   if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('DEL', KEYS[5]) end
   return {'lost'}
 end
-if not (${isThere}) then
+if not (${runExists}) then
   if ARGV[11] == '1' then return {'gone'} end
   seq = 0
   redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', ARGV[2])
@@ -64,8 +64,8 @@ local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
 return {'appended', seq, head[1], head[2]}`)
 
 /** ARGV: the id of a steer, '' for none, '1' for a stop, and the signal, milliseconds that it is kept. */
-export const askScript = script(`
-if not (${isThere}) or redis.call('HGET', KEYS[1], 'ended') then return 0 end
+export const addSignalScript = script(`
+if not (${runExists}) or redis.call('HGET', KEYS[1], 'ended') then return 0 end
 if ARGV[2] == '1' then
   if redis.call('HGET', KEYS[1], 'stop') then return 1 end
 elseif redis.call('SADD', KEYS[4], ARGV[1]) == 0 then
@@ -78,24 +78,24 @@ for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
 return 1`)
 
 export const listenScript = script(`
-if not (${isThere}) then return 0 end
+if not (${runExists}) then return 0 end
 return redis.call('HINCRBY', KEYS[1], 'listener', 1)`)
 
 /** ARGV: the listener, and the number of the signal. */
-export const dealScript = script(`
+export const acknowledgeScript = script(`
 if redis.call('HGET', KEYS[1], 'listener') ~= ARGV[1] then return 0 end
 if redis.call('HGET', KEYS[1], 'stop') == ARGV[2] then redis.call('HDEL', KEYS[1], 'stop') end
 return redis.call('HDEL', KEYS[3], ARGV[2])`)
 
 /** ARGV: the epoch of the process that ends the run, and the numbers of the steers that it takes. */
-export const takeScript = script(`
+export const acknowledgeAtEndScript = script(`
 local standing = redis.call('HGET', KEYS[1], 'epoch')
 if not standing or tonumber(ARGV[1]) < tonumber(standing) then return 0 end
 for i = 2, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
 return 1`)
 
 /** Deletes one run. Other runs of the session stay listed, and the previous one becomes the latest again. ARGV: turn id, current time. */
-export const forgetScript = script(`
+export const deleteRunScript = script(`
 local before = redis.call('HGET', KEYS[1], 'before')
 for i = 1, 4 do redis.call('DEL', KEYS[i]) end
 redis.call('ZREM', KEYS[6], ARGV[1])

@@ -1,47 +1,47 @@
 import type { KeyValue } from '@allium/core'
-import { bytesOf, checkName, checkOwner, erasedSince, openedValue, type Sealer, sealedValue } from '@allium/store-sql'
+import { checkName, checkOwner, erasedDuringRun, openValue, type Sealer, sealValue, toBytes } from '@allium/store-sql'
 import type { Client } from './client.ts'
-import { type Erasures, subjectsIn } from './erasures.ts'
+import { type ErasureLog, erasureDigests } from './erasure-log.ts'
 
 /** Values that last for a while, in Redis. Beside each stands for whom it is, in the same slot of a cluster and as long. */
-export function redisKeyValue(client: Client, sealer: Sealer, erasures: Erasures): KeyValue {
+export function redisKeyValue(client: Client, sealer: Sealer, erasures: ErasureLog): KeyValue {
   const keysOf = (key: string): [value: string, by: string] => {
-    const place = ['value', checkName('key', key)]
-    return [client.key(place), client.key(place, 'by')]
+    const slotParts = ['value', checkName('key', key)]
+    return [client.key(slotParts), client.key(slotParts, 'by')]
   }
   return {
     async get(key) {
-      const bytes = await client.ask((redis) => redis.getBuffer(keysOf(key)[0]))
-      return bytes === null ? undefined : await openedValue(sealer, key, bytesOf(bytes))
+      const bytes = await client.command((redis) => redis.getBuffer(keysOf(key)[0]))
+      return bytes === null ? undefined : await openValue(sealer, key, toBytes(bytes))
     },
     async set(key, value, ttl, by) {
-      const [name, owner] = keysOf(key)
-      const owners = by === undefined ? '' : subjectsIn(checkOwner(by)).join(' ')
-      const bytes = Buffer.from(await sealedValue(sealer, key, value))
-      await client.ask(async (redis): Promise<unknown> => {
-        if (ttl !== undefined && ttl <= 0) return redis.del(name, owner)
-        const both = redis.multi()
-        for (const [one, bytesOrText] of [[owner, owners] as const, [name, bytes] as const])
-          if (ttl === undefined) both.set(one, bytesOrText)
-          else both.set(one, bytesOrText, 'PX', Math.ceil(ttl))
-        return both.exec()
+      const [valueKey, ownerKey] = keysOf(key)
+      const ownerDigests = by === undefined ? '' : erasureDigests(checkOwner(by)).join(' ')
+      const bytes = Buffer.from(await sealValue(sealer, key, value))
+      await client.command(async (redis): Promise<unknown> => {
+        if (ttl !== undefined && ttl <= 0) return redis.del(valueKey, ownerKey)
+        const transaction = redis.multi()
+        for (const [redisKey, bytesOrText] of [[ownerKey, ownerDigests] as const, [valueKey, bytes] as const])
+          if (ttl === undefined) transaction.set(redisKey, bytesOrText)
+          else transaction.set(redisKey, bytesOrText, 'PX', Math.ceil(ttl))
+        return transaction.exec()
       })
       if (by === undefined || !(await erasures.isErased(by))) return
-      await client.ask((redis) => redis.del(name, owner))
-      throw erasedSince()
+      await client.command((redis) => redis.del(valueKey, ownerKey))
+      throw erasedDuringRun()
     },
     async delete(key) {
-      await client.ask((redis) => redis.del(...keysOf(key)))
+      await client.command((redis) => redis.del(...keysOf(key)))
     },
     /** Looks through all keys of Redis. */
-    async erase(of) {
-      const subject = subjectsIn(checkOwner(of)).at(-1) ?? ''
-      await erasures.add(of)
-      const behind = ':by'
-      for await (const owner of client.scan(['value'], behind)) {
-        const owners = await client.ask((redis) => redis.get(owner))
-        if (owners?.split(' ').includes(subject) === true)
-          await client.ask((redis) => redis.del(owner, owner.slice(0, -behind.length)))
+    async erase(scope) {
+      const subject = erasureDigests(checkOwner(scope)).at(-1) ?? ''
+      await erasures.add(scope)
+      const suffix = ':by'
+      for await (const ownerKey of client.scan(['value'], suffix)) {
+        const ownerDigests = await client.command((redis) => redis.get(ownerKey))
+        if (ownerDigests?.split(' ').includes(subject) === true)
+          await client.command((redis) => redis.del(ownerKey, ownerKey.slice(0, -suffix.length)))
       }
     },
   }

@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
 import { AlliumError, messageOf } from '@allium/core'
-import type { SealedPlace } from './encrypt.ts'
+import type { EncryptionContext } from './encryption.ts'
 import { checkName } from './key.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
 /** Where `observe.audit` writes: a chain for each tenant. */
-export interface StoredAudit {
+export interface AuditStore {
   /** The chain of a tenant; `''` for those without one. */
-  chainOf(tenant: string): StoredChain
+  chainOf(tenant: string): AuditChain
 }
 
 /** The records of a tenant. */
-export interface StoredChain {
+export interface AuditChain {
   /**
    * Keeps a record behind the last one; `'known'` where it has one of this key.
    *
@@ -47,21 +47,21 @@ export interface AuditTable {
   after(tenant: string, seq: number): Promise<AuditRow[]>
 }
 
-export function storedAudit(table: AuditTable, sealer: Sealer): StoredAudit {
+export function auditStore(table: AuditTable, sealer: Sealer): AuditStore {
   return {
-    chainOf(given) {
-      const tenant = checkName('tenant', given)
-      const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, placeOf(tenant, seq)))
+    chainOf(tenantName) {
+      const tenant = checkName('tenant', tenantName)
+      const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, recordContext(tenant, seq)))
       return {
         async append(line, key) {
           if (key !== undefined) checkName('key of a record', key)
-          const seq = seqOf(tenant, line)
+          const seq = parseSeq(tenant, line)
           const last = await table.last(tenant)
-          if ((last?.seq ?? 0) !== seq - 1) throw taken(tenant, seq)
-          const body = await sealer.seal(line, placeOf(tenant, seq))
-          const digest = await chained(last?.digest, body)
+          if ((last?.seq ?? 0) !== seq - 1) throw sequenceTaken(tenant, seq)
+          const body = await sealer.seal(line, recordContext(tenant, seq))
+          const digest = await chainDigest(last?.digest, body)
           const added = await table.add(tenant, { seq, body, digest, key })
-          if (added === 'taken') throw taken(tenant, seq)
+          if (added === 'taken') throw sequenceTaken(tenant, seq)
           return added === 'known' ? added : undefined
         },
         async last() {
@@ -73,10 +73,11 @@ export function storedAudit(table: AuditTable, sealer: Sealer): StoredAudit {
         },
         async verifySealed() {
           let records = 0
-          let before: Uint8Array | undefined
+          let previousDigest: Uint8Array | undefined
           for await (const { seq, body, digest } of rowsOf(table, tenant)) {
-            if (seq !== records + 1 || !same(await chained(before, body), digest)) return { ok: false, records }
-            before = digest
+            if (seq !== records + 1 || !bytesEqual(await chainDigest(previousDigest, body), digest))
+              return { ok: false, records }
+            previousDigest = digest
             records++
           }
           return { ok: true, records }
@@ -96,23 +97,23 @@ async function* rowsOf(table: AuditTable, tenant: string): AsyncGenerator<AuditR
   }
 }
 
-function placeOf(tenant: string, seq: number): SealedPlace {
+function recordContext(tenant: string, seq: number): EncryptionContext {
   return { tenant, row: JSON.stringify(['audit', seq]) }
 }
 
-async function chained(before: Uint8Array | undefined, body: Uint8Array): Promise<Uint8Array> {
-  const bytes = new Uint8Array((before?.length ?? 0) + body.length)
-  if (before !== undefined) bytes.set(before)
-  bytes.set(body, before?.length ?? 0)
+async function chainDigest(previousDigest: Uint8Array | undefined, body: Uint8Array): Promise<Uint8Array> {
+  const bytes = new Uint8Array((previousDigest?.length ?? 0) + body.length)
+  if (previousDigest !== undefined) bytes.set(previousDigest)
+  bytes.set(body, previousDigest?.length ?? 0)
   return createHash('sha256').update(bytes).digest()
 }
 
-function same(a: Uint8Array, b: Uint8Array): boolean {
+function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }
 
 /** The place of a record in its chain. @throws AlliumError `store.corrupt` where the line is none */
-function seqOf(tenant: string, line: string): number {
+function parseSeq(tenant: string, line: string): number {
   try {
     const { seq } = JSON.parse(line) as { seq?: unknown }
     if (Number.isSafeInteger(seq) && (seq as number) > 0) return seq as number
@@ -122,7 +123,7 @@ function seqOf(tenant: string, line: string): number {
   }
 }
 
-function taken(tenant: string, seq: number): AlliumError {
+function sequenceTaken(tenant: string, seq: number): AlliumError {
   return new AlliumError(
     'store.conflict',
     `The audit of the tenant "${tenant}" takes no record ${seq} here: another process has written. Read its last record, and go on from there.`,

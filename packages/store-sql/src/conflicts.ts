@@ -9,7 +9,7 @@ export function fenced({ sessionId }: SessionKey): AlliumError {
 }
 
 /** Why a run cannot be stored where it is to stand, if it cannot. */
-export function conflictOf(
+export function turnConflict(
   { sessionId }: SessionKey,
   session: { version: number; length: number },
   turn: { version: number; from: number; turnId: string },
@@ -27,7 +27,7 @@ export function conflictOf(
 }
 
 /** Another run stands under the id. */
-export function idTaken({ sessionId }: SessionKey, turnId: string): AlliumError {
+export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumError {
   return new AlliumError(
     'store.conflict',
     `The session "${sessionId}" has another turn under the id "${turnId}". The first one stays. Give each agent ids of its own.`,
@@ -35,7 +35,7 @@ export function idTaken({ sessionId }: SessionKey, turnId: string): AlliumError 
 }
 
 /** A session that is kept under another name of its agent is in use there. */
-export function heldElsewhere({ sessionId }: SessionKey, heldUntil: number): AlliumError {
+export function heldByOtherAgent({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(
     'session.busy',
     `The session "${sessionId}" runs a turn under another name of its agent. Try again when that has ended.`,

@@ -1,10 +1,10 @@
 import { AlliumError } from '@allium/core'
 
 /** Milliseconds for which an erasure is known: a run that began before is over by then. */
-export const tombstoneLife = 7 * 24 * 3_600_000
+export const tombstoneTtl = 7 * 24 * 3_600_000
 
 /** What is erased: a tenant, one owner in it, or one session. */
-export interface Erased {
+export interface ErasureScope {
   readonly tenant: string
   readonly owner?: string | undefined
   readonly agent?: string | undefined
@@ -12,14 +12,14 @@ export interface Erased {
 }
 
 /** A text for each of those whose erasure concerns what is stored: no two have the same. */
-export function subjectsOf({ tenant, owner, agent, sessionId }: Erased): string[] {
+export function erasureSubjects({ tenant, owner, agent, sessionId }: ErasureScope): string[] {
   if (owner === undefined) return [JSON.stringify([tenant])]
-  const owned = [JSON.stringify([tenant]), JSON.stringify([tenant, owner])]
-  return sessionId === undefined ? owned : [...owned, JSON.stringify([tenant, owner, agent, sessionId])]
+  const subjects = [JSON.stringify([tenant]), JSON.stringify([tenant, owner])]
+  return sessionId === undefined ? subjects : [...subjects, JSON.stringify([tenant, owner, agent, sessionId])]
 }
 
 /** The run began before the data of its owner were erased. */
-export function erasedSince(): AlliumError {
+export function erasedDuringRun(): AlliumError {
   return new AlliumError(
     'store.fenced',
     'The data of this owner or session were erased while the run went on. Nothing was stored. A new run is stored as ever.',

@@ -1,40 +1,56 @@
-export { type AuditRow, type AuditTable, type StoredAudit, type StoredChain, storedAudit } from './audit.ts'
-export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife } from './blobs/blob-table.ts'
-export { Blobs, readAgain } from './blobs/blobs.ts'
-export { conflictOf, fenced, heldElsewhere, idTaken } from './conflicts.ts'
-export type { Encrypt, SealedPlace } from './encrypt.ts'
-export { type Erased, erasedSince, subjectsOf, tombstoneLife } from './erasures.ts'
+export { type AuditChain, type AuditRow, type AuditStore, type AuditTable, auditStore } from './audit.ts'
+export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl } from './blobs/blob-table.ts'
+export { Blobs, retryRead } from './blobs/blobs.ts'
+export { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from './conflicts.ts'
+export type { Encryption, EncryptionContext } from './encryption.ts'
+export { type ErasureScope, erasedDuringRun, erasureSubjects, tombstoneTtl } from './erasures.ts'
 export type {
   AppendOutcome,
-  AskedSignal,
   EventBatch,
   EventTable,
   RunHead,
   StoredBatch,
+  StoredSignal,
 } from './events/event-table.ts'
 export { hour, polledEventLog } from './events/polled-event-log.ts'
-export { checkRun, partsOf, runName, sessionParts } from './events/run-name.ts'
-export { checkKey, checkName, checkOwner, checkTogether } from './key.ts'
-export { cursorOf, pageOf } from './page.ts'
-export { longestPostponement, month, type OutboxOptions, openedRecords } from './records.ts'
+export { checkRun, runKeyParts, runName, sessionKeyParts } from './events/run-key.ts'
+export { checkCombinedLength, checkKey, checkName, checkOwner } from './key.ts'
+export { parseCursor, toPage } from './page.ts'
+export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {
-  busy,
+  type ClaimedRow,
   checkRunAt,
-  keyReused,
-  listedRun,
-  notWaiting,
-  openedClaims,
-  openedExpired,
-  runOf,
-  runPlace,
-  sealedStep,
-  sealedTask,
+  idempotencyKeyReused,
+  notPending,
+  openClaims,
+  openOverdueCalls,
+  runFromRow,
+  runRowKey,
+  runSummary,
+  sealStep,
+  sealTask,
+  sessionBusy,
   stepsOf,
-  type TakenRun,
 } from './runs.ts'
 export { Sealer } from './sealer.ts'
-export { bytesOf, callOf, historyOf, openedPart, type SqlRow, summaryOf, turnRow } from './sql-row.ts'
-export { agentOf, type RecordRow, rowsOf, type TurnRow, type TurnRows, turnOf, type WaitingRow } from './turn-row.ts'
-export { checkTimes, type UsageAsked, type UsageDay, usageCounts, usageDay } from './usage-days.ts'
-export { openedValue, sealedValue } from './value.ts'
-export { type Vault, vaultPlace, vaultRow } from './vault.ts'
+export {
+  historyFromRows,
+  openPart,
+  parseTurnRow,
+  pendingCallFromRow,
+  type SqlRow,
+  sessionSummaryFromRow,
+  toBytes,
+} from './sql-row.ts'
+export {
+  agentOfTurn,
+  type PendingCallRow,
+  type RecordRow,
+  type TurnRow,
+  type TurnRows,
+  turnFromRow,
+  turnToRows,
+} from './turn-row.ts'
+export { checkTimeRange, type UsageDay, type UsageQuery, usageColumns, usageDayFromRow } from './usage-days.ts'
+export { openValue, sealValue } from './value.ts'
+export { parseVaultKey, type Vault, vaultContext } from './vault.ts'

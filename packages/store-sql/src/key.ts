@@ -26,7 +26,7 @@ function checkAgent(agent: string): void {
  *
  * @throws AlliumError `store.key` where they have too many bytes together
  */
-export function checkTogether(what: string, texts: readonly string[]): void {
+export function checkCombinedLength(what: string, texts: readonly string[]): void {
   const { length } = new TextEncoder().encode(texts.join(''))
   if (length <= most) return
   throw new AlliumError(

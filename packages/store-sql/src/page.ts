@@ -1,15 +1,15 @@
 import { AlliumError, type Page } from '@allium/core'
 
 /** One row more than asked for tells that there is more. */
-export function pageOf<R, T>(
+export function toPage<R, T>(
   rows: readonly R[],
   limit: number,
   cursorAt: (row: R) => readonly (string | number)[],
-  make: (row: R) => T,
+  toItem: (row: R) => T,
 ): Page<T> {
   const page = rows.slice(0, limit)
   const last = page.at(-1)
-  const items = page.map(make)
+  const items = page.map(toItem)
   return last !== undefined && rows.length > limit ? { items, cursor: JSON.stringify(cursorAt(last)) } : { items }
 }
 
@@ -18,11 +18,11 @@ export function pageOf<R, T>(
  *
  * @throws AlliumError `store.key` where the cursor is of another list
  */
-export function cursorOf<T extends readonly (string | number)[]>(cursor: string | undefined, first: T): T {
+export function parseCursor<T extends readonly (string | number)[]>(cursor: string | undefined, first: T): T {
   if (cursor === undefined) return first
-  const place = parsed(cursor)
-  const fits = Array.isArray(place) && place.length === first.length
-  if (fits && place.every((part, i) => isPart(part, first[i]))) return place as unknown as T
+  const parts = parsed(cursor)
+  const hasShape = Array.isArray(parts) && parts.length === first.length
+  if (hasShape && parts.every((part, i) => isComparable(part, first[i]))) return parts as unknown as T
   throw new AlliumError('store.key', 'The cursor is none of this list. Give the one that came with the last page.')
 }
 
@@ -35,7 +35,7 @@ function parsed(text: string): unknown {
 }
 
 /** A value of the same type that a database can compare with what it holds. */
-function isPart(part: unknown, like: unknown): boolean {
-  if (typeof part === 'number') return typeof like === 'number' && Math.abs(part) <= Number.MAX_SAFE_INTEGER
-  return typeof part === 'string' && typeof like === 'string' && !/[\0\ud800-\udfff]/u.test(part)
+function isComparable(part: unknown, sample: unknown): boolean {
+  if (typeof part === 'number') return typeof sample === 'number' && Math.abs(part) <= Number.MAX_SAFE_INTEGER
+  return typeof part === 'string' && typeof sample === 'string' && !/[\0\ud800-\udfff]/u.test(part)
 }

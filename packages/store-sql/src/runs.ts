@@ -12,18 +12,18 @@ import {
 } from '@allium/core'
 import type { Blobs } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
-import type { SealedPlace } from './encrypt.ts'
+import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
+import { sealedSessionParts } from './sealed-session.ts'
 import type { Sealer } from './sealer.ts'
-import { sessionPlace } from './session-place.ts'
-import { bytesOf, type SqlRow } from './sql-row.ts'
+import { type SqlRow, toBytes } from './sql-row.ts'
 
 /** Milliseconds that a date of JavaScript can be away from the epoch. */
-const farthest = 8.64e15
+const maxTimestamp = 8.64e15
 
 /** @throws AlliumError `run.options` for a time that no clock ever shows */
 export function checkRunAt(runAt: number | undefined): void {
-  if (runAt === undefined || Math.abs(runAt) <= farthest) return
+  if (runAt === undefined || Math.abs(runAt) <= maxTimestamp) return
   throw new AlliumError(
     'run.options',
     `The option runAt is ${runAt}, and no clock ever shows that time. Give milliseconds since the epoch, such as Date.parse('2026-11-01').`,
@@ -31,28 +31,28 @@ export function checkRunAt(runAt: number | undefined): void {
 }
 
 /** Returns the task of a run as bytes of its row, with the blobs that it refers to. */
-export async function sealedTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<SealedRow> {
+export async function sealTask(sealer: Sealer, key: SessionKey, run: string, task: unknown): Promise<SealedRow> {
   checkName('id of the run', run)
-  return sealedRow(sealer, key, task, placeOf(checkKey(key), key.agent, run, 'task'))
+  return sealedRow(sealer, key, task, runContext(checkKey(key), key.agent, run, 'task'))
 }
 
 /** Where a run is, as values of a statement. @throws AlliumError `store.key` */
-export function runPlace({ tenant, run }: { tenant: string; run: string }): [tenant: string, run: string] {
+export function runRowKey({ tenant, run }: { tenant: string; run: string }): [tenant: string, run: string] {
   return [checkName('tenant', tenant), checkName('id of the run', run)]
 }
 
 /** A run as its row tells it, with what it is asked. */
-export async function runOf(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
-  const { run, key } = listedRun(row)
+export async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
+  const { run, key } = runSummary(row)
   const task =
     row.task === null
       ? undefined
-      : await blobs.open(key, bytesOf(row.task), placeOf(key, String(row.sealed_as), run, 'task'))
-  return { ...listedRun(row), task }
+      : await blobs.open(key, toBytes(row.task), runContext(key, String(row.sealed_as), run, 'task'))
+  return { ...runSummary(row), task }
 }
 
 /** A run as it was taken, with its row. */
-export interface TakenRun {
+export interface ClaimedRow {
   readonly row: SqlRow
   readonly lease: Lease
 }
@@ -63,47 +63,47 @@ export interface TakenRun {
  *
  * @throws AlliumError `store.unavailable` when none of them can be opened now
  */
-export async function openedClaims(
+export async function openClaims(
   blobs: Blobs,
-  taken: readonly TakenRun[],
-  giveBack: (lease: Lease, run: string) => void | Promise<void>,
+  claimedRows: readonly ClaimedRow[],
+  release: (lease: Lease, run: string) => void | Promise<void>,
 ): Promise<ClaimedRun[]> {
   const claimed: ClaimedRun[] = []
   let failure: unknown
-  for (const { row, lease } of taken)
+  for (const { row, lease } of claimedRows)
     try {
-      claimed.push({ run: await runOf(blobs, row), lease })
+      claimed.push({ run: await runFromRow(blobs, row), lease })
     } catch (error) {
-      if (isFact(error)) continue
+      if (isPermanent(error)) continue
       failure = error
-      await giveBack(lease, String(row.run))
+      await release(lease, String(row.run))
     }
   if (failure !== undefined && claimed.length === 0) throw failure
   return claimed
 }
 
 /** The calls of those runs that can be opened: the others are looked at again later. */
-export async function openedExpired(
+export async function openOverdueCalls(
   blobs: Blobs,
   rows: readonly { row: SqlRow; callIds: readonly string[] }[],
 ): Promise<ExpiredCalls[]> {
-  const opened = rows.map(async ({ row, callIds }): Promise<ExpiredCalls[]> => {
+  const overdue = rows.map(async ({ row, callIds }): Promise<ExpiredCalls[]> => {
     try {
-      return [{ run: await runOf(blobs, row), callIds }]
+      return [{ run: await runFromRow(blobs, row), callIds }]
     } catch (error) {
-      if (isFact(error) || isAlliumError(error, 'store.unavailable')) return []
+      if (isPermanent(error) || isAlliumError(error, 'store.unavailable')) return []
       throw error
     }
   })
-  return (await Promise.all(opened)).flat()
+  return (await Promise.all(overdue)).flat()
 }
 
-function isFact(error: unknown): boolean {
+function isPermanent(error: unknown): boolean {
   return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
 }
 
 /** A run as a list tells it. */
-export function listedRun(row: SqlRow): Omit<DurableRun, 'task'> {
+export function runSummary(row: SqlRow): Omit<DurableRun, 'task'> {
   return {
     run: String(row.run),
     key: {
@@ -124,13 +124,13 @@ export function listedRun(row: SqlRow): Omit<DurableRun, 'task'> {
 }
 
 /** Returns a step as bytes of its row, with the blobs that it refers to. */
-export async function sealedStep(
+export async function sealStep(
   sealer: Sealer,
   key: SessionKey,
   run: string,
   { id, body }: RecordedStep,
 ): Promise<SealedRow> {
-  return sealedRow(sealer, key, body, placeOf(key, key.agent, run, `step ${id}`))
+  return sealedRow(sealer, key, body, runContext(key, key.agent, run, `step ${id}`))
 }
 
 /** The steps of a run, one after the other: all of their images at once would hold the event loop. */
@@ -143,13 +143,13 @@ export async function stepsOf(
   const steps: RecordedStep[] = []
   for (const row of rows) {
     const id = String(row.id)
-    const place = placeOf(key, String(row.sealed_as), run, `step ${id}`)
-    steps.push({ id, body: await blobs.open(key, bytesOf(row.body), place) })
+    const context = runContext(key, String(row.sealed_as), run, `step ${id}`)
+    steps.push({ id, body: await blobs.open(key, toBytes(row.body), context) })
   }
   return steps
 }
 
-export function keyReused({ sessionId }: SessionKey, idempotencyKey: string, run: string): AlliumError {
+export function idempotencyKeyReused({ sessionId }: SessionKey, idempotencyKey: string, run: string): AlliumError {
   return new AlliumError(
     'run.key_reused',
     `The key "${idempotencyKey}" stands for another task in the session "${sessionId}". Give each task one of its own.`,
@@ -157,7 +157,7 @@ export function keyReused({ sessionId }: SessionKey, idempotencyKey: string, run
   )
 }
 
-export function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
+export function sessionBusy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(
     'session.busy',
     `The session "${sessionId}" runs a turn. Try again when that has ended. Nothing was begun.`,
@@ -165,7 +165,7 @@ export function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError 
   )
 }
 
-export function notWaiting({ sessionId }: SessionKey, callIds: readonly string[]): AlliumError {
+export function notPending({ sessionId }: SessionKey, callIds: readonly string[]): AlliumError {
   const calls = callIds.map((id) => toJson(id)).join(', ')
   return new AlliumError(
     'approval.used',
@@ -174,6 +174,11 @@ export function notWaiting({ sessionId }: SessionKey, callIds: readonly string[]
   )
 }
 
-function placeOf({ tenant, owner, sessionId }: SessionKey, sealedAs: string, run: string, part: string): SealedPlace {
-  return { tenant, row: JSON.stringify(['run', ...sessionPlace(owner, sealedAs, sessionId), run, part]) }
+function runContext(
+  { tenant, owner, sessionId }: SessionKey,
+  sealedAs: string,
+  run: string,
+  part: string,
+): EncryptionContext {
+  return { tenant, row: JSON.stringify(['run', ...sealedSessionParts(owner, sealedAs, sessionId), run, part]) }
 }

@@ -1,12 +1,12 @@
 import type { Message, SessionKey, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/core'
 import type { Blobs } from './blobs/blobs.ts'
-import { partOf, type TurnRow } from './turn-row.ts'
+import { openTurnPart, type TurnRow } from './turn-row.ts'
 
 /** A row as a driver gives it, by the names of its columns; big numbers may be texts. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
 /** A run's row as it was read. */
-export function turnRow(row: SqlRow): TurnRow {
+export function parseTurnRow(row: SqlRow): TurnRow {
   return {
     turnId: String(row.turn_id),
     idempotencyKey: row.idempotency_key as string | null,
@@ -19,35 +19,35 @@ export function turnRow(row: SqlRow): TurnRow {
     count: Number(row.count),
     digest: String(row.digest),
     sealedAs: String(row.sealed_as),
-    messages: bytesOf(row.messages),
-    rest: bytesOf(row.rest),
-    info: bytesOf(row.info),
+    messages: toBytes(row.messages),
+    rest: toBytes(row.rest),
+    info: toBytes(row.info),
   }
 }
 
 /** Drivers give a Buffer, also as a view on a larger one, or an ArrayBuffer. */
-export function bytesOf(value: unknown): Uint8Array {
+export function toBytes(value: unknown): Uint8Array {
   return new Uint8Array(value as ArrayBuffer)
 }
 
 /** The messages of runs, each in the place of what it replaced. */
-export async function historyOf(key: SessionKey, rows: readonly SqlRow[], blobs: Blobs): Promise<Message[]> {
+export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], blobs: Blobs): Promise<Message[]> {
   const history: Message[] = []
   for (const row of rows) {
     history.length = Number(row.start)
-    history.push(...((await openedPart(key, row, 'messages', blobs)) as Message[]))
+    history.push(...((await openPart(key, row, 'messages', blobs)) as Message[]))
   }
   return history
 }
 
 /** The messages of a row, or the rest of the session after it. */
-export function openedPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
+export function openPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
   const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
-  return partOf(key, { ...sealed, part: name, bytes: bytesOf(row[name]) }, blobs)
+  return openTurnPart(key, { ...sealed, part: name, bytes: toBytes(row[name]) }, blobs)
 }
 
 /** A row of a list of sessions. */
-export function summaryOf(tenant: string, row: SqlRow): SessionSummary {
+export function sessionSummaryFromRow(tenant: string, row: SqlRow): SessionSummary {
   return {
     key: { tenant, owner: String(row.owner), agent: String(row.agent), sessionId: String(row.id) },
     version: Number(row.version),
@@ -57,14 +57,14 @@ export function summaryOf(tenant: string, row: SqlRow): SessionSummary {
 }
 
 /** The session that a row belongs to. */
-function sessionOf({ tenant, owner, agent, session }: SqlRow): SessionKey {
+function sessionKeyFromRow({ tenant, owner, agent, session }: SqlRow): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
 }
 
 /** A row of a list of waiting calls. */
-export function callOf(row: SqlRow): StoredPendingCall {
+export function pendingCallFromRow(row: SqlRow): StoredPendingCall {
   const call: StoredPendingCall = {
-    key: sessionOf(row),
+    key: sessionKeyFromRow(row),
     turnId: String(row.turn_id),
     callId: String(row.call_id),
     name: String(row.name),

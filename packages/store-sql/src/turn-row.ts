@@ -1,11 +1,11 @@
 import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
 import { checkTurn } from '@allium/core'
+import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
 import type { Blobs } from './blobs/blobs.ts'
-import { type Cuts, type CutText, Cutter, namedCuts, rowText } from './blobs/cut.ts'
-import type { SealedPlace } from './encrypt.ts'
+import type { EncryptionContext } from './encryption.ts'
+import { sealedSessionParts } from './sealed-session.ts'
 import { corrupt, type Sealer } from './sealer.ts'
-import { sessionPlace } from './session-place.ts'
 
 /** A run as a row: in clear what is looked for and counted, sealed what was said. */
 export interface TurnRow {
@@ -41,7 +41,7 @@ export interface RecordRow {
 }
 
 /** A waiting call as a row. */
-export interface WaitingRow {
+export interface PendingCallRow {
   callId: string
   turnId: string
   name: string
@@ -56,19 +56,23 @@ export interface TurnRows {
   /** The digests that the same run may have been stored with, that of `turn` first. */
   digests: string[]
   records: RecordRow[]
-  waiting: WaitingRow[]
+  pendingCalls: PendingCallRow[]
   /** The blobs that the row refers to. */
-  cuts: Cuts
+  blobSources: BlobSources
 }
 
 /** @throws AlliumError `state.invalid` where something of it cannot be kept */
-export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
+export async function turnToRows(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
   // Before anything is awaited: who gave it may go on changing it.
-  const cutter = new Cutter(sealer.cuts)
-  const whole = cutter.text(checkTurn(turn))
+  const extractor = new BlobExtractor(sealer.sourceCache)
+  const wholeTurn = extractor.serialize(checkTurn(turn))
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = turn
-  const texts = [messages, rest, { ...info, records }].map((part) => cutter.text(part)) as [CutText, CutText, CutText]
-  const own = {
+  const texts = [messages, rest, { ...info, records }].map((part) => extractor.serialize(part)) as [
+    ExtractedText,
+    ExtractedText,
+    ExtractedText,
+  ]
+  const columns = {
     turnId,
     idempotencyKey: idempotencyKey ?? null,
     status,
@@ -80,52 +84,53 @@ export async function rowsOf(key: SessionKey, turn: StoredTurn, sealer: Sealer):
     count: messages.length,
     sealedAs: key.agent,
   }
-  const bodies = records.map((record) => ({ id: record.id, at: record.at, text: cutter.text(record) }))
+  const bodies = records.map((record) => ({ id: record.id, at: record.at, text: extractor.serialize(record) }))
   const calls = Object.entries(rest.suspension?.calls ?? {}).map(([callId, call]) => ({ ...call, callId }))
-  const waitsFor = rest.suspension?.turnId ?? ''
+  const suspendedTurnId = rest.suspension?.turnId ?? ''
 
-  const { cuts, digestOf } = await namedCuts(cutter, (sha256) => sealer.nameOf(sha256, key))
-  const contents = whole.cuts.map((cut) => JSON.stringify(cut.reference(cut.sha256)))
-  const digests = await sealer.digests([whole.text, ...contents].join('\n'), key.tenant)
-  const sealed = (text: CutText, part: string) => sealer.sealText(rowText(text, digestOf), placeOf(key, own, part))
+  const { sources: blobSources, toDigest } = await nameBlobs(extractor, (sha256) => sealer.blobName(sha256, key))
+  const contents = wholeTurn.sources.map((source) => JSON.stringify(source.reference(source.sha256)))
+  const digests = await sealer.digests([wholeTurn.text, ...contents].join('\n'), key.tenant)
+  const sealPart = (text: ExtractedText, part: string) =>
+    sealer.sealText(toRowText(text, toDigest), turnContext(key, columns, part))
   return {
     turn: {
-      ...own,
+      ...columns,
       digest: digests[0] ?? '',
-      messages: await sealed(texts[0], 'messages'),
-      rest: await sealed(texts[1], 'rest'),
-      info: await sealed(texts[2], 'info'),
+      messages: await sealPart(texts[0], 'messages'),
+      rest: await sealPart(texts[1], 'rest'),
+      info: await sealPart(texts[2], 'info'),
     },
     digests,
     records: await Promise.all(
       bodies.map(async ({ id, at, text }) => {
-        const body = await sealer.sealText(rowText(text, digestOf), recordPlace(key.tenant, id))
-        return { id, at, body, digests: [...new Set(text.cuts.map(digestOf))] }
+        const body = await sealer.sealText(toRowText(text, toDigest), recordContext(key.tenant, id))
+        return { id, at, body, digests: [...new Set(text.sources.map(toDigest))] }
       }),
     ),
-    waiting: await Promise.all(
+    pendingCalls: await Promise.all(
       calls.map(async ({ callId, name, expiresAt, token }) => {
         const [digest = ''] = await sealer.digests(token, key.tenant)
-        return { callId, turnId: waitsFor, name, expiresAt: expiresAt ?? null, token: digest }
+        return { callId, turnId: suspendedTurnId, name, expiresAt: expiresAt ?? null, token: digest }
       }),
     ),
-    cuts,
+    blobSources,
   }
 }
 
 /** The run of a row. */
-export async function turnOf(key: SessionKey, row: TurnRow, blobs: Blobs): Promise<StoredTurn> {
+export async function turnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs): Promise<StoredTurn> {
   const { turnId, status, from } = row
-  const open = (bytes: Uint8Array, part: string) => blobs.open(key, bytes, placeOf(key, row, part))
-  const info = (await open(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
-  const messages = (await open(row.messages, 'messages')) as StoredTurn['messages']
-  const rest = (await open(row.rest, 'rest')) as StoredTurn['rest']
+  const openPart = (bytes: Uint8Array, part: string) => blobs.open(key, bytes, turnContext(key, row, part))
+  const info = (await openPart(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
+  const messages = (await openPart(row.messages, 'messages')) as StoredTurn['messages']
+  const rest = (await openPart(row.rest, 'rest')) as StoredTurn['rest']
   const turn: StoredTurn = {
     ...info,
     turnId,
     status,
     startedAt: row.startedAt,
-    usage: usageOf(key, row),
+    usage: usageFromRow(key, row),
     from,
     messages,
     rest,
@@ -135,54 +140,54 @@ export async function turnOf(key: SessionKey, row: TurnRow, blobs: Blobs): Promi
   return turn
 }
 
-function usageOf(key: SessionKey, row: TurnRow): Usage {
+function usageFromRow(key: SessionKey, row: TurnRow): Usage {
   try {
     return JSON.parse(row.usage)
   } catch (cause) {
-    throw corrupt(placeOf(key, row, 'usage'), cause)
+    throw corrupt(turnContext(key, row, 'usage'), cause)
   }
 }
 
 /** The messages of a row, or the rest of the session after it. */
-export function partOf(
+export function openTurnPart(
   key: SessionKey,
   { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
   blobs: Blobs,
 ): unknown {
-  return blobs.open(key, bytes, placeOf(key, row, part))
+  return blobs.open(key, bytes, turnContext(key, row, part))
 }
 
 /** The name of the agent that ran a turn, as its row of an earlier version has it. */
-export async function agentOf(
+export async function agentOfTurn(
   key: Omit<SessionKey, 'agent'>,
   { info, ...row }: Sealed & { info: Uint8Array },
   sealer: Sealer,
 ): Promise<string> {
-  const { agent } = (await sealer.open(info, placeOf(key, row, 'info'))) as StoredTurn
+  const { agent } = (await sealer.open(info, turnContext(key, row, 'info'))) as StoredTurn
   // Earlier versions took an agent without a name.
   return typeof agent === 'string' && agent !== '' ? agent : 'agent'
 }
 
 /** The record of a row. */
-export async function recordOf(
+export async function recordFromRow(
   of: BlobOwner,
   { id, turnId, body }: { id: string; turnId: string; body: Uint8Array },
   blobs: Blobs,
 ): Promise<OutboxRecord> {
-  const record = (await blobs.open(of, body, recordPlace(of.tenant, id))) as StoredRecord
+  const record = (await blobs.open(of, body, recordContext(of.tenant, id))) as StoredRecord
   return { ...record, tenant: of.tenant, turnId }
 }
 
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
 
-function placeOf(
+function turnContext(
   { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
   { turnId, sealedAs }: Sealed,
   part: string,
-): SealedPlace {
-  return { tenant, row: JSON.stringify(['turn', ...sessionPlace(owner, sealedAs, sessionId), turnId, part]) }
+): EncryptionContext {
+  return { tenant, row: JSON.stringify(['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part]) }
 }
 
-function recordPlace(tenant: string, id: string): SealedPlace {
+function recordContext(tenant: string, id: string): EncryptionContext {
   return { tenant, row: JSON.stringify(['record', id]) }
 }

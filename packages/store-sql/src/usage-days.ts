@@ -2,7 +2,7 @@ import { AlliumError, type Usage } from '@allium/core'
 import type { SqlRow } from './sql-row.ts'
 
 /** What to report: the stored runs of a tenant that ended in a time, in milliseconds since the epoch. */
-export interface UsageAsked {
+export interface UsageQuery {
   tenant: string
   /** @default the first */
   from?: number | undefined
@@ -21,7 +21,7 @@ export interface UsageDay {
 }
 
 /** The counts of a usage, as columns of a report. */
-export const usageCounts = [
+export const usageColumns = [
   'inputTokens',
   'outputTokens',
   'cachedInputTokens',
@@ -31,8 +31,8 @@ export const usageCounts = [
 ] as const satisfies readonly (keyof Usage)[]
 
 /** A row with a column of each count in small letters, `day`, `runs` and `estimated`. */
-export function usageDay(row: SqlRow): UsageDay {
-  const counts = usageCounts.map((name) => [name, Number(row[name.toLowerCase()] ?? 0)])
+export function usageDayFromRow(row: SqlRow): UsageDay {
+  const counts = usageColumns.map((name) => [name, Number(row[name.toLowerCase()] ?? 0)])
   return {
     day: String(row.day),
     runs: Number(row.runs),
@@ -42,7 +42,7 @@ export function usageDay(row: SqlRow): UsageDay {
 }
 
 /** @throws AlliumError `store.key` for what is no time */
-export function checkTimes({ from = 0, to = Number.MAX_SAFE_INTEGER }: UsageAsked): [from: number, to: number] {
+export function checkTimeRange({ from = 0, to = Number.MAX_SAFE_INTEGER }: UsageQuery): [from: number, to: number] {
   for (const time of [from, to])
     if (!Number.isFinite(time))
       throw new AlliumError(

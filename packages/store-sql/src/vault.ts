@@ -1,7 +1,7 @@
 import { AlliumError, type Writer } from '@allium/core'
-import type { SealedPlace } from './encrypt.ts'
+import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
-import { sessionPlace } from './session-place.ts'
+import { sealedSessionParts } from './sealed-session.ts'
 
 /** Keeps what placeholders of sessions stand for: `vault` of `guard.pii`. */
 export interface Vault {
@@ -11,28 +11,31 @@ export interface Vault {
   save(key: string, values: Readonly<Record<string, string>>, by?: Writer): Promise<void>
 }
 
-type Place = readonly [tenant: string, owner: string, agent: string, session: string, layer: string]
+type VaultKeyParts = readonly [tenant: string, owner: string, agent: string, session: string, layer: string]
 
 /**
  * The parts of a vault's key, so that what a tenant, an owner or a session has can be found and erased.
  *
  * @throws AlliumError `store.key` where it is none
  */
-export function vaultPlace(key: string): Place {
-  const [tenant, owner, agent, sessionId, layer] = parsed(key)
+export function parseVaultKey(key: string): VaultKeyParts {
+  const [tenant, owner, agent, sessionId, layer] = splitVaultKey(key)
   checkKey({ tenant, owner, agent, sessionId })
   return [tenant, owner, agent, sessionId, checkName('name of the layer', layer)]
 }
 
 /** Where the values are sealed. @param sealedAs the agent that the session had then, empty for a row of an earlier version */
-export function vaultRow([tenant, owner, agent, session, layer]: Place, sealedAs = agent): SealedPlace {
-  return { tenant, row: JSON.stringify(['vault', ...sessionPlace(owner, sealedAs, session), layer]) }
+export function vaultContext(
+  [tenant, owner, agent, session, layer]: VaultKeyParts,
+  sealedAs = agent,
+): EncryptionContext {
+  return { tenant, row: JSON.stringify(['vault', ...sealedSessionParts(owner, sealedAs, session), layer]) }
 }
 
 /** The list is the only one that reaches to the end: one that begins within its texts would have a quote too many. */
-function parsed(key: string): Place {
+function splitVaultKey(key: string): VaultKeyParts {
   for (let at = key.lastIndexOf(':['); at >= 0; at = at === 0 ? -1 : key.lastIndexOf(':[', at - 1)) {
-    const list = listIn(key.slice(at + 1))
+    const list = parseList(key.slice(at + 1))
     if (list !== undefined) return [...list, key.slice(0, at)]
   }
   throw new AlliumError(
@@ -41,11 +44,11 @@ function parsed(key: string): Place {
   )
 }
 
-function listIn(text: string): [string, string, string, string] | undefined {
+function parseList(text: string): [string, string, string, string] | undefined {
   try {
     const list: unknown = JSON.parse(text)
-    const fits = Array.isArray(list) && list.length === 4 && list.every((part) => typeof part === 'string')
-    return fits ? (list as [string, string, string, string]) : undefined
+    const isSessionList = Array.isArray(list) && list.length === 4 && list.every((part) => typeof part === 'string')
+    return isSessionList ? (list as [string, string, string, string]) : undefined
   } catch {
     return undefined
   }

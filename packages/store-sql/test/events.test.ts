@@ -8,7 +8,8 @@ const run = (turnId: string) => ({ key: { tenant: 'acme', owner: 'ann', agent: '
 function counted() {
   const asked = { heads: 0, batches: 0 }
   const rows = new Map<string, { head: RunHead; batches: Awaited<ReturnType<EventTable['batches']>> }>()
-  const rowOf = (id: string) => rows.get(id) ?? { head: { seq: 0, ended: false, asked: 0, listener: 0 }, batches: [] }
+  const rowOf = (id: string) =>
+    rows.get(id) ?? { head: { seq: 0, ended: false, lastSignal: 0, listener: 0 }, batches: [] }
   const never = () => Promise.reject(new AlliumError('store.unavailable', 'Not asked here.'))
   const table: EventTable = {
     async append({ turnId }, _, batch, { end: ended }) {
@@ -27,11 +28,11 @@ function counted() {
       return rowOf(turnId).batches.filter(({ first, count }) => first + count - 1 > after)
     },
     latest: never,
-    ask: never,
+    addSignal: never,
     listen: never,
-    asked: never,
-    take: never,
-    deal: never,
+    signals: never,
+    acknowledgeAtEnd: never,
+    acknowledge: never,
     delete: never,
   }
   return { table, asked }
@@ -60,10 +61,10 @@ test('a run whose appends tell its last signal is not looked at besides, and its
   const told: EventTable = {
     ...table,
     heads: async (runs) => (await table.heads(runs)).map((head) => head && { ...head, asked: signals, listener: 1 }),
-    append: async (...of) => ({ seq: 0, ...(await table.append(...of)), asked: signals, listener: 1 }),
+    append: async (...of) => ({ seq: 0, ...(await table.append(...of)), lastSignal: signals, listener: 1 }),
     listen: async () => 1,
-    asked: async () => [{ n: 1, id: null, body: null }],
-    deal: async () => {},
+    signals: async () => [{ n: 1, id: null, body: null }],
+    acknowledge: async () => {},
   }
   const after = (_: number, fn: () => void) => {
     look = fn

@@ -1,7 +1,7 @@
 import { Agent, type Message, memoryStore, type Snapshot, type StoredTurn, sealOf, toJson } from '@allium/core'
 import { persist } from '../../memory/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import type { Encrypt } from '../src/index.ts'
+import type { Encryption } from '../src/index.ts'
 
 /** What a row of a table holds, by its columns. */
 export type OldRow = readonly [table: string, columns: Readonly<Record<string, string | number | Uint8Array | null>>]
@@ -26,7 +26,7 @@ export function agentOf(name: string, answers: Parameters<typeof scriptedModel>[
  * Rows as versions without agents have written them: Ann's session "chat" of two turns of `strict`, of which a call waits; "begun", whose
  * process was lost in its first turn; and, from schema 4 on, "durable", of which a durable run goes on. With placeholders from schema 3 on.
  */
-export async function oldRows(schema: number, encrypt: Encrypt | undefined): Promise<OldRow[]> {
+export async function oldRows(schema: number, encrypt: Encryption | undefined): Promise<OldRow[]> {
   const bytes = async (value: unknown, ...row: string[]) => {
     const plain = new TextEncoder().encode(toJson(value))
     return encrypt === undefined ? plain : await encrypt.seal(plain, { tenant: 'acme', row: JSON.stringify(row) })
@@ -123,7 +123,7 @@ function open(turnId: string, text: string): StoredTurn {
   return { ...of, records: [], turnId, from: 0, messages, rest: { state: {} } }
 }
 
-async function digest(text: string, encrypt: Encrypt | undefined): Promise<string> {
+async function digest(text: string, encrypt: Encryption | undefined): Promise<string> {
   const bytes = new TextEncoder().encode(text)
   const made =
     (await encrypt?.mac?.(bytes, { tenant: 'acme' })) ?? new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))

@@ -1,6 +1,6 @@
 import { AlliumError, isAlliumError, type StoredTurn } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { Blobs, type BlobTable, checkKey, type Encrypt, rowsOf, Sealer, turnOf } from '../src/index.ts'
+import { Blobs, type BlobTable, checkKey, type Encryption, Sealer, turnFromRow, turnToRows } from '../src/index.ts'
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const turn: StoredTurn = {
@@ -28,7 +28,7 @@ const turn: StoredTurn = {
   },
 }
 /** Turns bits round, and knows its place by its name. */
-const turned: Encrypt = {
+const turned: Encryption = {
   seal: (bytes, { row }) => Buffer.concat([Buffer.from(`${row}\n`), bytes.map((byte) => byte ^ 255)]),
   open(bytes, { row }) {
     const head = Buffer.from(`${row}\n`)
@@ -41,7 +41,7 @@ const turned: Encrypt = {
 const none: BlobTable = {
   hold: async ({ digests }) => digests.map(() => 0),
   add: async () => true,
-  drop: async () => {},
+  rollback: async () => {},
   piece: async () => undefined,
   collect: async () => false,
 }
@@ -52,33 +52,33 @@ describe.each([
   ['sealed', new Sealer(turned)],
 ])('a run as rows, %s', (how, sealer) => {
   it('comes back as it was', async () => {
-    const { turn: row } = await rowsOf(key, turn, sealer)
-    expect(await turnOf(key, row, blobsOf(sealer))).toEqual(turn)
+    const { turn: row } = await turnToRows(key, turn, sealer)
+    expect(await turnFromRow(key, row, blobsOf(sealer))).toEqual(turn)
   })
 
   it('is readable where nobody seals it, and nowhere else; tokens never are', async () => {
-    const rows = JSON.stringify(await rowsOf(key, turn, sealer), (_, value) =>
+    const rows = JSON.stringify(await turnToRows(key, turn, sealer), (_, value) =>
       value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value,
     )
     expect([rows.includes('secret question'), rows.includes('secret answer')]).toEqual(
       Array(2).fill(how === 'in clear'),
     )
-    const { waiting } = await rowsOf(key, turn, sealer)
+    const { pendingCalls: waiting } = await turnToRows(key, turn, sealer)
     expect(JSON.stringify(waiting)).not.toContain('secret token')
   })
 })
 
 it('a row at another place does not open, and a damaged one does not parse', async () => {
   const sealer = new Sealer(turned)
-  const { turn: row } = await rowsOf(key, turn, sealer)
+  const { turn: row } = await turnToRows(key, turn, sealer)
   const elsewhere = { ...key, owner: 'bob' }
   const code = (promise: Promise<unknown>) =>
     promise.then(
       () => 'nothing',
       (error) => (isAlliumError(error) ? error.code : String(error)),
     )
-  expect(await code(turnOf(elsewhere, row, blobsOf(sealer)))).toBe('store.sealed')
-  expect(await code(turnOf(key, { ...row, messages: new Uint8Array([123]) }, blobsOf(new Sealer())))).toBe(
+  expect(await code(turnFromRow(elsewhere, row, blobsOf(sealer)))).toBe('store.sealed')
+  expect(await code(turnFromRow(key, { ...row, messages: new Uint8Array([123]) }, blobsOf(new Sealer())))).toBe(
     'store.corrupt',
   )
 })
@@ -86,9 +86,9 @@ it('a row at another place does not open, and a damaged one does not parse', asy
 it('a row whose bytes are missing is corrupt, and tells which ones', async () => {
   const sealer = new Sealer()
   const image = { type: 'image' as const, data: new Uint8Array(5000), mediaType: 'image/png' }
-  const { turn: row } = await rowsOf(key, { ...turn, messages: [{ role: 'user', content: [image] }] }, sealer)
+  const { turn: row } = await turnToRows(key, { ...turn, messages: [{ role: 'user', content: [image] }] }, sealer)
   expect(row.messages.length).toBeLessThan(500)
-  await expect(turnOf(key, row, blobsOf(sealer))).rejects.toMatchObject({
+  await expect(turnFromRow(key, row, blobsOf(sealer))).rejects.toMatchObject({
     code: 'store.corrupt',
     details: { tenant: 'acme' },
   })

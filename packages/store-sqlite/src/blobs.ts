@@ -1,29 +1,29 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SessionKey } from '@allium/core'
-import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteLife, bytesOf, fenced } from '@allium/store-sql'
+import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl, fenced, toBytes } from '@allium/store-sql'
 import type { Database } from './database.ts'
-import type { Erasures } from './erasures.ts'
-import { ofSession } from './forget.ts'
-import { at, type Leases } from './leases.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import { sessionMatches } from './delete-session.ts'
+import type { ErasureLog } from './erasure-log.ts'
+import { keyParams, type Leases } from './leases.ts'
+import type { SharedClock } from './machine-clock.ts'
 
 /** Pieces per checkpoint of the log, and per step of a deletion. More of them would block the event loop for too long. */
-const some = 4
+const piecesPerStep = 4
 
-const ofBlob = 'tenant = ? and owner = ? and digest = ?'
-const ofWrite = `${ofSession} and kind = 'write' and holder = ?`
+const blobMatches = 'tenant = ? and owner = ? and digest = ?'
+const writeMatches = `${sessionMatches} and kind = 'write' and holder = ?`
 
 /** Holders of abandoned writes. */
-const isLeft = "kind = 'write' and at < ?"
+const isAbandoned = "kind = 'write' and at < ?"
 
 /** Blobs in a SQLite file. */
 export class SqliteBlobs implements BlobTable {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
-  readonly #erasures: Erasures
+  readonly #erasures: ErasureLog
 
-  constructor(db: Database, clock: SharedClock, leases: Leases, erasures: Erasures) {
+  constructor(db: Database, clock: SharedClock, leases: Leases, erasures: ErasureLog) {
     this.#erasures = erasures
     this.#db = db
     this.#clock = clock
@@ -31,13 +31,18 @@ export class SqliteBlobs implements BlobTable {
   }
 
   hold({ key, token, turnId, id, digests }: BlobWrite): Promise<number[] | undefined> {
-    return this.#db.writeTogether(() => {
+    return this.#db.writeInGroup(() => {
       if (token !== undefined && this.#leases.session(key)?.token !== token) return undefined
       if (turnId !== undefined && this.#isErased(key, turnId)) return undefined
       return digests.map((digest) => {
         const sql = `insert or ignore into blob_holders values (?, ?, ?, ?, 'write', ?, ?, ?)`
-        this.#db.run(sql, ...at(key), id, digest, this.#clock.now())
-        const pieces = this.#db.get(`select count(*) as n from blobs where ${ofBlob}`, key.tenant, key.owner, digest)
+        this.#db.run(sql, ...keyParams(key), id, digest, this.#clock.now())
+        const pieces = this.#db.get(
+          `select count(*) as n from blobs where ${blobMatches}`,
+          key.tenant,
+          key.owner,
+          digest,
+        )
         return Number(pieces?.n)
       })
     })
@@ -45,35 +50,39 @@ export class SqliteBlobs implements BlobTable {
 
   /** Whether an erasure has begun that will come to the events of a run. */
   #isErased(key: SessionKey, turnId: string): boolean {
-    const erased = this.#erasures.of(key)
+    const erased = this.#erasures.latest(key)
     if (erased === undefined) return false
-    const row = this.#db.get(`select token from event_runs where ${ofSession} and turn_id = ?`, ...at(key), turnId)
+    const row = this.#db.get(
+      `select token from event_runs where ${sessionMatches} and turn_id = ?`,
+      ...keyParams(key),
+      turnId,
+    )
     return Number(row?.token ?? 0) < erased.token
   }
 
   async add({ key, id }: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean> {
-    const isAdded = await this.#db.writeTogether(() => {
-      const held = `select 1 from blob_holders where ${ofWrite} and digest = ?`
-      if (this.#db.get(held, ...at(key), id, digest) === undefined) return false
+    const isAdded = await this.#db.writeInGroup(() => {
+      const holderQuery = `select 1 from blob_holders where ${writeMatches} and digest = ?`
+      if (this.#db.get(holderQuery, ...keyParams(key), id, digest) === undefined) return false
       this.#db.run('insert or ignore into blobs values (?, ?, ?, ?, ?)', key.tenant, key.owner, digest, piece, body)
       return true
     })
-    if (piece % some === some - 1) await this.#shorten()
+    if (piece % piecesPerStep === piecesPerStep - 1) await this.#checkpointWal()
     return isAdded
   }
 
-  async #shorten(): Promise<void> {
+  async #checkpointWal(): Promise<void> {
     await setImmediate()
-    this.#db.shortenLog()
+    this.#db.checkpointWal()
   }
 
-  async drop(write: BlobWrite): Promise<void> {
-    await this.#db.writeTogether(() => this.end(write))
+  async rollback(write: BlobWrite): Promise<void> {
+    await this.#db.writeInGroup(() => this.deleteWrite(write))
   }
 
   /** The same inside a write. */
-  end({ key, id }: BlobWrite): void {
-    this.#db.run(`delete from blob_holders where ${ofWrite}`, ...at(key), id)
+  deleteWrite({ key, id }: BlobWrite): void {
+    this.#db.run(`delete from blob_holders where ${writeMatches}`, ...keyParams(key), id)
   }
 
   /**
@@ -82,40 +91,40 @@ export class SqliteBlobs implements BlobTable {
    *
    * @throws AlliumError `store.fenced` if the write no longer holds its blobs
    */
-  keep(
+  assignHolder(
     key: SessionKey,
     kind: 'open' | 'turn' | 'task' | 'step' | 'event',
     holder: string,
     write: BlobWrite | undefined,
   ): void {
     if (kind === 'turn' || kind === 'open')
-      this.#db.run(`delete from blob_holders where ${ofSession} and kind = 'open'`, ...at(key))
+      this.#db.run(`delete from blob_holders where ${sessionMatches} and kind = 'open'`, ...keyParams(key))
     if (write === undefined) return
-    const sql = `update or replace blob_holders set kind = ?, holder = ? where ${ofWrite}`
-    if (this.#db.run(sql, kind, holder, ...at(key), write.id) < write.digests.length) throw fenced(key)
+    const sql = `update or replace blob_holders set kind = ?, holder = ? where ${writeMatches}`
+    if (this.#db.run(sql, kind, holder, ...keyParams(key), write.id) < write.digests.length) throw fenced(key)
   }
 
   async piece({ tenant, owner }: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined> {
-    const row = this.#db.get(`select body from blobs where ${ofBlob} and piece = ?`, tenant, owner, digest, piece)
-    return row && bytesOf(row.body)
+    const row = this.#db.get(`select body from blobs where ${blobMatches} and piece = ?`, tenant, owner, digest, piece)
+    return row && toBytes(row.body)
   }
 
   async collect(): Promise<boolean> {
-    const before = this.#clock.now() - blobWriteLife
-    const anything = `select 1 from unheld_blobs union all select 1 from blob_holders where ${isLeft} limit 1`
-    if (this.#db.get(anything, before) === undefined) return false
-    await this.#db.writeTogether(() => {
-      this.#db.run(`delete from blob_holders where ${isLeft}`, before)
+    const abandonedBefore = this.#clock.now() - blobWriteTtl
+    const pendingWork = `select 1 from unheld_blobs union all select 1 from blob_holders where ${isAbandoned} limit 1`
+    if (this.#db.get(pendingWork, abandonedBefore) === undefined) return false
+    await this.#db.writeInGroup(() => {
+      this.#db.run(`delete from blob_holders where ${isAbandoned}`, abandonedBefore)
       const row = this.#db.get('select tenant, owner, digest from unheld_blobs limit 1')
       if (row === undefined) return
       const blob = [String(row.tenant), String(row.owner), String(row.digest)]
-      const isHeld = this.#db.get(`select 1 from blob_holders where ${ofBlob} limit 1`, ...blob) !== undefined
-      const last = `select piece from blobs where ${ofBlob} order by piece desc limit ${some}`
-      const sql = `delete from blobs where ${ofBlob} and piece in (${last})`
-      if (isHeld || this.#db.run(sql, ...blob, ...blob) < some)
-        this.#db.run(`delete from unheld_blobs where ${ofBlob}`, ...blob)
+      const isHeld = this.#db.get(`select 1 from blob_holders where ${blobMatches} limit 1`, ...blob) !== undefined
+      const lastPieces = `select piece from blobs where ${blobMatches} order by piece desc limit ${piecesPerStep}`
+      const sql = `delete from blobs where ${blobMatches} and piece in (${lastPieces})`
+      if (isHeld || this.#db.run(sql, ...blob, ...blob) < piecesPerStep)
+        this.#db.run(`delete from unheld_blobs where ${blobMatches}`, ...blob)
     })
-    await this.#shorten()
+    await this.#checkpointWal()
     return true
   }
 }

@@ -1,7 +1,7 @@
 import { AlliumError, messageOf } from '@allium/core'
 import Libsql from 'libsql'
-import { migrations } from './migrations.ts'
-import { SharedCommit } from './shared-commit.ts'
+import { GroupCommit } from './group-commit.ts'
+import { migrations } from './migrations/migrations.ts'
 
 type Statement = Libsql.Statement<unknown[]>
 export type Value = string | number | Uint8Array | null
@@ -12,7 +12,7 @@ export class Database {
   readonly #path: string
   readonly #db: Libsql.Database
   readonly #statements = new Map<string, Statement>()
-  readonly #shared = new SharedCommit({
+  readonly #groupCommit = new GroupCommit({
     transact: (work) => this.#transact(work),
     script: (sql) => this.#db.exec(sql),
   })
@@ -35,27 +35,27 @@ export class Database {
       this.#db.pragma('cache_size = -16000')
       // A migration may copy a table: for that the file grows beyond its limit, and uses the room again.
       this.#migrate()
-      if (maxBytes !== undefined) this.#limit(maxBytes)
+      if (maxBytes !== undefined) this.#limitSize(maxBytes)
     })
   }
 
   get(sql: string, ...values: Value[]): Row | undefined {
-    return this.#ask(sql, values, (statement) => statement.get(values) as Row | undefined)
+    return this.#execute(sql, values, (statement) => statement.get(values) as Row | undefined)
   }
   all(sql: string, ...values: Value[]): Row[] {
-    return this.#ask(sql, values, (statement) => statement.all(values) as Row[])
+    return this.#execute(sql, values, (statement) => statement.all(values) as Row[])
   }
   /** Gives how many rows were changed. */
   run(sql: string, ...values: Value[]): number {
-    return this.#ask(sql, values, (statement) => statement.run(values).changes)
+    return this.#execute(sql, values, (statement) => statement.run(values).changes)
   }
 
   /** A statement that failed is prepared anew: the driver does not reset one that returns rows, and it would fail ever after. */
-  #ask<T>(sql: string, values: readonly Value[], work: (statement: Statement) => T): T {
+  #execute<T>(sql: string, values: readonly Value[], work: (statement: Statement) => T): T {
     return this.#try(() => {
       for (const value of values) checkValue(value)
       try {
-        return work(this.#prepared(sql))
+        return work(this.#prepare(sql))
       } catch (error) {
         this.#statements.delete(sql)
         throw error
@@ -65,13 +65,13 @@ export class Database {
 
   /** All or nothing; nobody else writes meanwhile. What was asked before is written before. */
   write<T>(work: () => T): T {
-    this.#shared.flush()
+    this.#groupCommit.flush()
     return this.#transact(work)
   }
 
   /** The same, in one transaction with what else is asked now: many at once wait for the disk once. */
-  writeTogether<T>(work: () => T): Promise<T> {
-    return this.#shared.ask(work)
+  writeInGroup<T>(work: () => T): Promise<T> {
+    return this.#groupCommit.enqueue(work)
   }
 
   #transact<T>(work: () => T): T {
@@ -90,13 +90,13 @@ export class Database {
   }
 
   /** Takes what was written out of the log beside the file; nothing where another process reads it just now. */
-  truncateLog(): void {
-    this.#shared.flush()
+  truncateWal(): void {
+    this.#groupCommit.flush()
     this.#try(() => this.#db.pragma('wal_checkpoint(TRUNCATE)'))
   }
 
   /** Takes out of the log what no other process reads just now, so that no later commit has to take out all of it. Where it fails, one does. */
-  shortenLog(): void {
+  checkpointWal(): void {
     try {
       if (!this.#closed) this.#db.pragma('wal_checkpoint(PASSIVE)')
     } catch {}
@@ -104,7 +104,7 @@ export class Database {
 
   close(): void {
     if (this.#closed) return
-    this.#shared.flush()
+    this.#groupCommit.flush()
     this.#statements.clear()
     // Statements that are still known to the driver would keep what was written in the log beside the file.
     try {
@@ -115,13 +115,13 @@ export class Database {
     }
   }
 
-  #prepared(sql: string): Statement {
+  #prepare(sql: string): Statement {
     const statement = this.#statements.get(sql) ?? (this.#db.prepare(sql) as Statement)
     this.#statements.set(sql, statement)
     return statement
   }
 
-  #limit(bytes: number): void {
+  #limitSize(bytes: number): void {
     const [{ page_size: size = 4096 } = {}] = this.#db.pragma('page_size') as { page_size?: number }[]
     this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(bytes / size))}`)
   }
@@ -145,18 +145,22 @@ export class Database {
     try {
       return work()
     } catch (error) {
-      throw this.#told(error)
+      throw this.#toStoreError(error)
     }
   }
 
-  #told(error: unknown): unknown {
-    const code = String((error as { code?: unknown }).code ?? '') || unopened(error)
-    const found = codes.find(([prefix]) => code.startsWith(prefix))
-    if (error instanceof AlliumError || found === undefined) return error
-    const [, known, what] = found
-    return new AlliumError(known, `The store "${this.#path}" ${what}: ${messageOf(error)}. Nothing was stored.`, {
-      cause: error,
-    })
+  #toStoreError(error: unknown): unknown {
+    const code = String((error as { code?: unknown }).code ?? '') || codeFromMessage(error)
+    const entry = errorCodes.find(([prefix]) => code.startsWith(prefix))
+    if (error instanceof AlliumError || entry === undefined) return error
+    const [, storeCode, failure] = entry
+    return new AlliumError(
+      storeCode,
+      `The store "${this.#path}" ${failure}: ${messageOf(error)}. Nothing was stored.`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 
@@ -169,7 +173,7 @@ function checkValue(value: unknown): void {
   )
 }
 
-const codes = [
+const errorCodes = [
   ['SQLITE_FULL', 'store.full', 'has a full disk'],
   ['SQLITE_READONLY', 'store.readonly', 'may not be written'],
   ['SQLITE_CORRUPT', 'store.corrupt', 'is damaged'],
@@ -179,6 +183,6 @@ const codes = [
 ] as const
 
 /** The driver gives no code when it cannot open a file: its message ends with the number of the error. */
-function unopened(error: unknown): string {
+function codeFromMessage(error: unknown): string {
   return messageOf(error).startsWith('ConnectionFailed') ? 'SQLITE_CANTOPEN' : ''
 }

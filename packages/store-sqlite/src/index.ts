@@ -1,11 +1,11 @@
 export type {
-  Encrypt,
+  AuditChain,
+  AuditStore,
+  Encryption,
+  EncryptionContext,
   OutboxOptions,
-  SealedPlace,
-  StoredAudit,
-  StoredChain,
-  UsageAsked,
   UsageDay,
+  UsageQuery,
   Vault,
 } from '@allium/store-sql'
 export { sqliteSql } from './sql.ts'

@@ -1,33 +1,33 @@
 import type { Acquired, Lease, SessionKey } from '@allium/core'
 import { fenced } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
-import type { Erasures } from './erasures.ts'
-import { forgetErased } from './forget.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import { deleteErasedSession } from './delete-session.ts'
+import type { ErasureLog } from './erasure-log.ts'
+import type { SharedClock } from './machine-clock.ts'
 
-export const where = 'tenant = ? and owner = ? and agent = ? and id = ?'
-export const at = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
+export const leaseMatches = 'tenant = ? and owner = ? and agent = ? and id = ?'
+export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
 /** Who may write to a session, and until when. */
 export class Leases {
   readonly #db: Database
   readonly #clock: SharedClock
-  readonly #erasures: Erasures
-  readonly #given = new WeakSet<Lease>()
+  readonly #erasures: ErasureLog
+  readonly #issued = new WeakSet<Lease>()
 
-  constructor(db: Database, clock: SharedClock, erasures: Erasures) {
+  constructor(db: Database, clock: SharedClock, erasures: ErasureLog) {
     this.#db = db
     this.#clock = clock
     this.#erasures = erasures
   }
 
   /** Whether a lease is of this store: tokens of others tell nothing here. */
-  gave(lease: Lease | undefined): lease is Lease {
-    return lease !== undefined && this.#given.has(lease)
+  issued(lease: Lease | undefined): lease is Lease {
+    return lease !== undefined && this.#issued.has(lease)
   }
 
   acquire(key: SessionKey, ms: number): Promise<Acquired> {
-    return this.#db.writeTogether(() => this.take(key, ms))
+    return this.#db.writeInGroup(() => this.acquireNow(key, ms))
   }
 
   /**
@@ -35,32 +35,32 @@ export class Leases {
    *
    * @param run the durable run that takes the session: nobody else gets it until that has ended
    */
-  take(key: SessionKey, ms: number, run?: string): Acquired {
-    const row = this.#standing(key)
+  acquireNow(key: SessionKey, ms: number, run?: string): Acquired {
+    const row = this.#current(key)
     const heldUntil = row && this.#heldUntil(row, ms, run)
     if (heldUntil !== undefined) return { heldUntil }
     const token = this.#erasures.nextToken()
     this.#db.run(
       `insert into sessions (tenant, owner, agent, id, token, held_until, boot, run) values (?, ?, ?, ?, ?, ?, ?, ?)
        on conflict do update set token = excluded.token, held_until = excluded.held_until, boot = excluded.boot, run = excluded.run`,
-      ...at(key),
+      ...keyParams(key),
       token,
       this.#clock.monotonic() + ms,
       this.#clock.boot,
       run ?? null,
     )
-    const taken = { key: { ...key }, token, version: Number(row?.version ?? 0) }
-    const lease: Lease = typeof row?.open_turn === 'string' ? { ...taken, open: true } : taken
-    this.#given.add(lease)
+    const acquired = { key: { ...key }, token, version: Number(row?.version ?? 0) }
+    const lease: Lease = typeof row?.open_turn === 'string' ? { ...acquired, open: true } : acquired
+    this.#issued.add(lease)
     return { lease }
   }
 
   /** A session that an erasure has not come to yet is gone all the same. */
-  #standing(key: SessionKey): Row | undefined {
+  #current(key: SessionKey): Row | undefined {
     const row = this.session(key)
-    const erased = row && this.#erasures.of(key)
-    if (erased === undefined || Math.abs(Number(row?.token)) >= erased.token) return row
-    forgetErased(this.#db, this.#erasures, key)
+    const erasure = row && this.#erasures.latest(key)
+    if (erasure === undefined || Math.abs(Number(row?.token)) >= erasure.token) return row
+    deleteErasedSession(this.#db, this.#erasures, key)
     return undefined
   }
 
@@ -72,37 +72,37 @@ export class Leases {
 
   /** 0 stands for a lease that was given back. */
   renew({ key, token }: Lease, ms: number): Promise<boolean> {
-    const sql = `update sessions set held_until = ?, boot = ? where ${where} and token = ? and held_until > 0`
-    return this.#db.writeTogether(
-      () => this.#db.run(sql, this.#clock.monotonic() + ms, this.#clock.boot, ...at(key), token) > 0,
+    const sql = `update sessions set held_until = ?, boot = ? where ${leaseMatches} and token = ? and held_until > 0`
+    return this.#db.writeInGroup(
+      () => this.#db.run(sql, this.#clock.monotonic() + ms, this.#clock.boot, ...keyParams(key), token) > 0,
     )
   }
 
   release({ key, token }: Lease): void {
-    this.#db.run(`update sessions set held_until = 0 where ${where} and token = ?`, ...at(key), token)
+    this.#db.run(`update sessions set held_until = 0 where ${leaseMatches} and token = ?`, ...keyParams(key), token)
   }
 
   /** A session as it stands, whoever has it. */
   session(key: SessionKey): Row | undefined {
     const columns = 'version, length, open_turn, run, token, held_until, boot'
-    return this.#db.get(`select ${columns} from sessions where ${where}`, ...at(key))
+    return this.#db.get(`select ${columns} from sessions where ${leaseMatches}`, ...keyParams(key))
   }
 
   /** The session under a live lease. @throws AlliumError `store.fenced` */
-  held({ key, token }: Lease, row = this.session(key)): Row {
-    if (row === undefined || row.token !== token || this.left(row) <= 0) throw fenced(key)
+  checkHeld({ key, token }: Lease, row = this.session(key)): Row {
+    if (row === undefined || row.token !== token || this.remaining(row) <= 0) throw fenced(key)
     return row
   }
 
   #heldUntil(row: Row, ms: number, run?: string): number | undefined {
-    const left = this.left(row)
-    if (left > 0) return this.#clock.now() + left
+    const remaining = this.remaining(row)
+    if (remaining > 0) return this.#clock.now() + remaining
     // Until one takes its run over.
     return typeof row.run === 'string' && row.run !== run ? this.#clock.now() + ms : undefined
   }
 
   /** Milliseconds that a lease still has. Those of another start of the machine have lapsed. */
-  left({ held_until, boot }: Row): number {
+  remaining({ held_until, boot }: Row): number {
     return boot === this.#clock.boot ? Number(held_until) - this.#clock.monotonic() : 0
   }
 }

@@ -1,8 +1,8 @@
 import type { Database } from './database.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import type { SharedClock } from './machine-clock.ts'
 
 /** Milliseconds that count at most for the time in which nobody can tell how much passed: while the machine was off. */
-const mostUnseen = 24 * 3_600_000
+const maxUnseen = 24 * 3_600_000
 
 /**
  * Milliseconds by which records age. They go by the monotonic clock, so that a wall clock that is set deletes no record that was never
@@ -21,9 +21,9 @@ export class OutboxClock {
     const row = this.#db.get('select elapsed, monotonic, boot, seen_at from outbox_clock')
     const { elapsed = 0, monotonic = 0, boot = '', seen_at: seenAt = 0 } = row ?? {}
     if (seenAt === 0) return 0
-    const passed =
-      boot === this.#clock.boot ? this.#clock.monotonic() - Number(monotonic) : this.#unseen(Number(seenAt))
-    return Number(elapsed) + Math.max(0, passed)
+    const elapsedSince =
+      boot === this.#clock.boot ? this.#clock.monotonic() - Number(monotonic) : this.#elapsedWhileOff(Number(seenAt))
+    return Number(elapsed) + Math.max(0, elapsedSince)
   }
 
   /** The same, and remembers how far it came. */
@@ -36,7 +36,7 @@ export class OutboxClock {
     return elapsed
   }
 
-  #unseen(seenAt: number): number {
-    return Math.min(this.#clock.now() - seenAt, mostUnseen)
+  #elapsedWhileOff(seenAt: number): number {
+    return Math.min(this.#clock.now() - seenAt, maxUnseen)
   }
 }

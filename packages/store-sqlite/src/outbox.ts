@@ -1,36 +1,36 @@
 import type { Outbox, OutboxRecord } from '@allium/core'
-import { type Blobs, checkName, longestPostponement, month, type OutboxOptions, openedRecords } from '@allium/store-sql'
+import { type Blobs, checkName, maxPostponement, month, type OutboxOptions, openRecords } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
+import type { SharedClock } from './machine-clock.ts'
 import { OutboxClock } from './outbox-clock.ts'
-import type { SharedClock } from './sqlite-clock.ts'
 
 /** What turns have recorded. */
 export class SqliteOutbox implements Outbox {
   readonly #db: Database
   readonly #clock: SharedClock
-  readonly #age: OutboxClock
+  readonly #ageClock: OutboxClock
   readonly #blobs: Blobs
   readonly #options: OutboxOptions
 
   constructor(db: Database, clock: SharedClock, blobs: Blobs, options: OutboxOptions) {
     this.#db = db
     this.#clock = clock
-    this.#age = new OutboxClock(db, clock)
+    this.#ageClock = new OutboxClock(db, clock)
     this.#blobs = blobs
     this.#options = options
   }
 
   async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
     checkName('consumer', consumer)
-    const rows = await this.#db.writeTogether(() => this.#taken(consumer, limit, ms))
-    return openedRecords(rows, this.#blobs, (ids) => this.#postpone(consumer, ids, ms))
+    const rows = await this.#db.writeInGroup(() => this.#takeRows(consumer, limit, ms))
+    return openRecords(rows, this.#blobs, (ids) => this.#postpone(consumer, ids, ms))
   }
 
   async done(consumer: string, ids: readonly string[]): Promise<void> {
     checkName('consumer', consumer)
     for (const id of ids) checkName('id of a record', id)
     const { consumers = [] } = this.#options
-    await this.#db.writeTogether(() => {
+    await this.#db.writeInGroup(() => {
       for (const id of ids) {
         const seq = this.#db.get('select seq from outbox where id = ?', id)?.seq
         if (seq === undefined) continue
@@ -38,22 +38,23 @@ export class SqliteOutbox implements Outbox {
         const done = this.#db
           .all('select consumer from outbox_places where seq = ? and done = 1', Number(seq))
           .map((row) => row.consumer)
-        if (consumers.length > 0 && consumers.every((one) => done.includes(one))) this.#drop('seq = ?', Number(seq))
+        if (consumers.length > 0 && consumers.every((name) => done.includes(name)))
+          this.#deleteWhere('seq = ?', Number(seq))
       }
     })
   }
 
-  #taken(consumer: string, limit: number, ms: number): Row[] {
+  #takeRows(consumer: string, limit: number, ms: number): Row[] {
     const { keepRecords = month } = this.#options
-    this.#drop('since < ?', this.#age.tick() - keepRecords)
-    const again = this.#lapsed(consumer, limit)
-    const rows = [...again, ...this.#unseen(consumer, limit - again.length)]
+    this.#deleteWhere('since < ?', this.#ageClock.tick() - keepRecords)
+    const retried = this.#retryable(consumer, limit)
+    const rows = [...retried, ...this.#unseen(consumer, limit - retried.length)]
     for (const { seq } of rows) this.#hold(consumer, Number(seq), this.#clock.monotonic() + ms, 0)
     return rows
   }
 
   /** Records that the consumer took before, and neither did in time nor holds. */
-  #lapsed(consumer: string, limit: number): Row[] {
+  #retryable(consumer: string, limit: number): Row[] {
     return this.#db.all(
       `select o.* from outbox_places p indexed by outbox_places_open join outbox o on o.seq = p.seq
        where p.consumer = ? and p.done = 0 and (p.held_until <= ? or p.boot <> ?) order by p.seq limit ?`,
@@ -77,29 +78,29 @@ export class SqliteOutbox implements Outbox {
   }
 
   async #postpone(consumer: string, ids: readonly string[], ms: number): Promise<void> {
-    await this.#db.writeTogether(() => {
+    await this.#db.writeInGroup(() => {
       for (const id of ids) {
         const row = this.#db.get('select seq, since from outbox where id = ?', id)
         if (row === undefined) continue
-        const wait = Math.max(ms, Math.min((this.#age.now() - Number(row.since)) / 2, longestPostponement))
+        const wait = Math.max(ms, Math.min((this.#ageClock.now() - Number(row.since)) / 2, maxPostponement))
         this.#hold(consumer, Number(row.seq), this.#clock.monotonic() + wait, 0)
       }
     })
   }
 
-  #hold(consumer: string, seq: number, until: number, done: number): void {
+  #hold(consumer: string, seq: number, heldUntil: number, done: number): void {
     this.#db.run(
       'insert or replace into outbox_places values (?, ?, ?, ?, ?)',
       consumer,
       seq,
-      until,
+      heldUntil,
       this.#clock.boot,
       done,
     )
   }
 
-  #drop(which: string, value: number): void {
-    this.#db.run(`delete from outbox_places where seq in (select seq from outbox where ${which})`, value)
-    this.#db.run(`delete from outbox where ${which}`, value)
+  #deleteWhere(condition: string, value: number): void {
+    this.#db.run(`delete from outbox_places where seq in (select seq from outbox where ${condition})`, value)
+    this.#db.run(`delete from outbox where ${condition}`, value)
   }
 }

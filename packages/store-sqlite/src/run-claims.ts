@@ -1,20 +1,20 @@
 import type { ClaimedRun, ExpiredCalls, Lease, RunningAgent, RunStore, SessionKey } from '@allium/core'
-import { type Blobs, openedClaims, openedExpired, type TakenRun } from '@allium/store-sql'
+import { type Blobs, type ClaimedRow, openClaims, openOverdueCalls } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import type { SharedClock } from './machine-clock.ts'
 
 /** A run that was begun so often without a new step is begun where no other one is: it may be what ends its process. */
-const alone = 3
+const maxSharedAttempts = 3
 
-const session = 's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
+const sessionJoin = 's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
 /** Whether a step was recorded since it was taken last. */
-const progressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
+const hasProgressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
 
 type Claim = Parameters<RunStore['claim']>[0]
 
 /** Which runs a process may take. */
-export class RunClaims {
+export class RunClaimer {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
@@ -27,34 +27,34 @@ export class RunClaims {
     this.#blobs = blobs
   }
 
-  async claim(of: Claim): Promise<ClaimedRun[]> {
-    const { ms } = of
-    const taken = this.#db.write(() => {
-      const taken: TakenRun[] = []
-      for (const row of this.#due(of)) {
+  async claim(query: Claim): Promise<ClaimedRun[]> {
+    const { ms } = query
+    const claimedRows = this.#db.write(() => {
+      const claimedRows: ClaimedRow[] = []
+      for (const row of this.#dueRuns(query)) {
         const attempts = row.status === 'queued' || row.progressed === 1 ? 1 : Number(row.attempts) + 1
-        const isLast = isLive(row) && attempts >= alone
-        if (isLast && taken.length > 0) continue
-        const lease = this.#take(row, attempts, ms)
+        const mustRunAlone = isLive(row) && attempts >= maxSharedAttempts
+        if (mustRunAlone && claimedRows.length > 0) continue
+        const lease = this.#acquire(row, attempts, ms)
         if (lease !== undefined)
-          taken.push({ row: { ...row, ...(isLive(row) && { attempts, status: 'running' }) }, lease })
-        if (isLast && lease !== undefined) break
+          claimedRows.push({ row: { ...row, ...(isLive(row) && { attempts, status: 'running' }) }, lease })
+        if (mustRunAlone && lease !== undefined) break
       }
-      return taken
+      return claimedRows
     })
-    return openedClaims(this.#blobs, taken, (lease, run) => this.#giveBack(lease, run))
+    return openClaims(this.#blobs, claimedRows, (lease, run) => this.#release(lease, run))
   }
 
   async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
     const taken = this.#db.write(() =>
-      this.#ofOthers(agents, this.#clock.now() - ms, limit)
-        .filter((row) => this.#lapsed(row, ms))
-        .map((row) => ({ row, lease: this.#take(row, Number(row.attempts), lease) })),
+      this.#orphanedRuns(agents, this.#clock.now() - ms, limit)
+        .filter((row) => this.#isAbandoned(row, ms))
+        .map((row) => ({ row, lease: this.#acquire(row, Number(row.attempts), lease) })),
     )
     const claimed = taken.flatMap(({ row, lease }) =>
       lease === undefined ? [] : [{ row: { ...row, status: 'running' }, lease }],
     )
-    return openedClaims(this.#blobs, claimed, (lease, run) => this.#giveBack(lease, run))
+    return openClaims(this.#blobs, claimed, (lease, run) => this.#release(lease, run))
   }
 
   async expired({ agents, limit }: Parameters<RunStore['expired']>[0]): Promise<ExpiredCalls[]> {
@@ -64,63 +64,68 @@ export class RunClaims {
        and r.session = w.session
        where w.expires_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
        group by r.n limit ?`,
-      ...[this.#clock.now(), listOf(agents), limit],
+      ...[this.#clock.now(), agentParams(agents), limit],
     )
-    const found = rows.map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] }))
-    return openedExpired(this.#blobs, found)
+    const overdue = rows.map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] }))
+    return openOverdueCalls(this.#blobs, overdue)
   }
 
   /** As if it had not been taken: nothing of it was begun. */
-  #giveBack(lease: Lease, run: string): void {
+  #release(lease: Lease, run: string): void {
     this.#db.write(() => {
-      const live = `tenant = ? and run = ? and token = ? and status in ('queued', 'running')`
-      this.#db.run(`update runs set attempts = max(0, attempts - 1) where ${live}`, lease.key.tenant, run, lease.token)
+      const liveCondition = `tenant = ? and run = ? and token = ? and status in ('queued', 'running')`
+      this.#db.run(
+        `update runs set attempts = max(0, attempts - 1) where ${liveCondition}`,
+        lease.key.tenant,
+        run,
+        lease.token,
+      )
       this.#leases.release(lease)
     })
   }
 
-  #due({ agents, limit, ms, alone: isAlone }: Claim): Row[] {
+  #dueRuns({ agents, limit, ms, alone: isIdle }: Claim): Row[] {
     const now = this.#clock.now()
     return this.#db.all(
-      `select r.*, ${progressed} as progressed from runs r left join sessions s on ${session}
+      `select r.*, ${hasProgressed} as progressed from runs r left join sessions s on ${sessionJoin}
        where r.told = 0 and r.run_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
        and (r.status in ('queued', 'running') or r.updated_at <= ?)
        and (s.run is null or s.run = r.run)
        and (s.held_until is null or s.boot <> ? or s.held_until <= ?)
-       and (? or r.status <> 'running' or r.attempts + 1 < ${alone} or ${progressed})
+       and (? or r.status <> 'running' or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})
        order by r.n limit ?`,
-      ...[now, listOf(agents), now - ms, this.#clock.boot, this.#clock.monotonic(), isAlone ? 1 : 0, limit],
+      ...[now, agentParams(agents), now - ms, this.#clock.boot, this.#clock.monotonic(), isIdle ? 1 : 0, limit],
     )
   }
 
-  #take(row: Row, attempts: number, ms: number): ClaimedRun['lease'] | undefined {
-    const key = keyOf(row)
-    const { lease } = this.#leases.take(key, ms, isLive(row) ? String(row.run) : undefined)
+  #acquire(row: Row, attempts: number, ms: number): ClaimedRun['lease'] | undefined {
+    const key = keyFromRow(row)
+    const { lease } = this.#leases.acquireNow(key, ms, isLive(row) ? String(row.run) : undefined)
     if (lease === undefined) return undefined
-    const live = isLive(row) ? `status = 'running', attempts = ?, token = ?,` : 'attempts = ?, token = ?,'
+    const liveCondition = isLive(row) ? `status = 'running', attempts = ?, token = ?,` : 'attempts = ?, token = ?,'
     this.#db.run(
-      `update runs set ${live} updated_at = ? where tenant = ? and run = ?`,
+      `update runs set ${liveCondition} updated_at = ? where tenant = ? and run = ?`,
       ...[isLive(row) ? attempts : Number(row.attempts), lease.token, this.#clock.now(), key.tenant, String(row.run)],
     )
     return lease
   }
 
-  #ofOthers(agents: readonly RunningAgent[], before: number, limit: number): Row[] {
+  #orphanedRuns(agents: readonly RunningAgent[], abandonedBefore: number, limit: number): Row[] {
     return this.#db.all(
-      `select r.*, s.held_until, s.boot from runs r left join sessions s on ${session}
+      `select r.*, s.held_until, s.boot from runs r left join sessions s on ${sessionJoin}
        where r.told = 0 and r.status in ('queued', 'running') and r.updated_at <= ? and r.run_at <= ?
        and r.agent in (select value ->> 0 from json_each(?))
        and (r.agent, r.version) not in (select value ->> 0, value ->> 1 from json_each(?))
        and (s.run is null or s.run = r.run)
        order by r.n limit ?`,
-      ...[before, before, listOf(agents), listOf(agents), limit],
+      ...[abandonedBefore, abandonedBefore, agentParams(agents), agentParams(agents), limit],
     )
   }
 
   /** Whether nobody has held its session for so long. */
-  #lapsed(row: Row, ms: number): boolean {
+  #isAbandoned(row: Row, ms: number): boolean {
     if (row.held_until === null || row.boot !== this.#clock.boot) return true
-    return this.#leases.left(row) <= -ms
+    return this.#leases.remaining(row) <= -ms
   }
 }
 
@@ -128,10 +133,10 @@ function isLive({ status }: Row): boolean {
   return status === 'queued' || status === 'running'
 }
 
-function keyOf({ tenant, owner, session_agent: agent, session }: Row): SessionKey {
+function keyFromRow({ tenant, owner, session_agent: agent, session }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
 }
 
-function listOf(agents: readonly RunningAgent[]): Value {
+function agentParams(agents: readonly RunningAgent[]): Value {
   return JSON.stringify(agents.map(({ name, version }) => [name, version]))
 }

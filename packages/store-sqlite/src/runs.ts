@@ -2,93 +2,93 @@ import type { AddedRun, DurableRun, Lease, NewDurableRun, RunStore, SessionKey }
 import {
   type Blobs,
   type BlobWrite,
-  busy,
   checkKey,
   checkName,
   checkOwner,
   checkRunAt,
-  cursorOf,
   fenced,
-  keyReused,
-  listedRun,
-  notWaiting,
-  pageOf,
-  readAgain,
-  runOf,
-  runPlace,
+  idempotencyKeyReused,
+  notPending,
+  parseCursor,
+  retryRead,
+  runFromRow,
+  runRowKey,
+  runSummary,
   type Sealer,
-  sealedStep,
-  sealedTask,
+  sealStep,
+  sealTask,
+  sessionBusy,
   stepsOf,
+  toPage,
 } from '@allium/store-sql'
+import type { AgentRenames } from './agent-renames.ts'
 import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
-import { at, type Leases, where } from './leases.ts'
-import type { Renames } from './renames.ts'
-import { RunClaims } from './run-claims.ts'
-import type { SharedClock } from './sqlite-clock.ts'
+import { keyParams, type Leases, leaseMatches } from './leases.ts'
+import type { SharedClock } from './machine-clock.ts'
+import { RunClaimer } from './run-claims.ts'
 
 /** Durable runs and their steps in a SQLite file. */
 export function sqliteRuns(
   db: Database,
   clock: SharedClock,
-  parts: { leases: Leases; sealer: Sealer; renames: Renames; blobs: Blobs; blobTable: SqliteBlobs },
+  parts: { leases: Leases; sealer: Sealer; renames: AgentRenames; blobs: Blobs; blobTable: SqliteBlobs },
 ): RunStore {
   const { leases, sealer, renames, blobs, blobTable } = parts
-  const runs = new Runs(db, clock, parts)
-  const claims = new RunClaims(db, clock, leases, blobs)
+  const runs = new RunTable(db, clock, parts)
+  const claims = new RunClaimer(db, clock, leases, blobs)
   return {
     sealed: sealer.encrypts,
     async add(run, options = {}) {
-      const given = { ...run, key: checkKey({ ...run.key }) }
-      await renames.claim(given.key)
-      return runs.add(given, options)
+      const input = { ...run, key: checkKey({ ...run.key }) }
+      await renames.claimUnassigned(input.key)
+      return runs.add(input, options)
     },
-    get: (of) => runs.get(...runPlace(of)),
+    get: (filter) => runs.get(...runRowKey(filter)),
     async find(key, idempotencyKey) {
-      await renames.claim(checkKey(key))
+      await renames.claimUnassigned(checkKey(key))
       return runs.find(key, idempotencyKey)
     },
-    list: async (of) => runs.list(checkOwner(of)),
-    claim: (of) => claims.claim(of),
-    renew: (given, ms) => Promise.all(given.map((lease) => leases.renew(lease, ms))),
+    list: async (filter) => runs.list(checkOwner(filter)),
+    claim: (filter) => claims.claim(filter),
+    renew: (input, ms) => Promise.all(input.map((lease) => leases.renew(lease, ms))),
     steps: ({ key }, run) =>
-      readAgain(async () => {
+      retryRead(async () => {
         const rows = db.all('select id, body, sealed_as from steps where tenant = ? and run = ?', key.tenant, run)
         return stepsOf(blobs, key, run, rows)
       }),
     async record(lease, run, step) {
-      const { body, cuts } = await sealedStep(sealer, lease.key, run, step)
-      await blobs.write(lease, cuts, (write) =>
-        db.writeTogether(() => {
-          runs.held(lease, run)
+      const { body, cuts: blobSources } = await sealStep(sealer, lease.key, run, step)
+      await blobs.write(lease, blobSources, (write) =>
+        db.writeInGroup(() => {
+          runs.checkHeld(lease, run)
           const { tenant, agent } = lease.key
           const values = [tenant, run, step.id, lease.token, body, agent]
           db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values)
-          blobTable.keep(lease.key, 'step', run, write)
+          blobTable.assignHolder(lease.key, 'step', run, write)
         }),
       )
     },
-    async stop(of, reason) {
-      const live = `tenant = ? and run = ? and status in ('queued', 'running')`
-      return db.run(`update runs set stop = coalesce(stop, ?) where ${live}`, reason, ...runPlace(of)) > 0
+    async stop(filter, reason) {
+      const liveCondition = `tenant = ? and run = ? and status in ('queued', 'running')`
+      return db.run(`update runs set stop = coalesce(stop, ?) where ${liveCondition}`, reason, ...runRowKey(filter)) > 0
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
-    retry: async (of) => runs.retry(...runPlace(of)),
+    retry: async (filter) => runs.retry(...runRowKey(filter)),
     async told({ key }, run) {
       db.run('update runs set told = 1 where tenant = ? and run = ?', key.tenant, run)
     },
-    orphans: (of) => claims.orphans(of),
-    expired: (of) => claims.expired(of),
+    orphans: (filter) => claims.orphans(filter),
+    expired: (filter) => claims.expired(filter),
     async expire({ olderThan }) {
-      const gone = runs.expire(olderThan)
+      const deletedCount = runs.expire(olderThan)
       await blobs.collect()
-      return gone
+      return deletedCount
     },
   }
 }
 
-class Runs {
+class RunTable {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
@@ -109,25 +109,25 @@ class Runs {
     this.#blobTable = blobTable
   }
 
-  async add(given: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
-    const { key, run, asked = '' } = given
-    checkRunAt(given.runAt)
-    const { body, cuts } = await sealedTask(this.#sealer, key, run, given.task)
+  async add(input: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
+    const { key, run, asked = '' } = input
+    checkRunAt(input.runAt)
+    const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
     const digests = await this.#sealer.digests(asked, key.tenant)
     const add = (write: BlobWrite | undefined) => {
-      const known = this.#known(given, digests)
-      if (known !== undefined) {
-        if (write !== undefined) this.#blobTable.end(write)
-        return { row: known, isNew: false, lease: undefined }
+      const existing = this.#findExisting(input, digests)
+      if (existing !== undefined) {
+        if (write !== undefined) this.#blobTable.deleteWrite(write)
+        return { row: existing, isNew: false, lease: undefined }
       }
       const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(key, unlessBusy)
-      if (heldUntil !== undefined) throw busy(key, heldUntil)
-      this.#take(key, given.decides ?? [])
-      const row = this.#insert(given, body, digests[0] ?? '')
-      this.#blobTable.keep(key, 'task', run, write)
-      return { row, isNew: true, lease: claim === undefined ? undefined : this.#claim(row, key, claim) }
+      if (heldUntil !== undefined) throw sessionBusy(key, heldUntil)
+      this.#resolveCalls(key, input.decides ?? [])
+      const row = this.#insert(input, body, digests[0] ?? '')
+      this.#blobTable.assignHolder(key, 'task', run, write)
+      return { row, isNew: true, lease: claim === undefined ? undefined : this.#claimNow(row, key, claim) }
     }
-    const { row, isNew, lease } = await this.#blobs.write({ key }, cuts, async (write) =>
+    const { row, isNew, lease } = await this.#blobs.write({ key }, blobSources, async (write) =>
       this.#db.write(() => add(write)),
     )
     // The run may have ended or been erased since, with the blobs of its task.
@@ -139,58 +139,61 @@ class Runs {
   }
 
   async get(tenant: string, run: string): Promise<DurableRun | undefined> {
-    return readAgain(async () => {
+    return retryRead(async () => {
       const row = this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run)
-      return row === undefined ? undefined : runOf(this.#blobs, row)
+      return row === undefined ? undefined : runFromRow(this.#blobs, row)
     })
   }
 
-  list({ tenant, agents, cursor, limit, ...of }: Parameters<RunStore['list']>[0]) {
-    const among = agents === undefined ? null : JSON.stringify(agents)
-    const { owner = null, status = null } = of as { owner?: string | null; status?: string | null }
-    const [before] = cursorOf(cursor, [Number.MAX_SAFE_INTEGER])
+  list({ tenant, agents, cursor, limit, ...filter }: Parameters<RunStore['list']>[0]) {
+    const agentParams = agents === undefined ? null : JSON.stringify(agents)
+    const { owner = null, status = null } = filter as { owner?: string | null; status?: string | null }
+    const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
     const rows = this.#db.all(
       `select * from runs where tenant = ? and (? is null or owner = ?) and (? is null or status = ?)
        and (? is null or agent in (select value from json_each(?))) and n < ? order by n desc limit ?`,
-      ...[tenant, owner, owner, status, status, among, among, before, limit + 1],
+      ...[tenant, owner, owner, status, status, agentParams, agentParams, beforeRow, limit + 1],
     )
-    return pageOf(rows, limit, ({ n }) => [Number(n)], listedRun)
+    return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
   }
 
   /** @throws AlliumError `store.fenced` where the run is not run under the lease */
-  held(lease: Lease, run: string): Row {
-    const session = this.#leases.held(lease)
+  checkHeld(lease: Lease, run: string): Row {
+    const session = this.#leases.checkHeld(lease)
     if (session.run !== run) throw fenced(lease.key)
     return session
   }
 
   async find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
-    return readAgain(async () => {
+    return retryRead(async () => {
       const row = this.#byKey(key, idempotencyKey)
-      return row === undefined ? undefined : runOf(this.#blobs, row)
+      return row === undefined ? undefined : runFromRow(this.#blobs, row)
     })
   }
 
   giveUp(lease: Lease, run: string, { status, code, reason }: Parameters<RunStore['giveUp']>[2]): void {
     this.#db.write(() => {
-      const { version } = this.held(lease, run)
+      const { version } = this.checkHeld(lease, run)
       this.#db.run(
         `update runs set status = ?, code = ?, reason = ?, stood = ?, updated_at = ? where tenant = ? and run = ?`,
         ...[status, code, reason, Number(version), this.#clock.now(), lease.key.tenant, run],
       )
-      this.#db.run(`update sessions set run = null, held_until = 0, token = -token where ${where}`, ...at(lease.key))
+      this.#db.run(
+        `update sessions set run = null, held_until = 0, token = -token where ${leaseMatches}`,
+        ...keyParams(lease.key),
+      )
     })
   }
 
   retry(tenant: string, run: string): boolean {
     return this.#db.write(() => {
       const failed = `r.tenant = ? and r.run = ? and r.status = 'failed'`
-      const later = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner
+      const laterRuns = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner
         and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n`
       const row = this.#db.get(
         `select r.run from runs r join sessions s
          on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
-         where ${failed} and s.version = r.stood and not exists (${later})`,
+         where ${failed} and s.version = r.stood and not exists (${laterRuns})`,
         tenant,
         run,
       )
@@ -205,36 +208,41 @@ class Runs {
   }
 
   expire(olderThan: number): number {
-    const old = `status not in ('queued', 'running') and updated_at < ? and not exists (
+    const expirable = `status not in ('queued', 'running') and updated_at < ? and not exists (
       select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.agent = runs.session_agent and w.session = runs.session
       and w.turn_id = runs.run
     )`
-    const before = this.#clock.now() - olderThan
+    const beforeRow = this.#clock.now() - olderThan
     return this.#db.write(() => {
-      this.#db.run(`delete from steps where (tenant, run) in (select tenant, run from runs where ${old})`, before)
-      return this.#db.run(`delete from runs where ${old}`, before)
+      this.#db.run(
+        `delete from steps where (tenant, run) in (select tenant, run from runs where ${expirable})`,
+        beforeRow,
+      )
+      return this.#db.run(`delete from runs where ${expirable}`, beforeRow)
     })
   }
 
-  #known({ key, idempotencyKey, run }: NewDurableRun, digests: readonly string[]): Row | undefined {
+  #findExisting({ key, idempotencyKey, run }: NewDurableRun, digests: readonly string[]): Row | undefined {
     if (idempotencyKey === undefined) return undefined
     const row = this.#byKey(key, idempotencyKey)
-    if (row !== undefined && !digests.includes(String(row.asked))) throw keyReused(key, idempotencyKey, run)
+    if (row !== undefined && !digests.includes(String(row.asked))) throw idempotencyKeyReused(key, idempotencyKey, run)
     return row
   }
 
   #byKey(key: SessionKey, idempotencyKey: string): Row | undefined {
     return this.#db.get(
       'select * from runs where tenant = ? and owner = ? and session_agent = ? and session = ? and idempotency_key = ?',
-      ...[...at(checkKey(key)), checkName('idempotency key', idempotencyKey)],
+      ...[...keyParams(checkKey(key)), checkName('idempotency key', idempotencyKey)],
     )
   }
 
   /** Calls that are decided wait no more. */
-  #take(key: SessionKey, callIds: readonly string[]): void {
-    const of = 'tenant = ? and owner = ? and agent = ? and session = ? and call_id = ?'
-    const absent = callIds.filter((id) => this.#db.run(`delete from waiting where ${of}`, ...at(key), id) === 0)
-    if (absent.length > 0) throw notWaiting(key, absent)
+  #resolveCalls(key: SessionKey, callIds: readonly string[]): void {
+    const filter = 'tenant = ? and owner = ? and agent = ? and session = ? and call_id = ?'
+    const missing = callIds.filter(
+      (id) => this.#db.run(`delete from waiting where ${filter}`, ...keyParams(key), id) === 0,
+    )
+    if (missing.length > 0) throw notPending(key, missing)
   }
 
   #insert({ key, run, agent, version, runAt, idempotencyKey }: NewDurableRun, task: Uint8Array, asked: string): Row {
@@ -243,7 +251,7 @@ class Runs {
       `insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked,
        updated_at, task, sealed_as) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) returning *`,
       ...[
-        ...at(checkKey(key)),
+        ...keyParams(checkKey(key)),
         run,
         agent,
         version,
@@ -257,9 +265,9 @@ class Runs {
     ) as Row
   }
 
-  #claim(row: Row, key: SessionKey, ms: number): Lease | undefined {
+  #claimNow(row: Row, key: SessionKey, ms: number): Lease | undefined {
     if (Number(row.run_at) > this.#clock.now()) return undefined
-    const { lease } = this.#leases.take(key, ms, String(row.run))
+    const { lease } = this.#leases.acquireNow(key, ms, String(row.run))
     if (lease === undefined) return undefined
     this.#db.run(
       `update runs set status = 'running', attempts = 1, token = ? where tenant = ? and run = ?`,

@@ -4,77 +4,82 @@ import {
   checkKey,
   checkName,
   checkOwner,
-  historyOf,
+  historyFromRows,
   type OutboxOptions,
-  openedPart,
-  readAgain,
-  turnOf,
-  turnRow,
+  openPart,
+  parseTurnRow,
+  retryRead,
+  turnFromRow,
 } from '@allium/store-sql'
 import type { Database } from './database.ts'
+import { sessionMatches } from './delete-session.ts'
 import { Eraser } from './eraser.ts'
-import { ofSession } from './forget.ts'
-import { at, where } from './leases.ts'
-import { Lists, type Parts } from './lists.ts'
+import { keyParams, leaseMatches } from './leases.ts'
 import { SqliteOutbox } from './outbox.ts'
-import { openPlace, Turns } from './turns.ts'
+import { SessionLists, type StoreParts } from './session-lists.ts'
+import { openTurnSeq, Turns } from './turns.ts'
 
 /** Sessions in a SQLite file. */
-export function sqliteSessions(parts: Parts, options: OutboxOptions): SessionStore {
+export function sqliteSessions(parts: StoreParts, options: OutboxOptions): SessionStore {
   const { db, clock, leases, renames, erasures, blobs } = parts
   const turns = new Turns(parts)
-  const lists = new Lists(parts)
+  const lists = new SessionLists(parts)
   const eraser = new Eraser(db, erasures, blobs)
-  const claimed = async <T>(key: SessionKey, work: (key: SessionKey) => T | Promise<T>): Promise<T> => {
-    await renames.claim(checkKey(key))
-    return work(key)
+  const withClaim = async <T>(key: SessionKey, operation: (key: SessionKey) => T | Promise<T>): Promise<T> => {
+    await renames.claimUnassigned(checkKey(key))
+    return operation(key)
   }
   return {
-    load: (key, { version } = {}) => claimed({ ...key }, (own) => readAgain(() => loaded(db, blobs, own, version))),
-    acquire: (key, ms) => claimed({ ...key }, (own) => leases.acquire(own, ms)),
+    load: (key, { version } = {}) =>
+      withClaim({ ...key }, (claimedKey) => retryRead(() => loadSession(db, blobs, claimedKey, version))),
+    acquire: (key, ms) => withClaim({ ...key }, (claimedKey) => leases.acquire(claimedKey, ms)),
     renew: async (lease, ms) => leases.renew(lease, ms),
-    release: (lease) => db.writeTogether(() => leases.release(lease)),
+    release: (lease) => db.writeInGroup(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
-    find: (key, by) => claimed({ ...key }, (own) => turns.find(own, by)),
-    adopt: (key, names, { lease } = {}) => claimed({ ...key }, (own) => renames.adopt(own, names, lease)),
-    list: async (of) => lists.list(checkOwner(of)),
-    waiting: async (of) => lists.waiting(checkOwner(of)),
-    findWaiting: async (of) => lists.findWaiting({ ...of, tenant: checkName('tenant', of.tenant) }),
+    find: (key, by) => withClaim({ ...key }, (claimedKey) => turns.find(claimedKey, by)),
+    adopt: (key, names, { lease } = {}) =>
+      withClaim({ ...key }, (claimedKey) => renames.adopt(claimedKey, names, lease)),
+    list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
+    waiting: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),
+    findWaiting: async (turnsOfSession) =>
+      lists.findWaiting({ ...turnsOfSession, tenant: checkName('tenant', turnsOfSession.tenant) }),
     delete: async (key) => lists.delete(checkKey(key)),
-    erase: async (of) => eraser.erase(checkOwner(of)),
-    expire: async (of) => lists.expire(of),
+    erase: async (turnsOfSession) => eraser.erase(checkOwner(turnsOfSession)),
+    expire: async (turnsOfSession) => lists.expire(turnsOfSession),
     outbox: new SqliteOutbox(db, clock, blobs, options),
   }
 }
 
-async function loaded(
+async function loadSession(
   db: Database,
   blobs: Blobs,
   key: SessionKey,
-  wanted: number | undefined,
+  requestedVersion: number | undefined,
 ): Promise<StoredSession | undefined> {
-  const session = db.get(`select version, open_turn from sessions where ${where}`, ...at(key))
+  const session = db.get(`select version, open_turn from sessions where ${leaseMatches}`, ...keyParams(key))
   if (session === undefined) return undefined
   const last = Number(session.version)
-  const version = wanted ?? last
+  const version = requestedVersion ?? last
   const isOpen = session.open_turn !== null && version === last
   if ((version === 0 && !isOpen) || version > last) return undefined
-  const of = `from turns where ${ofSession}`
+  const turnsOfSession = `from turns where ${sessionMatches}`
   const rows = db.all(
-    `select seq, turn_id, start, messages, sealed_as ${of} and seq >= 0 and seq < ? order by seq`,
-    ...at(key),
+    `select seq, turn_id, start, messages, sealed_as ${turnsOfSession} and seq >= 0 and seq < ? order by seq`,
+    ...keyParams(key),
     version,
   )
   const rest =
-    version === 0 ? undefined : db.get(`select turn_id, rest, sealed_as ${of} and seq = ?`, ...at(key), version - 1)
+    version === 0
+      ? undefined
+      : db.get(`select turn_id, rest, sealed_as ${turnsOfSession} and seq = ?`, ...keyParams(key), version - 1)
   const stored: StoredSession = {
     version,
     owner: key.owner,
-    history: await historyOf(key, rows, blobs),
-    rest: rest === undefined ? { state: {} } : ((await openedPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
+    history: await historyFromRows(key, rows, blobs),
+    rest: rest === undefined ? { state: {} } : ((await openPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
   }
   if (!isOpen) return stored
-  const open = db.get(`select * ${of} and seq = ?`, ...at(key), openPlace)
-  return open === undefined ? stored : { ...stored, open: await turnOf(key, turnRow(open), blobs) }
+  const open = db.get(`select * ${turnsOfSession} and seq = ?`, ...keyParams(key), openTurnSeq)
+  return open === undefined ? stored : { ...stored, open: await turnFromRow(key, parseTurnRow(open), blobs) }
 }

@@ -1,5 +1,5 @@
 import { checkOptions } from '@allium/core'
-import { migrations } from './migrations.ts'
+import { migrations } from './migrations/migrations.ts'
 
 /**
  * The SQL that `sqlite()` runs where it migrates, to be read or reviewed: `sqlite()` runs it itself.

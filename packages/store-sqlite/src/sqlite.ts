@@ -9,37 +9,37 @@ import {
   type SessionStore,
 } from '@allium/core'
 import {
+  type AuditStore,
+  auditStore,
   Blobs,
-  type Encrypt,
+  type Encryption,
   hour,
   type OutboxOptions,
   polledEventLog,
   Sealer,
-  type StoredAudit,
-  storedAudit,
-  type UsageAsked,
   type UsageDay,
+  type UsageQuery,
   type Vault,
 } from '@allium/store-sql'
+import { AgentRenames } from './agent-renames.ts'
 import { sqliteAudit } from './audit.ts'
+import { backfillAccountDigests } from './backfill-account-digests.ts'
 import { SqliteBlobs } from './blobs.ts'
 import { Database } from './database.ts'
-import { digestAccounts } from './digested-accounts.ts'
-import { Erasures } from './erasures.ts'
+import { ErasureLog } from './erasure-log.ts'
 import { sqliteEvents } from './event-table.ts'
 import { sqliteKeyValue } from './key-value.ts'
 import { Leases } from './leases.ts'
 import { sqliteLedger } from './ledger.ts'
-import { Renames } from './renames.ts'
+import { machineClock, testClock } from './machine-clock.ts'
 import { sqliteRuns } from './runs.ts'
 import { sqliteSessions } from './sessions.ts'
-import { givenClock, machineClock } from './sqlite-clock.ts'
 import { sqliteUsage } from './usage.ts'
 import { sqliteVault } from './vault.ts'
 
 export interface SqliteOptions extends OutboxOptions {
   /** What sessions and records are sealed with. @default none: they stand in the file as JSON */
-  encrypt?: Encrypt | undefined
+  encrypt?: Encryption | undefined
   /**
    * When a write has reached the disk: with `full` before it is acknowledged; with `normal` the last ones may be lost where the
    * machine loses its power, and none where a process dies. @default 'full'
@@ -53,7 +53,7 @@ export interface SqliteOptions extends OutboxOptions {
   clock?: Clock | undefined
 }
 
-const known: KeysOf<SqliteOptions> = {
+const optionKeys: KeysOf<SqliteOptions> = {
   consumers: true,
   keepRecords: true,
   encrypt: true,
@@ -75,11 +75,11 @@ export interface SqliteStore {
    *
    * @throws AlliumError `store.key` for what is no time
    */
-  usage(of: UsageAsked): Promise<UsageDay[]>
+  usage(query: UsageQuery): Promise<UsageDay[]>
   /** Of `guard.pii`. */
   readonly vault: Vault
   /** The sink of `observe.audit`, with a chain for each tenant. */
-  readonly audit: StoredAudit
+  readonly audit: AuditStore
   close(): void
 }
 
@@ -95,27 +95,27 @@ export interface SqliteStore {
  * const agent = new Agent({ model }).use(memory.persist({ store: store.sessions }))
  */
 export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
-  checkOptions(options, known, 'sqlite()', 'options.invalid')
-  const { encrypt, synchronous = 'full', maxBytes, eventTtl = hour, clock: given, ...records } = options
+  checkOptions(options, optionKeys, 'sqlite()', 'options.invalid')
+  const { encrypt, synchronous = 'full', maxBytes, eventTtl = hour, clock: testClockOption, ...outboxOptions } = options
   const db = new Database(path, { synchronous, maxBytes })
-  const clock = given === undefined ? machineClock() : givenClock(given)
+  const clock = testClockOption === undefined ? machineClock() : testClock(testClockOption)
   const sealer = new Sealer(encrypt)
-  const erasures = new Erasures(db, clock)
-  digestAccounts(db, erasures)
+  const erasures = new ErasureLog(db, clock)
+  backfillAccountDigests(db, erasures)
   const leases = new Leases(db, clock, erasures)
-  const renames = new Renames(db, clock, leases, sealer)
+  const renames = new AgentRenames(db, clock, leases, sealer)
   const blobTable = new SqliteBlobs(db, clock, leases, erasures)
   const blobs = new Blobs(blobTable, sealer)
   const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }
   return {
-    sessions: sqliteSessions(parts, records),
+    sessions: sqliteSessions(parts, outboxOptions),
     runs: sqliteRuns(db, clock, parts),
-    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, given, { blobs }),
+    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),
-    audit: storedAudit(sqliteAudit(db, clock), sealer),
-    usage: async (of) => sqliteUsage(db, erasures, of),
+    audit: auditStore(sqliteAudit(db, clock), sealer),
+    usage: async (query) => sqliteUsage(db, erasures, query),
     close: () => db.close(),
   }
 }

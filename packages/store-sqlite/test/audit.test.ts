@@ -2,11 +2,11 @@ import { Agent, AlliumError } from '@allium/core'
 import { audit, verify } from '@allium/observe'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { type Encrypt, sqlite } from '../src/index.ts'
+import { type Encryption, sqlite } from '../src/index.ts'
 import { fileIn, raw } from './files.ts'
 
 /** Turns of a tenant in a process of its own. */
-async function turns(path: string, tenantId: string, count: number, encrypt?: Encrypt): Promise<void> {
+async function turns(path: string, tenantId: string, count: number, encrypt?: Encryption): Promise<void> {
   const store = sqlite(path, { encrypt })
   const agent = new Agent({ model: scriptedModel(Array(count).fill('Hello.')) }).use(audit({ sink: store.audit }))
   for (let i = 0; i < count; i++) await agent.session({ principal: { tenantId } }).run('Hi')
@@ -14,7 +14,7 @@ async function turns(path: string, tenantId: string, count: number, encrypt?: En
 }
 
 /** XOR, which is enough to see that nothing reads on. */
-const xor: Encrypt = {
+const xor: Encryption = {
   seal: (bytes) => bytes.map((byte) => byte ^ 7),
   open: (bytes) => bytes.map((byte) => byte ^ 7),
 }
@@ -65,7 +65,7 @@ it('finds a record that was changed, and one that was taken away', async () => {
 it('verifies the sealed records of a tenant whose key is gone', async () => {
   const path = fileIn()
   await turns(path, 'acme', 2, xor)
-  const gone: Encrypt = { ...xor, open: () => Promise.reject(new AlliumError('store.sealed', 'No key.')) }
+  const gone: Encryption = { ...xor, open: () => Promise.reject(new AlliumError('store.sealed', 'No key.')) }
   const store = sqlite(path, { encrypt: gone })
   const chain = store.audit.chainOf('acme')
   expect(await chain.verifySealed()).toEqual({ ok: true, records: 8 })

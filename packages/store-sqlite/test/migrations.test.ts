@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Libsql from 'libsql'
 import { expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
-import { migrations } from '../src/migrations.ts'
+import { migrations } from '../src/migrations/migrations.ts'
 import { fileIn, raw } from './files.ts'
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'a', sessionId: 'chat' }

@@ -3,7 +3,7 @@ import { aes } from '../../store-postgres/test/aes.ts'
 import { oldRows } from '../../store-sql/test/old-rows.ts'
 import { checkDurableRun, checkLists, checkOtherAgent, checkOwnAgent } from '../../store-sql/test/old-sessions.ts'
 import { type SqliteOptions, sqlite } from '../src/index.ts'
-import { migrations } from '../src/migrations.ts'
+import { migrations } from '../src/migrations/migrations.ts'
 import { fileIn, raw } from './files.ts'
 
 /** The schemas before sessions had agents. */

@@ -5,15 +5,15 @@ const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool
 /** The layer with one hook alone; `this` in the hook stays the layer. */
 export function isolate(layer: AnyMiddleware, scope: ScopeName): Middleware {
   const hook = layer[scope] as unknown
-  const others = Object.fromEntries(scopes.map((other) => [other, undefined]))
-  const own = { name: layer.name, ...others, [scope]: typeof hook === 'function' ? hook.bind(layer) : hook }
+  const otherScopes = Object.fromEntries(scopes.map((other) => [other, undefined]))
+  const isolated = { name: layer.name, ...otherScopes, [scope]: typeof hook === 'function' ? hook.bind(layer) : hook }
   // Of the same class: only a plain object must have the keys of a layer and no others.
-  return Object.assign(Object.create(Object.getPrototypeOf(layer) as object), layer, own)
+  return Object.assign(Object.create(Object.getPrototypeOf(layer) as object), layer, isolated)
 }
 
 /** The outermost layer: keeps what comes out of the hook, and provides what the hook injects. */
 export function probe(
-  left: { response?: ModelResponse; toolResult?: ToolResult },
+  replacement: { response?: ModelResponse; toolResult?: ToolResult },
   provide: readonly (readonly [Capability<unknown>, unknown])[],
 ): Middleware {
   return {
@@ -24,12 +24,12 @@ export function probe(
       await next()
     },
     async model(_, next) {
-      left.response = await next()
-      return left.response
+      replacement.response = await next()
+      return replacement.response
     },
     async tool(_, next) {
-      left.toolResult = await next()
-      return left.toolResult
+      replacement.toolResult = await next()
+      return replacement.toolResult
     },
   }
 }

@@ -13,9 +13,9 @@ import {
 import { isolate, probe } from './isolate.ts'
 import type { LayerRun } from './layer-run.ts'
 import { scriptedModel } from './scripted-model.ts'
-import { type StandIns, stepsOf, toolsOf } from './stand-ins.ts'
+import { type Stubs, stepsOf, toolsOf } from './stubs.ts'
 
-export interface RunLayerOptions extends StandIns {
+export interface RunLayerOptions extends Stubs {
   /** As `.use(layer, config)` takes it. */
   config?: unknown | undefined
   /** The turn's input. @default 'hello' */
@@ -33,7 +33,7 @@ export interface RunLayerOptions extends StandIns {
   agent?: Partial<AgentOptions> | undefined
 }
 
-const known: KeysOf<RunLayerOptions> = {
+const optionKeys: KeysOf<RunLayerOptions> = {
   scope: true,
   steps: true,
   args: true,
@@ -59,11 +59,11 @@ const known: KeysOf<RunLayerOptions> = {
  * expect(requests[0].messages[0].content).toBe('Be brief.')
  */
 export async function runLayer(layer: AnyMiddleware, options: RunLayerOptions): Promise<LayerRun> {
-  checkOptions(options ?? null, known, 'runLayer()', 'options.invalid')
+  checkOptions(options ?? null, optionKeys, 'runLayer()', 'options.invalid')
   const { scope, config, agent: agentOptions, principal, context, provide = [], history = [], state = {} } = options
   const model = scriptedModel(stepsOf(options))
   const executed: Record<string, unknown>[] = []
-  const left: { response?: ModelResponse; toolResult?: ToolResult } = {}
+  const replacement: { response?: ModelResponse; toolResult?: ToolResult } = {}
   const agent = new Agent({
     model,
     logger: silent,
@@ -71,14 +71,14 @@ export async function runLayer(layer: AnyMiddleware, options: RunLayerOptions): 
     ...agentOptions,
     tools: [...(agentOptions?.tools ?? []), ...toolsOf(options, executed)],
   })
-    .use(probe(left, provide))
+    .use(probe(replacement, provide))
     .use(isolate(layer, scope), config)
   const session = agent.session({ principal, context })
   const run = await collect(session, () => session.restore({ history, state }), options)
   await agent.dispose().catch((error) => (run.error ??= error))
   return {
-    response: left.response,
-    toolResult: left.toolResult,
+    response: replacement.response,
+    toolResult: replacement.toolResult,
     ...run,
     requests: model.requests,
     executed,

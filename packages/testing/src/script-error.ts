@@ -18,10 +18,10 @@ export function unconsumed(
   used: number,
   last: ModelRequest | undefined,
 ): AlliumError {
-  const came = last === undefined ? 'No request came.' : requestLines(last)
+  const lastRequest = last === undefined ? 'No request came.' : requestLines(last)
   return new AlliumError(
     'test.script',
-    `The scripted model "${id}" was called ${used} times, but its script has ${count(steps.length)}.\n\n${script(steps, used)}\n\n${came}\n\nRemove the steps that are left, or find out why the agent ended before them.`,
+    `The scripted model "${id}" was called ${used} times, but its script has ${count(steps.length)}.\n\n${script(steps, used)}\n\n${lastRequest}\n\nRemove the steps that are left, or find out why the agent ended before them.`,
     { details: { steps: steps.length, used } },
   )
 }

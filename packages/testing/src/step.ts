@@ -80,7 +80,7 @@ export async function* play(
   for (const chunk of answer.chunks ?? [])
     yield typeof chunk === 'string' ? { type: 'text-delta', delta: chunk } : chunk
   for (const call of answer.toolCalls ?? []) yield* callChunks(call, nextId)
-  if (answer.stall === true) await untilAborted(request.signal)
+  if (answer.stall === true) await rejectOnAbort(request.signal)
   if ('error' in answer) throw answer.error
   if (answer.cut === true) return
   const { usage = { inputTokens: 10, outputTokens: 5 }, finishReason } = answer
@@ -106,7 +106,7 @@ function* callChunks({ name, args = {}, callId }: ScriptedToolCall, nextId: () =
   yield { type: 'tool-input-end', callId: id }
 }
 
-function untilAborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) return reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

@@ -63,7 +63,7 @@ const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent
  * agent.use(tools.agent({ agent: researcher, description: 'Finds facts on the web, with sources' }))
  */
 export function agentTool<S extends Schema = undefined, State = {}>(
-  given: AgentToolOptions<S, State>,
+  options: AgentToolOptions<S, State>,
 ): TypedMiddleware<{}> {
   const {
     agent,
@@ -76,7 +76,7 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     timeout = 600_000,
     requireApproval,
     as = `tools:agent:${name}`,
-  }: AgentToolOptions<S, State> = readOptions(given)
+  }: AgentToolOptions<S, State> = readOptions(options)
   const tool: AnyTool = {
     name,
     description,
@@ -86,17 +86,17 @@ export function agentTool<S extends Schema = undefined, State = {}>(
     ...(schema === undefined ? { jsonSchema: taskSchema } : { schema }),
     ...(requireApproval !== undefined && { requireApproval }),
     async execute(args: ToolArgs<S>, ctx) {
-      const ended = await delegate(ctx, agent, input(args), run)
-      if (ended === undefined) return 'waits for a human'
-      switch (ended.status) {
+      const runResult = await delegate(ctx, agent, input(args), run)
+      if (runResult === undefined) return 'waits for a human'
+      switch (runResult.status) {
         case 'completed':
         case 'stopped':
         case 'suspended':
-          return result(ended)
+          return result(runResult)
         case 'blocked':
-          return toolResult({ content: ended.text || `"${name}" was blocked: ${ended.reason}`, isError: true })
+          return toolResult({ content: runResult.text || `"${name}" was blocked: ${runResult.reason}`, isError: true })
         default:
-          return unknownEnd(name, ended.status)
+          return unknownEnd(name, runResult.status)
       }
     },
   }

@@ -12,7 +12,7 @@ import {
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
-import { Flights, memoryKeyValue } from '@allium/resilience'
+import { memoryKeyValue, SingleFlight } from '@allium/resilience'
 
 export interface CacheOptions {
   /** The tools whose results are kept, by name: those that read, and change nothing. */
@@ -38,7 +38,7 @@ export interface ToolsCacheHit {
   callId: string
 }
 
-interface Kept {
+interface CachedResult {
   readonly content: string | Part[]
   readonly value?: unknown
   readonly flow?: FlowLabels
@@ -64,18 +64,18 @@ const readOptions = layerOptions<CacheOptions>('tools:cache', {
  * @example
  * agent.use(tools.cache({ tools: ['search'], ttl: 60_000 }))
  */
-export function cache(given: CacheOptions): TypedMiddleware<{}> {
+export function cache(options: CacheOptions): TypedMiddleware<{}> {
   const {
     tools,
     store,
     ttl = 300_000,
     per = 'user',
     when = () => true,
-    key: more = () => null,
+    key: extraKey = () => null,
     as = 'tools:cache',
-  } = readOptions(given)
-  const own = memoryKeyValue()
-  const flights = new Flights<Kept>()
+  } = readOptions(options)
+  const localStore = memoryKeyValue()
+  const singleFlight = new SingleFlight<CachedResult>()
 
   return defineMiddleware({
     name: as,
@@ -85,40 +85,40 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
     async tool(ctx, next) {
       if (!tools.includes(ctx.tool.name) || needsApproval(ctx) || ctx.invalid !== undefined || !when(ctx)) return next()
       const { name, description, jsonSchema } = ctx.tool
-      const key = `${as}:${await digestOf([sharersOf(ctx, per), name, description, jsonSchema, ctx.args, more(ctx)])}`
-      const found = await flights.find(key, ctx, () => kept(ctx, key))
-      if ('value' in found) {
+      const key = `${as}:${await digestOf([sharersOf(ctx, per), name, description, jsonSchema, ctx.args, extraKey(ctx)])}`
+      const hit = await singleFlight.find(key, ctx, () => readCached(ctx, key))
+      if ('value' in hit) {
         ctx.emit({ type: 'tools:cache', tool: name, callId: ctx.callId })
-        return ctx.skipCall(structuredClone(found.value))
+        return ctx.skipCall(structuredClone(hit.value))
       }
       try {
         const result = await next()
         const copy = result.status === 'ok' ? copyOf(ctx, result) : undefined
         if (copy !== undefined) {
-          found.land(copy)
-          await keep(ctx, key, copy)
+          hit.resolve(copy)
+          await writeCached(ctx, key, copy)
         }
         return result
       } finally {
-        found.end()
+        hit.release()
       }
     },
   })
 
   function storeOf(ctx: ToolContext): KeyValue {
-    return store ?? ctx.find(sharedStore)?.keyValue ?? own
+    return store ?? ctx.find(sharedStore)?.keyValue ?? localStore
   }
 
-  async function kept(ctx: ToolContext, key: string): Promise<Kept | undefined> {
+  async function readCached(ctx: ToolContext, key: string): Promise<CachedResult | undefined> {
     try {
-      return (await storeOf(ctx).get(key)) as Kept | undefined
+      return (await storeOf(ctx).get(key)) as CachedResult | undefined
     } catch (error) {
       ctx.logger.warn(`"${as}" could not read its store: the tool runs.`, { error })
       return undefined
     }
   }
 
-  async function keep(ctx: ToolContext, key: string, copy: Kept) {
+  async function writeCached(ctx: ToolContext, key: string, copy: CachedResult) {
     try {
       await storeOf(ctx).set(key, copy, ttl, writerOf(ctx))
     } catch (error) {
@@ -127,7 +127,7 @@ export function cache(given: CacheOptions): TypedMiddleware<{}> {
   }
 
   /** Undefined for what cannot be copied, such as a function: its caller alone gets it. */
-  function copyOf(ctx: ToolContext, { content, value, flow }: Kept): Kept | undefined {
+  function copyOf(ctx: ToolContext, { content, value, flow }: CachedResult): CachedResult | undefined {
     try {
       return structuredClone({ content, value, ...(flow !== undefined && { flow }) })
     } catch (error) {

@@ -50,8 +50,8 @@ const readOptions = layerOptions<EmulateOptions>('tools:emulate', {
  * @example
  * if (dryRun) agent.use(tools.emulate({ model: small, instructions: 'The warehouse is empty.' }))
  */
-export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
-  const { model, tools, instructions = '', use = [], as = 'tools:emulate' } = readOptions(given)
+export function emulate(options: EmulateOptions): TypedMiddleware<{}> {
+  const { model, tools, instructions = '', use = [], as = 'tools:emulate' } = readOptions(options)
   const player = new Agent({ name: as, model: as, instructions: `${role}\n\n${instructions}`.trim(), maxSteps: 1 })
   player.use(use)
 
@@ -65,8 +65,8 @@ export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
       if (tools !== undefined && !tools.includes(ctx.tool.name)) return next()
       if (ctx.invalid !== undefined)
         return ctx.skipCall({ content: ctx.invalid.map(({ message }) => message).join('\n'), isError: true })
-      const marks = (ctx.metadata[as] ??= []) as string[]
-      if (!marks.includes(ctx.callId)) marks.push(ctx.callId)
+      const emulatedCalls = (ctx.metadata[as] ??= []) as string[]
+      if (!emulatedCalls.includes(ctx.callId)) emulatedCalls.push(ctx.callId)
       return play(ctx)
     },
   })
@@ -74,11 +74,11 @@ export function emulate(given: EmulateOptions): TypedMiddleware<{}> {
   async function play(ctx: ToolContext): Promise<ToolResult> {
     const { name } = ctx.tool
     try {
-      const found = await ctx.resolveModel(model)
-      const played = await delegate(ctx, player, callOf(ctx), { model: found })
+      const resolved = await ctx.resolveModel(model)
+      const played = await delegate(ctx, player, callOf(ctx), { model: resolved })
       const { inputTokens, outputTokens } = played?.usage ?? { inputTokens: 0, outputTokens: 0 }
-      ctx.emit({ type: 'tools:emulate', tool: name, callId: ctx.callId, model: found.id, inputTokens, outputTokens })
-      if (played?.status === 'completed') return ctx.skipCall({ content: played.text, value: parsed(played.text) })
+      ctx.emit({ type: 'tools:emulate', tool: name, callId: ctx.callId, model: resolved.id, inputTokens, outputTokens })
+      if (played?.status === 'completed') return ctx.skipCall({ content: played.text, value: parseJson(played.text) })
       ctx.logger.warn(`"${as}" could not play "${name}": it ended ${played?.status}.`)
     } catch (error) {
       if (ctx.signal.aborted) throw error
@@ -98,7 +98,7 @@ function callOf({ tool: { name, description, jsonSchema }, args }: ToolContext):
 }
 
 /** As a tool's own value is what it returned, and not its text. */
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

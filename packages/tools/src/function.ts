@@ -40,7 +40,7 @@ const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {
  *   }),
  * )
  */
-export function functionTool<S extends Schema = undefined>(given: FunctionOptions<S>): TypedMiddleware<{}> {
-  const { as, ...tool } = readOptions(given)
+export function functionTool<S extends Schema = undefined>(options: FunctionOptions<S>): TypedMiddleware<{}> {
+  const { as, ...tool } = readOptions(options)
   return defineMiddleware({ name: as ?? `tools:function:${tool.name}`, tools: [tool as AnyTool] })
 }

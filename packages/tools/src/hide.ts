@@ -3,12 +3,12 @@ import { fold } from '@allium/detect'
 /** A text without some secrets, however it writes them: as they are, with escapes of URLs or of JSON. */
 export function hide(text: string, secrets: readonly string[]): string {
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
-  const plain = longestFirst.flatMap(written).reduce(hidePlain, text)
-  return longestFirst.reduce(hideFolded, plain)
+  const plain = longestFirst.flatMap(encodings).reduce(replacePlain, text)
+  return longestFirst.reduce(replaceFolded, plain)
 }
 
 /** What writers of URLs and of JSON make of a secret, within another one too. Others' ways are found by folding. */
-function written(secret: string): string[] {
+function encodings(secret: string): string[] {
   const urls = [encodeURI, encodeURIComponent].flatMap((write) => [write(well(secret)), write(write(well(secret)))])
   const small = urls.map((url) => url.replace(/%(?:25)*[\dA-F]{2}/g, (code) => code.toLowerCase()))
   const all = [...urls, ...small, inJson(inJson(secret)), inJson(secret), secret]
@@ -19,22 +19,26 @@ function written(secret: string): string[] {
 const well = (text: string): string => text.replace(/\p{Cs}/gu, '\ufffd')
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 
-function hidePlain(text: string, secret: string): string {
-  return text.replaceAll(secret, mark)
+function replacePlain(text: string, secret: string): string {
+  return text.replaceAll(secret, placeholder)
 }
 
-function hideFolded(text: string, secret: string): string {
+function replaceFolded(text: string, secret: string): string {
   const folded = fold(text)
-  const wanted = fold(secret).text
-  if (wanted === '') return text
+  const foldedSecret = fold(secret).text
+  if (foldedSecret === '') return text
   let hidden = ''
   let from = 0
-  for (let at = folded.text.indexOf(wanted); at >= 0; at = folded.text.indexOf(wanted, at + wanted.length)) {
-    const [start, end] = folded.original(at, at + wanted.length)
-    hidden += text.slice(from, start) + mark
+  for (
+    let at = folded.text.indexOf(foldedSecret);
+    at >= 0;
+    at = folded.text.indexOf(foldedSecret, at + foldedSecret.length)
+  ) {
+    const [start, end] = folded.original(at, at + foldedSecret.length)
+    hidden += text.slice(from, start) + placeholder
     from = end
   }
   return from === 0 ? text : hidden + text.slice(from)
 }
 
-const mark = '[secret]'
+const placeholder = '[secret]'

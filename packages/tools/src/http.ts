@@ -11,11 +11,11 @@ import {
 import { contentOf } from './http/content.ts'
 import { HeadersByOrigin, type HttpHeaders } from './http/headers.ts'
 import { HostList } from './http/host-list.ts'
-import { refused } from './http/refused.ts'
 import { type Allowed, request } from './http/request.ts'
+import { requestRefused } from './http/request-refused.ts'
 
-const everyMethod = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
-export type HttpMethod = (typeof everyMethod)[number]
+const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+export type HttpMethod = (typeof allMethods)[number]
 
 /** Gives the addresses that a host name stands for. */
 export type HttpLookup = (hostname: string) => Promise<readonly string[]>
@@ -60,7 +60,7 @@ export interface HttpOptions {
 const readOptions = layerOptions<HttpOptions>('tools:http', {
   hosts: option.required(option.any, 'names such as "api.example.com", or "*" for any'),
   allowPrivate: option.any,
-  methods: option.some(option.oneOf(...everyMethod)),
+  methods: option.some(option.oneOf(...allMethods)),
   headers: option.either(option.object, option.fn),
   requestHeaders: option.list(option.text),
   files: option.list(option.text),
@@ -102,10 +102,10 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
     ...(timeout !== undefined && { timeout }),
     ...(requireApproval !== undefined && { requireApproval }),
     async execute(given: Record<string, unknown>, { signal, principal }: ToolExecution) {
-      const asked = readArgs(given, methods, requestHeaders)
+      const requestArgs = readArgs(given, methods, requestHeaders)
       const headers = await headersFor(principal)
       const allowed: Allowed = { ...bounds, headers }
-      const answer = await request(asked, allowed, signal)
+      const answer = await request(requestArgs, allowed, signal)
       return toolResult({ content: contentOf(answer, { files, hide: (text) => headers.hide(text) }) })
     },
   }
@@ -144,12 +144,15 @@ function schemaFor(methods: readonly string[], requestHeaders: readonly string[]
 /** The schema is not asked where an agent has no validator: what is not as it says is refused here. */
 function readArgs(given: Record<string, unknown>, methods: readonly HttpMethod[], requestHeaders: readonly string[]) {
   const { url, method = methods[0], headers = {}, body } = given
-  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null) throw refused('Give a url as a text.')
-  if (!methods.includes(method as HttpMethod)) throw refused(`The method is one of ${methods.join(', ')}.`)
+  if (typeof url !== 'string' || typeof headers !== 'object' || headers === null)
+    throw requestRefused('Give a url as a text.')
+  if (!methods.includes(method as HttpMethod)) throw requestRefused(`The method is one of ${methods.join(', ')}.`)
   if (body !== undefined && (typeof body !== 'string' || method === 'GET' || method === 'HEAD'))
-    throw refused('A body is a text, and GET and HEAD have none.')
-  const own = Object.entries(headers).map(([header, value]) => [header.toLowerCase(), String(value)] as const)
-  const odd = own.find(([header]) => !requestHeaders.some((known) => known.toLowerCase() === header))
-  if (odd !== undefined) throw refused(`The header "${odd[0].slice(0, 100)}" may not be set.`)
-  return { url, method: method as HttpMethod, headers: Object.fromEntries(own), body }
+    throw requestRefused('A body is a text, and GET and HEAD have none.')
+  const configuredHeaders = Object.entries(headers).map(
+    ([header, value]) => [header.toLowerCase(), String(value)] as const,
+  )
+  const odd = configuredHeaders.find(([header]) => !requestHeaders.some((known) => known.toLowerCase() === header))
+  if (odd !== undefined) throw requestRefused(`The header "${odd[0].slice(0, 100)}" may not be set.`)
+  return { url, method: method as HttpMethod, headers: Object.fromEntries(configuredHeaders), body }
 }

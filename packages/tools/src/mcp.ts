@@ -167,7 +167,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
     if (typeof options.allowPrivate === 'object') new HostList(as, ['*'], options.allowPrivate)
   }
   /** The names of its tools, for the tool hook; of all agents that have this layer. */
-  const own = new Set<string>()
+  const ownTools = new Set<string>()
   const declines = new Set<Dialogues['decline']>()
 
   return defineMiddleware({
@@ -178,8 +178,8 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const { logger, clock } = ctx
       const toolbox = new Toolbox({ name, prefix, include, exclude, requireApproval, timeout, pin, flow }, logger)
       const onTools = toolbox.update.bind(toolbox)
-      const may = { asks: elicitation !== false, samples: sampling !== false }
-      const setup = { name, secrets: new Secrets(options), connectTimeout, maxBytes, logger, clock, ...may }
+      const allowed = { canElicit: elicitation !== false, canSample: sampling !== false }
+      const setup = { name, secrets: new Secrets(options), connectTimeout, maxBytes, logger, clock, ...allowed }
       const { expiresIn = 600_000 } = typeof elicitation === 'object' ? elicitation : {}
       const dialogues = new Dialogues(name, expiresIn, ctx, samplingOf(name, sampling, logger))
       const forget = dialogues.decline.bind(dialogues)
@@ -188,7 +188,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       const compare = users?.tools === undefined ? toolbox.compare.bind(toolbox) : undefined
       const calls = users
         ? new PerPrincipal({ ...setup, onTools: compare }, users)
-        : new Connection({ ...setup, server: options, owner: nobody, onTools }, reconnect)
+        : new Connection({ ...setup, server: options, owner: noOwner, onTools }, reconnect)
       try {
         if (calls instanceof Connection) await calls.open()
         else if (users !== undefined) onTools(users.tools?.map(listed) ?? (await listing(setup, users)))
@@ -196,9 +196,9 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         for (const tool of toolbox.tools(calls, dialogues)) {
           try {
             ctx.registerTool(tool)
-            own.add(tool.name)
+            ownTools.add(tool.name)
           } catch (error) {
-            toolbox.leftOut(tool.name, messageOf(error).replace(/\.$/, ''))
+            toolbox.skipTool(tool.name, messageOf(error).replace(/\.$/, ''))
           }
         }
         await next()
@@ -211,7 +211,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
     async tool(ctx, next) {
       if (ctx.approval !== undefined && 'deny' in ctx.approval) for (const decline of declines) decline(ctx)
       const result = await next()
-      return own.has(ctx.tool.name) ? withStructured(result) : result
+      return ownTools.has(ctx.tool.name) ? withStructured(result) : result
     },
   })
 }
@@ -277,7 +277,7 @@ async function listing(
     ...(allowPrivate !== undefined && { allowPrivate }),
   }
   const onTools = (listed: readonly Tool[]) => void (tools = listed)
-  const connection = new Connection({ ...setup, server, owner: nobody, onTools }, 'by calls alone')
+  const connection = new Connection({ ...setup, server, owner: noOwner, onTools }, 'by calls alone')
   try {
     await connection.open()
     return tools
@@ -290,7 +290,7 @@ function listed({ name, description, jsonSchema }: ToolDef): Tool {
   return { name, description, inputSchema: jsonSchema as Tool['inputSchema'] }
 }
 
-function nobody(): undefined {}
+function noOwner(): undefined {}
 
 function protocolOf(url: string | URL): string {
   return URL.canParse(String(url)) ? new URL(url).protocol : ''

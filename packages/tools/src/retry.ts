@@ -1,5 +1,5 @@
 import { defineMiddleware, layerOptions, option, type ToolResult, type TypedMiddleware } from '@allium/core'
-import { backoff, isFinal, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
+import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
 
 export interface RetryOptions {
   /** The tools that may run again, by name: those that only read, or that do the same once as twice. */
@@ -58,7 +58,7 @@ const readOptions = layerOptions<RetryOptions>('tools:retry', {
  * @example
  * agent.use(tools.retry({ tools: ['search', 'http_request'] }))
  */
-export function retry(given: RetryOptions): TypedMiddleware<{}> {
+export function retry(options: RetryOptions): TypedMiddleware<{}> {
   const {
     tools,
     attempts = 3,
@@ -68,8 +68,8 @@ export function retry(given: RetryOptions): TypedMiddleware<{}> {
     when = isTransient,
     random = Math.random,
     as = 'tools:retry',
-  } = readOptions(given)
-  const waits = { delay, maxDelay, jitter, random }
+  } = readOptions(options)
+  const backoffOptions = { delay, maxDelay, jitter, random }
 
   return defineMiddleware({
     name: as,
@@ -80,16 +80,23 @@ export function retry(given: RetryOptions): TypedMiddleware<{}> {
       for (let attempt = 1; ; attempt++) {
         const { result, error } = await outcomeOf(next)
         const failed = result === undefined || result.status === 'error'
-        const goesOn = failed && attempt < attempts && !ctx.signal.aborted && !isFinal(error)
-        const delayOf = () => Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt, waits), maxDelay)
-        const again = goesOn ? await pause(ctx, () => (when(error, result) ? delayOf() : undefined)) : undefined
-        if (again === undefined) {
+        const mayRetry = failed && attempt < attempts && !ctx.signal.aborted && !isNonRetryable(error)
+        const delayOf = () => Math.min(retryAfter(error, ctx.clock.now()) ?? backoff(attempt, backoffOptions), maxDelay)
+        const retryPause = mayRetry ? await pause(ctx, () => (when(error, result) ? delayOf() : undefined)) : undefined
+        if (retryPause === undefined) {
           if (result === undefined) throw error
           return result
         }
         const { callId, tool } = ctx
-        ctx.emit({ type: 'tools:retry', tool: tool.name, callId, attempt, delay: again.delay, status: statusOf(error) })
-        await again.wait()
+        ctx.emit({
+          type: 'tools:retry',
+          tool: tool.name,
+          callId,
+          attempt,
+          delay: retryPause.delay,
+          status: statusOf(error),
+        })
+        await retryPause.wait()
       }
     },
   })

@@ -30,14 +30,14 @@ const readOptions = layerOptions<TruncateOptions>('tools:truncate', {
  * @example
  * agent.use(tools.truncate({ maxChars: 8_000, keep: 'both' }))
  */
-export function truncate(given: TruncateOptions = {}): TypedMiddleware<{}> {
+export function truncate(options: TruncateOptions = {}): TypedMiddleware<{}> {
   const {
     maxChars = 20_000,
     keep = 'start',
     tools,
     marker = (omitted) => `\n[… ${omitted} characters left out …]\n`,
     as = 'tools:truncate',
-  }: TruncateOptions = readOptions(given)
+  }: TruncateOptions = readOptions(options)
 
   return defineMiddleware({
     name: as,
@@ -47,21 +47,22 @@ export function truncate(given: TruncateOptions = {}): TypedMiddleware<{}> {
       const result = await next()
       if (tools !== undefined && !tools.includes(ctx.tool.name)) return result
       const { content } = result
-      if (typeof content === 'string') return content.length > maxChars ? { ...result, content: cut(content) } : result
-      return textLength(content) > maxChars ? { ...result, content: cutParts(content) } : result
+      if (typeof content === 'string')
+        return content.length > maxChars ? { ...result, content: truncateText(content) } : result
+      return textLength(content) > maxChars ? { ...result, content: truncateParts(content) } : result
     },
   })
 
-  function cut(text: string): string {
+  function truncateText(text: string): string {
     const start = keep === 'end' ? 0 : keep === 'both' ? Math.ceil(maxChars / 2) : maxChars
-    const head = wholeStart(text, start)
-    const tail = wholeEnd(text, maxChars - start)
+    const head = safeStart(text, start)
+    const tail = safeEnd(text, maxChars - start)
     return head + marker(text.length - head.length - tail.length) + tail
   }
 
   /** The texts as one, in the place of the first. */
-  function cutParts(parts: readonly Part[]): Part[] {
-    const text = cut(parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'))
+  function truncateParts(parts: readonly Part[]): Part[] {
+    const text = truncateText(parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'))
     const first = parts.findIndex(({ type }) => type === 'text')
     return parts.flatMap((part, i): Part[] =>
       part.type !== 'text' ? [part] : i === first ? [{ type: 'text', text }] : [],
@@ -74,11 +75,11 @@ function textLength(parts: readonly Part[]): number {
 }
 
 /** The first characters, without half of a pair at the end. */
-function wholeStart(text: string, length: number): string {
+function safeStart(text: string, length: number): string {
   return isHigh(text.charCodeAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
 }
 
-function wholeEnd(text: string, length: number): string {
+function safeEnd(text: string, length: number): string {
   const from = text.length - length
   return length > 0 && isHigh(text.charCodeAt(from - 1)) ? text.slice(from + 1) : text.slice(from)
 }

@@ -6,7 +6,7 @@ import { AddressCheck } from '../src/http/address.ts'
 import { HeadersByOrigin } from '../src/http/headers.ts'
 import { HostList } from '../src/http/host-list.ts'
 import { loadNode } from '../src/http/node.ts'
-import { redirected } from '../src/http/request.ts'
+import { followRedirect } from '../src/http/request.ts'
 import { type HttpOptions, http } from '../src/index.ts'
 import { ask, serve, serveText } from './http/scene.ts'
 
@@ -308,16 +308,20 @@ describe('tools.http, redirects', () => {
   const post = { url: new URL('https://a.test/'), method: 'POST', headers: { 'content-type': 'text/csv' }, body: 'a,b' }
 
   it.each([301, 302, 303])('asks for the answer of a POST with GET after %i, without the body', (status) => {
-    expect(redirected(post, status, '/done', allowed)).toMatchObject({ method: 'GET', body: undefined, headers: {} })
+    expect(followRedirect(post, status, '/done', allowed)).toMatchObject({
+      method: 'GET',
+      body: undefined,
+      headers: {},
+    })
   })
 
   it.each([307, 308])('repeats a POST after %i', (status) => {
-    expect(redirected(post, status, '/again', allowed)).toEqual({ ...post, url: new URL('https://a.test/again') })
+    expect(followRedirect(post, status, '/again', allowed)).toEqual({ ...post, url: new URL('https://a.test/again') })
   })
 
   it('follows to no plain http from https, and to no method that is not allowed', () => {
-    expect(() => redirected(post, 307, 'http://a.test/', allowed)).toThrow(/redirects to what/)
-    expect(() => redirected(post, 303, '/x', { ...allowed, methods: ['POST'] })).toThrow(/redirects to what/)
+    expect(() => followRedirect(post, 307, 'http://a.test/', allowed)).toThrow(/redirects to what/)
+    expect(() => followRedirect(post, 303, '/x', { ...allowed, methods: ['POST'] })).toThrow(/redirects to what/)
   })
 })
 

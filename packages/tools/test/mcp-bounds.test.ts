@@ -162,7 +162,10 @@ describe('A connection', () => {
     const server = { url }
     const setup = { name: 'srv', server, secrets: new Secrets(server), connectTimeout: 10_000, maxBytes, logger, clock }
     for (let i = 0; i < 3; i++) {
-      const link = await Link.to({ ...setup, asks: true, samples: false, owner: () => {}, onTools: () => {} }, signal)
+      const link = await Link.to(
+        { ...setup, canElicit: true, canSample: false, owner: () => {}, onTools: () => {} },
+        signal,
+      )
       await link.close()
     }
     expect(getEventListeners(signal, 'abort')).toEqual([])

@@ -14,14 +14,14 @@ async function heard(pieces: readonly string[]) {
   const chunks = pieces.map((piece) => new TextEncoder().encode(piece))
   const body = new ReadableStream({ pull: (to) => (chunks.length > 0 ? to.enqueue(chunks.shift()) : to.close()) })
   const response = new Response(body, { headers: { 'content-type': 'text/event-stream' } })
-  await callers.listening(response, JSON.stringify(call)).text()
+  await callers.trackResponse(response, JSON.stringify(call)).text()
   return callers
 }
 
 test('A question is its call’s, wherever its event is cut', async () => {
   const event = 'event: message\r\ndata: {"id":"q1","method":"elicitation/create"}\r\n\r\n'
   for (let at = 1; at < event.length; at++)
-    expect((await heard([event.slice(0, at), event.slice(at)])).asked('q1')).toBe(caller)
+    expect((await heard([event.slice(0, at), event.slice(at)])).callerOf('q1')).toBe(caller)
 })
 
 test('A long event in small pieces takes time by its length alone', async () => {

@@ -16,7 +16,7 @@ it.each([
   ['an error of Allium with a cause', new AlliumError('http.failed', 'It failed.', { cause: raw })],
   ['a cause of a cause', new Error('outer', { cause: new AlliumError('http.failed', 'It failed.', { cause: raw }) })],
 ])('keeps the words of %s and no secret of its fields', (_, thrown) => {
-  const shown = inspect(secrets.cleaned(thrown), { showHidden: true, depth: 9 })
+  const shown = inspect(secrets.redactError(thrown), { showHidden: true, depth: 9 })
   expect(shown).toContain('refused for [secret]')
   expect(shown).not.toContain('sk-planted')
 })

@@ -5,40 +5,40 @@ export interface Plant {
 }
 
 const flow = 'guard/src/flow.ts'
-const scan = 'guard/src/flow/scan.ts'
+const scan = 'guard/src/flow/label-scanner.ts'
 const addresses = 'guard/src/flow/addresses.ts'
 const answers = 'guard/src/flow/json-answer.ts'
 const lines = 'guard/src/flow/line-cleaner.ts'
 const markup = 'guard/src/flow/markup.ts'
-const unlinked = 'guard/src/flow/unlinked.ts'
+const unlinked = 'guard/src/flow/link-filter.ts'
 
 export const plants: readonly Plant[] = [
   {
     breaks: 'labels are not persisted',
     edits: [
       [flow, 'default: null, reducer', 'default: null, persist: false, reducer'],
-      [flow, "isNew && unlabelled === 'untrusted'", 'isNew && false'],
+      [flow, "isUnlabelled && unlabelled === 'untrusted'", 'isUnlabelled && false'],
     ],
   },
   {
     breaks: 'labels last for a turn',
     edits: [
       [flow, 'default: null, reducer', "default: null, scope: 'turn', reducer"],
-      [flow, "isNew && unlabelled === 'untrusted'", 'isNew && false'],
+      [flow, "isUnlabelled && unlabelled === 'untrusted'", 'isUnlabelled && false'],
     ],
   },
   { breaks: 'sub-agents do not inherit it', edits: [[flow, 'inherit: true', 'inherit: false']] },
   {
     breaks: 'a call counts with what its siblings have brought',
-    edits: [[flow, 'calls.get(ctx.metadata)?.get(ctx.callId) ?? current(ctx)', 'current(ctx)']],
+    edits: [[flow, 'callLabels.get(ctx.metadata)?.get(ctx.callId) ?? labelsOfCall(ctx)', 'labelsOfCall(ctx)']],
   },
   {
     breaks: 'a call that no model call of this turn made counts with nothing',
     edits: [
       [
         flow,
-        'calls.get(ctx.metadata)?.get(ctx.callId) ?? current(ctx)',
-        'calls.get(ctx.metadata)?.get(ctx.callId) ?? {}',
+        'callLabels.get(ctx.metadata)?.get(ctx.callId) ?? labelsOfCall(ctx)',
+        'callLabels.get(ctx.metadata)?.get(ctx.callId) ?? {}',
       ],
     ],
   },
@@ -47,15 +47,15 @@ export const plants: readonly Plant[] = [
     edits: [
       [
         flow,
-        'const { name } = ctx.tool\n    const whole',
-        "if (result.status === 'error') return result\n    const { name } = ctx.tool\n    const whole",
+        'const { name } = ctx.tool\n    const toolFlow',
+        "if (result.status === 'error') return result\n    const { name } = ctx.tool\n    const toolFlow",
       ],
       [scan, 'if (missing === true', 'if (isError === true || missing === true'],
     ],
   },
   {
     breaks: 'what the provider brings into an answer does not count for its calls',
-    edits: [[flow, 'note(ctx, inMessage(response.message, plan), known)', 'known']],
+    edits: [[flow, 'addLabels(ctx, labelsOfMessage(response.message, plan), known)', 'known']],
   },
   {
     breaks: 'results that a layer gave are not labelled',
@@ -70,18 +70,24 @@ export const plants: readonly Plant[] = [
     edits: [
       [
         flow,
-        "if (role === 'assistant' || role === 'tool') note(ctx, { untrusted: { kind: 'input' } })",
-        "if (role === 'tool') note(ctx, { untrusted: { kind: 'input' } })",
+        "if (role === 'assistant' || role === 'tool') addLabels(ctx, { untrusted: { kind: 'input' } })",
+        "if (role === 'tool') addLabels(ctx, { untrusted: { kind: 'input' } })",
       ],
     ],
   },
   {
     breaks: 'a history without labels is trusted',
-    edits: [[flow, "isNew && unlabelled === 'untrusted'", 'isNew && false']],
+    edits: [[flow, "isUnlabelled && unlabelled === 'untrusted'", 'isUnlabelled && false']],
   },
   {
     breaks: 'a history that was put in the place of another is not seen',
-    edits: [[flow, 'seen.has(labels) && isOther(history)', 'false && seen.has(labels) && isOther(history)']],
+    edits: [
+      [
+        flow,
+        'knownLabels.has(labels) && isReplacedHistory(history)',
+        'false && knownLabels.has(labels) && isReplacedHistory(history)',
+      ],
+    ],
   },
   {
     breaks: 'what a result says of itself is not heard',
@@ -92,7 +98,7 @@ export const plants: readonly Plant[] = [
   },
   {
     breaks: 'a cached result of a sub-agent counts as one that ran',
-    edits: [[flow, "handsOn && result.status === 'skipped' ? whole : declared", 'declared']],
+    edits: [[flow, "isHandoff && result.status === 'skipped' ? toolFlow : declared", 'declared']],
   },
   {
     breaks: 'a changed listing is not heard of',
@@ -136,8 +142,8 @@ export const plants: readonly Plant[] = [
     edits: [
       [
         lines,
-        'const [pieces, rest] = this.#inPieces(this.#held.slice(from))',
-        "const [pieces, rest] = [this.#held.slice(from), '']",
+        'const [pieces, rest] = this.#splitLongLine(this.#buffer.slice(from))',
+        "const [pieces, rest] = [this.#buffer.slice(from), '']",
       ],
     ],
   },
@@ -155,7 +161,7 @@ export const plants: readonly Plant[] = [
   },
   {
     breaks: 'addresses that stand by themselves pass',
-    edits: [[addresses, 'sign.test(found) ? inWord(found, may) : found', 'found']],
+    edits: [[addresses, 'candidateSign.test(token) ? cleanWord(token, isAllowedHost) : token', 'token']],
   },
   {
     breaks: 'tags keep what they carry',

@@ -5,7 +5,7 @@ export interface Draft<Context> {
 }
 
 /** Whether an entry may still act. */
-export interface Life {
+export interface EntryState {
   open: boolean
 }
 

@@ -1,21 +1,21 @@
 import { isBlockError, messageOf } from '@allium/core'
 import type { ErrorPhase, HookContexts, HookName } from '../contexts.ts'
-import type { Draft, Life } from './draft.ts'
+import type { Draft, EntryState } from './draft.ts'
 import type { Entry } from './hooks.ts'
 import type { InTurn, Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
-import { runEntry } from './run-entry.ts'
+import { runEntry } from './run-hook-entry.ts'
 
 /** Where a hook fires. */
 export interface Firing<Name extends HookName> {
   readonly hook: Name
-  readonly place: InTurn
+  readonly turn: InTurn
   /** What `onError` is told of a failure. */
   readonly phase: ErrorPhase
   /** The context for one entry. */
-  draft(life: Life): Draft<HookContexts[Name]>
+  draft(entryState: EntryState): Draft<HookContexts[Name]>
   /** Whether an entry has decided, so that no later one is asked. */
-  decided?(): boolean
+  isDecided?(): boolean
   /** Refuses what the hook stands before or after. @default the turn is blocked */
   refuse?(reason: string): void
 }
@@ -25,48 +25,48 @@ export interface Firing<Name extends HookName> {
  * `onError`, and refuses where the entry is a policy; a timeout is passed over, or refuses.
  */
 export async function fire<Name extends HookName>(loop: Loop, firing: Firing<Name>): Promise<void> {
-  const { hook, place, phase } = firing
+  const { hook, turn, phase } = firing
   const entries = loop.hooks[hook] as readonly Entry<Name>[] | undefined
   if (entries === undefined) return
-  const before = loop.stopped
+  const stoppedBefore = loop.stopped
   for (const entry of entries) {
-    const life: Life = { open: true }
+    const entryState: EntryState = { open: true }
     try {
-      const { ctx, commit } = firing.draft(life)
-      const running = runEntry(hook, entry as Entry, ctx, place, life)
+      const { ctx, commit } = firing.draft(entryState)
+      const running = runEntry(hook, entry as Entry, ctx, turn, entryState)
       if (running !== undefined && (await running) === 'late') {
-        const closes = entry.policy ?? hook === 'beforeToolExecution'
-        place.logger.warn(
-          `The hook ${entry.label} took longer than ${entry.timeout} ms; ${closes ? 'so it refuses' : 'the loop goes on without it'}.`,
+        const failsClosed = entry.policy ?? hook === 'beforeToolExecution'
+        turn.logger.warn(
+          `The hook ${entry.label} took longer than ${entry.timeout} ms; ${failsClosed ? 'so it refuses' : 'the loop goes on without it'}.`,
         )
-        if (closes) return refuse(firing, 'took too long')
+        if (failsClosed) return refuse(firing, 'took too long')
         continue
       }
       commit?.()
     } catch (error) {
-      if (isBlockError(error) || place.signal.aborted) throw error
-      const closes = entry.policy ?? isBefore(hook)
-      place.logger.warn(
-        `The hook ${entry.label} failed; ${closes ? 'so it refuses' : 'the loop goes on'}: ${messageOf(error)}`,
+      if (isBlockError(error) || turn.signal.aborted) throw error
+      const failsClosed = entry.policy ?? isBefore(hook)
+      turn.logger.warn(
+        `The hook ${entry.label} failed; ${failsClosed ? 'so it refuses' : 'the loop goes on'}: ${messageOf(error)}`,
         { error },
       )
-      if (hook !== 'onError') await tellError(loop, place, phase, error)
-      return closes ? refuse(firing, 'failed') : undefined
+      if (hook !== 'onError') await fireError(loop, turn, phase, error)
+      return failsClosed ? refuse(firing, 'failed') : undefined
     }
-    if (firing.decided?.() === true || (loop.stopped !== undefined && before === undefined)) return
+    if (firing.isDecided?.() === true || (loop.stopped !== undefined && stoppedBefore === undefined)) return
   }
 }
 
 /** Tells `onError` of an error, once. */
-export async function tellError(loop: Loop, place: InTurn, phase: ErrorPhase, error: unknown): Promise<void> {
+export async function fireError(loop: Loop, turn: InTurn, phase: ErrorPhase, error: unknown): Promise<void> {
   if (loop.hooks.onError === undefined || !loop.isNew(error)) return
-  const told = error instanceof Error ? error : new Error(messageOf(error), { cause: error })
-  const draft = (life: Life) => ({ ctx: inLoop(loop, life, { error: told, phase }) })
-  await fire(loop, { hook: 'onError', place, phase, draft })
+  const wrapped = error instanceof Error ? error : new Error(messageOf(error), { cause: error })
+  const draft = (entryState: EntryState) => ({ ctx: inLoop(loop, entryState, { error: wrapped, phase }) })
+  await fire(loop, { hook: 'onError', turn, phase, draft })
 }
 
 /** Whether an error from inside ends the run, or the call, by intent: a block or an abort is no exception. */
-export function isEnding(error: unknown, { signal }: InTurn): boolean {
+export function endsRun(error: unknown, { signal }: InTurn): boolean {
   return isBlockError(error) || signal.aborted
 }
 
@@ -74,8 +74,8 @@ function isBefore(hook: HookName): boolean {
   return hook === 'beforeLoopBegin' || hook === 'beforeModelCall' || hook === 'beforeToolExecution'
 }
 
-function refuse<Name extends HookName>({ hook, place, refuse }: Firing<Name>, what: string): void {
-  const reason = `The hook "${hook}" ${what}.`
+function refuse<Name extends HookName>({ hook, turn, refuse }: Firing<Name>, problem: string): void {
+  const reason = `The hook "${hook}" ${problem}.`
   if (refuse !== undefined) return refuse(reason)
-  place.block(reason)
+  turn.block(reason)
 }

@@ -25,7 +25,7 @@ export interface Entry<Name extends HookName = HookName> {
 export type Hooks = { readonly [Name in HookName]?: readonly Entry<Name>[] }
 
 /** What the layers read at the start of each turn; a reload replaces the hooks. */
-export interface Live {
+export interface LiveConfig {
   hooks: Hooks
   readonly maxIterations: number
 }

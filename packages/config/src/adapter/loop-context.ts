@@ -1,12 +1,12 @@
 import type { Message } from '@allium/core'
 import type { LoopContext } from '../contexts.ts'
-import { type Draft, Lazy, type Life } from './draft.ts'
+import { type Draft, type EntryState, Lazy } from './draft.ts'
 import type { Loop } from './loop.ts'
 import { sendableMessages } from './sendable.ts'
 
-/** @param more messages that are not in the conversation yet */
-export function loopDraft(loop: Loop, life: Life, more: readonly Message[] = []): Draft<LoopContext> {
-  const messages = new Lazy<Message[]>(() => [...loop.messages, ...more])
+/** @param added messages that are not in the conversation yet */
+export function loopDraft(loop: Loop, entryState: EntryState, added: readonly Message[] = []): Draft<LoopContext> {
+  const messages = new Lazy<Message[]>(() => [...loop.messages, ...added])
   const ctx = {
     get messages() {
       return messages.value
@@ -19,7 +19,7 @@ export function loopDraft(loop: Loop, life: Life, more: readonly Message[] = [])
     sessionId: loop.sessionId,
     usage: loop.usage,
     resumed: loop.resumed,
-    ...verbs(loop, life),
+    ...verbs(loop, entryState),
   } as LoopContext
   defineSignal(ctx, loop)
   // For a hook that is written for any place: `ctx.loop` is there too, but in no JSON.
@@ -31,19 +31,24 @@ export function loopDraft(loop: Loop, life: Life, more: readonly Message[] = [])
 }
 
 /** The fields of a context inside the loop, around its own ones. */
-export function inLoop<Fields extends object>(loop: Loop, life: Life, fields: Fields, more?: readonly Message[]) {
+export function inLoop<Fields extends object>(
+  loop: Loop,
+  entryState: EntryState,
+  fields: Fields,
+  added?: readonly Message[],
+) {
   const ctx = Object.defineProperties(
-    { loop: loopDraft(loop, life, more).ctx, ...verbs(loop, life) },
+    { loop: loopDraft(loop, entryState, added).ctx, ...verbs(loop, entryState) },
     Object.getOwnPropertyDescriptors(fields),
   )
   defineSignal(ctx, loop)
   return ctx as Fields & { readonly loop: LoopContext; readonly signal: AbortSignal; stop(reason?: string): void }
 }
 
-function verbs(loop: Loop, life: Life) {
+function verbs(loop: Loop, entryState: EntryState) {
   return {
     stop(reason?: string) {
-      if (life.open) loop.stop(reason)
+      if (entryState.open) loop.stop(reason)
     },
   }
 }

@@ -1,5 +1,5 @@
 import { defineMiddleware, type TypedMiddleware } from '@allium/core'
-import { fire, isEnding, tellError } from './fire.ts'
+import { endsRun, fire, fireError } from './fire.ts'
 import type { InTurn, Loop, Loops } from './loop.ts'
 import { loopDraft } from './loop-context.ts'
 
@@ -17,7 +17,7 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
       try {
         await next()
       } catch (error) {
-        if (!isEnding(error, ctx)) await tellError(loop, ctx, 'model_call', error)
+        if (!endsRun(error, ctx)) await fireError(loop, ctx, 'model_call', error)
         throw error
       }
       if (ctx.pending.length > 0) return
@@ -35,11 +35,11 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
 }
 
 /** Tells of the end of an iteration. Where a call was left while it did, the one that is made again tells of it. */
-async function endIteration(loop: Loop, place: InTurn): Promise<void> {
+async function endIteration(loop: Loop, turn: InTurn): Promise<void> {
   while (loop.ending !== undefined) await loop.ending.catch(() => {})
   if (!loop.open) return
   loop.open = false
-  loop.ending = fireLoop(loop, place, 'afterLoopIteration', true)
+  loop.ending = fireLoop(loop, turn, 'afterLoopIteration', true)
   try {
     await loop.ending
   } catch (error) {
@@ -52,13 +52,13 @@ async function endIteration(loop: Loop, place: InTurn): Promise<void> {
 
 type LoopHook = 'beforeLoopBegin' | 'afterLoopIteration' | 'afterLoopComplete'
 
-function fireLoop(loop: Loop, place: InTurn, hook: LoopHook, writes: boolean): Promise<void> {
+function fireLoop(loop: Loop, turn: InTurn, hook: LoopHook, writes: boolean): Promise<void> {
   return fire(loop, {
     hook,
-    place,
+    turn,
     phase: 'model_call',
-    draft: (life) => {
-      const draft = loopDraft(loop, life)
+    draft: (entryState) => {
+      const draft = loopDraft(loop, entryState)
       return writes ? draft : { ctx: draft.ctx }
     },
   })

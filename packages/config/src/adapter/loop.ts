@@ -1,5 +1,5 @@
 import { type Message, type ModelContext, messageOf, type ToolContext, type TurnContext } from '@allium/core'
-import type { Hooks, Live } from './hooks.ts'
+import type { Hooks, LiveConfig } from './hooks.ts'
 
 /** Any context inside a turn. */
 export type InTurn = TurnContext | ModelContext | ToolContext
@@ -16,63 +16,63 @@ export class Loop {
   ending: Promise<void> | undefined
   /** Why it was stopped, if it was. */
   stopped: string | undefined
-  #begun = -1
+  #lastStep = -1
   readonly #reported = new WeakSet<object>()
-  readonly #place: InTurn
+  readonly #turn: InTurn
   #signal: AbortController | undefined
 
-  constructor(place: InTurn, { hooks, maxIterations }: Live) {
-    this.#place = place
+  constructor(turn: InTurn, { hooks, maxIterations }: LiveConfig) {
+    this.#turn = turn
     this.hooks = hooks
     this.maxIterations = maxIterations
-    this.iteration = place.stepIndex
+    this.iteration = turn.stepIndex
   }
 
   get sessionId(): string {
-    return this.#place.sessionId
+    return this.#turn.sessionId
   }
   get resumed(): boolean {
-    return this.#place.resumed
+    return this.#turn.resumed
   }
   get usage(): { inputTokens: number; outputTokens: number } {
-    const { inputTokens, outputTokens } = this.#place.usage
+    const { inputTokens, outputTokens } = this.#turn.usage
     return { inputTokens, outputTokens }
   }
   /** What the next model call starts from; in a sub-agent, whose turn has no such layer, its history. */
   get messages(): readonly Readonly<Message>[] {
-    return this.#isTurn ? this.#place.messages : this.#place.history
+    return this.#isTurn ? this.#turn.messages : this.#turn.history
   }
   set messages(messages: Message[]) {
-    if (this.#isTurn) this.#place.messages = messages
+    if (this.#isTurn) this.#turn.messages = messages
   }
 
   /** The hooks' own signal: it aborts after `stop()`, where the run's does not. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
-      const own = (this.#signal = new AbortController())
-      const { signal } = this.#place
-      const follow = () => own.abort(signal.reason)
+      const controller = (this.#signal = new AbortController())
+      const { signal } = this.#turn
+      const follow = () => controller.abort(signal.reason)
       if (signal.aborted) follow()
       else signal.addEventListener('abort', follow, { once: true })
-      if (this.stopped !== undefined) own.abort(new DOMException(this.stopped, 'AbortError'))
+      if (this.stopped !== undefined) controller.abort(new DOMException(this.stopped, 'AbortError'))
     }
     return this.#signal.signal
   }
 
   /** A step begins; one that was left and comes late begins nothing again. */
   begin(step: number): void {
-    if (step <= this.#begun) return
-    this.#begun = step
+    if (step <= this.#lastStep) return
+    this.#lastStep = step
     this.iteration = step
     this.open = true
   }
 
   stop(reason?: unknown): void {
     if (this.stopped !== undefined) return
-    const told = messageOf(reason ?? 'stopped')
-    this.stopped = told
-    this.#place.stop(told)
-    this.#signal?.abort(new DOMException(told, 'AbortError'))
+    const text = messageOf(reason ?? 'stopped')
+    this.stopped = text
+    this.#turn.stop(text)
+    this.#signal?.abort(new DOMException(text, 'AbortError'))
   }
 
   /** Whether `onError` has not been told of this error yet. */
@@ -84,23 +84,23 @@ export class Loop {
   }
 
   get #isTurn(): boolean {
-    return !('callIndex' in this.#place)
+    return !('callIndex' in this.#turn)
   }
 }
 
 /** The loops of an agent, by the scratch record that a turn shares with its calls. */
 export class Loops {
-  readonly #live: Live
+  readonly #liveConfig: LiveConfig
   readonly #loops = new WeakMap<object, Loop>()
 
-  constructor(live: Live) {
-    this.#live = live
+  constructor(liveConfig: LiveConfig) {
+    this.#liveConfig = liveConfig
   }
 
   of(ctx: InTurn): Loop {
     const key = ctx.metadata
     let loop = this.#loops.get(key)
-    if (loop === undefined) this.#loops.set(key, (loop = new Loop(ctx, this.#live)))
+    if (loop === undefined) this.#loops.set(key, (loop = new Loop(ctx, this.#liveConfig)))
     return loop
   }
 }

@@ -1,10 +1,10 @@
 import type { Message, ModelContext, ModelResponse, NextFor, ToolDef } from '@allium/core'
 import type { ModelCallContext } from '../contexts.ts'
-import { type Draft, Lazy, type Life } from './draft.ts'
-import { fire, isEnding, tellError } from './fire.ts'
+import { type Draft, type EntryState, Lazy } from './draft.ts'
+import { endsRun, fire, fireError } from './fire.ts'
 import type { Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
-import { replaced, sendableMessages, sendableModel, sendableThinking, sendableTools } from './sendable.ts'
+import { copyOfData, sendableMessages, sendableModel, sendableThinking, sendableTools } from './sendable.ts'
 import { fireChunk, toStreamChunk } from './stream-hooks.ts'
 
 /** One model call with its hooks: before, each chunk, after, and on error. */
@@ -13,9 +13,9 @@ export async function modelHooks(loop: Loop, ctx: ModelContext, next: NextFor<Mo
   loop.iteration = ctx.stepIndex // in a sub-agent nobody else says so
   await fire(loop, {
     hook: 'beforeModelCall',
-    place: ctx,
+    turn: ctx,
     phase: 'model_call',
-    draft: (life) => callDraft(loop, ctx, life),
+    draft: (entryState) => callDraft(loop, ctx, entryState),
   })
   if (loop.stopped !== undefined) {
     loop.open = false
@@ -26,13 +26,13 @@ export async function modelHooks(loop: Loop, ctx: ModelContext, next: NextFor<Mo
   try {
     response = await next()
   } catch (error) {
-    if (!isEnding(error, ctx)) await tellError(loop, ctx, streams() ? 'stream' : 'model_call', error)
+    if (!endsRun(error, ctx)) await fireError(loop, ctx, streams() ? 'stream' : 'model_call', error)
     throw error
   }
   const { inputTokens, outputTokens } = response.usage
   await fireChunk(loop, ctx, { type: 'done', usage: { inputTokens, outputTokens } })
-  const draft = (life: Life) => ({ ctx: callDraft(loop, ctx, life, [response.message]).ctx })
-  await fire(loop, { hook: 'afterModelResponse', place: ctx, phase: 'model_call', draft })
+  const draft = (entryState: EntryState) => ({ ctx: callDraft(loop, ctx, entryState, [response.message]).ctx })
+  await fire(loop, { hook: 'afterModelResponse', turn: ctx, phase: 'model_call', draft })
   return response
 }
 
@@ -43,8 +43,8 @@ function watchStream(loop: Loop, ctx: ModelContext): () => boolean {
     ctx.pipe(async function* (chunks) {
       for await (const chunk of chunks) {
         streams = true
-        const told = toStreamChunk(chunk)
-        if (told !== undefined) await fireChunk(loop, ctx, told)
+        const streamChunk = toStreamChunk(chunk)
+        if (streamChunk !== undefined) await fireChunk(loop, ctx, streamChunk)
         yield chunk
       }
     })
@@ -55,7 +55,12 @@ function watchStream(loop: Loop, ctx: ModelContext): () => boolean {
   return () => streams
 }
 
-function callDraft(loop: Loop, ctx: ModelContext, life: Life, more?: readonly Message[]): Draft<ModelCallContext> {
+function callDraft(
+  loop: Loop,
+  ctx: ModelContext,
+  entryState: EntryState,
+  more?: readonly Message[],
+): Draft<ModelCallContext> {
   const messages = new Lazy<Message[]>(() => ctx.request.messages)
   const tools = new Lazy<ToolDef[] | undefined>(() => ctx.request.tools)
   const { model } = ctx
@@ -76,11 +81,11 @@ function callDraft(loop: Loop, ctx: ModelContext, life: Life, more?: readonly Me
     },
     ...(thinking !== undefined && { thinking }),
   }
-  const hook = inLoop(loop, life, { request }, more)
+  const hook = inLoop(loop, entryState, { request }, more)
   return {
     ctx: hook,
     commit() {
-      const now: Partial<ModelCallContext['request']> = replaced(hook.request, 'ctx.request')
+      const now: Partial<ModelCallContext['request']> = copyOfData(hook.request, 'ctx.request')
       // What another request in its place leaves out stays.
       const has = (key: keyof typeof now) => now === request || key in now
       if (now === request ? messages.touched : 'messages' in now)

@@ -16,39 +16,39 @@ const thinking = z.enum(['low', 'medium', 'high']).optional()
 const model = z.string().min(1)
 
 /** What a hook has left in the place of messages. @throws AlliumError `config.hook` */
-export function sendableMessages(given: unknown, place: string): Message[] {
-  return checked(messageList, given, place) as Message[]
+export function sendableMessages(value: unknown, location: string): Message[] {
+  return validate(messageList, value, location) as Message[]
 }
 
 /** None, where a hook takes them away. */
-export function sendableTools(given: unknown): ToolDef[] {
-  return checked(toolList, given ?? [], 'ctx.request.tools') as ToolDef[]
+export function sendableTools(value: unknown): ToolDef[] {
+  return validate(toolList, value ?? [], 'ctx.request.tools') as ToolDef[]
 }
 
-export function sendableThinking(given: unknown): z.infer<typeof thinking> {
-  return checked(thinking, given, 'ctx.request.thinking') as z.infer<typeof thinking>
+export function sendableThinking(value: unknown): z.infer<typeof thinking> {
+  return validate(thinking, value, 'ctx.request.thinking') as z.infer<typeof thinking>
 }
 
-export function sendableModel(given: unknown): string {
-  return checked(model, given, 'ctx.request.model') as string
+export function sendableModel(value: unknown): string {
+  return validate(model, value, 'ctx.request.model') as string
 }
 
 /** What a hook has put in the place of an object. */
-export function replaced<T>(given: T, place: string): T {
-  if (typeof given === 'object' && given !== null) return given
-  throw misfit(place, 'expected an object')
+export function copyOfData<T>(value: T, location: string): T {
+  if (typeof value === 'object' && value !== null) return value
+  throw violation(location, 'expected an object')
 }
 
 /** What was given, and no copy of it. */
-function checked(schema: z.ZodType, given: unknown, place: string): unknown {
-  const issue = schema.safeParse(given).error?.issues[0]
-  if (issue === undefined) return given
-  throw misfit([place, ...issue.path.map(String)].join('.'), issue.message)
+function validate(schema: z.ZodType, value: unknown, location: string): unknown {
+  const issue = schema.safeParse(value).error?.issues[0]
+  if (issue === undefined) return value
+  throw violation([location, ...issue.path.map(String)].join('.'), issue.message)
 }
 
-function misfit(place: string, what: string): AlliumError {
+function violation(location: string, problem: string): AlliumError {
   return new AlliumError(
     'config.hook',
-    `${place} was changed to what nothing can be sent of: ${what}. Change the value that is there, or leave it.`,
+    `${location} was changed to what nothing can be sent of: ${problem}. Change the value that is there, or leave it.`,
   )
 }

@@ -4,12 +4,12 @@ import { fire } from './fire.ts'
 import type { Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
 
-export function fireChunk(loop: Loop, place: ModelContext, chunk: StreamChunk): Promise<void> {
+export function fireChunk(loop: Loop, turn: ModelContext, chunk: StreamChunk): Promise<void> {
   return fire(loop, {
     hook: 'onStreamChunk',
-    place,
+    turn,
     phase: 'stream',
-    draft: (life) => ({ ctx: inLoop(loop, life, { chunk: { ...chunk } }) }),
+    draft: (entryState) => ({ ctx: inLoop(loop, entryState, { chunk: { ...chunk } }) }),
   })
 }
 

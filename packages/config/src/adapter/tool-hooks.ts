@@ -1,10 +1,10 @@
 import { AlliumError, type NextFor, type ToolContext, type ToolResult, textOf } from '@allium/core'
 import type { ToolExecutionContext, ToolResultContext } from '../contexts.ts'
-import type { Draft, Life } from './draft.ts'
-import { fire, tellError } from './fire.ts'
+import type { Draft, EntryState } from './draft.ts'
+import { fire, fireError } from './fire.ts'
 import type { Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
-import { replaced } from './sendable.ts'
+import { copyOfData } from './sendable.ts'
 
 /** One tool call with its hooks. What is refused, or comes after `stop()`, does not run, and the model is told why. */
 export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<ToolResult>): Promise<ToolResult> {
@@ -14,7 +14,7 @@ export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<Tool
   if (loop.stopped !== undefined) return ctx.deny(`Not run: ${loop.stopped}`)
   const result = await next()
   if (result.status === 'suspended') return result
-  if (result.error !== undefined) await tellError(loop, ctx, 'tool_execution', result.error)
+  if (result.error !== undefined) await fireError(loop, ctx, 'tool_execution', result.error)
   return afterTool(loop, ctx, result)
 }
 
@@ -30,10 +30,10 @@ async function beforeTool(loop: Loop, ctx: ToolContext): Promise<Denial | undefi
   }
   await fire(loop, {
     hook: 'beforeToolExecution',
-    place: ctx,
+    turn: ctx,
     phase: 'tool_execution',
-    draft: (life) => executionDraft(loop, ctx, life, deny),
-    decided: () => denial !== undefined,
+    draft: (entryState) => executionDraft(loop, ctx, entryState, deny),
+    isDecided: () => denial !== undefined,
     refuse: deny,
   })
   return denial
@@ -42,20 +42,20 @@ async function beforeTool(loop: Loop, ctx: ToolContext): Promise<Denial | undefi
 function executionDraft(
   loop: Loop,
   ctx: ToolContext,
-  life: Life,
+  entryState: EntryState,
   deny: (reason: string) => void,
 ): Draft<ToolExecutionContext> {
   const toolCall = toolCallOf(ctx)
-  const before = toolCall.arguments
+  const argumentsBefore = toolCall.arguments
   const refuse = (reason: string) => {
-    if (life.open) deny(reason)
+    if (entryState.open) deny(reason)
   }
-  const hook = inLoop(loop, life, { toolCall, deny: refuse })
+  const hook = inLoop(loop, entryState, { toolCall, deny: refuse })
   return {
     ctx: hook,
     commit() {
-      const changed = replaced(hook.toolCall, 'ctx.toolCall').arguments
-      if (changed === before) return
+      const changed = copyOfData(hook.toolCall, 'ctx.toolCall').arguments
+      if (changed === argumentsBefore) return
       const args = parseArgs(changed)
       ctx.modifyArgs(() => args)
     },
@@ -67,9 +67,9 @@ async function afterTool(loop: Loop, ctx: ToolContext, result: ToolResult): Prom
   let denied: string | undefined
   await fire(loop, {
     hook: 'afterToolExecution',
-    place: ctx,
+    turn: ctx,
     phase: 'tool_execution',
-    draft: (life) => resultDraft(loop, ctx, life, now, (changed) => (now = changed)),
+    draft: (entryState) => resultDraft(loop, ctx, entryState, now, (changed) => (now = changed)),
     refuse: (reason) => (denied = reason),
   })
   return denied === undefined ? now : ctx.deny(denied)
@@ -78,20 +78,20 @@ async function afterTool(loop: Loop, ctx: ToolContext, result: ToolResult): Prom
 function resultDraft(
   loop: Loop,
   ctx: ToolContext,
-  life: Life,
+  entryState: EntryState,
   given: ToolResult,
   change: (result: ToolResult) => void,
 ): Draft<ToolResultContext> {
   const content = textOf({ role: 'tool', content: given.content })
   const isError = given.isError === true
-  const hook = inLoop(loop, life, {
+  const hook = inLoop(loop, entryState, {
     toolCall: toolCallOf(ctx),
     result: { toolCallId: ctx.callId, content, ...(isError && { isError }) } as ToolResultContext['result'],
   })
   return {
     ctx: hook,
     commit() {
-      const changed = replaced(hook.result, 'ctx.result')
+      const changed = copyOfData(hook.result, 'ctx.result')
       const fails = changed.isError === true
       if (changed.content === content && fails === isError) return
       if (typeof changed.content !== 'string')

@@ -24,27 +24,27 @@ export function createCode(modules: Readonly<Record<string, unknown>>): Code {
     createJiti(file, { fsCache: false, interopDefault: false, virtualModules: { ...modules } })
 
   /** Notes which files of the project `load` brings into the cache, which is Node's own. */
-  async function noting<T>(jiti: Jiti, load: () => T | Promise<T>): Promise<T> {
-    const before = new Set(Object.keys(jiti.cache))
+  async function trackModules<T>(jiti: Jiti, load: () => T | Promise<T>): Promise<T> {
+    const cachedBefore = new Set(Object.keys(jiti.cache))
     try {
       return await load()
     } finally {
       for (const file of Object.keys(jiti.cache))
-        if (!before.has(file) && !file.includes('/node_modules/')) loaded.add(file)
+        if (!cachedBefore.has(file) && !file.includes('/node_modules/')) loaded.add(file)
     }
   }
 
   return {
     importFile(file) {
       const jiti = from(file)
-      return noting(jiti, () => jiti.import(file, { default: true }))
+      return trackModules(jiti, () => jiti.import(file, { default: true }))
     },
     evaluate(expression, file) {
       const jiti = from(file)
       const source = `export default (${expression}\n)`
       // Not `async`: an expression has no await of its own.
       const options = { filename: file, async: false, ext: '.ts', forceTranspile: true }
-      return noting(jiti, () => (jiti.evalModule(source, options) as { default?: unknown }).default)
+      return trackModules(jiti, () => (jiti.evalModule(source, options) as { default?: unknown }).default)
     },
     forget() {
       const { cache } = from(import.meta.url)

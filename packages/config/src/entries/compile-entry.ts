@@ -6,7 +6,7 @@ import { type Env, hookEnv } from '../shell/environment.ts'
 import { runShellHook, type ShellCommand } from '../shell/shell-hook.ts'
 import { splitCommand } from '../shell/split-command.ts'
 import { issueMistake, milliseconds } from '../source/check-shape.ts'
-import { mistake, type Path, type Source, tellPath } from '../source/source.ts'
+import { formatPath, mistake, type Path, type Source } from '../source/source.ts'
 import type { Code } from './code.ts'
 import { kindOf } from './entry-kind.ts'
 import { interpreterOf, scriptExtensions } from './interpreters.ts'
@@ -37,7 +37,7 @@ export async function compileEntry(given: unknown, path: Path, hook: HookName, u
   const parsed = options.safeParse(entry)
   if (!parsed.success) throw issueMistake(use.source, parsed.error.issues[0] as z.core.$ZodIssue, path, entry, options)
   const { run, policy, timeout = use.timeout, env } = parsed.data
-  const label = `${hook}[${path.at(-1)}] (${shown(run)})`
+  const label = `${hook}[${path.at(-1)}] (${describeRun(run)})`
   return { label, policy, timeout, run: await runnable(run, path, hookEnv(use.env, env), use) }
 }
 
@@ -47,8 +47,8 @@ function runnable(
   env: Record<string, string>,
   { source, code, allowOutside, onFile }: EntryOptions,
 ): Promise<Entry['run']> {
-  const fail = (code: Parameters<typeof mistake>[1], what: string, cause?: unknown) =>
-    mistake(source, code, path, what, { cause })
+  const fail = (code: Parameters<typeof mistake>[1], problem: string, cause?: unknown) =>
+    mistake(source, code, path, problem, { cause })
   if (typeof run === 'function') return Promise.resolve((ctx) => run(ctx))
   const text = (run as string).trim()
   switch (kindOf(text)) {
@@ -69,9 +69,9 @@ function runnable(
 
   async function file(text: string): Promise<Entry['run']> {
     onFile(absolute(text, source.root)) // whatever is wrong with it may be mended
-    const found = await resolveFile(text, source.root, allowOutside, fail)
+    const resolvedFile = await resolveFile(text, source.root, allowOutside, fail)
     return hookOf(
-      await code.importFile(found).catch((cause) => {
+      await code.importFile(resolvedFile).catch((cause) => {
         throw fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
       }),
       `names the file ${text}, whose default export is no function. Expected "export default async (ctx) => {…}".`,
@@ -81,7 +81,7 @@ function runnable(
   async function inline(text: string): Promise<Entry['run']> {
     const at = source.file ?? `${source.root}/config.ts`
     return hookOf(
-      await code.evaluate(text.replace(/;\s*$/, ''), `${at}.${tellPath(path)}.ts`).catch((cause) => {
+      await code.evaluate(text.replace(/;\s*$/, ''), `${at}.${formatPath(path)}.ts`).catch((cause) => {
         throw fail('config.hook', `is no TypeScript expression: ${messageOf(cause)}`, cause)
       }),
       'is no function. Expected "(ctx) => {…}", a path such as ./hook.ts, or "shell: command".',
@@ -94,32 +94,32 @@ function runnable(
   }
 
   async function shell(line: string): Promise<Entry['run']> {
-    const words = splitCommand(line)
-    if (words === undefined) throw fail('config.hook', 'has a quote that is not closed.')
-    const [command, ...args] = words
+    const commandParts = splitCommand(line)
+    if (commandParts === undefined) throw fail('config.hook', 'has a quote that is not closed.')
+    const [command, ...args] = commandParts
     if (command === undefined) throw fail('config.hook', 'names no command. Expected "shell: command arguments".')
-    if (!command.includes('/')) return runs(command, args)
+    if (!command.includes('/')) return commandRun(command, args)
     // A program may stand anywhere; a path that is relative names a file of the project.
-    if (/^[/~]/.test(command)) return interpreted(absolute(command, source.root), command, args)
+    if (/^[/~]/.test(command)) return interpreterRun(absolute(command, source.root), command, args)
     return script(command, args)
   }
 
   async function script(text: string, args: readonly string[]): Promise<Entry['run']> {
-    return interpreted(await resolveFile(text, source.root, allowOutside, fail), text, args)
+    return interpreterRun(await resolveFile(text, source.root, allowOutside, fail), text, args)
   }
 
-  function interpreted(file: string, written: string, args: readonly string[]): Entry['run'] {
-    const interpreter = interpreterOf(written)
-    return interpreter === undefined ? runs(file, args) : runs(interpreter, [file, ...args])
+  function interpreterRun(file: string, writtenPath: string, args: readonly string[]): Entry['run'] {
+    const interpreter = interpreterOf(writtenPath)
+    return interpreter === undefined ? commandRun(file, args) : commandRun(interpreter, [file, ...args])
   }
 
-  function runs(command: string, args: readonly string[]): Entry['run'] {
+  function commandRun(command: string, args: readonly string[]): Entry['run'] {
     const program: ShellCommand = { command, args, cwd: source.root, env }
     return (ctx, call) => runShellHook(program, ctx, call)
   }
 }
 
-function shown(run: unknown): string {
+function describeRun(run: unknown): string {
   if (typeof run === 'function') return run.name === '' ? 'a function' : run.name
   const line = (run as string).trim().replace(/\s+/g, ' ')
   return line.length > 60 ? `${line.slice(0, 57)}…` : line

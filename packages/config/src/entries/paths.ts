@@ -4,7 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { messageOf } from '@allium/core'
 
 /** Why a file may not be used. */
-export type PathFailure = (code: 'config.not_found' | 'config.outside', what: string) => Error
+export type PathFailure = (code: 'config.not_found' | 'config.outside', problem: string) => Error
 
 /** A path with `~` for the home folder, and relative to the root. */
 export function absolute(path: string, root: string): string {
@@ -25,7 +25,7 @@ export async function resolveFile(
   } catch (error) {
     throw fail('config.not_found', `names the file ${path}, which cannot be read: ${messageOf(error)}`)
   }
-  if (!allowOutside && !isInside(file, await realpath(root)))
+  if (!allowOutside && !isWithinRoot(file, await realpath(root)))
     throw fail(
       'config.outside',
       `names the file ${path}, which is ${file}, outside the folder of the config (${root}). Move it there, or allow it with { allowOutside: true }.`,
@@ -33,7 +33,7 @@ export async function resolveFile(
   return file
 }
 
-function isInside(file: string, root: string): boolean {
+function isWithinRoot(file: string, root: string): boolean {
   const way = relative(root, file)
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }

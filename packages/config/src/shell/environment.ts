@@ -21,19 +21,19 @@ const basic = [
 /** The environment of a shell hook: the basic variables, and those that its entry names or sets. No key of a provider gets there by itself. */
 export function hookEnv(
   env: Env,
-  more: readonly string[] | Readonly<Record<string, string | true>> = [],
+  extraNames: readonly string[] | Readonly<Record<string, string | true>> = [],
 ): Record<string, string> {
-  const passed: Record<string, string> = {}
+  const childEnv: Record<string, string> = {}
   const pass = (name: string) => {
     const value = env[name]
-    if (value !== undefined) passed[name] = value
+    if (value !== undefined) childEnv[name] = value
   }
   basic.forEach(pass)
-  if (Array.isArray(more)) more.forEach(pass)
+  if (Array.isArray(extraNames)) extraNames.forEach(pass)
   else
-    for (const [name, value] of Object.entries(more)) {
+    for (const [name, value] of Object.entries(extraNames)) {
       if (value === true) pass(name)
-      else passed[name] = value
+      else childEnv[name] = value
     }
-  return passed
+  return childEnv
 }

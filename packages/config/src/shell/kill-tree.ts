@@ -4,18 +4,18 @@ import { isMarked, listProcesses, type Process } from './processes.ts'
 /** Milliseconds between SIGTERM and SIGKILL. */
 const grace = 3_000
 const poll = 10
-const longestPoll = 200
+const maxPollDelay = 200
 
 /**
  * Ends a process and all that it has started: its group, what descends from it, and, where the system tells environments,
  * whatever carries its mark, even after `setsid`. First SIGTERM; SIGKILL for what still lives after 3 s.
  */
-export async function killTree(pid: number, mark: string): Promise<void> {
-  const family = new Family(pid, mark)
+export async function killTree(pid: number, marker: string): Promise<void> {
+  const family = new Family(pid, marker)
   const end = performance.now() + grace
   await family.send('SIGTERM')
-  for (let rest = poll; performance.now() < end; rest = Math.min(rest * 2, longestPoll)) {
-    if ((await family.living()).length === 0) return
+  for (let rest = poll; performance.now() < end; rest = Math.min(rest * 2, maxPollDelay)) {
+    if ((await family.liveProcesses()).length === 0) return
     await sleep(Math.min(rest, end - performance.now()))
   }
   // What forks while it is killed is found in the next round.
@@ -28,16 +28,16 @@ export async function killTree(pid: number, mark: string): Promise<void> {
 /** A process and its descendants, as long as they live; those that were seen once stay known when they move to another parent. */
 class Family {
   readonly #root: number
-  readonly #mark: string
+  readonly #marker: string
   /** By number, when it started. */
   readonly #known = new Map<number, string>()
 
-  constructor(root: number, mark: string) {
+  constructor(root: number, marker: string) {
     this.#root = root
-    this.#mark = mark
+    this.#marker = marker
   }
 
-  async living(): Promise<Process[]> {
+  async liveProcesses(): Promise<Process[]> {
     const all = await listProcesses()
     const found = new Set(all.filter((one) => this.#isOurs(one)))
     for (let size = -1; size !== found.size; ) {
@@ -51,15 +51,15 @@ class Family {
 
   /** Tells how many got it. */
   async send(signal: 'SIGTERM' | 'SIGKILL'): Promise<number> {
-    const living = await this.living()
+    const liveProcesses = await this.liveProcesses()
     // The group at once, so that it cannot fork between two signals.
-    if (living.some(({ pgid }) => pgid === this.#root)) kill(-this.#root, signal)
-    for (const { pid, pgid } of living) if (pgid !== this.#root) kill(pid, signal)
-    return living.length
+    if (liveProcesses.some(({ pgid }) => pgid === this.#root)) kill(-this.#root, signal)
+    for (const { pid, pgid } of liveProcesses) if (pgid !== this.#root) kill(pid, signal)
+    return liveProcesses.length
   }
 
   #isOurs(one: Process): boolean {
-    return one.pgid === this.#root || this.#known.get(one.pid) === one.started || isMarked(one, this.#mark)
+    return one.pgid === this.#root || this.#known.get(one.pid) === one.started || isMarked(one, this.#marker)
   }
 }
 

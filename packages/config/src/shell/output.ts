@@ -10,7 +10,7 @@ export class Output {
   #bytes = 0
 
   /** Tells whether there is room for it. */
-  take(chunk: Buffer): boolean {
+  append(chunk: Buffer): boolean {
     this.#bytes += chunk.length
     if (this.#bytes > maxOutput) {
       this.#chunks = []
@@ -35,7 +35,7 @@ export class Tail {
     this.#onLine = onLine
   }
 
-  take(chunk: Buffer): void {
+  append(chunk: Buffer): void {
     const text = this.#decoder.write(chunk)
     this.text = (this.text + text).slice(-maxTail)
     const lines = text.split('\n')

@@ -38,9 +38,9 @@ function begin(): Promise<Process[]> {
   return reading
 }
 
-/** @param mark a variable with its value, such as `NAME=value` */
-export function isMarked({ environ }: Pick<Process, 'environ'>, mark: string): boolean {
-  return `\0${environ}`.includes(`\0${mark}\0`)
+/** @param marker a variable with its value, such as `NAME=value` */
+export function isMarked({ environ }: Pick<Process, 'environ'>, marker: string): boolean {
+  return `\0${environ}`.includes(`\0${marker}\0`)
 }
 
 async function fromProc(): Promise<Process[]> {
@@ -63,14 +63,14 @@ async function readProcess(pid: string): Promise<Process | undefined> {
 }
 
 /** The processes that carry one of the marks, for a process that ends and can wait for nothing. */
-export function markedNow(marks: readonly string[]): number[] {
+export function findMarked(markers: readonly string[]): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')
     .filter(isPid)
     .map(Number)
     .filter((pid) => {
       const environ = environNow(pid)
-      return marks.some((mark) => isMarked({ environ }, mark))
+      return markers.some((marker) => isMarked({ environ }, marker))
     })
 }
 

@@ -1,8 +1,8 @@
 import type { HookContexts, HookName, LoopContext } from '../contexts.ts'
 
-const ownFields = ['request', 'chunk', 'toolCall', 'result', 'phase'] as const
+const hookFields = ['request', 'chunk', 'toolCall', 'result', 'phase'] as const
 /** All that a request may have. */
-export const requestFields: readonly string[] = ['hook', 'loop', ...ownFields, 'error']
+export const requestFields: readonly string[] = ['hook', 'loop', ...hookFields, 'error']
 
 /** What a shell hook gets on stdin: the hook's name, the loop, and the hook's own fields, as JSON text. */
 export function toRequest<Name extends HookName>(hook: Name, ctx: HookContexts[Name]): string {
@@ -10,7 +10,7 @@ export function toRequest<Name extends HookName>(hook: Name, ctx: HookContexts[N
     hook,
     loop: loopFields('loop' in ctx ? (ctx.loop as LoopContext) : (ctx as LoopContext)),
   }
-  for (const name of ownFields) if (name in ctx) fields[name] = ctx[name as keyof typeof ctx]
+  for (const name of hookFields) if (name in ctx) fields[name] = ctx[name as keyof typeof ctx]
   if ('error' in ctx) fields.error = { name: ctx.error.name, message: ctx.error.message }
   return JSON.stringify(fields, sendable)
 }

@@ -33,22 +33,22 @@ export function parseResponse(stdout: string, command: string): ShellResponse {
   const parsed = schema.safeParse(parseJson(text, command))
   if (parsed.success) return parsed.data as unknown as ShellResponse
   const { path, message } = parsed.error.issues[0] as z.core.$ZodIssue
-  const where = path.length === 0 ? 'its answer' : path.join('.')
-  throw bad(command, `${where} does not fit: ${message}`)
+  const location = path.length === 0 ? 'its answer' : path.join('.')
+  throw invalidResponse(command, `${location} does not fit: ${message}`)
 }
 
 /** The fields of a response that have no meaning; those of the request may come back as they were. */
 export function unread(response: ShellResponse): string[] {
   const { context } = response
   return [
-    ...others(response, '', ['stop', 'deny', 'context', ...requestFields]),
-    ...others(context, 'context.', ['messages', 'request', 'result']),
-    ...others(context?.request, 'context.request.', ['messages', 'tools']),
-    ...others(context?.result, 'context.result.', ['content', 'isError']),
+    ...rejectUnknownFields(response, '', ['stop', 'deny', 'context', ...requestFields]),
+    ...rejectUnknownFields(context, 'context.', ['messages', 'request', 'result']),
+    ...rejectUnknownFields(context?.request, 'context.request.', ['messages', 'tools']),
+    ...rejectUnknownFields(context?.result, 'context.result.', ['content', 'isError']),
   ]
 }
 
-function others(given: object | null | undefined, place: string, known: readonly string[]): string[] {
+function rejectUnknownFields(given: object | null | undefined, place: string, known: readonly string[]): string[] {
   return Object.keys(given ?? {}).flatMap((key) => (known.includes(key) ? [] : [place + key]))
 }
 
@@ -56,11 +56,11 @@ function parseJson(text: string, command: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw bad(command, 'that is not one JSON document', cause)
+    throw invalidResponse(command, 'that is not one JSON document', cause)
   }
 }
 
-function bad(command: string, what: string, cause?: unknown): AlliumError {
+function invalidResponse(command: string, what: string, cause?: unknown): AlliumError {
   return new AlliumError(
     'shell.output',
     `The program "${command}" wrote to stdout, but ${what}. It answers with one JSON object such as {"stop": true}, or nothing.`,

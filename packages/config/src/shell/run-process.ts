@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Readable, Writable } from 'node:stream'
 import { AlliumError, followSignal, messageOf } from '@allium/core'
 import { killTree } from './kill-tree.ts'
-import { endWithUs } from './live-groups.ts'
 import { Output, Tail } from './output.ts'
+import { killWithParent } from './process-groups.ts'
 
 /** A program to run: never through a shell, so that no text becomes a command. */
 export interface Job {
@@ -23,8 +23,8 @@ export interface Job {
 }
 
 /** Milliseconds that a grandchild may hold stdout after the child has ended. */
-const held = 100
-const markName = 'ALLIUM_HOOK_ID'
+const closeDelay = 100
+const markerVariable = 'ALLIUM_HOOK_ID'
 
 /**
  * Runs a program and gives what it wrote to stdout.
@@ -35,72 +35,74 @@ export function runProcess(job: Job): Promise<string> {
   return new Promise((resolve, reject) => {
     const { command, args, cwd, env, input, signal } = job
     const id = randomUUID()
-    const mark = `${markName}=${id}`
+    const marker = `${markerVariable}=${id}`
     const stderr = new Tail(job.onLine)
     const stdout = new Output()
-    const { started, letGo } = endWithUs(mark)
+    const { onStart, release: releaseGroup } = killWithParent(marker)
     let child: ChildProcessByStdio<Writable, Readable, Readable>
     try {
-      child = spawn(command, args, { cwd, env: { ...env, [markName]: id }, detached: true, windowsHide: true })
+      child = spawn(command, args, { cwd, env: { ...env, [markerVariable]: id }, detached: true, windowsHide: true })
     } catch (error) {
-      letGo()
-      return reject(notStarted(command, error))
+      releaseGroup()
+      return reject(startFailed(command, error))
     }
     const { pid } = child
-    if (pid !== undefined) started(pid)
+    if (pid !== undefined) onStart(pid)
     let open = true
-    let release = () => {}
+    let unfollow = () => {}
 
     /** Ends the wait; `left` says that processes may be left behind. */
-    const settle = (left: boolean, done: () => void) => {
+    const settle = (mayLeaveProcesses: boolean, finish: () => void) => {
       if (!open) return
       open = false
-      release()
+      unfollow()
       for (const pipe of [child.stdin, child.stdout, child.stderr]) pipe.destroy()
       stderr.end()
-      if (left && pid !== undefined) job.defer(killTree(pid, mark).finally(letGo))
-      else letGo()
-      done()
+      if (mayLeaveProcesses && pid !== undefined) job.defer(killTree(pid, marker).finally(releaseGroup))
+      else releaseGroup()
+      finish()
     }
     const onAbort = () => settle(true, () => reject(signal.reason))
-    const ended = (code: number | null, by: NodeJS.Signals | null, left: boolean) =>
-      settle(left, () => (code === 0 ? resolve(stdout.text()) : reject(notWell(command, code, by, stderr.text))))
+    const onEnd = (code: number | null, by: NodeJS.Signals | null, mayLeaveProcesses: boolean) =>
+      settle(mayLeaveProcesses, () =>
+        code === 0 ? resolve(stdout.text()) : reject(exitFailed(command, code, by, stderr.text)),
+      )
 
     if (signal.aborted) return onAbort()
-    release = followSignal(signal, onAbort)
-    child.on('error', (error) => settle(false, () => reject(notStarted(command, error))))
+    unfollow = followSignal(signal, onAbort)
+    child.on('error', (error) => settle(false, () => reject(startFailed(command, error))))
     child.on('exit', (code, by) => {
-      const timer = setTimeout(() => ended(code, by, true), held)
+      const timer = setTimeout(() => onEnd(code, by, true), closeDelay)
       child.on('close', () => {
         clearTimeout(timer)
-        ended(code, by, code !== 0)
+        onEnd(code, by, code !== 0)
       })
     })
     child.stdout.on('data', (chunk: Buffer) => {
-      if (!stdout.take(chunk)) settle(true, () => reject(tooMuch(command)))
+      if (!stdout.append(chunk)) settle(true, () => reject(outputTooLarge(command)))
     })
-    child.stderr.on('data', (chunk: Buffer) => stderr.take(chunk))
+    child.stderr.on('data', (chunk: Buffer) => stderr.append(chunk))
     // One that reads nothing, or not all, may do so.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })
 }
 
-function notStarted(command: string, cause: unknown): AlliumError {
+function startFailed(command: string, cause: unknown): AlliumError {
   return new AlliumError('shell.start', `The program "${command}" could not be started: ${messageOf(cause)}.`, {
     cause,
   })
 }
 
-function notWell(command: string, code: number | null, by: string | null, stderr: string): AlliumError {
-  const how = code === null ? `was ended by ${by}` : `ended with the status ${code}`
-  const said = stderr.trim() === '' ? '' : ` It wrote: ${stderr.trim()}`
-  return new AlliumError('shell.exit', `The program "${command}" ${how}.${said}`, {
+function exitFailed(command: string, code: number | null, by: string | null, stderr: string): AlliumError {
+  const outcome = code === null ? `was ended by ${by}` : `ended with the status ${code}`
+  const stderrText = stderr.trim() === '' ? '' : ` It wrote: ${stderr.trim()}`
+  return new AlliumError('shell.exit', `The program "${command}" ${outcome}.${stderrText}`, {
     details: { code, signal: by, stderr },
   })
 }
 
-function tooMuch(command: string): AlliumError {
+function outputTooLarge(command: string): AlliumError {
   return new AlliumError(
     'shell.output',
     `The program "${command}" wrote more than 8 MiB to stdout. It answers with one JSON object, or nothing.`,

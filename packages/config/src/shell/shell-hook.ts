@@ -35,19 +35,20 @@ function apply(response: ShellResponse, ctx: HookContexts[HookName], command: st
   const { stop, deny, context } = response
   const { messages, request, result } = context ?? {}
   for (const field of unread(response)) call.warn(`gave ${field}, which no hook reads; passed over.`)
-  const passOver = (field: string, place: HookName) =>
-    call.warn(`gave ${field}, which counts in ${place} alone; passed over.`)
+  const warnIgnored = (field: string, hookName: HookName) =>
+    call.warn(`gave ${field}, which counts in ${hookName} alone; passed over.`)
   if (messages) {
     if (hook === 'beforeLoopBegin') (ctx as HookContexts['beforeLoopBegin']).messages = revive(messages)
-    else passOver('context.messages', 'beforeLoopBegin')
+    else warnIgnored('context.messages', 'beforeLoopBegin')
   }
   if (request?.messages || request?.tools) {
     if (hook === 'beforeModelCall') changeRequest((ctx as HookContexts['beforeModelCall']).request, request)
-    else passOver('context.request', 'beforeModelCall')
+    else warnIgnored('context.request', 'beforeModelCall')
   }
   if (result) {
-    if (hook === 'afterToolExecution') Object.assign((ctx as HookContexts['afterToolExecution']).result, picked(result))
-    else passOver('context.result', 'afterToolExecution')
+    if (hook === 'afterToolExecution')
+      Object.assign((ctx as HookContexts['afterToolExecution']).result, pickResultFields(result))
+    else warnIgnored('context.result', 'afterToolExecution')
   }
   if (typeof deny === 'string') {
     // What somebody wants refused is not passed over.
@@ -68,16 +69,16 @@ function changeRequest(
   { messages, tools }: NonNullable<NonNullable<ShellResponse['context']>['request']>,
 ): void {
   if (tools) {
-    const known = request.tools ?? []
+    const knownTools = request.tools ?? []
     const empty = { description: '', jsonSchema: { type: 'object' } }
     request.tools = tools.map(
-      (tool): ToolDef => ({ ...empty, ...known.find(({ name }) => name === tool.name), ...tool }),
+      (tool): ToolDef => ({ ...empty, ...knownTools.find(({ name }) => name === tool.name), ...tool }),
     )
   }
   if (messages) request.messages = revive(messages)
 }
 
-function picked({ content, isError }: { content?: string; isError?: boolean }) {
+function pickResultFields({ content, isError }: { content?: string; isError?: boolean }) {
   return { ...(content !== undefined && { content }), ...(isError !== undefined && { isError }) }
 }
 

@@ -5,22 +5,22 @@
  * @returns undefined where a quote is not closed
  */
 export function splitCommand(line: string): string[] | undefined {
-  const words: string[] = []
-  let word: string | undefined
+  const parts: string[] = []
+  let part: string | undefined
   let quote: string | undefined
   for (const char of line.trim()) {
     if (quote !== undefined) {
       if (char === quote) quote = undefined
-      else word += char
+      else part += char
     } else if (char === '"' || char === "'") {
       quote = char
-      word ??= ''
+      part ??= ''
     } else if (/\s/.test(char)) {
-      if (word !== undefined) words.push(word)
-      word = undefined
-    } else word = (word ?? '') + char
+      if (part !== undefined) parts.push(part)
+      part = undefined
+    } else part = (part ?? '') + char
   }
   if (quote !== undefined) return undefined
-  if (word !== undefined) words.push(word)
-  return words
+  if (part !== undefined) parts.push(part)
+  return parts
 }

@@ -10,7 +10,7 @@ export const milliseconds = z.int().min(1).max(2_147_483_647)
 const list = z.array(z.unknown())
 const texts = z.record(z.string(), z.string())
 /** What a server may ask in the middle of a call. */
-const asks = {
+const mcpRequests = {
   elicitation: z.union([z.boolean(), z.strictObject({ expiresIn: milliseconds.optional() })]).optional(),
   sampling: z
     .union([
@@ -28,7 +28,7 @@ const server = z.union([
     command: z.string().min(1),
     args: z.array(z.string()).optional(),
     env: texts.optional(),
-    ...asks,
+    ...mcpRequests,
   }),
   z.strictObject({
     url: z.url(),
@@ -36,7 +36,7 @@ const server = z.union([
     perPrincipal: z.boolean().optional(),
     listWith: z.strictObject({ headers: texts }).optional(),
     maxConnections: z.int().min(1).optional(),
-    ...asks,
+    ...mcpRequests,
   }),
 ])
 const agent = z.strictObject({
@@ -74,36 +74,36 @@ export function checkShape(source: Source): Shape {
 export function issueMistake(
   source: Source,
   issue: z.core.$ZodIssue,
-  below: Path,
+  childPath: Path,
   data: unknown,
   schema: z.core.$ZodType,
 ): Error {
   const inner = deepest(issue)
-  const path = [...below, ...(inner.path as (string | number)[])]
+  const path = [...childPath, ...(inner.path as (string | number)[])]
   if (inner.code === 'unrecognized_keys') {
     const [key = ''] = inner.keys
-    const known = knownKeys(schema, inner.path)
-    const what = `is not known. ${unknownName(key, known)} Check its spelling and its indentation.`
-    return mistake(source, 'config.invalid', path, what, {
+    const knownNames = knownKeys(schema, inner.path)
+    const problem = `is not known. ${unknownName(key, knownNames)} Check its spelling and its indentation.`
+    return mistake(source, 'config.invalid', path, problem, {
       key,
-      expected: `one of ${nearestFirst(key, known).join(', ')}`,
+      expected: `one of ${nearestFirst(key, knownNames).join(', ')}`,
     })
   }
   const expected = inner.message.replace(/^Invalid (input|option): /, '')
   const given =
     source.written(path) ??
-    tell(inner.path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], data))
+    describe(inner.path.reduce((at, key) => (at as Record<PropertyKey, unknown> | undefined)?.[key], data))
   return mistake(source, 'config.invalid', path, `is ${given}: ${expected}.`, { expected })
 }
 
 /** Of a union, the branch that got furthest. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue
-  const found = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }))
-  return found.sort((a, b) => b.path.length - a.path.length)[0] ?? issue
+  const deepestIssue = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }))
+  return deepestIssue.sort((a, b) => b.path.length - a.path.length)[0] ?? issue
 }
 
-function tell(value: unknown): string {
+function describe(value: unknown): string {
   if (value === undefined) return 'missing'
   if (typeof value === 'string') return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}…` : value)
   if (Array.isArray(value)) return 'a list'

@@ -1,5 +1,5 @@
 import type { Env } from '../shell/environment.ts'
-import type { Filled } from './filled.ts'
+import type { FilledValues } from './filled-values.ts'
 import type { Path } from './source.ts'
 
 /**
@@ -13,14 +13,14 @@ function interpolate(
   text: string,
   env: Env,
   use: (name: string, value: string) => void,
-  fail: (what: string) => Error,
+  fail: (problem: string) => Error,
 ): string {
-  return text.replace(/\$(\$?)\{([^}]*)\}/g, (whole, second: string, inside: string) => {
-    if (second !== '') return whole.slice(1)
+  return text.replace(/\$(\$?)\{([^}]*)\}/g, (match, second: string, inside: string) => {
+    if (second !== '') return match.slice(1)
     const [, name, dash, fallback] = /^([A-Za-z_]\w*)(?:(:?-)(.*))?$/s.exec(inside) ?? []
     if (name === undefined)
       throw fail(
-        `has ${whole}, which names no variable. Expected \${NAME} or \${NAME:-default}; $\${…} is the text itself.`,
+        `has ${match}, which names no variable. Expected \${NAME} or \${NAME:-default}; $\${…} is the text itself.`,
       )
     const value = env[name]
     if (value !== undefined && (value !== '' || dash !== ':-')) {
@@ -39,9 +39,15 @@ export function toScalar(text: string): string | number | boolean {
 }
 
 /** The same, with what was filled in noted. */
-export function filledText(text: string, env: Env, path: Path, filled: Filled, fail: (what: string) => Error): string {
+export function filledText(
+  text: string,
+  env: Env,
+  path: Path,
+  filled: FilledValues,
+  fail: (problem: string) => Error,
+): string {
   const values: Record<string, string> = {}
-  const given = interpolate(text, env, (name, value) => (values[name] = value), fail)
+  const result = interpolate(text, env, (name, value) => (values[name] = value), fail)
   if (Object.keys(values).length > 0) filled.note(path, text, values)
-  return given
+  return result
 }

@@ -1,19 +1,19 @@
 import type { Env } from '../shell/environment.ts'
-import type { Filled } from './filled.ts'
+import type { FilledValues } from './filled-values.ts'
 import { filledText } from './interpolate.ts'
 import { isHookEntry, mistake, type Path, type Source } from './source.ts'
 
 /** A trusted value with its texts filled in; functions, models and layers stay what they are. */
 export function filledIn(
-  source: Pick<Source, 'file' | 'at'> & { filled: Filled },
+  source: Pick<Source, 'file' | 'at'> & { filled: FilledValues },
   value: unknown,
   env: Env,
   path: Path = [],
 ): unknown {
   if (isHookEntry(path)) return value
   if (typeof value === 'string')
-    return filledText(value, env, path, source.filled, (what) => mistake(source, 'config.env', path, what))
-  if (path.length > deepest) throw tooDeep(source, path)
+    return filledText(value, env, path, source.filled, (problem) => mistake(source, 'config.env', path, problem))
+  if (path.length > deepest) throw nestedTooDeep(source, path)
   if (Array.isArray(value)) return value.map((item, i) => filledIn(source, item, env, [...path, i]))
   if (!isPlain(value)) return value
   return Object.fromEntries(
@@ -24,7 +24,7 @@ export function filledIn(
 /** Throws where data is nested more deeply than any config is, or without an end. */
 export function checkDepth(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): void {
   if (typeof value !== 'object' || value === null) return
-  if (path.length > deepest) throw tooDeep(source, path)
+  if (path.length > deepest) throw nestedTooDeep(source, path)
   for (const [key, field] of Object.entries(value))
     checkDepth(source, field, [...path, Array.isArray(value) ? Number(key) : key])
 }
@@ -32,14 +32,14 @@ export function checkDepth(source: Pick<Source, 'file' | 'at'>, value: unknown, 
 /** Levels of a config. */
 export const deepest = 50
 
-function tooDeep(source: Pick<Source, 'file' | 'at'>, path: Path): Error {
+function nestedTooDeep(source: Pick<Source, 'file' | 'at'>, path: Path): Error {
   return mistake(source, 'config.invalid', path, `is nested too deeply. A config has up to ${deepest} levels.`)
 }
 
 /** A copy of a value from elsewhere, which must be data to its ground: no functions, no objects of a class, no cycles. */
 export function dataOnly(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): unknown {
   if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return value
-  if (path.length > deepest) throw tooDeep(source, path)
+  if (path.length > deepest) throw nestedTooDeep(source, path)
   if (Array.isArray(value)) return value.map((item, i) => dataOnly(source, item, [...path, i]))
   if (!isPlain(value))
     throw mistake(

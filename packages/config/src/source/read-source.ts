@@ -5,7 +5,7 @@ import { AlliumError, isAlliumError, messageOf } from '@allium/core'
 import type { AlliumConfig } from '../define-config.ts'
 import { type Code, isCodeFile } from '../entries/code.ts'
 import type { Env } from '../shell/environment.ts'
-import { Filled } from './filled.ts'
+import { FilledValues } from './filled-values.ts'
 import { dataOnly, filledIn } from './plain-data.ts'
 import { readYaml } from './read-yaml.ts'
 import { mistake, type Path, type Source } from './source.ts'
@@ -46,15 +46,15 @@ async function readConfigFile(file: string, { trusted = true, env, code }: ReadO
 
 /** A source without text: where its values stand is not known. */
 function program<File extends string | undefined>(file: File, root: string, trusted: boolean) {
-  const filled = new Filled()
+  const filled = new FilledValues()
   return {
     file,
     root,
     trusted,
     isData: false,
     filled,
-    written: (path: Path) => filled.written(path),
-    concealed: (text: string) => filled.concealed(text),
+    written: (path: Path) => filled.original(path),
+    conceal: (text: string) => filled.conceal(text),
     at: () => undefined,
   }
 }

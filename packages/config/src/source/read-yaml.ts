@@ -1,22 +1,26 @@
 import { messageOf } from '@allium/core'
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument, visit } from 'yaml'
 import type { Env } from '../shell/environment.ts'
-import type { Filled } from './filled.ts'
+import type { FilledValues } from './filled-values.ts'
 import { filledText, toScalar } from './interpolate.ts'
 import { checkDepth, deepest } from './plain-data.ts'
 import { isHookEntry, mistake, type Path, type Source } from './source.ts'
-import { whereTooDeep } from './yaml-depth.ts'
+import { findTooDeep } from './yaml-depth.ts'
 
 /** Reads YAML, and JSON, which is YAML; with an environment, fills in its variables. @throws AlliumError `config.invalid`, `config.env` */
-export function readYaml(text: string, { file, filled }: Place, env: Env | undefined): Pick<Source, 'data' | 'at'> {
+export function readYaml(
+  text: string,
+  { file, filled }: NodePosition,
+  env: Env | undefined,
+): Pick<Source, 'data' | 'at'> {
   const lines = new LineCounter()
   const position = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { line, column: col }
   }
-  const fail = (offset: number, what: string) =>
-    mistake({ file, at: () => position(offset) }, 'config.invalid', [], what)
-  const deep = whereTooDeep(text, deepest)
+  const fail = (offset: number, problem: string) =>
+    mistake({ file, at: () => position(offset) }, 'config.invalid', [], problem)
+  const deep = findTooDeep(text, deepest)
   if (deep !== undefined) {
     for (const { index } of text.matchAll(/\n/g)) lines.addNewLine(index + 1)
     lines.lineStarts.unshift(0)
@@ -29,7 +33,7 @@ export function readYaml(text: string, { file, filled }: Place, env: Env | undef
     const offset = nodeAt(doc, path, key)?.range?.[0]
     return offset === undefined ? { line: 1, column: 1 } : position(offset)
   }
-  if (env !== undefined) fillIn(doc, env, filled, (path, what) => mistake({ file, at }, 'config.env', path, what))
+  if (env !== undefined) fillIn(doc, env, filled, (path, problem) => mistake({ file, at }, 'config.env', path, problem))
   let data: unknown
   try {
     data = doc.toJS()
@@ -40,9 +44,9 @@ export function readYaml(text: string, { file, filled }: Place, env: Env | undef
   return { data, at }
 }
 
-interface Place {
+interface NodePosition {
   readonly file: string
-  readonly filled: Filled
+  readonly filled: FilledValues
 }
 
 /** Where the first alias stands that names nothing, or the first of all. */
@@ -58,13 +62,13 @@ function aliasIn(doc: Document): number {
   return unresolved ?? first ?? 0
 }
 
-function fillIn(doc: Document, env: Env, filled: Filled, fail: (path: Path, what: string) => Error): void {
+function fillIn(doc: Document, env: Env, filled: FilledValues, fail: (path: Path, problem: string) => Error): void {
   visit(doc, {
     Scalar(key, node, ancestors) {
       if (key === 'key' || typeof node.value !== 'string' || !node.value.includes('${')) return
       const path = pathOf(ancestors, key)
       if (isHookEntry(path)) return
-      const text = filledText(node.value, env, path, filled, (what) => fail(path, what))
+      const text = filledText(node.value, env, path, filled, (problem) => fail(path, problem))
       node.value = node.type === 'PLAIN' ? toScalar(text) : text
     },
   })

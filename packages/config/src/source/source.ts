@@ -22,7 +22,7 @@ export interface Source {
   /** What stands in the file in the place of a value that came from the environment: that is told, and the value is not. */
   written(path: Path): string | undefined
   /** A text without the values that came from the environment. */
-  concealed(text: string): string
+  conceal(text: string): string
   /** Where a value stands, or its key, or the nearest thing around it; undefined where there is no text. */
   at(path: Path, key?: string): Position | undefined
 }
@@ -32,21 +32,21 @@ export function mistake(
   source: Pick<Source, 'file' | 'at'>,
   code: ErrorCode,
   path: Path,
-  what: string,
-  { key, cause, ...more }: { key?: string; cause?: unknown; expected?: string } = {},
+  problem: string,
+  { key, cause, ...extra }: { key?: string; cause?: unknown; expected?: string } = {},
 ): AlliumError {
   const { line, column } = source.at(path, key) ?? {}
   const file = source.file ?? 'The config object'
-  const place = line === undefined ? file : `${file}:${line}:${column}`
-  const name = tellPath(key === undefined ? path : [...path, key])
-  return new AlliumError(code, `${place}: ${name === '' ? 'the config' : name} ${what}`, {
+  const location = line === undefined ? file : `${file}:${line}:${column}`
+  const name = formatPath(key === undefined ? path : [...path, key])
+  return new AlliumError(code, `${location}: ${name === '' ? 'the config' : name} ${problem}`, {
     cause,
-    details: { file: source.file, line, column, path: name, ...more },
+    details: { file: source.file, line, column, path: name, ...extra },
   })
 }
 
 /** As it is written in JavaScript: `agent.use[0]`. */
-export function tellPath(path: Path): string {
+export function formatPath(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
     if (!/^[\w$]+$/.test(key)) return `${text}[${JSON.stringify(key)}]`

@@ -4,16 +4,16 @@ import { CST, Lexer } from 'yaml'
  * Where a text of YAML is nested more deeply than so many levels; undefined where it is not. It goes by the tokens, which
  * need no stack: the parser's recursion on a hostile text can end the process.
  */
-export function whereTooDeep(text: string, levels: number): number | undefined {
+export function findTooDeep(text: string, levels: number): number | undefined {
   const block = new Block()
   let flow = 0
   for (const { type, offset, token } of tokens(text)) {
     if (type === 'flow-map-start' || type === 'flow-seq-start') flow++
     else if (type === 'flow-map-end' || type === 'flow-seq-end') flow--
     else if (type === 'flow-error-end') flow = 0
-    if (flow === 0) block.see(type, offset)
+    if (flow === 0) block.visitToken(type, offset)
     if (block.depth + flow > levels) return offset
-    block.pass(token, offset)
+    block.skip(token, offset)
   }
   return undefined
 }
@@ -31,7 +31,7 @@ class Block {
     return this.#columns.length
   }
 
-  see(type: TokenType, offset: number): void {
+  visitToken(type: TokenType, offset: number): void {
     if (!this.#inPrefix || type === 'space' || type === 'newline') return
     const column = offset - this.#lineStart
     while ((this.#columns.at(-1) ?? -1) >= column) this.#columns.pop()
@@ -39,7 +39,7 @@ class Block {
     this.#inPrefix = type === 'seq-item-ind' || type === 'explicit-key-ind' || type === 'map-value-ind'
   }
 
-  pass(token: string, offset: number): void {
+  skip(token: string, offset: number): void {
     const end = token.lastIndexOf('\n') + 1
     if (end > 0) {
       this.#lineStart = offset + end

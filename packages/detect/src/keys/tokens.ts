@@ -7,7 +7,7 @@ const unbounded = Number.POSITIVE_INFINITY
 export const webTokens: Detector = {
   type: 'api_key',
   longest: unbounded,
-  open: openKey,
+  partialMatchStart: openKey,
   find(text, from) {
     for (let at = text.indexOf('eyJ', from); at >= 0; at = text.indexOf('eyJ', at + 3)) {
       if (/[\w-]/.test(text.charAt(at - 1))) continue
@@ -22,25 +22,25 @@ export const webTokens: Detector = {
 export const privateKeys: Detector = {
   type: 'api_key',
   longest: unbounded,
-  open(text) {
+  partialMatchStart(text) {
     const at = text.lastIndexOf('-----BEGIN')
     const body = at < 0 ? undefined : keyBody(text, at)
     const isOpen = body !== undefined && (matchEnd(keyLines, text, body) as number) === text.length
     return isOpen && endOf(text, body, text.length) === undefined ? at : openKey(text)
   },
   find(text, from) {
-    let noEndBefore = 0 // lines that were gone through in vain are not gone through again
+    let scannedWithoutEnd = 0 // lines that were gone through in vain are not gone through again
     for (let at = text.indexOf('-----BEGIN', from); at >= 0; at = text.indexOf('-----BEGIN', at + 10)) {
       const body = keyBody(text, at)
       if (body === undefined || !/[A-Za-z0-9+/]{4}/.test(text.slice(body, body + 300))) continue
-      if (body >= noEndBefore) {
+      if (body >= scannedWithoutEnd) {
         const until = matchEnd(keyLines, text, body) as number
         const end = endOf(text, body, until)
         if (end !== undefined) return { start: at, end }
-        noEndBefore = until
+        scannedWithoutEnd = until
       }
       if (/^[\s"'\\]*[A-Za-z0-9+/]{12}/.test(text.slice(body, body + 40)))
-        return { start: at, end: trimmed(text, body, matchEnd(plainLines, text, body) as number) }
+        return { start: at, end: trimEnd(text, body, matchEnd(plainLines, text, body) as number) }
     }
     return undefined
   },
@@ -73,7 +73,7 @@ export const urlPasswords: Detector = {
   find: (text, from) => group(/:\/\/[^\s/@:"]{0,64}:([^\s/@"]{1,256})@/g, text, from, 1),
 }
 
-function trimmed(text: string, from: number, end: number): number {
+function trimEnd(text: string, from: number, end: number): number {
   let at = end
   while (at > from && /[\s:,]/.test(text.charAt(at - 1))) at--
   return at
@@ -85,10 +85,10 @@ function matchEnd(pattern: RegExp, text: string, start: number): number | undefi
 }
 
 /** The first group of a match, which ends it but for so many characters. */
-function group(pattern: RegExp, text: string, from: number, behind = 0): Span | undefined {
+function group(pattern: RegExp, text: string, from: number, trailing = 0): Span | undefined {
   pattern.lastIndex = Math.max(0, from - 80)
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
-    const end = match.index + match[0].length - behind
+    const end = match.index + match[0].length - trailing
     const start = end - (match[1] as string).length
     if (start >= from) return { start, end }
   }

@@ -3,7 +3,12 @@ import type { Detector, Span } from '../detector.ts'
 import { type KeyRule, keyRules } from './rules.ts'
 
 /** Keys by what they begin with. */
-export const vendorKeys: Detector = { type: 'api_key', longest: Number.POSITIVE_INFINITY, open: openKey, find: findKey }
+export const vendorKeys: Detector = {
+  type: 'api_key',
+  longest: Number.POSITIVE_INFINITY,
+  partialMatchStart: openKey,
+  find: findKey,
+}
 
 /** A key is one word, and so is what stands right before it. */
 export function openKey(text: string): number {
@@ -18,7 +23,7 @@ interface Beginning {
   readonly text: string
   readonly rule: KeyRule
   /** Whether a "-" or "_" may not stand before it: where a key may hold these, it would be looked through again and again. */
-  readonly alone: boolean
+  readonly standalone: boolean
 }
 
 /** The beginnings of keys by their first two characters, longer ones first. Made by the first text that asks. */
@@ -28,10 +33,10 @@ function indexOfRules() {
   const pairs = new Uint8Array(1 << 14)
   const beginnings = new Map<number, Beginning[]>()
   for (const rule of keyRules) {
-    const alone = /\\w|-\]/.test(rule.rest.source)
+    const standalone = /\\w|-\]/.test(rule.rest.source)
     for (const text of rule.begins) {
       const same = beginnings.get(pairAt(text, 0)) ?? []
-      beginnings.set(pairAt(text, 0), [...same, { text, rule, alone }])
+      beginnings.set(pairAt(text, 0), [...same, { text, rule, standalone }])
       pairs[pairAt(text, 0)] = 1
     }
   }
@@ -44,22 +49,24 @@ function pairAt(text: string, at: number): number {
 }
 
 /** No key is shorter, and prose has few words as long. */
-const shortest = 18
-const inWord = Uint8Array.from({ length: 128 }, (_, code) => (/[\w.~+/=@%-]/.test(String.fromCharCode(code)) ? 1 : 0))
+const minLength = 18
+const isWordCharacter = Uint8Array.from({ length: 128 }, (_, code) =>
+  /[\w.~+/=@%-]/.test(String.fromCharCode(code)) ? 1 : 0,
+)
 
 /** Looks at a place where a long word must have a character, and from there backwards: most of a text is never read. */
 function findKey(text: string, from: number): Span | undefined {
-  for (let at = from; at + shortest <= text.length; ) {
-    let last = at + shortest - 1
-    while (last >= at && inWord[text.charCodeAt(last)] === 1) last--
+  for (let at = from; at + minLength <= text.length; ) {
+    let last = at + minLength - 1
+    while (last >= at && isWordCharacter[text.charCodeAt(last)] === 1) last--
     if (last >= at) {
       at = last + 1
       continue
     }
-    let until = at + shortest
-    while (until < text.length && inWord[text.charCodeAt(until)] === 1) until++
-    const found = findInWord(text, at, until)
-    if (found !== undefined) return found
+    let until = at + minLength
+    while (until < text.length && isWordCharacter[text.charCodeAt(until)] === 1) until++
+    const key = findInWord(text, at, until)
+    if (key !== undefined) return key
     at = until + 1
   }
   return undefined
@@ -68,7 +75,7 @@ function findKey(text: string, from: number): Span | undefined {
 function findInWord(text: string, from: number, until: number): Span | undefined {
   index ??= indexOfRules()
   const { pairs, beginnings } = index
-  for (let at = from; at <= until - shortest; at++) {
+  for (let at = from; at <= until - minLength; at++) {
     const pair = pairAt(text, at)
     if (pairs[pair] !== 1) continue
     const end = keyEnd(text, at, beginnings.get(pair) as Beginning[])
@@ -81,8 +88,8 @@ function keyEnd(text: string, start: number, beginnings: readonly Beginning[]): 
   const before = text.charCodeAt(start - 1)
   if (isWord(before)) return undefined
   const isWithin = before === 45 || before === 95
-  for (const { text: begin, rule, alone } of beginnings) {
-    if ((alone && isWithin) || !text.startsWith(begin, start)) continue
+  for (const { text: begin, rule, standalone } of beginnings) {
+    if ((standalone && isWithin) || !text.startsWith(begin, start)) continue
     const { rest } = rule
     rest.lastIndex = start + begin.length
     if (!rest.test(text) || isWord(text.charCodeAt(rest.lastIndex))) continue

@@ -1,5 +1,5 @@
 /** Says of a host whether links may lead there. */
-export type MayLink = (host: string) => boolean
+export type HostFilter = (host: string) => boolean
 
 /**
  * The only form of an address that is kept: nothing in it can be read in two ways, or ends it earlier for one parser than for
@@ -7,11 +7,11 @@ export type MayLink = (host: string) => boolean
  */
 const host = '[a-z0-9-]+(?:\\.[a-z0-9-]+)*'
 const word = '[a-z0-9]+'
-const between = '(?:=&|/[-?#]/?|[/?#&=.,:+%_-])'
-const path = `[/?#](?:${word}(?:${between}${word})*(?:/|=(?!\\w))?)?`
-export const urlForm = `https?://${host}(?::\\d{1,5}(?![\\d@]))?(?:${path})?`
-const urlAt = new RegExp(urlForm, 'iy')
-const hostOf = new RegExp(`^https?://(${host})`, 'i')
+const separator = '(?:=&|/[-?#]/?|[/?#&=.,:+%_-])'
+const path = `[/?#](?:${word}(?:${separator}${word})*(?:/|=(?!\\w))?)?`
+export const urlPattern = `https?://${host}(?::\\d{1,5}(?![\\d@]))?(?:${path})?`
+const urlAtIndex = new RegExp(urlPattern, 'iy')
+const hostPattern = new RegExp(`^https?://(${host})`, 'i')
 
 /** An allowed address as it begins at a place of a text. */
 export interface AllowedUrl {
@@ -20,10 +20,10 @@ export interface AllowedUrl {
   readonly isBare: boolean
 }
 
-export function allowedAt(text: string, at: number, may: MayLink): AllowedUrl | undefined {
-  urlAt.lastIndex = at
-  const url = urlAt.exec(text)?.[0]
-  const name = url === undefined ? undefined : hostOf.exec(url)?.[1]
-  if (url === undefined || name === undefined || !may(name.toLowerCase())) return undefined
+export function parseAllowedUrl(text: string, index: number, isAllowedHost: HostFilter): AllowedUrl | undefined {
+  urlAtIndex.lastIndex = index
+  const url = urlAtIndex.exec(text)?.[0]
+  const name = url === undefined ? undefined : hostPattern.exec(url)?.[1]
+  if (url === undefined || name === undefined || !isAllowedHost(name.toLowerCase())) return undefined
   return { url, isBare: !/[/?#]/.test(url.slice(url.indexOf('//') + 2)) }
 }

@@ -1,5 +1,5 @@
 /** Character references that a text may use: what they stand for is no part of an address. */
-const harmless = new Set(
+const harmlessEntities = new Set(
   (
     'amp lt gt quot apos nbsp copy reg trade hellip mdash ndash bull middot times deg euro pound yen cent sect para plusmn frac12 ' +
     'larr rarr uarr darr laquo raquo lsquo rsquo ldquo rdquo ensp emsp thinsp check minus le ge ne #39 #34 #160 #x27 #X27 #x22 #xA0 #xa0'
@@ -7,8 +7,8 @@ const harmless = new Set(
 )
 
 /** Shows all other character references as they are written: `&#46;`, `&colon;` and the like would make an address of harmless text. */
-export function withoutEntities(line: string): string {
-  return line.replace(/&(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[a-zA-Z][a-zA-Z0-9]{0,40});/g, (written, name: string) =>
-    harmless.has(name) ? written : `&amp;${name};`,
+export function escapeEntities(line: string): string {
+  return line.replace(/&(#[0-9]{1,8}|#[xX][0-9a-fA-F]{1,8}|[a-zA-Z][a-zA-Z0-9]{0,40});/g, (entity, name: string) =>
+    harmlessEntities.has(name) ? entity : `&amp;${name};`,
   )
 }

@@ -29,21 +29,21 @@ export class Fences {
   isCode(line: string): boolean {
     if (this.#fence === undefined) return false
     if (indentOf(line) >= this.#fence.indent || line.trim() === '') return true
-    this.doubt()
+    this.distrust()
     return false
   }
 
   /** A line has left, as it stands here, or more of it than this. */
-  ended(line: string, isWhole: boolean): void {
+  endLine(line: string, isWhole: boolean): void {
     if (!this.#isCertain) return
     const mayBeMarks = this.#fence === undefined ? !/\p{L}/u.test(line) : /^[`~\s]*$/.test(line)
-    if (!isWhole && mayBeMarks) this.doubt()
+    if (!isWhole && mayBeMarks) this.distrust()
     else if (this.#fence === undefined) this.#open(line)
     else this.#close(line, this.#fence)
   }
 
   /** From here on nothing is code. */
-  doubt(): void {
+  distrust(): void {
     this.#isCertain = false
     this.#fence = undefined
   }
@@ -51,16 +51,17 @@ export class Fences {
   #open(line: string): void {
     const [, spaces = '', marks] = opening.exec(line) ?? []
     if (marks !== undefined) this.#fence = { mark: marks.charAt(0), length: marks.length, indent: spaces.length }
-    else if (fenceLike.test(line)) this.doubt()
+    else if (fenceLike.test(line)) this.distrust()
   }
 
   #close(line: string, { mark, length, indent }: Fence): void {
     const marks = line.trim()
     if (!marks.startsWith(mark.repeat(length)) || !/^[`~\s]*$/.test(marks)) return
-    const before = line.indexOf(mark)
-    const isPlain = /^ *$/.test(line.slice(0, before)) && marks === mark.repeat(marks.length) && /[`~] *$/.test(line)
-    if (isPlain && before <= 3 && before >= indent) this.#fence = undefined
-    else if (!isPlain || indent > 0) this.doubt()
+    const indentation = line.indexOf(mark)
+    const isPlain =
+      /^ *$/.test(line.slice(0, indentation)) && marks === mark.repeat(marks.length) && /[`~] *$/.test(line)
+    if (isPlain && indentation <= 3 && indentation >= indent) this.#fence = undefined
+    else if (!isPlain || indent > 0) this.distrust()
   }
 }
 

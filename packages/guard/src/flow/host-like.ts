@@ -2,7 +2,7 @@
  * Endings of names with a dot that are no top-level domains: of files mostly. Names with any other ending of letters count as
  * hosts, so that a new top-level domain is none that a link leads to.
  */
-const harmless = new Set(
+const fileExtensions = new Set(
   (
     'bak bat bib bin bmp bz2 cfg cjs class conf config cpp cs csproj css csv cts cxx dart dat db deb diff dll dmg doc docx dockerfile ' +
     'editorconfig ejs elm env eps erl ex exe exs fs gif gitignore go gradle graphql groovy gz h hcl hpp hs htm html http ico ics ini ipynb ' +
@@ -24,7 +24,7 @@ function isTopLevel(label: string): boolean {
   const plain = label.replace(/\p{Cf}/gu, '').toLowerCase()
   if (plain.startsWith('xn--')) return true
   const letters = /^[-_]*(\p{L}[\p{L}\p{M}]+)(?![\p{N}-])/u.exec(plain)?.[1]
-  return letters !== undefined && !harmless.has(letters)
+  return letters !== undefined && !fileExtensions.has(letters)
 }
 
 /** A name goes on with letters and digits: with anything else, markup may begin there. */

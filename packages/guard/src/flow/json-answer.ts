@@ -1,35 +1,35 @@
 import type { ContentChunk } from '@allium/core'
-import { repeatsKeys } from '../repeated-keys.ts'
-import { type MayLink, withoutLinks } from './links.ts'
+import { hasDuplicateKeys } from '../repeated-keys.ts'
+import { type HostFilter, removeLinks } from './links.ts'
 
 type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
 type Text = Extract<ContentChunk, { type: 'text-delta' }>
 
 /** An answer that is JSON: it waits until it is whole. */
 export class JsonText {
-  readonly #may: MayLink
-  readonly #changed: (kind: string) => void
+  readonly #isAllowedHost: HostFilter
+  readonly #onChange: (kind: string) => void
   readonly #deltas: string[] = []
   #block: Omit<Text, 'delta'> | undefined
 
-  constructor(may: MayLink, changed: (kind: string) => void) {
-    this.#may = may
-    this.#changed = changed
+  constructor(isAllowedHost: HostFilter, onChange: (kind: string) => void) {
+    this.#isAllowedHost = isAllowedHost
+    this.#onChange = onChange
   }
 
-  take({ delta, ...block }: Text): void {
+  push({ delta, ...block }: Text): void {
     this.#deltas.push(delta)
     this.#block = { ...this.#block, ...block }
   }
 
   *end(): Generator<ContentChunk> {
     if (this.#block === undefined) return
-    const whole = this.#deltas.join('')
-    const clean = withoutLinksInJson(whole, this.#may)
+    const fullText = this.#deltas.join('')
+    const clean = removeLinksFromJson(fullText, this.#isAllowedHost)
     const { providerMetadata, ...block } = this.#block
-    if (clean === whole) yield { ...this.#block, delta: whole }
+    if (clean === fullText) yield { ...this.#block, delta: fullText }
     else {
-      this.#changed('text')
+      this.#onChange('text')
       yield { ...block, delta: clean }
     }
   }
@@ -37,39 +37,39 @@ export class JsonText {
 
 /** Arguments of the tool that the model answers with, which are the answer's text; they wait until they are whole. */
 export class AnswerArguments {
-  readonly #may: MayLink
+  readonly #isAllowedHost: HostFilter
   readonly #tool: string | undefined
-  readonly #waiting = new Map<string, Input[]>()
+  readonly #pending = new Map<string, Input[]>()
 
-  constructor(may: MayLink, tool: string | undefined) {
-    this.#may = may
+  constructor(isAllowedHost: HostFilter, tool: string | undefined) {
+    this.#isAllowedHost = isAllowedHost
     this.#tool = tool
   }
 
-  *take(chunk: Input): Generator<ContentChunk> {
-    if (chunk.type === 'tool-input-start' && chunk.name === this.#tool) this.#waiting.set(chunk.callId, [])
-    const waiting = this.#waiting.get(chunk.callId)
+  *push(chunk: Input): Generator<ContentChunk> {
+    if (chunk.type === 'tool-input-start' && chunk.name === this.#tool) this.#pending.set(chunk.callId, [])
+    const waiting = this.#pending.get(chunk.callId)
     if (waiting === undefined) {
       yield chunk
       return
     }
     waiting.push(chunk)
     if (chunk.type !== 'tool-input-end') return
-    this.#waiting.delete(chunk.callId)
+    this.#pending.delete(chunk.callId)
     yield* this.#clean(waiting)
   }
 
   *end(): Generator<ContentChunk> {
-    for (const chunks of this.#waiting.values()) yield* this.#clean(chunks)
-    this.#waiting.clear()
+    for (const chunks of this.#pending.values()) yield* this.#clean(chunks)
+    this.#pending.clear()
   }
 
   *#clean(chunks: readonly Input[]): Generator<ContentChunk> {
-    const whole = chunks.map((chunk) => (chunk.type === 'tool-input-delta' ? chunk.delta : '')).join('')
-    const clean = withoutLinksInJson(whole, this.#may)
+    const fullText = chunks.map((chunk) => (chunk.type === 'tool-input-delta' ? chunk.delta : '')).join('')
+    const clean = removeLinksFromJson(fullText, this.#isAllowedHost)
     let isFirst = true
     for (const chunk of chunks) {
-      if (chunk.type !== 'tool-input-delta' || clean === whole) yield chunk
+      if (chunk.type !== 'tool-input-delta' || clean === fullText) yield chunk
       else if (isFirst) {
         isFirst = false
         yield { ...chunk, delta: clean }
@@ -79,41 +79,41 @@ export class AnswerArguments {
 }
 
 /** Values of JSON are cleaned as whoever parses it sees them. */
-export function withoutLinksInJson(whole: string, may: MayLink): string {
+export function removeLinksFromJson(fullText: string, isAllowedHost: HostFilter): string {
   // A reader may show the JSON itself as Markdown, where quotes and escapes make other code of it.
-  const clean = (text: string) => withoutLinks(text, may, { code: false })
+  const clean = (text: string) => removeLinks(text, isAllowedHost, { code: false })
   try {
-    const value: unknown = JSON.parse(whole)
-    const cleaned = JSON.stringify(inTexts(value, clean))
-    return cleaned === JSON.stringify(value) && !repeatsKeys(whole, value) ? whole : cleaned
+    const value: unknown = JSON.parse(fullText)
+    const cleaned = JSON.stringify(mapStrings(value, clean))
+    return cleaned === JSON.stringify(value) && !hasDuplicateKeys(fullText, value) ? fullText : cleaned
   } catch {
-    return inPieces(whole, clean)
+    return cleanPieces(fullText, clean)
   }
 }
 
 /** JSON that was cut, or that other text surrounds: each string in it as far as it goes. */
-function inPieces(whole: string, clean: (text: string) => string): string {
-  const pieces = whole.split(/("(?:[^"\\]|\\.)*(?:"|\\?$))/s)
-  return pieces.map((piece, i) => (i % 2 === 1 ? inString(piece, clean) : clean(piece))).join('')
+function cleanPieces(fullText: string, clean: (text: string) => string): string {
+  const pieces = fullText.split(/("(?:[^"\\]|\\.)*(?:"|\\?$))/s)
+  return pieces.map((piece, i) => (i % 2 === 1 ? cleanString(piece, clean) : clean(piece))).join('')
 }
 
-function inString(written: string, clean: (text: string) => string): string {
-  const isCut = !/^"(?:[^"\\]|\\.)*"$/s.test(written)
+function cleanString(literal: string, clean: (text: string) => string): string {
+  const isTruncated = !/^"(?:[^"\\]|\\.)*"$/s.test(literal)
   try {
-    const value = JSON.parse(isCut ? `${written.replace(/\\(?:u[0-9a-f]{0,3})?$/i, '')}"` : written) as string
+    const value = JSON.parse(isTruncated ? `${literal.replace(/\\(?:u[0-9a-f]{0,3})?$/i, '')}"` : literal) as string
     const cleaned = clean(value)
-    if (cleaned === value) return clean(written)
+    if (cleaned === value) return clean(literal)
     const json = JSON.stringify(cleaned)
-    return isCut ? json.slice(0, -1) : json
+    return isTruncated ? json.slice(0, -1) : json
   } catch {
-    return clean(written)
+    return clean(literal)
   }
 }
 
 /** Keys are texts too. */
-function inTexts(value: unknown, map: (text: string) => string): unknown {
+function mapStrings(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
-  if (Array.isArray(value)) return value.map((one) => inTexts(one, map))
+  if (Array.isArray(value)) return value.map((one) => mapStrings(one, map))
   if (typeof value !== 'object' || value === null) return value
-  return Object.fromEntries(Object.entries(value).map(([key, one]) => [map(key), inTexts(one, map)]))
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [map(key), mapStrings(one, map)]))
 }

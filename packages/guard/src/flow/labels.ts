@@ -15,33 +15,33 @@ export interface Labels {
 }
 
 /** Labels of both; where both have one, its first source stays. */
-export function union(first: Labels, more: Labels): Labels {
-  return { ...more, ...first }
+export function mergeLabels(first: Labels, added: Labels): Labels {
+  return { ...added, ...first }
 }
 
 /** Whether the second has a label that the first has not. */
-export function adds(first: Labels, more: Labels): boolean {
-  return (more.untrusted !== undefined && first.untrusted === undefined) || addsPrivate(first, more)
+export function hasNewLabels(first: Labels, added: Labels): boolean {
+  return (added.untrusted !== undefined && first.untrusted === undefined) || addsPrivate(first, added)
 }
-function addsPrivate(first: Labels, more: Labels): boolean {
-  return more.private !== undefined && first.private === undefined
+function addsPrivate(first: Labels, added: Labels): boolean {
+  return added.private !== undefined && first.private === undefined
 }
 
 /** What was declared, as labels with their source. */
-export function labelled(flow: FlowLabels, source: FlowSource): Labels {
+export function toLabels(flow: FlowLabels, source: FlowSource): Labels {
   return { ...(flow.untrusted === true && { untrusted: source }), ...(flow.private === true && { private: source }) }
 }
 
 /** The sources in words, for who decides. */
-export function tell({ untrusted, private: secret }: Labels): string {
+export function describeLabels({ untrusted, private: privateSource }: Labels): string {
   const parts = [
-    ...(untrusted === undefined ? [] : [`untrusted text from ${tellSource(untrusted)}`]),
-    ...(secret === undefined ? [] : [`private text from ${tellSource(secret)}`]),
+    ...(untrusted === undefined ? [] : [`untrusted text from ${describeSource(untrusted)}`]),
+    ...(privateSource === undefined ? [] : [`private text from ${describeSource(privateSource)}`]),
   ]
   return parts.join(', and ')
 }
 
-function tellSource({ kind, tool }: FlowSource): string {
+function describeSource({ kind, tool }: FlowSource): string {
   switch (kind) {
     case 'tool':
       return `the tool "${tool}"`

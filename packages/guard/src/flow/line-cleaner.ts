@@ -1,18 +1,18 @@
-import { withoutAddresses } from './addresses.ts'
-import type { MayLink } from './allowed-url.ts'
+import { removeAddresses } from './addresses.ts'
+import type { HostFilter } from './allowed-url.ts'
 import { codeSpans, type Span } from './code-spans.ts'
-import { withoutEntities } from './entities.ts'
+import { escapeEntities } from './entities.ts'
 import { Fences } from './fences.ts'
-import { opensTagInCode, withoutMarkup } from './markup.ts'
+import { neutralizeMarkup, opensTagInCode } from './markup.ts'
 
 /** Characters of a line that wait for its end. A longer line leaves in pieces. */
-const maxHeld = 8_192
+const maxBuffered = 8_192
 /** Characters of a word that has left in part, which what follows is read with. */
 const maxWord = 256
 /** Characters of a line's beginning, by which its kind is told. */
 const maxStart = 1_024
 
-export interface Start {
+export interface CleanerOptions {
   /** Code stays as it is. */
   readonly code: boolean
   /** Text that stands right before, on the same line. */
@@ -24,10 +24,10 @@ export interface Start {
  * reaches over the end of a line, so that what has left is inert whatever follows.
  */
 export class LineCleaner {
-  readonly #may: MayLink
+  readonly #isAllowedHost: HostFilter
   readonly #fences: Fences
   readonly #trustsCode: boolean
-  #held = ''
+  #buffer = ''
   /** How the present line begins, and the word that it ends with, of what has left of it. */
   #start: string
   #word: string
@@ -39,15 +39,15 @@ export class LineCleaner {
   /** The label of a definition may have begun: marked looks for its end over blank lines and fences. */
   #inLabel = false
   /** The line before may define a link, whose title may follow. */
-  #follows = false
+  #mayContinueDefinition = false
   #defines = false
   /** A carriage return has left: with a line feed behind it, it is one end of a line. */
-  #skipsFeed = false
+  #skipsLineFeed = false
   /** Whether anything has been changed. */
   changed = false
 
-  constructor(may: MayLink, { code, before = '' }: Start) {
-    this.#may = may
+  constructor(isAllowedHost: HostFilter, { code, before = '' }: CleanerOptions) {
+    this.#isAllowedHost = isAllowedHost
     this.#trustsCode = code
     this.#isOpened = !code || before !== ''
     this.#fences = new Fences(code)
@@ -56,52 +56,52 @@ export class LineCleaner {
   }
 
   /** Takes more of the text, and returns what can leave. */
-  take(more: string): string {
+  push(more: string): string {
     if (more === '') return ''
-    let out = this.#skipsFeed && more.startsWith('\n') ? '\n' : ''
-    this.#skipsFeed = false
-    const mayEnd = this.#held.endsWith('\r') || /[\n\r]/.test(more)
-    this.#held += more.slice(out.length)
-    if (!mayEnd && this.#held.length <= maxHeld) return out
+    let out = this.#skipsLineFeed && more.startsWith('\n') ? '\n' : ''
+    this.#skipsLineFeed = false
+    const hasLineEnd = this.#buffer.endsWith('\r') || /[\n\r]/.test(more)
+    this.#buffer += more.slice(out.length)
+    if (!hasLineEnd && this.#buffer.length <= maxBuffered) return out
     let from = 0
-    for (const { index, 0: end } of this.#held.matchAll(/\r\n|\n|\r(?!$)/g)) {
-      const [pieces, rest] = this.#inPieces(this.#held.slice(from, index))
-      out += pieces + this.#piece(rest) + end
+    for (const { index, 0: end } of this.#buffer.matchAll(/\r\n|\n|\r(?!$)/g)) {
+      const [pieces, rest] = this.#splitLongLine(this.#buffer.slice(from, index))
+      out += pieces + this.#cleanPiece(rest) + end
       this.#endLine()
       from = index + end.length
     }
-    const [pieces, rest] = this.#inPieces(this.#held.slice(from))
-    this.#held = rest
+    const [pieces, rest] = this.#splitLongLine(this.#buffer.slice(from))
+    this.#buffer = rest
     return out + pieces
   }
 
   /** Returns all that is held: what follows begins within the line. */
-  cut(): string {
-    const held = this.#held
-    this.#held = ''
-    if (!held.endsWith('\r')) return this.#piece(held)
-    const line = this.#piece(held.slice(0, -1))
+  flush(): string {
+    const buffered = this.#buffer
+    this.#buffer = ''
+    if (!buffered.endsWith('\r')) return this.#cleanPiece(buffered)
+    const line = this.#cleanPiece(buffered.slice(0, -1))
     this.#endLine()
-    this.#skipsFeed = true
+    this.#skipsLineFeed = true
     return `${line}\r`
   }
 
   /** What leaves of a line that is too long to wait for its end, and the rest of it. */
-  #inPieces(line: string): [string, string] {
+  #splitLongLine(line: string): [string, string] {
     let out = ''
     let from = 0
-    while (line.length - from > maxHeld) {
-      const end = from + maxHeld
+    while (line.length - from > maxBuffered) {
+      const end = from + maxBuffered
       const at = Math.max(line.lastIndexOf(' ', end - 1), line.lastIndexOf('\t', end - 1)) + 1
       const to = at > from ? at : end
-      out += this.#piece(line.slice(from, to))
+      out += this.#cleanPiece(line.slice(from, to))
       from = to
     }
     return [out, line.slice(from)]
   }
 
   /** A part of a line, or all of it. */
-  #piece(text: string): string {
+  #cleanPiece(text: string): string {
     if (text === '') return ''
     const clean = this.#clean(text.replaceAll('\0', '\ufffd'))
     if (clean !== text) this.changed = true
@@ -115,13 +115,13 @@ export class LineCleaner {
 
   #clean(text: string): string {
     const isCode = this.#fences.isCode(this.#start + text)
-    const clean = isCode ? inFence(text) : this.#cleanText(text)
+    const clean = isCode ? escapeFenced(text) : this.#cleanText(text)
     if (this.#word === '') return clean
     // Together with the word that it goes on with it must mean the same; else it begins a word of its own.
     const joined = this.#word + clean
-    const fits = isCode ? inFence(joined) === joined : this.#plain(joined, this.#start) === joined
+    const isStable = isCode ? escapeFenced(joined) === joined : this.#cleanPlain(joined, this.#start) === joined
     const merges = this.#word.endsWith('`') && clean.startsWith('`')
-    return fits && !merges && this.#word.length < maxWord ? clean : ` ${clean}`
+    return isStable && !merges && this.#word.length < maxWord ? clean : ` ${clean}`
   }
 
   #cleanText(text: string): string {
@@ -129,30 +129,33 @@ export class LineCleaner {
     this.#brackets = brackets
     const trusted = this.#trustsCode && !this.#hasTicks && this.#start === '' ? spans : []
     if (isOpen || spans.length > trusted.length) this.#hasTicks = true
-    return trusted.length === 0 ? this.#plain(text, this.#start) : this.#around(text, trusted)
+    return trusted.length === 0 ? this.#cleanPlain(text, this.#start) : this.#cleanAround(text, trusted)
   }
 
-  #plain(text: string, before: string): string {
-    return withoutMarkup({ text: this.#words(text), spans: [], before, isOpened: this.#isOpened }, this.#may)
+  #cleanPlain(text: string, before: string): string {
+    return neutralizeMarkup(
+      { text: this.#cleanWords(text), spans: [], before, isOpened: this.#isOpened },
+      this.#isAllowedHost,
+    )
   }
 
   /** Text between spans of code. */
-  #around(text: string, code: readonly Span[]): string {
+  #cleanAround(text: string, code: readonly Span[]): string {
     let out = ''
     let from = 0
     const spans: Span[] = []
     for (const { start, end } of code) {
-      out += this.#words(text.slice(from, start))
+      out += this.#cleanWords(text.slice(from, start))
       spans.push({ start: out.length, end: out.length + end - start })
       out += text.slice(start, end)
       from = end
     }
-    const line = { text: out + this.#words(text.slice(from)), spans, before: '', isOpened: this.#isOpened }
-    return withoutMarkup(line, this.#may)
+    const line = { text: out + this.#cleanWords(text.slice(from)), spans, before: '', isOpened: this.#isOpened }
+    return neutralizeMarkup(line, this.#isAllowedHost)
   }
 
-  #words(text: string): string {
-    return withoutAddresses(withoutEntities(text), this.#may)
+  #cleanWords(text: string): string {
+    return removeAddresses(escapeEntities(text), this.#isAllowedHost)
   }
 
   #endParagraph(): void {
@@ -164,12 +167,12 @@ export class LineCleaner {
   #endLine(): void {
     const line = this.#start
     this.#start = this.#word = ''
-    if (this.#follows && /^\s*["'(]/.test(line)) this.#fences.doubt()
-    this.#follows = this.#defines
+    if (this.#mayContinueDefinition && /^\s*["'(]/.test(line)) this.#fences.distrust()
+    this.#mayContinueDefinition = this.#defines
     this.#defines = false
     if (/^[ \t]*$/.test(line)) this.#endParagraph()
-    this.#fences.ended(line, line.length < maxStart)
-    if (this.#inLabel && this.#fences.isOpen) this.#fences.doubt()
+    this.#fences.endLine(line, line.length < maxStart)
+    if (this.#inLabel && this.#fences.isOpen) this.#fences.distrust()
   }
 }
 
@@ -185,7 +188,7 @@ function opensLabel(before: string, text: string): boolean | undefined {
       : undefined
 }
 
-function inFence(line: string): string {
+function escapeFenced(line: string): string {
   return line.replace(/</g, (mark, at: number) => (opensTagInCode(line, at) ? '&lt;' : mark))
 }
 

@@ -1,15 +1,16 @@
-import { allowedAt, type MayLink } from './allowed-url.ts'
+import { type HostFilter, parseAllowedUrl } from './allowed-url.ts'
 import { LineCleaner } from './line-cleaner.ts'
 
-export type { MayLink } from './allowed-url.ts'
+export type { HostFilter } from './allowed-url.ts'
 
 /** Hosts by name; `*.example.com` stands for what is below it. */
-export function hostsOf(hosts: readonly string[]): MayLink {
-  const known = hosts.map((host) => host.toLowerCase())
-  return (host) => known.some((one) => (one.startsWith('*.') ? host.endsWith(one.slice(1)) : host === one))
+export function hostFilter(hosts: readonly string[]): HostFilter {
+  const patterns = hosts.map((host) => host.toLowerCase())
+  return (host) =>
+    patterns.some((pattern) => (pattern.startsWith('*.') ? host.endsWith(pattern.slice(1)) : host === pattern))
 }
 
-export interface TextForm {
+export interface CleanOptions {
   /** Code may stay as it is. Only in text that every reader parses as Markdown, from its first line on. @default true */
   readonly code?: boolean
 }
@@ -21,13 +22,13 @@ export interface TextForm {
  * Instead it breaks every sequence of characters that any of them could begin such an element with, whatever stands around it.
  * Only code is recognized, where all parsers agree that it is code.
  */
-export function withoutLinks(text: string, may: MayLink, { code = true }: TextForm = {}): string {
-  const cleaner = new LineCleaner(may, { code })
-  return cleaner.take(text) + cleaner.cut()
+export function removeLinks(text: string, isAllowedHost: HostFilter, { code = true }: CleanOptions = {}): string {
+  const cleaner = new LineCleaner(isAllowedHost, { code })
+  return cleaner.push(text) + cleaner.flush()
 }
 
 /** Whether a whole text is an address with an allowed origin. */
-export function isAllowedUrl(url: string, may: MayLink): boolean {
-  const allowed = allowedAt(url, 0, may)
+export function isAllowedUrl(url: string, isAllowedHost: HostFilter): boolean {
+  const allowed = parseAllowedUrl(url, 0, isAllowedHost)
   return allowed !== undefined && (!allowed.isBare || allowed.url === url)
 }

@@ -1,4 +1,4 @@
-import { allowedAt, type MayLink, urlForm } from './allowed-url.ts'
+import { type HostFilter, parseAllowedUrl, urlPattern } from './allowed-url.ts'
 import type { Span } from './code-spans.ts'
 
 /** A line in its place. */
@@ -12,46 +12,50 @@ export interface Line {
   readonly isOpened: boolean
 }
 
-const linkTail = new RegExp(String.raw`\]\((${urlForm})(?:[ \t]+"[^"\\<>&\x60[\]]*")?\)`, 'iy')
-const inPage = /\]\(#[\w-]*\)/y
-const definitionTail = new RegExp(String.raw`\]:[ \t]?(${urlForm})(?:[ \t]+"[^"\\<>&\x60]*")?[ \t]*$`, 'iy')
+const linkTail = new RegExp(String.raw`\]\((${urlPattern})(?:[ \t]+"[^"\\<>&\x60[\]]*")?\)`, 'iy')
+const pageAnchor = /\]\(#[\w-]*\)/y
+const definitionTail = new RegExp(String.raw`\]:[ \t]?(${urlPattern})(?:[ \t]+"[^"\\<>&\x60]*")?[ \t]*$`, 'iy')
 /** More than an address and a title: no definition, for no parser. */
 const sentence = /\]:[ \t]+[^\s<[\]][^\s[\]]*[ \t]+\p{L}/uy
-const autolink = new RegExp(`<(${urlForm})>`, 'iy')
+const autolink = new RegExp(`<(${urlPattern})>`, 'iy')
 const plainTag = /<(?:\/?(?:b|i|em|strong|u|s|sub|sup|kbd|mark|small)|br ?\/?)>/iy
 /** Before a block: marks of quotes and lists. */
 const blockMarks = /^[\s>*+\d.)-]*$/
 const openTag = /<(?:[a-z!/?]|[^\s<>]*@)/iy
 
 /** Breaks what would be a link, an image, a definition or a tag, but for those that lead to allowed hosts. */
-export function withoutMarkup(line: Line, may: MayLink): string {
+export function neutralizeMarkup(line: Line, isAllowedHost: HostFilter): string {
   const { text, spans, before, isOpened } = line
   if (!/[[\]<]/.test(text)) return text
-  const mayDefine = definitions(before + text, before.length)
+  const mayDefine = definitionTest(before + text, before.length)
   const start = blockMarks.test(before) ? text.search(/[^\s>*+\d.)-]/) : -1
   let out = ''
   let from = 0
   let first = -1
   // The bracket that the next one closes, where it is certain which.
-  let opened = -1
+  let openBracket = -1
   let span = 0
   for (const { index, 0: mark } of text.matchAll(/[[\]<]/g)) {
     while ((spans[span]?.end ?? Infinity) <= index) span++
     const codeStart = Math.min(spans[span]?.start ?? Infinity, index + 1)
     const isCode = codeStart <= index
     if (mark === '[') {
-      opened = index
+      openBracket = index
       if (first < 0) first = index
     } else if (mark === '<') {
-      if (isCode ? !opensTagInCode(text, index) : !opensTag(text, index, start < index, may)) continue
+      if (isCode ? !opensTagInCode(text, index) : !opensTag(text, index, start < index, isAllowedHost)) continue
       out += `${text.slice(from, index)}&lt;`
       from = index + 1
     } else {
-      const isWithin = isCode && opened >= codeStart
+      const isInsideCode = isCode && openBracket >= codeStart
       const next = text[index + 1]
-      const isLink = next === '(' && (isOpened || first >= 0) && !isWithin && !leadsToAllowed(text, index, opened, may)
-      const isDefinition = next === ':' && mayDefine(index) && !definesAllowed(text, index, may)
-      opened = -1
+      const isLink =
+        next === '(' &&
+        (isOpened || first >= 0) &&
+        !isInsideCode &&
+        !leadsToAllowed(text, index, openBracket, isAllowedHost)
+      const isDefinition = next === ':' && mayDefine(index) && !definesAllowed(text, index, isAllowedHost)
+      openBracket = -1
       if (!isLink && !isDefinition) continue
       out += `${text.slice(from, index + 1)} `
       from = index + 1
@@ -61,42 +65,42 @@ export function withoutMarkup(line: Line, may: MayLink): string {
 }
 
 /** Whether a definition may end its label at a place: it begins its line, behind marks of blocks alone, or on a line before. */
-function definitions(line: string, offset: number): (index: number) => boolean {
+function definitionTest(line: string, offset: number): (index: number) => boolean {
   const letter = line.search(/\p{L}/u)
   const bracket = line.indexOf('[')
   return (index) => letter < 0 || bracket < 0 || bracket > offset + index || letter >= bracket
 }
 
-function at(pattern: RegExp, text: string, index: number): RegExpExecArray | null {
+function matchAt(pattern: RegExp, text: string, index: number): RegExpExecArray | null {
   pattern.lastIndex = index
   return pattern.exec(text)
 }
 
-function isAllowed(found: RegExpExecArray | null, may: MayLink): boolean {
-  return found?.[1] !== undefined && allowedAt(found[1], 0, may) !== undefined
+function isAllowed(match: RegExpExecArray | null, isAllowedHost: HostFilter): boolean {
+  return match?.[1] !== undefined && parseAllowedUrl(match[1], 0, isAllowedHost) !== undefined
 }
 
-function leadsToAllowed(text: string, index: number, opened: number, may: MayLink): boolean {
-  if (isAllowed(at(linkTail, text, index), may)) return true
-  return at(inPage, text, index) !== null && opened >= 0 && !/[!\\]/.test(text.charAt(opened - 1))
+function leadsToAllowed(text: string, index: number, openBracket: number, isAllowedHost: HostFilter): boolean {
+  if (isAllowed(matchAt(linkTail, text, index), isAllowedHost)) return true
+  return matchAt(pageAnchor, text, index) !== null && openBracket >= 0 && !/[!\\]/.test(text.charAt(openBracket - 1))
 }
 
-function definesAllowed(text: string, index: number, may: MayLink): boolean {
-  return isAllowed(at(definitionTail, text, index), may) || at(sentence, text, index) !== null
+function definesAllowed(text: string, index: number, isAllowedHost: HostFilter): boolean {
+  return isAllowed(matchAt(definitionTail, text, index), isAllowedHost) || matchAt(sentence, text, index) !== null
 }
 
 /** At the beginning of a line a tag may begin a block of HTML, in which code is none. */
-function opensTag(text: string, index: number, hasText: boolean, may: MayLink): boolean {
-  if (at(openTag, text, index) === null || isAllowed(at(autolink, text, index), may)) return false
-  return !hasText || at(plainTag, text, index) === null
+function opensTag(text: string, index: number, hasText: boolean, isAllowedHost: HostFilter): boolean {
+  if (matchAt(openTag, text, index) === null || isAllowed(matchAt(autolink, text, index), isAllowedHost)) return false
+  return !hasText || matchAt(plainTag, text, index) === null
 }
 
-const carrier =
+const activeTag =
   /<\/?(?:style|script|svg|math|iframe|object|embed|base|meta|link|form|template|img|image|a|audio|video|source|input|body)(?![\w-])/iy
 
 /** Code is text for every Markdown parser. Tags that carry something are written as text all the same, for a page that shows an answer as HTML. */
 export function opensTagInCode(text: string, index: number): boolean {
   if (!/[a-z!/?]/i.test(text.charAt(index + 1))) return false
   const end = text.indexOf('>', index)
-  return at(carrier, text, index) !== null || (end > 0 && text.slice(index, end).includes('='))
+  return matchAt(activeTag, text, index) !== null || (end > 0 && text.slice(index, end).includes('='))
 }

@@ -1,18 +1,18 @@
 import type { ContentChunk } from '@allium/core'
 import { LineCleaner } from './line-cleaner.ts'
-import type { MayLink } from './links.ts'
+import type { HostFilter } from './links.ts'
 
 export type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
 
 /** Text of earlier steps of a turn. Some readers show all of them as one. */
-export interface ShownText {
+export interface DisplayedText {
   readonly text: string
   /** Links have been taken out of it. */
   readonly isClean: boolean
 }
 
 /** All that a turn has shown, with what a step adds. */
-export function behind(before: ShownText | undefined, added: ShownText): ShownText {
+export function appendDisplayed(before: DisplayedText | undefined, added: DisplayedText): DisplayedText {
   if (before === undefined) return added
   return { text: before.text + added.text, isClean: before.isClean && added.isClean }
 }
@@ -22,30 +22,30 @@ export function behind(before: ShownText | undefined, added: ShownText): ShownTe
  * a harmless link may lead elsewhere.
  */
 export class TextStream {
-  readonly #changed: (kind: string) => void
+  readonly #onChange: (kind: string) => void
   readonly #cleaners: Record<Delta['type'], LineCleaner>
   /** The block that is on its way: its kind, its id, and its metadata, which leaves at its end. */
   #block: Omit<Delta, 'delta'> | undefined
   /** Stands between this text and what the turn has shown before it. */
   #separator: string
 
-  constructor(may: MayLink, before: ShownText | undefined, changed: (kind: string) => void) {
-    this.#changed = changed
+  constructor(isAllowedHost: HostFilter, before: DisplayedText | undefined, onChange: (kind: string) => void) {
+    this.#onChange = onChange
     this.#separator = before !== undefined && leavesOpen(before) ? '\n\n' : ''
     this.#cleaners = {
-      'text-delta': new LineCleaner(may, {
+      'text-delta': new LineCleaner(isAllowedHost, {
         code: before === undefined || !/[`[]|~~~/.test(before.text),
         before: this.#separator === '' ? lastLine(before?.text) : '',
       }),
-      'reasoning-delta': new LineCleaner(may, { code: true }),
+      'reasoning-delta': new LineCleaner(isAllowedHost, { code: true }),
     }
   }
 
-  *take(chunk: Delta): Generator<ContentChunk> {
+  *push(chunk: Delta): Generator<ContentChunk> {
     const { delta, providerMetadata, ...block } = chunk
     if (this.#block?.type !== block.type || this.#block.id !== block.id) yield* this.end()
-    this.#block = { ...block, ...merged(this.#block, providerMetadata) }
-    yield* this.#leave(this.#block, this.#cleaners[block.type].take(delta))
+    this.#block = { ...block, ...mergeMetadata(this.#block, providerMetadata) }
+    yield* this.#emit(this.#block, this.#cleaners[block.type].push(delta))
   }
 
   /** Something else follows: all that is held leaves. */
@@ -54,13 +54,13 @@ export class TextStream {
     if (block === undefined) return
     this.#block = undefined
     const cleaner = this.#cleaners[block.type]
-    yield* this.#leave(block, cleaner.cut())
+    yield* this.#emit(block, cleaner.flush())
     // Of a text that was changed, it may name the original.
     if (block.providerMetadata !== undefined && !cleaner.changed) yield { ...block, delta: '' }
   }
 
-  *#leave({ type, id }: Omit<Delta, 'delta'>, clean: string): Generator<ContentChunk> {
-    if (this.#cleaners[type].changed) this.#changed(type === 'text-delta' ? 'text' : 'reasoning')
+  *#emit({ type, id }: Omit<Delta, 'delta'>, clean: string): Generator<ContentChunk> {
+    if (this.#cleaners[type].changed) this.#onChange(type === 'text-delta' ? 'text' : 'reasoning')
     if (clean === '') return
     const delta = type === 'text-delta' ? this.#separator + clean : clean
     if (type === 'text-delta') this.#separator = ''
@@ -68,13 +68,13 @@ export class TextStream {
   }
 }
 
-function merged(block: Omit<Delta, 'delta'> | undefined, more: Delta['providerMetadata']) {
+function mergeMetadata(block: Omit<Delta, 'delta'> | undefined, more: Delta['providerMetadata']) {
   if (more === undefined) return block?.providerMetadata && { providerMetadata: block.providerMetadata }
   return { providerMetadata: { ...block?.providerMetadata, ...more } }
 }
 
 /** Whether a link, an image or a tag that began in a text may go on in what follows. A blank line ends it. */
-function leavesOpen({ text, isClean }: ShownText): boolean {
+function leavesOpen({ text, isClean }: DisplayedText): boolean {
   if (isClean) return false
   let blank = 0
   for (const { index } of text.matchAll(/\n[ \t]*\n/g)) blank = index

@@ -1,15 +1,15 @@
 import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
-import { groupsAt, isBehindNumber, openNumber } from './numbers.ts'
+import { continuesNumber, groupsAt, partialNumberStart } from './numbers.ts'
 
 /** Card numbers: of a network, in the groups that they are written in, by Luhn's formula. */
-export const card: Detector = { type: 'card', longest: 64, open: openNumber, find }
+export const card: Detector = { type: 'card', longest: 64, partialMatchStart: partialNumberStart, find }
 
 function find(text: string, from: number): Span | undefined {
   const start = /\d{4}/g
   start.lastIndex = from
   for (let match = start.exec(text); match !== null; match = start.exec(text)) {
     const at = match.index
-    const end = isWord(text.charCodeAt(at - 1)) || isBehindNumber(text, at) ? undefined : endOf(text, at)
+    const end = isWord(text.charCodeAt(at - 1)) || continuesNumber(text, at) ? undefined : cardEnd(text, at)
     if (end !== undefined) return { start: at, end }
     let next = at + 4
     while (isDigit(text.charCodeAt(next))) next++
@@ -19,22 +19,22 @@ function find(text: string, from: number): Span | undefined {
 }
 
 /** The longest number that is one. */
-function endOf(text: string, start: number): number | undefined {
+function cardEnd(text: string, start: number): number | undefined {
   const groups = groupsAt(text, start, 5)
   for (let count = groups.length; count > 0; count--) {
-    const some = groups.slice(0, count)
-    const shape = some.map(({ length }) => length).join(' ')
-    const { end } = some.at(-1) as { end: number }
-    const digits = some.map(({ digits }) => digits).join('')
-    if (!isShape(shape) || !isOfNetwork(digits) || !luhn(digits) || isWord(text.charCodeAt(end))) continue
+    const prefix = groups.slice(0, count)
+    const shape = prefix.map(({ length }) => length).join(' ')
+    const { end } = prefix.at(-1) as { end: number }
+    const digits = prefix.map(({ digits }) => digits).join('')
+    if (!isCardGrouping(shape) || !isOfNetwork(digits) || !luhn(digits) || isWord(text.charCodeAt(end))) continue
     if (text.charCodeAt(end) === 46 && isDigit(text.charCodeAt(end + 1))) continue // the whole part of a number
-    if (digits.length !== 13 || !isArticle(digits) || isCard(text, start)) return end
+    if (digits.length !== 13 || !isEan13(digits) || isCardContext(text, start)) return end
   }
   return undefined
 }
 
 /** As networks print them; 4 4 4 4 3 has 19, 6 13 is how some banks write it. */
-const isShape = (shape: string): boolean =>
+const isCardGrouping = (shape: string): boolean =>
   /^(?:1[2-9]|4 4 4(?: \d{1,4})?(?: [123])?|4 6 [45]|4 5 6|6 13|4 3 3 3|8 8|6 10)$/.test(shape)
 
 /** What numbers of a network begin with, and how long they are. Source: ISO/IEC 7812, as Wikipedia lists it. */
@@ -65,13 +65,13 @@ function luhn(digits: string): boolean {
 }
 
 /** EAN-13, the number under a bar code: old card numbers of 13 digits look the same. */
-function isArticle(digits: string): boolean {
+function isEan13(digits: string): boolean {
   let sum = 0
   for (let i = 0; i < 13; i++) sum += (digits.charCodeAt(i) - 48) * (i % 2 === 0 ? 1 : 3)
   return sum % 10 === 0
 }
 
-function isCard(text: string, start: number): boolean {
+function isCardContext(text: string, start: number): boolean {
   return /card|visa|credit|debit|\bcc\b|pay/i.test(
     text.slice(
       runStart(text, start, 48, () => true),

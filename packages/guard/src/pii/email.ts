@@ -1,14 +1,14 @@
 import { type Detector, isDigit, isLetter, isWord, runStart, type Span } from '@allium/detect'
 
 /** Email addresses: around each @. */
-export const email: Detector = { type: 'email', longest: 460, open, find }
+export const email: Detector = { type: 'email', longest: 460, partialMatchStart, find }
 
 function find(text: string, from: number): Span | undefined {
   for (let at = text.indexOf('@', from); at >= 0; at = text.indexOf('@', at + 1)) {
     const start = localStart(text, from, at)
     if (start === at) continue
     const end = domainEnd(text, at + 1)
-    if (end > at && !isPlace(text, start, at, end)) return { start, end }
+    if (end > at && !isUrlUserinfo(text, start, at, end)) return { start, end }
   }
   return undefined
 }
@@ -23,7 +23,7 @@ function localStart(text: string, from: number, at: number): number {
     const code = text.charCodeAt(start - 1)
     const isWordHere =
       isWord(code) || (code > 127 && (isLatin ? isLatinAt(text, start - 1) : isLetterAt(text, start - 1)))
-    if (!isWordHere && !(isMark(code) && mayStand(text, start - 1, first, at))) break
+    if (!isWordHere && !(isMark(code) && isAllowedMark(text, start - 1, first, at))) break
     start--
   }
   while (start < at && isMark(text.charCodeAt(start))) start++
@@ -33,14 +33,14 @@ function localStart(text: string, from: number, at: number): number {
 const isMark = (code: number): boolean => "._%+-'&".includes(String.fromCharCode(code))
 
 /** A quote and an ampersand join two letters; the others may follow each other. */
-function mayStand(text: string, at: number, first: number, end: number): boolean {
+function isAllowedMark(text: string, at: number, first: number, end: number): boolean {
   const code = text.charCodeAt(at)
   if (code === 45 || code === 95) return true
   const before = text.charCodeAt(at - 1)
   if (at === first || !(isWord(before) || before > 127 || before === 45 || before === 95)) return false
   if (code !== 39 && code !== 38) return true
-  const behind = text.charCodeAt(at + 1)
-  return code === 39 && at + 1 < end && isLetter(before) && isLetter(behind)
+  const next = text.charCodeAt(at + 1)
+  return code === 39 && at + 1 < end && isLetter(before) && isLetter(next)
 }
 
 const latin = /[\p{Script=Latin}\p{Script=Inherited}]/u
@@ -59,7 +59,7 @@ function domainEnd(text: string, from: number): number {
     if (labels > 0) {
       const top = topLevel(text, at, label)
       if (end > 0 && isNextSentence(text, from, at)) break
-      if (top > at && !isFile(text.slice(at, top))) end = top
+      if (top > at && !isFileExtension(text.slice(at, top))) end = top
     }
     if (text.charCodeAt(label) !== 46) break
     at = label + 1
@@ -92,15 +92,15 @@ function isNextSentence(text: string, from: number, at: number): boolean {
   return /^[A-Z][a-z]/.test(text.slice(at, at + 2)) && !/[A-Z]/.test(text.slice(from, at))
 }
 
-const files = new Set(
+const fileExtensions = new Set(
   'png jpg jpeg gif svg webp ico bmp tif tiff avif pdf doc docx xls xlsx ppt pptx csv tsv txt log json jsonl yaml yml toml xml html htm css scss less js mjs cjs jsx tsx map wasm lock tgz gz bz2 tar whl jar exe dll bin dmg mp3 mp4 wav ttf woff woff2'.split(
     ' ',
   ),
 )
-const isFile = (top: string): boolean => files.has(top.toLowerCase())
+const isFileExtension = (top: string): boolean => fileExtensions.has(top.toLowerCase())
 
 /** Who logs in somewhere: `https://user:secret@host`, `git@host:path/to`. */
-function isPlace(text: string, start: number, at: number, end: number): boolean {
+function isUrlUserinfo(text: string, start: number, at: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 60), start)
   if (/:\/\/[^\s/?#"'<>]*$/.test(before)) return true
   if (/^(?:git|hg|svn|ssh)$/.test(text.slice(start, at)) && /[:/]/.test(text.charAt(end))) return true
@@ -108,11 +108,11 @@ function isPlace(text: string, start: number, at: number, end: number): boolean 
 }
 
 /** What may still be a name, or the domain behind one, or the path that makes it a place. */
-function open(text: string): number {
-  const run = runStart(text, text.length, 460, isOpen)
+function partialMatchStart(text: string): number {
+  const run = runStart(text, text.length, 460, isAddressCharacter)
   const at = text.lastIndexOf('@')
   return at >= run ? run : Math.max(run, text.length - 65)
 }
 
-const isOpen = (code: number): boolean =>
+const isAddressCharacter = (code: number): boolean =>
   code > 127 || isWord(code) || ":/@._%+-'&~".includes(String.fromCharCode(code))

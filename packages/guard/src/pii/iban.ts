@@ -1,7 +1,7 @@
 import { type Detector, isWord, type Span } from '@allium/detect'
 
 /** International bank account numbers: at two letters and two digits. */
-export const iban: Detector = { type: 'iban', longest: 50, open, find }
+export const iban: Detector = { type: 'iban', longest: 50, partialMatchStart, find }
 
 /** The length by country, of the IBAN registry. */
 const lengths = new Map(
@@ -18,33 +18,33 @@ function find(text: string, from: number): Span | undefined {
     start.lastIndex = match.index + 1
     if (at < from || !/^[A-Za-z]{2}$/.test(text.slice(at, at + 2)) || isWord(text.charCodeAt(at - 1))) continue
     const length = lengths.get(text.slice(at, at + 2).toUpperCase())
-    const end = length === undefined ? undefined : endOf(text, at, length)
+    const end = length === undefined ? undefined : ibanEnd(text, at, length)
     if (end !== undefined) return { start: at, end }
   }
   return undefined
 }
 
-function endOf(text: string, start: number, length: number): number | undefined {
-  let written = ''
+function ibanEnd(text: string, start: number, length: number): number | undefined {
+  let compact = ''
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at)
-    if (isWord(code)) written += text[at]
+    if (isWord(code)) compact += text[at]
     else if ((code !== 32 && code !== 45 && code !== 46) || !isWord(text.charCodeAt(at + 1))) return undefined
-    if (written.length === length) return !isWord(text.charCodeAt(at + 1)) && mod97(written) ? at + 1 : undefined
+    if (compact.length === length) return !isWord(text.charCodeAt(at + 1)) && mod97(compact) ? at + 1 : undefined
   }
   return undefined
 }
 
-function mod97(written: string): boolean {
+function mod97(compact: string): boolean {
   let rest = 0
-  for (const char of written.slice(4) + written.slice(0, 4)) {
+  for (const char of compact.slice(4) + compact.slice(0, 4)) {
     const value = Number.parseInt(char, 36)
     rest = (rest * (value > 9 ? 100 : 10) + value) % 97
   }
   return rest === 1
 }
 
-function open(text: string): number {
+function partialMatchStart(text: string): number {
   const end = text.slice(-50)
   const at = end.search(/(?<![A-Za-z0-9])[A-Za-z](?:[A-Za-z](?:\d(?:\d[0-9A-Za-z .-]*)?)?)?$/)
   return at < 0 ? text.length : text.length - end.length + at

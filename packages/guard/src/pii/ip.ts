@@ -1,24 +1,24 @@
 import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
 
 const isHex = (code: number): boolean => isDigit(code) || ((code | 32) >= 97 && (code | 32) <= 102)
-const isPart = (code: number): boolean => isHex(code) || code === 46 || code === 58
-const isOpen = (code: number): boolean => isPart(code) || code === 47
-const open = (text: string): number => runStart(text, text.length, 60, isOpen)
+const isAddressCharacter = (code: number): boolean => isHex(code) || code === 46 || code === 58
+const isPartialCharacter = (code: number): boolean => isAddressCharacter(code) || code === 47
+const partialMatchStart = (text: string): number => runStart(text, text.length, 60, isPartialCharacter)
 
 /** IP addresses, of both kinds. */
 export const ip: readonly Detector[] = [
-  { type: 'ip', longest: 60, open, find: findV4 },
-  { type: 'ip', longest: 60, open, find: findV6 },
+  { type: 'ip', longest: 60, partialMatchStart, find: findV4 },
+  { type: 'ip', longest: 60, partialMatchStart, find: findV6 },
 ]
 
 function findV4(text: string, from: number): Span | undefined {
-  const four = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g
-  four.lastIndex = from
-  for (let match = four.exec(text); match !== null; match = four.exec(text)) {
+  const v4Pattern = /\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}/g
+  v4Pattern.lastIndex = from
+  for (let match = v4Pattern.exec(text); match !== null; match = v4Pattern.exec(text)) {
     const start = match.index
     const end = start + match[0].length
     if (isAlone(text, start, end) && isV4(match[0]) && !isVersion(text, start, end)) return { start, end }
-    four.lastIndex = end
+    v4Pattern.lastIndex = end
   }
   return undefined
 }
@@ -51,13 +51,13 @@ function findV6(text: string, from: number): Span | undefined {
   const mark = /:[0-9A-Fa-f]{0,4}:/g
   mark.lastIndex = from
   for (let match = mark.exec(text); match !== null; match = mark.exec(text)) {
-    const runFrom = runStart(text, match.index + 1, 60, isPart)
+    const runBegin = runStart(text, match.index + 1, 60, isAddressCharacter)
     const run = /[0-9A-Fa-f:.]*/y
     run.lastIndex = match.index
     run.test(text)
-    const { lastIndex: until } = run
-    mark.lastIndex = Math.max(until, match.index + 1)
-    const { start, end } = trimmed(text, runFrom, until)
+    const { lastIndex: runEnd } = run
+    mark.lastIndex = Math.max(runEnd, match.index + 1)
+    const { start, end } = trimSpan(text, runBegin, runEnd)
     const isFree = start >= from && !isWord(text.charCodeAt(start - 1)) && !isWord(text.charCodeAt(end))
     if (isFree && isV6(text.slice(start, end))) return { start, end }
   }
@@ -65,9 +65,9 @@ function findV6(text: string, from: number): Span | undefined {
 }
 
 /** Without the punctuation around it, and without letters that end a word of another alphabet. */
-function trimmed(text: string, from: number, until: number): Span {
-  if (until - from > 96) return { start: from, end: from }
-  let [start, end] = [from, until]
+function trimSpan(text: string, from: number, runEnd: number): Span {
+  if (runEnd - from > 96) return { start: from, end: from }
+  let [start, end] = [from, runEnd]
   const word = /\p{L}/u.test(text.charAt(start - 1)) ? /^[A-Fa-f]+(?=:)/.exec(text.slice(start, end)) : null
   if (word !== null) start += word[0].length
   while (start < end && isEdge(text, start, start + 1)) start++

@@ -1,18 +1,18 @@
 import { isDigit, isWord, runStart } from '@allium/detect'
 
 /** Digits that stand together. */
-export interface Group {
+export interface DigitGroup {
   readonly digits: string
   readonly length: number
   readonly end: number
 }
 
 /** Groups of digits with the same single space, dash or dot between them, up to so many. */
-export function groupsAt(text: string, start: number, most: number): Group[] {
-  const groups: Group[] = []
+export function groupsAt(text: string, start: number, maxGroups: number): DigitGroup[] {
+  const groups: DigitGroup[] = []
   let at = start
   let separator: number | undefined
-  while (groups.length < most) {
+  while (groups.length < maxGroups) {
     const from = at
     while (isDigit(text.charCodeAt(at)) && at - from < 20) at++
     if (at === from || isDigit(text.charCodeAt(at))) return groups
@@ -26,13 +26,13 @@ export function groupsAt(text: string, start: number, most: number): Group[] {
 }
 
 /** Whether what begins here goes on a number: `0.4111…`, `1,234…`. */
-export function isBehindNumber(text: string, at: number): boolean {
+export function continuesNumber(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   return (before === 46 || before === 44) && isDigit(text.charCodeAt(at - 2))
 }
 
 /** Digits at the end of a text, with what may stand between them. */
-export function openNumber(text: string): number {
+export function partialNumberStart(text: string): number {
   let at = runStart(text, text.length, 64, (code) => isDigit(code) || code === 32 || code === 45 || code === 46)
   while (at < text.length && (!isDigit(text.charCodeAt(at)) || isWord(text.charCodeAt(at - 1)))) at++
   return at

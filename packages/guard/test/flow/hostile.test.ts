@@ -2,8 +2,8 @@ import type { ContentChunk } from '@allium/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LineCleaner } from '../../src/flow/line-cleaner.ts'
-import { hostsOf, withoutLinks } from '../../src/flow/links.ts'
-import { unlinked } from '../../src/flow/unlinked.ts'
+import { linkFilter } from '../../src/flow/link-filter.ts'
+import { hostFilter, removeLinks } from '../../src/flow/links.ts'
 import { hostileMarkdown } from './hostile-markdown.ts'
 import { fastReaders, leadsElsewhere } from './readers.ts'
 
@@ -11,14 +11,14 @@ import { fastReaders, leadsElsewhere } from './readers.ts'
 const numRuns = Number(process.env.HOSTILE_CASES ?? 1_000)
 const seed = Number(process.env.HOSTILE_SEED ?? 33)
 const allowed = new Set(['good.test'])
-const may = hostsOf([...allowed])
+const may = hostFilter([...allowed])
 
 describe('hostile Markdown', { timeout: 24 * 3_600_000 }, () => {
   it('leads nowhere in any reader', () => {
     let tried = 0
     fc.assert(
       fc.property(hostileMarkdown, (markdown) => {
-        const clean = withoutLinks(markdown, may)
+        const clean = removeLinks(markdown, may)
         const names = tried++ % 10 === 0 ? undefined : fastReaders
         expect([clean, leadsElsewhere(clean, allowed, names)]).toEqual([clean, []])
       }),
@@ -31,7 +31,7 @@ describe('hostile Markdown', { timeout: 24 * 3_600_000 }, () => {
     await fc.assert(
       fc.asyncProperty(hostileMarkdown, cuts, async (markdown, places) => {
         let shown = ''
-        const pipe = unlinked(may, { answerTool: undefined, isJson: false }, () => {})
+        const pipe = linkFilter(may, { answerTool: undefined, isJson: false }, () => {})
         for await (const chunk of pipe(streamOf(markdown, places), {} as never)) {
           if (chunk.type !== 'text-delta' || chunk.delta === '') continue
           shown += chunk.delta
@@ -45,8 +45,8 @@ describe('hostile Markdown', { timeout: 24 * 3_600_000 }, () => {
   it('leads nowhere where a reader joins the texts of all steps of a turn, cleaned or not before', async () => {
     await fc.assert(
       fc.asyncProperty(hostileMarkdown, hostileMarkdown, fc.boolean(), async (first, second, isClean) => {
-        const text = isClean ? withoutLinks(first, may) : first.replace(/<|:|www|\./g, '')
-        const pipe = unlinked(may, { answerTool: undefined, isJson: false, before: { text, isClean } }, () => {})
+        const text = isClean ? removeLinks(first, may) : first.replace(/<|:|www|\./g, '')
+        const pipe = linkFilter(may, { answerTool: undefined, isJson: false, displayed: { text, isClean } }, () => {})
         let shown = text
         for await (const chunk of pipe(streamOf(second, []), {} as never))
           if (chunk.type === 'text-delta') shown += chunk.delta
@@ -65,10 +65,10 @@ describe('hostile Markdown', { timeout: 24 * 3_600_000 }, () => {
         let out = ''
         for (let at = 0, i = 0; at < markdown.length; i++) {
           const length = lengths[i % lengths.length] as number
-          out += cleaner.take(markdown.slice(at, at + length))
+          out += cleaner.push(markdown.slice(at, at + length))
           at += length
         }
-        expect(out + cleaner.cut()).toBe(withoutLinks(markdown, may))
+        expect(out + cleaner.flush()).toBe(removeLinks(markdown, may))
       }),
       { numRuns, seed },
     )

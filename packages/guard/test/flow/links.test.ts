@@ -1,11 +1,11 @@
 import tlds from 'tlds' with { type: 'json' }
 import { describe, expect, it } from 'vitest'
 import { isHostLike } from '../../src/flow/host-like.ts'
-import { withoutLinksInJson } from '../../src/flow/json-answer.ts'
-import { hostsOf, isAllowedUrl, withoutLinks } from '../../src/flow/links.ts'
+import { removeLinksFromJson } from '../../src/flow/json-answer.ts'
+import { hostFilter, isAllowedUrl, removeLinks } from '../../src/flow/links.ts'
 import { leadsElsewhere } from './readers.ts'
 
-const may = hostsOf(['good.test', '*.example.org'])
+const may = hostFilter(['good.test', '*.example.org'])
 const allowed = new Set(['good.test', 'a.example.org'])
 const fence = '```'
 
@@ -59,17 +59,17 @@ const harmless = [
 describe('links of answers', () => {
   it.each(hostile)('lead nowhere in any reader: %s', (text) => {
     expect(leadsElsewhere(text, allowed).length + Number(/onerror|<p|data:|&|\\/.test(text))).toBeGreaterThan(0)
-    expect(leadsElsewhere(withoutLinks(text, may), allowed)).toEqual([])
+    expect(leadsElsewhere(removeLinks(text, may), allowed)).toEqual([])
   })
 
   it.each(harmless)('leave harmless text as it is: %s', (text) => {
-    expect(withoutLinks(text, may)).toBe(text)
+    expect(removeLinks(text, may)).toBe(text)
     expect(leadsElsewhere(text, allowed)).toEqual([])
   })
 
   it('are written so that people can still read them', () => {
     const text = 'Mail ann@acme.example or see [the page](https://evil.com/x "t"), README.md and <img src="a.png">.'
-    expect(withoutLinks(text, may)).toBe(
+    expect(removeLinks(text, may)).toBe(
       'Mail ann@acme[.]example or see [the page] ([link removed] "t"), README[.]md and &lt;img src="a.png">.',
     )
   })
@@ -79,7 +79,7 @@ describe('links of answers', () => {
   })
 
   it('are found in values of JSON, also where it was cut', () => {
-    const clean = (json: string) => withoutLinksInJson(json, may)
+    const clean = (json: string) => removeLinksFromJson(json, may)
     expect(clean('{"a":"\\u0068ttps://evil.com","n":1.50}')).toBe('{"a":"[link removed]","n":1.5}')
     expect(clean('{"a": "fine", "n":1.50}')).toBe('{"a": "fine", "n":1.50}')
     expect(clean('{"a":"\\u0068ttps://evil.com/x","b":"![x](\\u002f\\u002fevil.com\\u00')).toBe(
@@ -93,7 +93,7 @@ describe('links of answers', () => {
     ['{"https://evil.com":1,"https://evil.com":2}', '{"[link removed]":2}'],
     ['{"a":"\\\\","b":"\\"a\\":"}', '{"a":"\\\\","b":"\\"a\\":"}'],
   ])('hide in no key that an object has twice: %s', (json, clean) => {
-    expect(withoutLinksInJson(json, may)).toBe(clean)
+    expect(removeLinksFromJson(json, may)).toBe(clean)
   })
 
   it('may be addresses with an allowed origin, and no others', () => {
@@ -147,8 +147,8 @@ describe('the work that links of answers take', () => {
     const took = (length: number) => {
       const text = unit.repeat(Math.ceil(length / unit.length))
       const start = process.cpuUsage()
-      withoutLinks(text, may)
-      withoutLinksInJson(`"${text}`, may)
+      removeLinks(text, may)
+      removeLinksFromJson(`"${text}`, may)
       const { user } = process.cpuUsage(start)
       return user / 1_000
     }

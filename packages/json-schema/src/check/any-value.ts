@@ -25,7 +25,7 @@ export const forAnyValue: Readonly<Record<string, Keyword>> = {
   enum(values) {
     if (!Array.isArray(values)) return undefined
     const failed = failure('must be equal to one of the allowed values')
-    return (value, budget) => (values.some((one) => isEqual(one, value, budget)) ? 'valid' : failed)
+    return (value, budget) => (values.some((option) => isEqual(option, value, budget)) ? 'valid' : failed)
   },
   const(only) {
     const failed = failure('must be equal to constant')

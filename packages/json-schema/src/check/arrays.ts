@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts'
 import { canonical } from './json.ts'
-import { type Check, type Compiler, counted, type Keyword, unknown } from './keyword.ts'
+import { type Check, type Compiler, countKeyword, type Keyword, unknown } from './keyword.ts'
 import { at, every, failure, isFailure, type Verdict } from './verdict.ts'
 
 /** Keywords for arrays. `items` with a list and `additionalItems` are how draft 07 writes `prefixItems` and `items`. */
@@ -17,20 +17,20 @@ export const forArrays: Readonly<Record<string, Keyword>> = {
     if (typeof minContains !== 'number' || typeof maxContains !== 'number') return undefined
     const check = compiler.inner(schema)
     return ofArrays((value, budget) => {
-      budget.spend(value.length)
+      budget.consume(value.length)
       const verdicts = value.map((item) => check(item, budget))
-      const sure = verdicts.filter((verdict) => verdict === 'valid').length
-      const most = verdicts.filter((verdict) => !isFailure(verdict)).length
-      if (most < minContains) return failure(`must contain at least ${minContains} valid item(s)`)
-      if (sure > maxContains) return failure(`must contain at most ${maxContains} valid item(s)`)
-      return sure >= minContains && most <= maxContains ? 'valid' : 'unknown'
+      const definite = verdicts.filter((verdict) => verdict === 'valid').length
+      const possible = verdicts.filter((verdict) => !isFailure(verdict)).length
+      if (possible < minContains) return failure(`must contain at least ${minContains} valid item(s)`)
+      if (definite > maxContains) return failure(`must contain at most ${maxContains} valid item(s)`)
+      return definite >= minContains && possible <= maxContains ? 'valid' : 'unknown'
     })
   },
-  minItems: counted((limit) => {
+  minItems: countKeyword((limit) => {
     const failed = failure(`must NOT have fewer than ${limit} items`)
     return ofArrays(({ length }) => (length >= limit ? 'valid' : failed))
   }),
-  maxItems: counted((limit) => {
+  maxItems: countKeyword((limit) => {
     const failed = failure(`must NOT have more than ${limit} items`)
     return ofArrays(({ length }) => (length <= limit ? 'valid' : failed))
   }),
@@ -56,7 +56,7 @@ function prefix(schemas: unknown, compiler: Compiler): Check | undefined {
 
 function itemsFrom(first: number, check: Check): Check {
   return ofArrays((value, budget) => {
-    budget.spend(value.length)
+    budget.consume(value.length)
     return every(value.keys(), (i) => (i < first ? 'valid' : at(i, check(value[i], budget))))
   })
 }

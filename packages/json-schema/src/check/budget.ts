@@ -1,16 +1,16 @@
 import { maxCheckDepth } from '../limits.ts'
 
 /** A check that was given up, because it had used its steps or went too deep. */
-export class GivenUp extends Error {}
+export class BudgetExceeded extends Error {}
 
 /** Counts the work of one check, so that no schema and no value can keep the process busy. */
 export class Budget {
-  readonly #most: number
+  readonly #max: number
   #used = 0
   #depth = 0
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(max: number) {
+    this.#max = max
   }
 
   get used(): number {
@@ -18,17 +18,17 @@ export class Budget {
   }
 
   /** @throws GivenUp when the steps are used up */
-  spend(steps: number): void {
-    if (this.#used + steps > this.#most)
-      throw new GivenUp(`cannot be checked: its schema needs more than ${this.#most} steps for it`)
+  consume(steps: number): void {
+    if (this.#used + steps > this.#max)
+      throw new BudgetExceeded(`cannot be checked: its schema needs more than ${this.#max} steps for it`)
     this.#used += steps
   }
 
   /** @throws GivenUp when the check goes too deep */
   enter(): void {
-    this.spend(1)
+    this.consume(1)
     if (++this.#depth > maxCheckDepth)
-      throw new GivenUp(
+      throw new BudgetExceeded(
         `cannot be checked: it goes more than ${maxCheckDepth} levels deep, or its schema refers to itself`,
       )
   }

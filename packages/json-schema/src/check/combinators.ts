@@ -47,15 +47,15 @@ export const forSchemas: Readonly<Record<string, Keyword>> = {
     }
   },
   $ref(reference, _, compiler) {
-    return typeof reference === 'string' ? compiler.behind(reference) : undefined
+    return typeof reference === 'string' ? compiler.resolve(reference) : undefined
   },
 }
 
 function exactlyOne(verdicts: readonly Verdict[]): Verdict {
-  const sure = verdicts.filter((verdict) => verdict === 'valid').length
-  const most = verdicts.filter((verdict) => !isFailure(verdict)).length
-  if (most === 0 || sure > 1) return failure('must match exactly one schema in oneOf')
-  return sure === 1 && most === 1 ? 'valid' : 'unknown'
+  const definite = verdicts.filter((verdict) => verdict === 'valid').length
+  const possible = verdicts.filter((verdict) => !isFailure(verdict)).length
+  if (possible === 0 || definite > 1) return failure('must match exactly one schema in oneOf')
+  return definite === 1 && possible === 1 ? 'valid' : 'unknown'
 }
 
 function checksOf(schemas: unknown, compiler: Compiler): Check[] | undefined {

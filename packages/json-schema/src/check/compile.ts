@@ -5,7 +5,7 @@ import { Unsupported } from '../pattern/unsupported.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type Check, type Compiler, type Keyword, unknown, valid } from './keyword.ts'
 import { byCost, isAnnotation, keywords } from './keywords.ts'
-import { valueBehind } from './reference.ts'
+import { resolvePointer } from './reference.ts'
 import { every, failure } from './verdict.ts'
 
 export interface Compiled {
@@ -36,7 +36,7 @@ class Compilation implements Compiler {
   readonly #checks = new Map<object, Check>()
   readonly #patterns = new Map<string, Pattern | undefined>()
   /** Schemas behind references, which are compiled last, because they may lead back. */
-  readonly #behind: object[] = []
+  readonly #references: object[] = []
   #patternsSize = 0
   #patternsLength = 0
 
@@ -47,7 +47,7 @@ class Compilation implements Compiler {
   }
 
   finish(): void {
-    for (let next = this.#behind.pop(); next !== undefined; next = this.#behind.pop()) this.inner(next)
+    for (let next = this.#references.pop(); next !== undefined; next = this.#references.pop()) this.inner(next)
   }
 
   inner(schema: unknown): Check {
@@ -57,8 +57,8 @@ class Compilation implements Compiler {
       this.unchecked.add('a value in the place of a schema')
       return unknown
     }
-    const known = this.#checks.get(schema)
-    if (known !== undefined) return known
+    const cached = this.#checks.get(schema)
+    if (cached !== undefined) return cached
     if (this.#checks.size >= this.#maxSubschemas)
       throw new AlliumError(
         'schema.limits',
@@ -71,11 +71,11 @@ class Compilation implements Compiler {
     return check
   }
 
-  behind(reference: string): Check | undefined {
-    const target = valueBehind(this.#root, reference)
+  resolve(reference: string): Check | undefined {
+    const target = resolvePointer(this.#root, reference)
     if (typeof target === 'boolean') return this.inner(target)
     if (!isObject(target)) return undefined
-    if (!this.#checks.has(target)) this.#behind.push(target)
+    if (!this.#checks.has(target)) this.#references.push(target)
     return (value, budget) => (this.#checks.get(target) ?? unknown)(value, budget)
   }
 
@@ -89,7 +89,7 @@ class Compilation implements Compiler {
     const checks = names.sort(byCost).map((name) => this.#keyword(name, keywords.get(name), schema))
     return (value, budget) => {
       budget.enter()
-      budget.spend(checks.length)
+      budget.consume(checks.length)
       const verdict = every(checks, (check) => check(value, budget))
       budget.leave()
       return verdict
@@ -99,43 +99,43 @@ class Compilation implements Compiler {
   #keyword(name: string, keyword: Keyword | undefined, schema: JsonObject): Check {
     const value = schema[name]
     const isElsewhere = name === '$ref' && this.#hasInnerIds
-    return (isElsewhere ? undefined : keyword?.(value, schema, this)) ?? this.#leaveOut(name, value)
+    return (isElsewhere ? undefined : keyword?.(value, schema, this)) ?? this.#skipKeyword(name, value)
   }
 
-  #leaveOut(name: string, value: unknown): Check {
+  #skipKeyword(name: string, value: unknown): Check {
     const isText = typeof value === 'string'
     // A pattern is noted with its text.
     if (!(name === 'pattern' && isText))
-      this.unchecked.add(`the keyword ${quoted(name)}${isText ? ` with ${quoted(value)}` : ''}`)
+      this.unchecked.add(`the keyword ${quote(name)}${isText ? ` with ${quote(value)}` : ''}`)
     return unknown
   }
 
   #patternOf(source: string): Pattern | undefined {
     try {
       this.#patternsLength += source.length
-      if (this.#patternsLength > maxPatternsLength) throw tooMany()
+      if (this.#patternsLength > maxPatternsLength) throw tooManySchemas()
       const pattern = new Pattern(source)
       this.#patternsSize += pattern.size
-      if (this.#patternsSize > maxPatternsSize) throw tooMany()
+      if (this.#patternsSize > maxPatternsSize) throw tooManySchemas()
       return pattern
     } catch (error) {
       if (!(error instanceof Unsupported)) throw error
-      this.unchecked.add(`the pattern ${quoted(source)}: ${error.message.replace(/\.$/, '')}`)
+      this.unchecked.add(`the pattern ${quote(source)}: ${error.message.replace(/\.$/, '')}`)
       return undefined
     }
   }
 }
 
-function tooMany(): Unsupported {
+function tooManySchemas(): Unsupported {
   return new Unsupported('The patterns of the schema are too large together.')
 }
 
 const refused = failure('must not be there')
 const refuse: Check = (_, budget) => {
-  budget.spend(1)
+  budget.consume(1)
   return refused
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100))
 }

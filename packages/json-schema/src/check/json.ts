@@ -1,5 +1,5 @@
 import { maxCheckDepth } from '../limits.ts'
-import { type Budget, GivenUp } from './budget.ts'
+import { type Budget, BudgetExceeded } from './budget.ts'
 
 export type JsonObject = Readonly<Record<string, unknown>>
 
@@ -9,7 +9,7 @@ export function isObject(value: unknown): value is JsonObject {
 
 /** Whether two values are equal as JSON. @throws GivenUp */
 export function isEqual(a: unknown, b: unknown, budget: Budget): boolean {
-  budget.spend(1)
+  budget.consume(1)
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
   if (Array.isArray(a) !== Array.isArray(b)) return false
@@ -18,16 +18,17 @@ export function isEqual(a: unknown, b: unknown, budget: Budget): boolean {
 
 /** A text that is the same for equal values and for no others. @throws GivenUp */
 export function canonical(value: unknown, budget: Budget, depth = 0): string {
-  if (depth > maxCheckDepth) throw new GivenUp(`cannot be compared: it nests more than ${maxCheckDepth} levels deep`)
-  budget.spend(3)
+  if (depth > maxCheckDepth)
+    throw new BudgetExceeded(`cannot be compared: it nests more than ${maxCheckDepth} levels deep`)
+  budget.consume(3)
   if (typeof value === 'string') {
-    budget.spend(value.length / 16)
+    budget.consume(value.length / 16)
     return JSON.stringify(value)
   }
   if (typeof value !== 'object' || value === null) return value === 0 ? '0' : String(value)
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item, budget, depth + 1)).join(',')}]`
   const keys = Object.keys(value).sort()
-  budget.spend(keys.length * 6)
+  budget.consume(keys.length * 6)
   const members = keys.map(
     (key) => `${JSON.stringify(key)}:${canonical((value as JsonObject)[key], budget, depth + 1)}`,
   )
@@ -36,7 +37,7 @@ export function canonical(value: unknown, budget: Budget, depth = 0): string {
 
 /** How many characters a text has, as JSON Schema counts them: by code points. */
 export function characters(text: string, budget: Budget): number {
-  budget.spend(text.length / 16)
+  budget.consume(text.length / 16)
   let count = text.length
   for (let i = 0; i < text.length; i++) {
     if ((text.charCodeAt(i) & 0xfc00) === 0xd800 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00) {

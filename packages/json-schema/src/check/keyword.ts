@@ -10,7 +10,7 @@ export interface Compiler {
   /** The check of an inner schema. */
   inner(schema: unknown): Check
   /** The check of the schema that a reference leads to; undefined if it leads nowhere inside of this schema. */
-  behind(reference: string): Check | undefined
+  resolve(reference: string): Check | undefined
   /** Undefined for a pattern that cannot be checked, which is noted. */
   pattern(source: string): Pattern | undefined
 }
@@ -20,12 +20,12 @@ export type Keyword = (value: unknown, schema: JsonObject, compiler: Compiler) =
 
 /** It costs a step: a schema may have thousands of `true`. */
 export const valid: Check = (_, budget) => {
-  budget.spend(1)
+  budget.consume(1)
   return 'valid'
 }
 export const unknown: Check = () => 'unknown'
 
 /** A keyword whose value is a whole number that is not negative. */
-export function counted(make: (limit: number) => Check): Keyword {
-  return (limit) => (typeof limit === 'number' && Number.isInteger(limit) && limit >= 0 ? make(limit) : undefined)
+export function countKeyword(makeCheck: (limit: number) => Check): Keyword {
+  return (limit) => (typeof limit === 'number' && Number.isInteger(limit) && limit >= 0 ? makeCheck(limit) : undefined)
 }

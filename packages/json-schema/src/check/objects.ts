@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { type Check, type Compiler, counted, type Keyword } from './keyword.ts'
+import { type Check, type Compiler, countKeyword, type Keyword } from './keyword.ts'
 import { at, every, failure, isFailure, type Verdict } from './verdict.ts'
 
 /** Keywords for objects. Only own properties count, whatever they are called. */
@@ -9,7 +9,7 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
     if (!isObject(schemas)) return undefined
     const checks = Object.entries(schemas).map(([name, schema]) => [name, compiler.inner(schema)] as const)
     return ofObjects((value, budget) => {
-      budget.spend(checks.length)
+      budget.consume(checks.length)
       return every(checks, ([name, check]) =>
         Object.hasOwn(value, name) ? at(name, check(value[name], budget)) : 'valid',
       )
@@ -17,9 +17,12 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
   },
   patternProperties(schemas, _, compiler) {
     if (!isObject(schemas)) return undefined
-    const checks = patternsOf(schemas, compiler).map((one) => ({ ...one, check: compiler.inner(one.schema) }))
+    const checks = patternsOf(schemas, compiler).map((pattern) => ({
+      ...pattern,
+      check: compiler.inner(pattern.schema),
+    }))
     return ofObjects((value, budget) => {
-      budget.spend(checks.length)
+      budget.consume(checks.length)
       return every(checks, ({ pattern, check }) => {
         if (pattern === undefined) return 'unknown'
         return every(Object.keys(value), (name) =>
@@ -35,7 +38,7 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
     const isOpen = patterns.length < all.length
     const check = compiler.inner(schema)
     return ofObjects((value, budget) => {
-      budget.spend(Object.keys(value).length)
+      budget.consume(Object.keys(value).length)
       const more = Object.keys(value).filter((name) => !Object.hasOwn(properties, name))
       return every(more, (name) => {
         if (patterns.some((pattern) => pattern.test(name, budget))) return 'valid'
@@ -49,28 +52,28 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
     const check = compiler.inner(schema)
     return ofObjects((value, budget) => {
       const names = Object.keys(value)
-      budget.spend(names.length)
+      budget.consume(names.length)
       return every(names, (name) => {
         const verdict = check(name, budget)
-        return isFailure(verdict) ? failure(`property name ${quoted(name)} ${verdict.message}`) : verdict
+        return isFailure(verdict) ? failure(`property name ${quote(name)} ${verdict.message}`) : verdict
       })
     })
   },
   required(names) {
     if (!Array.isArray(names) || !names.every((name) => typeof name === 'string')) return undefined
     return ofObjects((value, budget) => {
-      budget.spend(names.length)
+      budget.consume(names.length)
       const missing = names.find((name) => !Object.hasOwn(value, name))
       return missing === undefined ? 'valid' : failure(`must have required property '${missing}'`)
     })
   },
-  minProperties: counted((limit) => {
+  minProperties: countKeyword((limit) => {
     const failed = failure(`must NOT have fewer than ${limit} properties`)
-    return sized((count) => (count >= limit ? 'valid' : failed))
+    return countProperties((count) => (count >= limit ? 'valid' : failed))
   }),
-  maxProperties: counted((limit) => {
+  maxProperties: countKeyword((limit) => {
     const failed = failure(`must NOT have more than ${limit} properties`)
-    return sized((count) => (count <= limit ? 'valid' : failed))
+    return countProperties((count) => (count <= limit ? 'valid' : failed))
   }),
 }
 
@@ -82,18 +85,18 @@ function ofObjects(check: (value: JsonObject, budget: Budget) => Verdict): Check
   return (value, budget) => (isObject(value) ? check(value, budget) : 'valid')
 }
 
-function sized(check: (count: number) => Verdict): Check {
+function countProperties(check: (count: number) => Verdict): Check {
   return ofObjects((value, budget) => {
     const { length } = Object.keys(value)
-    budget.spend(length / 8)
+    budget.consume(length / 8)
     return check(length)
   })
 }
 
 function additional(name: string): Verdict {
-  return failure(`must NOT have additional properties, such as ${quoted(name)}`)
+  return failure(`must NOT have additional properties, such as ${quote(name)}`)
 }
 
-function quoted(name: string): string {
+function quote(name: string): string {
   return JSON.stringify(name.slice(0, 100))
 }

@@ -1,17 +1,17 @@
 /** The value at a local reference such as `#/$defs/name`: https://www.rfc-editor.org/rfc/rfc6901. Undefined if nothing is there. */
-export function valueBehind(root: unknown, reference: string): unknown {
+export function resolvePointer(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined
   let value = root
   for (const segment of reference.slice(2).split('/')) {
-    const key = decoded(segment)
+    const key = decodeSegment(segment)
     if (key === undefined || typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined
     value = (value as Record<string, unknown>)[key]
   }
   return value
 }
 
-function decoded(segment: string): string | undefined {
+function decodeSegment(segment: string): string | undefined {
   try {
     return decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~')
   } catch {

@@ -1,13 +1,13 @@
 import { characters } from './json.ts'
-import { type Check, counted, type Keyword } from './keyword.ts'
+import { type Check, countKeyword, type Keyword } from './keyword.ts'
 import { failure } from './verdict.ts'
 
 /** Keywords for numbers. */
 export const forNumbers: Readonly<Record<string, Keyword>> = {
-  minimum: compared('>=', (value, limit) => value >= limit),
-  maximum: compared('<=', (value, limit) => value <= limit),
-  exclusiveMinimum: compared('>', (value, limit) => value > limit),
-  exclusiveMaximum: compared('<', (value, limit) => value < limit),
+  minimum: compareKeyword('>=', (value, limit) => value >= limit),
+  maximum: compareKeyword('<=', (value, limit) => value <= limit),
+  exclusiveMinimum: compareKeyword('>', (value, limit) => value > limit),
+  exclusiveMaximum: compareKeyword('<', (value, limit) => value < limit),
   multipleOf(step) {
     if (typeof step !== 'number' || !(step > 0)) return undefined
     return ofNumbers((value) => isMultiple(value, step), `must be multiple of ${step}`)
@@ -16,11 +16,11 @@ export const forNumbers: Readonly<Record<string, Keyword>> = {
 
 /** Keywords for texts. */
 export const forStrings: Readonly<Record<string, Keyword>> = {
-  minLength: counted((limit) => {
+  minLength: countKeyword((limit) => {
     const failed = failure(`must NOT have fewer than ${limit} characters`)
     return (value, budget) => (typeof value !== 'string' || characters(value, budget) >= limit ? 'valid' : failed)
   }),
-  maxLength: counted((limit) => {
+  maxLength: countKeyword((limit) => {
     const failed = failure(`must NOT have more than ${limit} characters`)
     return (value, budget) => (typeof value !== 'string' || characters(value, budget) <= limit ? 'valid' : failed)
   }),
@@ -32,14 +32,14 @@ export const forStrings: Readonly<Record<string, Keyword>> = {
   },
 }
 
-function compared(sign: string, holds: (value: number, limit: number) => boolean): Keyword {
+function compareKeyword(operator: string, compare: (value: number, limit: number) => boolean): Keyword {
   return (limit) =>
-    typeof limit === 'number' ? ofNumbers((value) => holds(value, limit), `must be ${sign} ${limit}`) : undefined
+    typeof limit === 'number' ? ofNumbers((value) => compare(value, limit), `must be ${operator} ${limit}`) : undefined
 }
 
-function ofNumbers(holds: (value: number) => boolean, message: string): Check {
+function ofNumbers(compare: (value: number) => boolean, message: string): Check {
   const failed = failure(message)
-  return (value) => (typeof value !== 'number' || holds(value) ? 'valid' : failed)
+  return (value) => (typeof value !== 'number' || compare(value) ? 'valid' : failed)
 }
 
 /** As decimals have it: 0.3 is a multiple of 0.1, although their quotient as floats is not whole. */

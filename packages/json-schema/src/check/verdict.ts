@@ -25,10 +25,10 @@ export function at(key: string | number, verdict: Verdict): Verdict {
 }
 
 /** Asks each in order: the first failure, else `unknown` if one of them is. */
-export function every<T>(items: Iterable<T>, ask: (item: T) => Verdict): Verdict {
+export function every<T>(items: Iterable<T>, check: (item: T) => Verdict): Verdict {
   let verdict: Verdict = 'valid'
   for (const item of items) {
-    const one = ask(item)
+    const one = check(item)
     if (isFailure(one)) return one
     if (one === 'unknown') verdict = one
   }

@@ -1,17 +1,17 @@
-import { escaped, type Range, written } from './code-points.ts'
+import { escapeCodePoint, type Range, toClassText } from './code-points.ts'
 import { type Escape, readEscape } from './escape.ts'
 import type { Reader } from './reader.ts'
 import { Unsupported } from './unsupported.ts'
 
 /** Reads a class behind its bracket, and writes it for RE2 with every character as a number. @throws Unsupported */
 export function readClass(reader: Reader): string {
-  const negated = reader.take('^')
-  if (reader.take(']')) {
+  const negated = reader.consume('^')
+  if (reader.consume(']')) {
     if (negated) return '(?s:.)'
     throw new Unsupported('It has a class that matches nothing.')
   }
   let inside = ''
-  while (!reader.take(']')) inside += readItem(reader)
+  while (!reader.consume(']')) inside += readItem(reader)
   return `[${negated ? '^' : ''}${inside}]`
 }
 
@@ -22,19 +22,19 @@ function readItem(reader: Reader): string {
   if (!isRange) return inClass(from)
   reader.next()
   const to = readAtom(reader)
-  if (!('point' in to)) return inClass(from) + escaped(0x2d) + inClass(to)
+  if (!('point' in to)) return inClass(from) + escapeCodePoint(0x2d) + inClass(to)
   if (from.point > to.point) throw new Unsupported('It has a range that is out of order.')
-  return written([[from.point, to.point] satisfies Range])
+  return toClassText([[from.point, to.point] satisfies Range])
 }
 
 function readAtom(reader: Reader): Escape {
   const point = reader.next()
   if (point !== '\\') return { point: point.codePointAt(0) as number }
   // In a class this is a backspace, not the edge of a word.
-  return reader.take('b') ? { point: 8 } : readEscape(reader)
+  return reader.consume('b') ? { point: 8 } : readEscape(reader)
 }
 
 function inClass(atom: Escape): string {
-  if ('point' in atom) return escaped(atom.point)
-  return 'set' in atom ? written(atom.set) : atom.category
+  if ('point' in atom) return escapeCodePoint(atom.point)
+  return 'set' in atom ? toClassText(atom.set) : atom.category
 }

@@ -1,7 +1,7 @@
 /** A range of code points, both ends included. */
 export type Range = readonly [from: number, to: number]
 
-const last = 0x10ffff
+const maxCodePoint = 0x10ffff
 
 export const digits: readonly Range[] = [[0x30, 0x39]]
 
@@ -41,16 +41,18 @@ export function complement(ranges: readonly Range[]): Range[] {
     if (from > next) rest.push([next, from - 1])
     next = to + 1
   }
-  if (next <= last) rest.push([next, last])
+  if (next <= maxCodePoint) rest.push([next, maxCodePoint])
   return rest
 }
 
 /** A code point in the syntax of RE2, as a number, so that it can never be an operator. */
-export function escaped(codePoint: number): string {
+export function escapeCodePoint(codePoint: number): string {
   return `\\x{${codePoint.toString(16)}}`
 }
 
 /** Ranges as the inside of a class in the syntax of RE2. */
-export function written(ranges: readonly Range[]): string {
-  return ranges.map(([from, to]) => (from === to ? escaped(from) : `${escaped(from)}-${escaped(to)}`)).join('')
+export function toClassText(ranges: readonly Range[]): string {
+  return ranges
+    .map(([from, to]) => (from === to ? escapeCodePoint(from) : `${escapeCodePoint(from)}-${escapeCodePoint(to)}`))
+    .join('')
 }

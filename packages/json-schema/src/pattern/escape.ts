@@ -43,7 +43,7 @@ function unicodeEscape(reader: Reader): number {
   const high = hexUnit(reader)
   const isHigh = high >= 0xd800 && high <= 0xdbff
   if (!isHigh && (high < 0xd800 || high > 0xdfff)) return high
-  if (isHigh && reader.take('\\u')) {
+  if (isHigh && reader.consume('\\u')) {
     const low = hexUnit(reader)
     if (low >= 0xdc00 && low <= 0xdfff) return (high - 0xd800) * 0x400 + (low - 0xdc00) + 0x10000
   }
@@ -56,8 +56,8 @@ function hexUnit(reader: Reader): number {
   return Number.parseInt(digits, 16)
 }
 
-function hex(reader: Reader, form: RegExp, most: number): number {
-  const [whole, inner = whole] = reader.match(form, most) ?? []
+function hex(reader: Reader, form: RegExp, maxLength: number): number {
+  const [whole, inner = whole] = reader.match(form, maxLength) ?? []
   const point = Number.parseInt(inner ?? '', 16)
   if (!(point <= 0x10ffff) || (point >= 0xd800 && point <= 0xdfff))
     throw new Unsupported('It has an escape that is no code point.')

@@ -23,14 +23,14 @@ export class Pattern {
   /** Whether it matches somewhere in a text. @throws GivenUp when that takes too many steps */
   test(text: string, budget: Budget): boolean {
     const compiled = this.#compile(budget)
-    budget.spend(1 + Math.ceil((text.length + 1) * Math.max(1, compiled.programSize() / 4)))
+    budget.consume(1 + Math.ceil((text.length + 1) * Math.max(1, compiled.programSize() / 4)))
     // Not `test()`: its automaton takes up to 8 MB for each pattern.
     return compiled.matcher(text).find()
   }
 
   #compile(budget: Budget): RE2JS {
     if (this.#compiled === undefined) {
-      budget.spend(compiling.pattern + this.size * compiling.instruction)
+      budget.consume(compiling.pattern + this.size * compiling.instruction)
       this.#compiled = RE2JS.compile(this.#text)
     }
     return this.#compiled

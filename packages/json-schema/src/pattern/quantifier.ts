@@ -14,14 +14,14 @@ const maxRepeat = 1_000
 export function readQuantifier(reader: Reader): Quantifier | undefined {
   const quantifier = readGreedy(reader)
   // Whether it is lazy changes which text is matched, but not whether one is.
-  if (quantifier !== undefined) reader.take('?')
+  if (quantifier !== undefined) reader.consume('?')
   return quantifier
 }
 
 function readGreedy(reader: Reader): Quantifier | undefined {
-  if (reader.take('*')) return { min: 0, max: Number.POSITIVE_INFINITY, text: '*' }
-  if (reader.take('+')) return { min: 1, max: Number.POSITIVE_INFINITY, text: '+' }
-  if (reader.take('?')) return { min: 0, max: 1, text: '?' }
+  if (reader.consume('*')) return { min: 0, max: Number.POSITIVE_INFINITY, text: '*' }
+  if (reader.consume('+')) return { min: 1, max: Number.POSITIVE_INFINITY, text: '+' }
+  if (reader.consume('?')) return { min: 0, max: 1, text: '?' }
   if (reader.peek() !== '{') return undefined
   const counted = reader.match(/^\{(\d{1,8})(?:(,)(\d{1,8})?)?\}/, 20)
   if (counted === undefined) return undefined

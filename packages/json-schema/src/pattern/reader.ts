@@ -25,17 +25,17 @@ export class Reader {
   }
 
   /** Takes a text if it is next. */
-  take(text: string): boolean {
+  consume(text: string): boolean {
     for (let i = 0; i < text.length; i++) if (this.peek(i) !== text[i]) return false
     this.#at += text.length
     return true
   }
 
   /** Takes what a sticky expression matches in the next few code points. */
-  match(expression: RegExp, most: number): RegExpExecArray | undefined {
-    const found = expression.exec(this.#points.slice(this.#at, this.#at + most).join(''))
-    if (found === null) return undefined
-    this.#at += Array.from(found[0]).length
-    return found
+  match(expression: RegExp, maxLength: number): RegExpExecArray | undefined {
+    const match = expression.exec(this.#points.slice(this.#at, this.#at + maxLength).join(''))
+    if (match === null) return undefined
+    this.#at += Array.from(match[0]).length
+    return match
   }
 }

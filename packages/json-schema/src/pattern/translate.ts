@@ -1,6 +1,6 @@
 import { maxPatternLength, maxPatternSize } from '../limits.ts'
 import { readClass } from './character-class.ts'
-import { escaped, lineEnds, written } from './code-points.ts'
+import { escapeCodePoint, lineEnds, toClassText } from './code-points.ts'
 import { readEscape } from './escape.ts'
 import { type Quantifier, readQuantifier } from './quantifier.ts'
 import { Reader } from './reader.ts'
@@ -13,7 +13,7 @@ export interface Translated {
   readonly size: number
 }
 
-interface Piece extends Translated {
+interface TranslatedPattern extends Translated {
   /** How often its innermost part is repeated, over all levels. */
   readonly repeats: number
   /** It matches a place and no character, so that it cannot be repeated. */
@@ -36,34 +36,34 @@ export function translate(source: string): Translated {
   return { text, size }
 }
 
-function readChoice(reader: Reader, depth: number): Piece {
+function readChoice(reader: Reader, depth: number): TranslatedPattern {
   let choice = readSequence(reader, depth)
-  while (reader.take('|')) {
-    const other = readSequence(reader, depth)
-    choice = joined(choice, other, '|', 1)
+  while (reader.consume('|')) {
+    const alternative = readSequence(reader, depth)
+    choice = concat(choice, alternative, '|', 1)
   }
   return choice
 }
 
-function readSequence(reader: Reader, depth: number): Piece {
-  let sequence: Piece = { text: '', size: 1, repeats: 1 }
+function readSequence(reader: Reader, depth: number): TranslatedPattern {
+  let sequence: TranslatedPattern = { text: '', size: 1, repeats: 1 }
   while (!reader.done && reader.peek() !== '|' && reader.peek() !== ')')
-    sequence = joined(sequence, readTerm(reader, depth), '', 0)
+    sequence = concat(sequence, readTerm(reader, depth), '', 0)
   return sequence
 }
 
-function readTerm(reader: Reader, depth: number): Piece {
+function readTerm(reader: Reader, depth: number): TranslatedPattern {
   const atom = readAtom(reader, depth)
   const quantifier = readQuantifier(reader)
   if (quantifier === undefined) return atom
   if (atom.isEdge === true) throw new Unsupported('It repeats an edge.')
-  return repeated(atom, quantifier)
+  return repeat(atom, quantifier)
 }
 
-function readAtom(reader: Reader, depth: number): Piece {
+function readAtom(reader: Reader, depth: number): TranslatedPattern {
   if (readQuantifier(reader) !== undefined) throw new Unsupported('It has a quantifier behind nothing.')
-  if (reader.take('\\b')) return edge('\\b')
-  if (reader.take('\\B')) return edge('\\B')
+  if (reader.consume('\\b')) return edge('\\b')
+  if (reader.consume('\\B')) return edge('\\B')
   const point = reader.next()
   switch (point) {
     case '^':
@@ -71,62 +71,62 @@ function readAtom(reader: Reader, depth: number): Piece {
     case '$':
       return edge('\\z')
     case '.':
-      return one(`[^${written(lineEnds)}]`)
+      return literal(`[^${toClassText(lineEnds)}]`)
     case '(':
       return readGroup(reader, depth)
     case '[':
-      return one(readClass(reader))
+      return literal(readClass(reader))
     case '\\':
       return readEscaped(reader)
     default:
-      return one(escaped(point.codePointAt(0) as number))
+      return literal(escapeCodePoint(point.codePointAt(0) as number))
   }
 }
 
-function readGroup(reader: Reader, depth: number): Piece {
+function readGroup(reader: Reader, depth: number): TranslatedPattern {
   if (depth >= maxGroups) throw new Unsupported(`It nests groups more than ${maxGroups} deep.`)
-  const isPlain = reader.peek() !== '?' || reader.take('?:')
-  if (!isPlain && reader.match(/^\?<[A-Za-z_$][\w$]*>/, 100) === undefined)
+  const isNonCapturing = reader.peek() !== '?' || reader.consume('?:')
+  if (!isNonCapturing && reader.match(/^\?<[A-Za-z_$][\w$]*>/, 100) === undefined)
     throw new Unsupported('It looks ahead or behind.')
   const inner = readChoice(reader, depth + 1)
-  if (!reader.take(')')) throw new Unsupported('It leaves a group open.')
+  if (!reader.consume(')')) throw new Unsupported('It leaves a group open.')
   return { ...inner, text: `(?:${inner.text})` }
 }
 
-function readEscaped(reader: Reader): Piece {
+function readEscaped(reader: Reader): TranslatedPattern {
   const read = readEscape(reader)
-  if ('point' in read) return one(escaped(read.point))
-  return one('set' in read ? `[${written(read.set)}]` : read.category)
+  if ('point' in read) return literal(escapeCodePoint(read.point))
+  return literal('set' in read ? `[${toClassText(read.set)}]` : read.category)
 }
 
-function one(text: string): Piece {
+function literal(text: string): TranslatedPattern {
   return { text, size: 1, repeats: 1 }
 }
 
-function edge(text: string): Piece {
+function edge(text: string): TranslatedPattern {
   return { text, size: 1, repeats: 1, isEdge: true }
 }
 
-function joined(a: Piece, b: Piece, between: string, more: number): Piece {
-  return bounded({
-    text: a.text + between + b.text,
-    size: a.size + b.size + more,
+function concat(a: TranslatedPattern, b: TranslatedPattern, separator: string, extraLength: number): TranslatedPattern {
+  return limitSize({
+    text: a.text + separator + b.text,
+    size: a.size + b.size + extraLength,
     repeats: Math.max(a.repeats, b.repeats),
   })
 }
 
 /** A counted repetition is compiled to so many copies. */
-function repeated(atom: Piece, { min, max, text }: Quantifier): Piece {
+function repeat(atom: TranslatedPattern, { min, max, text }: Quantifier): TranslatedPattern {
   const copies = max === Number.POSITIVE_INFINITY ? Math.max(min, 1) : max
-  return bounded({
+  return limitSize({
     text: `(?:${atom.text})${text}`,
     size: copies * atom.size + (max === min ? 0 : copies - Math.min(min, copies) + 1) + 1,
     repeats: atom.repeats * Math.max(copies, 1),
   })
 }
 
-function bounded(piece: Piece): Piece {
-  if (piece.size > maxPatternSize || piece.repeats > 1_000)
+function limitSize(pattern: TranslatedPattern): TranslatedPattern {
+  if (pattern.size > maxPatternSize || pattern.repeats > 1_000)
     throw new Unsupported('It is too large, because of what it repeats.')
-  return piece
+  return pattern
 }

@@ -13,12 +13,12 @@ import {
   type TurnContext,
   type TypedMiddleware,
 } from '@allium/core'
-import { detailOf, decisionOf as endOf } from '../failure.ts'
-import { placeOf } from '../place.ts'
-import type { AuditHead, Patience } from './chain.ts'
+import { decisionOfError as endOf, errorDetail } from '../failure.ts'
+import { runLocation } from '../run-location.ts'
+import type { ApplyTimeout, AuditHead } from './chain.ts'
 import { Chains } from './chains.ts'
 import type { AuditFile } from './file.ts'
-import { type AuditFields, Content, decisionOf, errorFields, settled, textsOf } from './record.ts'
+import { type AuditFields, approvalFields, Content, contentOfMessages, errorFields, resolveFields } from './record.ts'
 import { digestWith } from './seal.ts'
 import { type AuditSinkInput, toSinks } from './to-sink.ts'
 
@@ -78,8 +78,8 @@ export function audit(given: AuditOptions): Audit {
       'was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.',
     )
   const digest = digestWith(secret)
-  const sinkOf = toSinks(sink)
-  const chains = new Chains(sinkOf, digest, typeof sink === 'object' && 'chainOf' in sink)
+  const sinkFor = toSinks(sink)
+  const chains = new Chains(sinkFor, digest, typeof sink === 'object' && 'chainOf' in sink)
 
   const layer = defineMiddleware({
     name: as,
@@ -87,116 +87,123 @@ export function audit(given: AuditOptions): Audit {
     inherit: true,
     async agent(ctx, next) {
       await next()
-      await within(chains.flush(), timeout, ctx.clock).catch(() => {})
+      await withTimeout(chains.flush(), timeout, ctx.clock).catch(() => {})
       // A file of its own; it opens again where another agent writes on.
-      if (typeof sink === 'string') await (sinkOf('') as AuditFile).close().catch(() => {})
+      if (typeof sink === 'string') await (sinkFor('') as AuditFile).close().catch(() => {})
     },
     async turn(ctx, next) {
       ctx.onEnd(({ status, reason, error, usage }) =>
-        written(ctx, 'turn:end', { status, ...whyOf({ status, reason, error }), usage }),
+        appendRecord(ctx, 'turn:end', { status, ...reasonFields({ status, reason, error }), usage }),
       )
-      let steered = 0
+      let steerCount = 0
       ctx.onInput((message, about) =>
-        about.steered ? keep(ctx, 'turn:steer', { input: textsOf([message]) }, String(++steered)) : undefined,
+        about.steered
+          ? writeRecord(ctx, 'turn:steer', { input: contentOfMessages([message]) }, String(++steerCount))
+          : undefined,
       )
       // As layers outside have left it; what comes later is on record, too.
-      await keep(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: textsOf(ctx.plan.input) })
+      await writeRecord(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: contentOfMessages(ctx.plan.input) })
       await next()
     },
     model(ctx, next) {
       const { callIndex: call, attempt } = ctx
-      return around(ctx, 'model', { call, attempt }, { model: ctx.model }, next, answered)
+      return auditCall(ctx, 'model', { call, attempt }, { model: ctx.model }, next, responseFields)
     },
     tool(ctx, next) {
       const { callId, attempt } = ctx
       const args = new Content(ctx.args)
-      const begin = { tool: ctx.tool.name, args, ...decisionOf(ctx.approval, ctx.decidedBy) }
-      return around(ctx, 'tool', { callId, attempt }, begin, next, (result) => {
-        const ran = new Content(ctx.args)
-        return { tool: ctx.tool.name, ...(!ran.equals(args) && { args: ran }), ...cameTo(result) }
+      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, ctx.decidedBy) }
+      return auditCall(ctx, 'tool', { callId, attempt }, beginFields, next, (result) => {
+        const executedArgs = new Content(ctx.args)
+        return {
+          tool: ctx.tool.name,
+          ...(!executedArgs.equals(args) && { args: executedArgs }),
+          ...resultFields(result),
+        }
       })
     },
   })
-  return Object.assign(layer, { head: (tenant?: string) => chains.of(tenant).head, flush: () => chains.flush() })
+  return Object.assign(layer, { head: (tenant?: string) => chains.for(tenant).head, flush: () => chains.flush() })
 
   /** A record before, and one behind, whichever way it ends. */
-  async function around<R>(
+  async function auditCall<R>(
     ctx: TurnContext,
     what: 'model' | 'tool',
     id: AuditFields,
-    begin: AuditFields,
+    beginFields: AuditFields,
     next: () => Promise<R>,
     tell: (result: R) => AuditFields,
   ): Promise<R> {
     const key = Object.values(id).join(':')
-    await keep(ctx, `${what}:start`, { ...id, ...begin }, key)
+    await writeRecord(ctx, `${what}:start`, { ...id, ...beginFields }, key)
     let result: R
     try {
       result = await next()
     } catch (error) {
       const status = endOf(error)
-      const writing = written(ctx, `${what}:end`, { ...id, status, ...whyOf({ status, error }) }, key)
-      const wrote = writing.catch((fault) => complain(ctx, fault))
-      if (!ctx.signal.aborted) await orAborted(wrote, ctx.signal).catch(() => {})
+      const pendingWrite = appendRecord(ctx, `${what}:end`, { ...id, status, ...reasonFields({ status, error }) }, key)
+      const reportedWrite = pendingWrite.catch((fault) => logFailure(ctx, fault))
+      if (!ctx.signal.aborted) await rejectOnAbort(reportedWrite, ctx.signal).catch(() => {})
       throw error
     }
-    await keep(ctx, `${what}:end`, { ...id, ...tell(result) }, key)
+    await writeRecord(ctx, `${what}:end`, { ...id, ...tell(result) }, key)
     return result
   }
 
   /** Writes a record, or ends the turn where it must not go on without. An abort does not wait for the sink. */
-  async function keep(ctx: TurnContext, type: string, fields: AuditFields, key?: string): Promise<void> {
+  async function writeRecord(ctx: TurnContext, type: string, fields: AuditFields, key?: string): Promise<void> {
     try {
-      await orAborted(written(ctx, type, fields, key), ctx.signal)
+      await rejectOnAbort(appendRecord(ctx, type, fields, key), ctx.signal)
     } catch (error) {
       if (ctx.signal.aborted) throw error
-      complain(ctx, error)
+      logFailure(ctx, error)
       if (onError === 'block') ctx.block('The audit record could not be kept.')
     }
   }
 
   /** Once, also where the run is replayed. Where it may go on without, nothing waits. */
-  async function written(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
-    const place = placeOf(ctx)
-    const chain = chains.of(place.tenant)
-    const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...place, ...fields }
-    const patience: Patience = onError === 'block' ? (work) => within(work, timeout, ctx.clock) : (work) => work
-    const writing = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, async () =>
+  async function appendRecord(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
+    const location = runLocation(ctx)
+    const chain = chains.for(location.tenant)
+    const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...location, ...fields }
+    const applyTimeout: ApplyTimeout =
+      onError === 'block' ? (work) => withTimeout(work, timeout, ctx.clock) : (work) => work
+    const pendingWrite = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, async () =>
       chain.append(
-        { key: await keyOf(ctx, [as, type, key]), fields: () => settled(record, digest, content) },
-        patience,
+        { key: await recordKey(ctx, [as, type, key]), fields: () => resolveFields(record, digest, content) },
+        applyTimeout,
       ),
     )
-    if (onError === 'block') return writing
-    writing.catch((error) => complain(ctx, error))
+    if (onError === 'block') return pendingWrite
+    pendingWrite.catch((error) => logFailure(ctx, error))
   }
 
   /** A run that goes on in another process writes its records there. */
-  function complain({ logger }: TurnContext, error: unknown): void {
+  function logFailure({ logger }: TurnContext, error: unknown): void {
     if (error instanceof AbortError) return
     logger.error(`The layer "${as}" could not keep a record: ${messageOf(error)}`, { error })
   }
 }
 
-function answered({ model, finishReason, usage, toolCalls, text }: ModelResponse): AuditFields {
+function responseFields({ model, finishReason, usage, toolCalls, text }: ModelResponse): AuditFields {
   const calls = toolCalls.map(({ callId, name }) => ({ callId, name }))
   return { status: 'ok', model, finishReason, usage, calls, answer: new Content(text) }
 }
 
-function cameTo({ status, content, error }: ToolResult): AuditFields {
-  const reason = status === 'denied' && typeof content === 'string' ? { reason: cut(content) } : {}
+function resultFields({ status, content, error }: ToolResult): AuditFields {
+  const reason = status === 'denied' && typeof content === 'string' ? { reason: truncate(content) } : {}
   return { status, ...reason, result: new Content(content), ...(error !== undefined && errorFields(error)) }
 }
 
 /** What a record is known by, in each life of its run: an id of one's own may name a run in many sessions. */
-async function keyOf(ctx: TurnContext, place: readonly string[]): Promise<string> {
-  return (await plainDigest(JSON.stringify([sessionKeyOf(ctx), ctx.turnId, ...place]))).slice(0, 32)
+async function recordKey(ctx: TurnContext, location: readonly string[]): Promise<string> {
+  return (await plainDigest(JSON.stringify([sessionKeyOf(ctx), ctx.turnId, ...location]))).slice(0, 32)
 }
 
 const plainDigest = digestWith(undefined)
 
 /** A reason that somebody gave is told as it is, the message of an error is content. */
-function whyOf({
+function reasonFields({
   status,
   reason,
   error,
@@ -206,14 +213,14 @@ function whyOf({
   error?: unknown
 }): AuditFields {
   if (status === 'failed') return errorFields(error)
-  if (error !== undefined) return { reason: cut(detailOf(error)) }
-  return reason === undefined ? {} : { reason: cut(reason) }
+  if (error !== undefined) return { reason: truncate(errorDetail(error)) }
+  return reason === undefined ? {} : { reason: truncate(reason) }
 }
 
-const cut = (text: string): string => text.slice(0, 300)
+const truncate = (text: string): string => text.slice(0, 300)
 
 /** Rejects where the work takes longer; it goes on then, and what it rejects with is dropped. */
-function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
+function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(new Error(`The audit sink took longer than ${ms} ms.`)))
     work.then(resolve, reject).finally(cancel)
@@ -221,9 +228,9 @@ function within<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
 }
 
 /** Rejects with the abort's reason, if it comes first. */
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const release = followSignal(signal, reject)
-    work.then(resolve, reject).finally(release)
+    const unfollow = followSignal(signal, reject)
+    work.then(resolve, reject).finally(unfollow)
   })
 }

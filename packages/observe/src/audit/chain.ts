@@ -1,6 +1,6 @@
 import { isAlliumError } from '@allium/core'
 import { jsonLine } from '../json-line.ts'
-import { type Digest, genesis, sealed, unseal } from './seal.ts'
+import { type Digest, genesis, parseSealedLine, withHash } from './seal.ts'
 import type { AuditSink } from './sink.ts'
 
 /** The end of a chain. Keep it somewhere else, and `verify` finds what was cut off behind it. */
@@ -19,7 +19,7 @@ export interface AuditRecord {
 }
 
 /** How long somebody waits for the sink: gives the work, or a promise that rejects when it takes too long. */
-export type Patience = <T>(work: Promise<T>) => Promise<T>
+export type ApplyTimeout = <T>(work: Promise<T>) => Promise<T>
 
 /** Appends records, one after the other, each with the hash of the one before. */
 export class Chain {
@@ -27,9 +27,9 @@ export class Chain {
   readonly #digest: Digest
   #head: AuditHead | undefined
   #tail: Promise<unknown> = Promise.resolve()
-  #waiting = 0
+  #pending = 0
   /** Records that could not be kept since the last one that was. */
-  #lost = 0
+  #lostCount = 0
   /** What the sink was last asked for. It may take longer than anybody waits. */
   #appending: Promise<unknown> = Promise.resolve()
 
@@ -43,15 +43,15 @@ export class Chain {
   }
 
   /** Settles once the record is kept. `fields` is asked when its turn has come. */
-  append(record: AuditRecord, patience: Patience): Promise<void> {
-    if (this.#waiting >= mostWaiting) {
-      this.#lost++
-      return Promise.reject(new Error(`The audit sink is ${mostWaiting} records behind.`))
+  append(record: AuditRecord, applyTimeout: ApplyTimeout): Promise<void> {
+    if (this.#pending >= maxPending) {
+      this.#lostCount++
+      return Promise.reject(new Error(`The audit sink is ${maxPending} records behind.`))
     }
-    this.#waiting++
-    const written = this.#tail.then(() => this.#write(record, patience)).finally(() => this.#waiting--)
-    this.#tail = written.catch(() => {})
-    return written
+    this.#pending++
+    const pendingWrite = this.#tail.then(() => this.#write(record, applyTimeout)).finally(() => this.#pending--)
+    this.#tail = pendingWrite.catch(() => {})
+    return pendingWrite
   }
 
   /** Settles once nothing waits to be written. */
@@ -62,67 +62,67 @@ export class Chain {
 
   /** Whether nothing is written, or waits to be. */
   get isIdle(): boolean {
-    return this.#waiting === 0
+    return this.#pending === 0
   }
 
   /** Where another process has written meanwhile, behind what that one wrote. */
-  async #write(record: AuditRecord, patience: Patience): Promise<void> {
-    for (let tries = 1; ; tries++)
+  async #write(record: AuditRecord, applyTimeout: ApplyTimeout): Promise<void> {
+    for (let attempt = 1; ; attempt++)
       try {
-        return await this.#writeOnce(record, patience)
+        return await this.#writeOnce(record, applyTimeout)
       } catch (error) {
-        if (!isAlliumError(error, 'store.conflict') || tries === mostTries) throw error
-        this.#lost--
+        if (!isAlliumError(error, 'store.conflict') || attempt === maxAttempts) throw error
+        this.#lostCount--
       }
   }
 
-  async #writeOnce(record: AuditRecord, patience: Patience): Promise<void> {
-    const { line, head, lost } = await this.#prepare(record, patience).catch((error) => {
-      this.#lost++
+  async #writeOnce(record: AuditRecord, applyTimeout: ApplyTimeout): Promise<void> {
+    const { line, head, lost } = await this.#prepare(record, applyTimeout).catch((error) => {
+      this.#lostCount++
       throw error
     })
     const appending = Promise.resolve(line)
       .then((line) => this.#sink.append(line, record.key))
       .then(
-        (kept) => {
-          if (kept === 'known') return
+        (outcome) => {
+          if (outcome === 'known') return
           this.#head = head
-          this.#lost -= lost
+          this.#lostCount -= lost
         },
         (error) => {
-          this.#lost++
+          this.#lostCount++
           // Whether it was kept, the sink may know.
           if (this.#sink.last !== undefined) this.#head = undefined
           throw error
         },
       )
     this.#appending = appending.catch(() => {})
-    await patience(appending)
+    await applyTimeout(appending)
   }
 
   async #prepare(
     { key, fields }: AuditRecord,
-    patience: Patience,
+    applyTimeout: ApplyTimeout,
   ): Promise<{ line: string; head: AuditHead; lost: number }> {
-    await patience(this.#appending)
-    this.#head ??= await patience(this.#begin())
+    await applyTimeout(this.#appending)
+    this.#head ??= await applyTimeout(this.#begin())
     const seq = this.#head.seq + 1
-    const lost = this.#lost
+    const lost = this.#lostCount
     const text = jsonLine({ seq, key, ...(await fields()), ...(lost > 0 && { lost }), prev: this.#head.hash })
     const hash = await this.#digest(text)
-    return { line: sealed(text, hash), head: { seq, hash }, lost }
+    return { line: withHash(text, hash), head: { seq, hash }, lost }
   }
 
   async #begin(): Promise<AuditHead> {
     const line = await this.#sink.last?.()
     if (line === undefined) return { seq: 0, hash: genesis }
-    const last = unseal(line)
-    if (last === undefined)
+    const lastRecord = parseSealedLine(line)
+    if (lastRecord === undefined)
       throw new Error('The last line of the audit sink is no audit record. See to it with verify(), and begin another.')
-    return { seq: last.seq, hash: last.hash }
+    return { seq: lastRecord.seq, hash: lastRecord.hash }
   }
 }
 
-const mostWaiting = 10_000
+const maxPending = 10_000
 /** Of one record, where several processes write to one chain. */
-const mostTries = 50
+const maxAttempts = 50

@@ -4,25 +4,25 @@ import type { AuditSink } from './sink.ts'
 
 /** The chains of a sink: one, or one for each tenant. */
 export class Chains {
-  readonly #sinkOf: (tenant: string) => AuditSink
+  readonly #sinkFor: (tenant: string) => AuditSink
   readonly #digest: Digest
   /** Those that were asked for last come last. */
   readonly #chains = new Map<string, Chain>()
   /** Sinks that are the same have one chain, whoever asks. */
   readonly #perTenant: boolean
 
-  constructor(sinkOf: (tenant: string) => AuditSink, digest: Digest, perTenant: boolean) {
-    this.#sinkOf = sinkOf
+  constructor(sinkFor: (tenant: string) => AuditSink, digest: Digest, perTenant: boolean) {
+    this.#sinkFor = sinkFor
     this.#digest = digest
     this.#perTenant = perTenant
   }
 
-  of(tenant: string | undefined): Chain {
+  for(tenant: string | undefined): Chain {
     const name = this.#perTenant ? (tenant ?? '') : ''
-    const chain = this.#chains.get(name) ?? new Chain(this.#sinkOf(name), this.#digest)
+    const chain = this.#chains.get(name) ?? new Chain(this.#sinkFor(name), this.#digest)
     this.#chains.delete(name)
     this.#chains.set(name, chain)
-    if (this.#chains.size > most) this.#drop()
+    if (this.#chains.size > maxChains) this.#evict()
     return chain
   }
 
@@ -31,9 +31,9 @@ export class Chains {
   }
 
   /** The sink has its head: a chain that is asked for again goes on from there. */
-  #drop(): void {
+  #evict(): void {
     for (const [name, chain] of this.#chains) if (chain.isIdle) return void this.#chains.delete(name)
   }
 }
 
-const most = 1000
+const maxChains = 1000

@@ -10,7 +10,7 @@ export interface AuditFileOptions {
   fs?: AuditFs | undefined
 }
 
-const ofFile: KeysOf<AuditFileOptions> = { fsync: true, mode: true, fs: true }
+const optionKeys: KeysOf<AuditFileOptions> = { fsync: true, mode: true, fs: true }
 
 /** What a sink needs of `node:fs/promises`. */
 export interface AuditFs {
@@ -43,18 +43,18 @@ export interface AuditFile extends AuditSink {
  * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
  */
 export function auditFile(path: string, options: AuditFileOptions = {}): AuditFile {
-  checkOptions(options, ofFile, 'auditFile()', 'options.invalid')
+  checkOptions(options, optionKeys, 'auditFile()', 'options.invalid')
   const { fsync = true, mode = 0o600, fs = nodeFs() } = options
-  let opened: Promise<AuditFileHandle> | undefined
+  let opening: Promise<AuditFileHandle> | undefined
   /** Where the next record begins. */
   let end = 0
   /** Of the last records that were there when it was opened: those whose process died may be written again. */
-  let known: ReadonlySet<string> = new Set()
+  let knownKeys: ReadonlySet<string> = new Set()
 
   return {
     async append(line, key) {
       const file = await open()
-      if (key !== undefined && known.has(key)) return 'known'
+      if (key !== undefined && knownKeys.has(key)) return 'known'
       const text = `${line}\n`
       try {
         await file.appendFile(text)
@@ -79,34 +79,34 @@ export function auditFile(path: string, options: AuditFileOptions = {}): AuditFi
       }
     },
     async close() {
-      const file = await opened
-      opened = undefined
+      const file = await opening
+      opening = undefined
       await file?.close()
     },
   }
 
   function open(): Promise<AuditFileHandle> {
-    if (opened === undefined) {
-      opened = begin()
-      opened.catch(() => (opened = undefined))
+    if (opening === undefined) {
+      opening = openFile()
+      opening.catch(() => (opening = undefined))
     }
-    return opened
+    return opening
   }
 
   /** Finds the end of the last whole record, and takes off what stands behind it. */
-  async function begin(): Promise<AuditFileHandle> {
+  async function openFile(): Promise<AuditFileHandle> {
     const file = await fs.open(path, 'a+', mode)
     const { size } = await file.stat()
     end = (await lastBreak(file, size)) + 1
     if (end < size) await file.truncate(end)
-    known = await keysBefore(file, end)
+    knownKeys = await keysBefore(file, end)
     return file
   }
 }
 
-const block = 65_536
+const blockSize = 65_536
 /** How much of a file is read for its last keys: some thousand records. */
-const tail = 1_048_576
+const tailBytes = 1_048_576
 const lineFeed = 10
 
 /** The line that ends at a place. */
@@ -119,7 +119,7 @@ async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {
 
 /** The keys of the records that end before a place. */
 async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<string>> {
-  const start = Math.max(0, end - tail)
+  const start = Math.max(0, end - tailBytes)
   const bytes = new Uint8Array(end - start)
   await read(file, bytes, start)
   const keys = new TextDecoder().decode(bytes).matchAll(/^\{"seq":\d+,"key":"([0-9a-f]+)"/gm)
@@ -128,8 +128,8 @@ async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<strin
 
 /** Where the last line break before a place stands; -1 where there is none. */
 async function lastBreak(file: AuditFileHandle, before: number): Promise<number> {
-  for (let until = before; until > 0; until -= block) {
-    const start = Math.max(0, until - block)
+  for (let until = before; until > 0; until -= blockSize) {
+    const start = Math.max(0, until - blockSize)
     const bytes = new Uint8Array(until - start)
     await read(file, bytes, start)
     const at = bytes.lastIndexOf(lineFeed)
@@ -139,10 +139,10 @@ async function lastBreak(file: AuditFileHandle, before: number): Promise<number>
 }
 
 async function read(file: AuditFileHandle, bytes: Uint8Array, position: number): Promise<void> {
-  for (let done = 0; done < bytes.length; ) {
-    const { bytesRead } = await file.read(bytes, done, bytes.length - done, position + done)
+  for (let offset = 0; offset < bytes.length; ) {
+    const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, position + offset)
     if (bytesRead === 0) throw new Error('The audit file became shorter while it was read.')
-    done += bytesRead
+    offset += bytesRead
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Approval, type Identity, type Message, messageOf } from '@allium/core'
 import { errorType } from '../error-type.ts'
-import { canonicalJson, plain } from '../plain.ts'
+import { canonicalJson, toPlainData } from '../plain-data.ts'
 import type { Digest } from './seal.ts'
 
 /** What a record tells beside who, when and where. A content stands for itself or, digested, for nothing but itself. */
@@ -8,13 +8,13 @@ export type AuditFields = Record<string, unknown>
 
 /** Text of users, models and tools. */
 export class Content {
-  readonly #kept: unknown
+  readonly #value: unknown
   readonly #json: string
 
   /** Copies the value: layers may change it before the record is written. */
   constructor(value: unknown) {
-    this.#kept = plain(value)
-    this.#json = canonicalJson(this.#kept)
+    this.#value = toPlainData(value)
+    this.#json = canonicalJson(this.#value)
   }
 
   equals(other: Content): boolean {
@@ -22,11 +22,11 @@ export class Content {
   }
 
   async toField(digest: Digest, whole: boolean): Promise<unknown> {
-    return whole ? this.#kept : `digest:${await digest(this.#json)}`
+    return whole ? this.#value : `digest:${await digest(this.#json)}`
   }
 }
 
-export async function settled(fields: AuditFields, digest: Digest, whole: boolean): Promise<AuditFields> {
+export async function resolveFields(fields: AuditFields, digest: Digest, whole: boolean): Promise<AuditFields> {
   const entries = Object.entries(fields).map(
     async ([key, value]): Promise<[string, unknown]> => [
       key,
@@ -41,12 +41,12 @@ export function errorFields(error: unknown): AuditFields {
   return { error: errorType(error), message: new Content(messageOf(error)) }
 }
 
-export function textsOf(messages: readonly Message[]): Content {
+export function contentOfMessages(messages: readonly Message[]): Content {
   return new Content(messages.map(({ role, content }) => ({ role, content })))
 }
 
 /** What a human has decided, in a word. */
-export function decisionOf(approval: Approval | undefined, by: Identity | undefined): AuditFields {
+export function approvalFields(approval: Approval | undefined, by: Identity | undefined): AuditFields {
   if (approval === undefined) return {}
   const approvedBy = by === undefined ? {} : { approvedBy: { ...by } }
   if ('deny' in approval) return { approval: 'denied', ...approvedBy }

@@ -2,13 +2,15 @@
 export type Digest = (text: string) => string | Promise<string>
 
 export function digestWith(secret: string | Uint8Array | undefined): Digest {
-  const raw = typeof secret === 'string' ? bytes(secret) : secret === undefined ? undefined : Uint8Array.from(secret)
-  if (raw?.length === 0) throw new TypeError('The secret of an audit chain is empty. Give one, or leave it out.')
-  return digestOfNode(raw) ?? digestOfWeb(raw)
+  const secretBytes =
+    typeof secret === 'string' ? bytes(secret) : secret === undefined ? undefined : Uint8Array.from(secret)
+  if (secretBytes?.length === 0)
+    throw new TypeError('The secret of an audit chain is empty. Give one, or leave it out.')
+  return nodeDigest(secretBytes) ?? webDigest(secretBytes)
 }
 
 /** Node's own hashes take microseconds, where WebCrypto goes by another thread. */
-function digestOfNode(secret: Uint8Array | undefined): Digest | undefined {
+function nodeDigest(secret: Uint8Array | undefined): Digest | undefined {
   const node = globalThis.process?.getBuiltinModule?.('node:crypto')
   if (node === undefined) return undefined
   const hash = () => (secret === undefined ? node.createHash('sha256') : node.createHmac('sha256', secret))
@@ -16,22 +18,22 @@ function digestOfNode(secret: Uint8Array | undefined): Digest | undefined {
 }
 
 /** The same where there is no Node. */
-export function digestOfWeb(raw: Uint8Array<ArrayBuffer> | undefined): Digest {
-  if (raw === undefined) return async (text) => hex(await crypto.subtle.digest('SHA-256', bytes(text)))
+export function webDigest(secretBytes: Uint8Array<ArrayBuffer> | undefined): Digest {
+  if (secretBytes === undefined) return async (text) => hex(await crypto.subtle.digest('SHA-256', bytes(text)))
   let key: ReturnType<typeof crypto.subtle.importKey> | undefined
   return async (text) => {
-    key ??= crypto.subtle.importKey('raw', raw, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
+    key ??= crypto.subtle.importKey('raw', secretBytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign'])
     return hex(await crypto.subtle.sign('HMAC', await key, bytes(text)))
   }
 }
 
 /** What a record is sealed with: its text without the hash. */
-export function sealed(text: string, hash: string): string {
+export function withHash(text: string, hash: string): string {
   return `${text.slice(0, -1)},"hash":"${hash}"}`
 }
 
 /** A sealed record taken apart, or undefined where the line is none. */
-export function unseal(line: string): { text: string; hash: string; seq: number; prev: string } | undefined {
+export function parseSealedLine(line: string): { text: string; hash: string; seq: number; prev: string } | undefined {
   const hash = /,"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1]
   if (hash === undefined) return undefined
   try {

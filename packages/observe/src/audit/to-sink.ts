@@ -5,13 +5,13 @@ import type { AuditSink, AuditSinks } from './sink.ts'
 export type AuditSinkInput = AuditSink | AuditSinks | ((line: string) => unknown) | string
 
 /** The sink of each tenant: one for all of them, unless there are more. */
-export function toSinks(given: AuditSinkInput): (tenant: string) => AuditSink {
-  if (typeof given === 'object' && 'chainOf' in given) return (tenant) => given.chainOf(tenant)
-  const sink = toSink(given)
+export function toSinks(input: AuditSinkInput): (tenant: string) => AuditSink {
+  if (typeof input === 'object' && 'chainOf' in input) return (tenant) => input.chainOf(tenant)
+  const sink = toSink(input)
   return () => sink
 }
 
-function toSink(given: Exclude<AuditSinkInput, AuditSinks>): AuditSink {
-  if (typeof given === 'string') return auditFile(given)
-  return typeof given === 'function' ? { append: given } : given
+function toSink(input: Exclude<AuditSinkInput, AuditSinks>): AuditSink {
+  if (typeof input === 'string') return auditFile(input)
+  return typeof input === 'function' ? { append: input } : input
 }

@@ -1,7 +1,7 @@
 import { checkOptions, type KeysOf } from '@allium/core'
 import type { AuditHead } from './chain.ts'
 import { auditFile } from './file.ts'
-import { digestWith, genesis, unseal } from './seal.ts'
+import { digestWith, genesis, parseSealedLine } from './seal.ts'
 
 /** Records to check: the path of a file, a text of lines, the lines, or something that gives them, such as `auditFile(path)`. */
 export type AuditSource =
@@ -19,7 +19,7 @@ export interface VerifyOptions {
   secret?: string | Uint8Array | undefined
 }
 
-const known: KeysOf<VerifyOptions> = { head: true, after: true, secret: true }
+const optionKeys: KeysOf<VerifyOptions> = { head: true, after: true, secret: true }
 
 /**
  * Why a record is bad. `malformed`: no audit record. `edited`: it does not fit its own hash. `order`: it is not the one
@@ -48,31 +48,31 @@ export interface Verification {
  * const { ok, firstBad } = await observe.verify('audit.jsonl', { head })
  */
 export async function verify(source: AuditSource, options: VerifyOptions = {}): Promise<Verification> {
-  checkOptions(options, known, 'verify()', 'options.invalid')
+  checkOptions(options, optionKeys, 'verify()', 'options.invalid')
   const { head, after = { seq: 0, hash: genesis }, secret } = options
   const digest = digestWith(secret)
-  let last = { seq: after.seq, hash: after.hash }
+  let previous = { seq: after.seq, hash: after.hash }
   let records = 0
-  const bad = (reason: AuditFault): Verification => ({
+  const invalidAt = (reason: AuditFault): Verification => ({
     ok: false,
     records,
     firstBad: { line: records + 1, reason },
-    head: last,
+    head: previous,
   })
-  for await (const line of linesOf(source)) {
-    const record = unseal(line)
-    if (record === undefined) return bad('malformed')
-    if ((await digest(record.text)) !== record.hash) return bad('edited')
-    if (record.seq !== last.seq + 1 || record.prev !== last.hash) return bad('order')
-    if (record.seq === head?.seq && record.hash !== head.hash) return bad('replaced')
-    last = { seq: record.seq, hash: record.hash }
+  for await (const line of readLines(source)) {
+    const record = parseSealedLine(line)
+    if (record === undefined) return invalidAt('malformed')
+    if ((await digest(record.text)) !== record.hash) return invalidAt('edited')
+    if (record.seq !== previous.seq + 1 || record.prev !== previous.hash) return invalidAt('order')
+    if (record.seq === head?.seq && record.hash !== head.hash) return invalidAt('replaced')
+    previous = { seq: record.seq, hash: record.hash }
     records++
   }
-  if (head !== undefined && last.seq < head.seq) return bad('missing')
-  return { ok: true, records, head: last }
+  if (head !== undefined && previous.seq < head.seq) return invalidAt('missing')
+  return { ok: true, records, head: previous }
 }
 
-function linesOf(source: AuditSource): Iterable<string> | AsyncIterable<string> {
+function readLines(source: AuditSource): Iterable<string> | AsyncIterable<string> {
   if (typeof source === 'string' && isPath(source)) return auditFile(source).lines()
   if (typeof source === 'string') return source === '' ? [] : source.replace(/\n$/, '').split('\n')
   return 'lines' in source ? source.lines() : source

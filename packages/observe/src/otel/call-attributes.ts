@@ -1,29 +1,29 @@
 import type { FinishReason, ModelContext, ModelResponse, Usage } from '@allium/core'
 import type { Attributes } from '@opentelemetry/api'
-import { names, ownNames } from './names.ts'
+import { alliumNames, names } from './names.ts'
 
 /** What is asked for, without what is said. */
 export function requestAttributes({ request, attempt }: ModelContext): Attributes {
   const { settings, responseFormat } = request
-  return given({
+  return definedAttributes({
     [names.temperature]: settings.temperature,
     [names.topP]: settings.topP,
     [names.maxTokens]: settings.maxOutputTokens,
     [names.seed]: settings.seed,
     [names.stop]: settings.stop === undefined ? undefined : [...settings.stop],
     [names.outputType]: responseFormat?.type === 'json' ? 'json' : undefined,
-    [ownNames.attempt]: attempt === 1 ? undefined : attempt,
+    [alliumNames.attempt]: attempt === 1 ? undefined : attempt,
   })
 }
 
 /** Where the physical call went. */
 export function serverAttributes({ server }: ModelContext): Attributes {
-  return given({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
+  return definedAttributes({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
 }
 
 export function responseAttributes({ finishReason, model, responseId }: ModelResponse): Attributes {
   return {
-    ...given({ [names.responseId]: responseId }),
+    ...definedAttributes({ [names.responseId]: responseId }),
     ...responseModel(model),
     [names.finishReasons]: [finishReasonOf(finishReason)],
   }
@@ -34,13 +34,13 @@ export function responseModel(model: string): Attributes {
 }
 
 export function usageAttributes(usage: Usage): Attributes {
-  return given({
+  return definedAttributes({
     [names.inputTokens]: usage.inputTokens,
     [names.outputTokens]: usage.outputTokens,
     [names.cacheReadTokens]: usage.cachedInputTokens,
     [names.cacheWriteTokens]: usage.cacheWriteTokens,
     [names.reasoningTokens]: usage.reasoningTokens,
-    [ownNames.estimated]: usage.estimated,
+    [alliumNames.estimated]: usage.estimated,
   })
 }
 
@@ -55,6 +55,6 @@ export function finishReasonOf(reason: FinishReason): string {
   }[reason]
 }
 
-function given(attributes: Attributes): Attributes {
+function definedAttributes(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }

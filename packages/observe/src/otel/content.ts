@@ -1,6 +1,6 @@
 import type { Message, ModelResponse, Part, ToolContext, ToolResult } from '@allium/core'
 import type { Attributes } from '@opentelemetry/api'
-import { plain } from '../plain.ts'
+import { toPlainData } from '../plain-data.ts'
 import { finishReasonOf } from './call-attributes.ts'
 import { names } from './names.ts'
 
@@ -15,8 +15,8 @@ export function inputContent(messages: readonly Message[]): Attributes {
 }
 
 export function outputContent({ message, finishReason }: ModelResponse): Attributes {
-  const said = { role: 'assistant', parts: partsOf(message), finish_reason: finishReasonOf(finishReason) }
-  return { [names.outputMessages]: json([said]) }
+  const outputMessage = { role: 'assistant', parts: partsOf(message), finish_reason: finishReasonOf(finishReason) }
+  return { [names.outputMessages]: json([outputMessage]) }
 }
 
 export function argumentsContent({ args }: ToolContext): Attributes {
@@ -49,5 +49,5 @@ function partOf(part: Part): object {
 }
 
 function json(value: unknown): string {
-  return JSON.stringify(plain(value))
+  return JSON.stringify(toPlainData(value))
 }

@@ -9,13 +9,13 @@ import {
 } from '@allium/core'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
-import { decisionOf } from '../failure.ts'
+import { decisionOfError } from '../failure.ts'
+import { ignoreErrors } from '../ignore-errors.ts'
 import { knownTool } from '../known-tool.ts'
-import { quietly } from '../quietly.ts'
 import { firstChunkOf, stopwatch } from '../stopwatch.ts'
 import { responseModel } from './call-attributes.ts'
 import { modelAttributes } from './model-attributes.ts'
-import { metricNames, names, ownNames } from './names.ts'
+import { alliumNames, metricNames, names } from './names.ts'
 
 export interface MetricsOptions {
   /** @default the application's, asked for at the first call */
@@ -38,11 +38,11 @@ const readOptions = layerOptions<MetricsOptions>('observe:metrics', {
  * import { metrics } from '@allium/observe/otel'
  * agent.use(metrics())
  */
-export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
-  const { meter, as = 'observe:metrics' } = readOptions(given)
-  let made: Instruments | undefined
+export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
+  const { meter, as = 'observe:metrics' } = readOptions(options)
+  let cached: Instruments | undefined
   // Not at once: before the application has registered its meters, there are only those that do nothing.
-  const instruments = () => (made ??= makeInstruments(meter ?? api.getMeter('@allium/observe')))
+  const instruments = () => (cached ??= makeInstruments(meter ?? api.getMeter('@allium/observe')))
 
   return defineMiddleware({
     name: as,
@@ -53,74 +53,78 @@ export function metrics(given: MetricsOptions = {}): TypedMiddleware<{}> {
       const ms = stopwatch(ctx.clock)
       ctx.onEnd(({ status, error }) => {
         const failed = status === 'failed' && { [names.errorType]: errorType(error) }
-        const about = {
+        const attributes = {
           [names.operation]: 'invoke_agent',
           [names.agent]: ctx.agent.name,
-          [ownNames.status]: status,
+          [alliumNames.status]: status,
           ...failed,
         }
-        record(ctx, (all) => all.agents, ms(), about)
+        record(ctx, (all) => all.agents, ms(), attributes)
       })
       await next()
     },
     async model(ctx, next) {
       const ms = stopwatch(ctx.clock)
-      const about = { [names.operation]: 'chat', ...modelAttributes(ctx.model) }
+      const attributes = { [names.operation]: 'chat', ...modelAttributes(ctx.model) }
       const firstChunk = firstChunkOf(ctx, ms)
       try {
         const response = await next()
-        quietly(() => answered(ctx, response, about, { whole: ms(), firstChunk: firstChunk() }))
+        ignoreErrors(() => recordResponse(ctx, response, attributes, { whole: ms(), firstChunk: firstChunk() }))
         return response
       } catch (error) {
-        record(ctx, (all) => all.operations, ms(), { ...about, [names.errorType]: typeOf(error) })
+        record(ctx, (all) => all.operations, ms(), { ...attributes, [names.errorType]: typeOf(error) })
         throw error
       } finally {
-        quietly(() => ctx.replaying || used(ctx.physicalCalls, about))
+        ignoreErrors(() => ctx.replaying || recordUsage(ctx.physicalCalls, attributes))
       }
     },
     async tool(ctx, next) {
       const ms = stopwatch(ctx.clock)
-      const about = { [names.operation]: 'execute_tool', [names.toolName]: knownTool(ctx) }
+      const attributes = { [names.operation]: 'execute_tool', [names.toolName]: knownTool(ctx) }
       try {
         const result = await next()
         const { status, error } = result
         const failed = status === 'error' && {
           [names.errorType]: error === undefined ? 'tool_error' : errorType(error),
         }
-        if (status === 'ok' || status === 'error') record(ctx, (all) => all.tools, ms(), { ...about, ...failed })
+        if (status === 'ok' || status === 'error') record(ctx, (all) => all.tools, ms(), { ...attributes, ...failed })
         return result
       } catch (error) {
-        record(ctx, (all) => all.tools, ms(), { ...about, [names.errorType]: typeOf(error) })
+        record(ctx, (all) => all.tools, ms(), { ...attributes, [names.errorType]: typeOf(error) })
         throw error
       }
     },
   })
 
-  function answered(ctx: TurnContext, response: ModelResponse, asked: Attributes, ms: Times): void {
-    const about = { ...asked, ...responseModel(response.model) }
-    record(ctx, (all) => all.operations, ms.whole, about)
-    record(ctx, (all) => all.firstChunks, ms.firstChunk, about)
+  function recordResponse(ctx: TurnContext, response: ModelResponse, requestAttributes: Attributes, ms: Times): void {
+    const attributes = { ...requestAttributes, ...responseModel(response.model) }
+    record(ctx, (all) => all.operations, ms.whole, attributes)
+    record(ctx, (all) => all.firstChunks, ms.firstChunk, attributes)
   }
 
   /** A call that came to nothing used none. */
-  function used(calls: readonly PhysicalCall[], asked: Attributes): void {
+  function recordUsage(calls: readonly PhysicalCall[], requestAttributes: Attributes): void {
     for (const { model, usage } of calls) {
       const { inputTokens, outputTokens, estimated } = usage
       if (inputTokens + outputTokens === 0) continue
-      const about = { ...asked, ...responseModel(model), ...(estimated === true && { [ownNames.estimated]: true }) }
-      instruments().tokens.record(inputTokens, { ...about, [names.tokenType]: 'input' })
-      instruments().tokens.record(outputTokens, { ...about, [names.tokenType]: 'output' })
+      const attributes = {
+        ...requestAttributes,
+        ...responseModel(model),
+        ...(estimated === true && { [alliumNames.estimated]: true }),
+      }
+      instruments().tokens.record(inputTokens, { ...attributes, [names.tokenType]: 'input' })
+      instruments().tokens.record(outputTokens, { ...attributes, [names.tokenType]: 'output' })
     }
   }
 
   /** What is replayed was measured when it happened. */
   function record(
     { replaying }: TurnContext,
-    which: (all: Instruments) => Histogram,
+    pick: (all: Instruments) => Histogram,
     ms: number | undefined,
-    about: Attributes,
+    attributes: Attributes,
   ): void {
-    if (ms !== undefined && !replaying) quietly(() => which(instruments()).record(ms / 1000, about))
+    if (ms !== undefined && !replaying) ignoreErrors(() => pick(instruments()).record(ms / 1000, attributes))
   }
 }
 
@@ -157,6 +161,6 @@ const tokenBuckets = Array.from({ length: 14 }, (_, i) => 4 ** i)
 
 /** An abort and a block are told by their names. */
 function typeOf(error: unknown): string {
-  const decision = decisionOf(error)
+  const decision = decisionOfError(error)
   return decision === 'failed' ? errorType(error) : decision
 }

@@ -49,7 +49,7 @@ export const metricNames = {
 } as const
 
 /** What the conventions have no name for. */
-export const ownNames = {
+export const alliumNames = {
   turn: 'allium.turn.id',
   status: 'allium.status',
   attempt: 'allium.attempt',

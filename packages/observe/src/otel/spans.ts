@@ -26,7 +26,7 @@ export class OpenTurns {
     return this.#byRecord.get(ctx.metadata)
   }
 
-  begin(ctx: TurnContext, turn: OpenTurn): void {
+  startTurn(ctx: TurnContext, turn: OpenTurn): void {
     this.#byRecord.set(ctx.metadata, turn)
     if (!this.#byRoot.has(ctx.rootTurnId)) this.#byRoot.set(ctx.rootTurnId, turn)
   }
@@ -39,7 +39,7 @@ export class OpenTurns {
    * Where a sub-agent runs that inherits the layer. A context manager knows; without one it is the tool that runs, or
    * the turn where several do.
    */
-  placeOf(ctx: TurnContext): { parent: Context; tool: OpenTool | undefined } | undefined {
+  parentOf(ctx: TurnContext): { parent: Context; tool: OpenTool | undefined } | undefined {
     const turn = this.#byRoot.get(ctx.rootTurnId)
     if (turn === undefined) return undefined
     const { open, tool } = innermost(turn)
@@ -55,7 +55,7 @@ export function parentIn(open: OpenSpan): Context {
 }
 
 function innermost(turn: OpenTurn): { open: OpenSpan; tool: OpenTool | undefined } {
-  const [tool, another] = turn.tools.values()
-  if (tool === undefined || another !== undefined) return { open: turn, tool: undefined }
+  const [tool, otherTool] = turn.tools.values()
+  if (tool === undefined || otherTool !== undefined) return { open: turn, tool: undefined }
   return tool.inner === undefined ? { open: tool, tool } : innermost(tool.inner)
 }

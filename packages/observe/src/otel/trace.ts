@@ -23,14 +23,14 @@ import {
   type Tracer,
 } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
-import { decisionOf } from '../failure.ts'
+import { decisionOfError } from '../failure.ts'
+import { ignoreErrors } from '../ignore-errors.ts'
 import { knownTool } from '../known-tool.ts'
-import { quietly } from '../quietly.ts'
 import { firstChunkOf, stopwatch } from '../stopwatch.ts'
 import { requestAttributes, responseAttributes, serverAttributes, usageAttributes } from './call-attributes.ts'
 import { argumentsContent, inputContent, outputContent, resultContent } from './content.ts'
 import { modelAttributes, splitModel } from './model-attributes.ts'
-import { names, ownNames } from './names.ts'
+import { alliumNames, names } from './names.ts'
 import { type OpenSpan, type OpenTurn, OpenTurns, parentIn } from './spans.ts'
 
 export interface TraceOptions {
@@ -61,13 +61,13 @@ const readOptions = layerOptions<TraceOptions>('observe:trace', {
  * import { trace } from '@allium/observe/otel'
  * agent.use(trace())
  */
-export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
+export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   const {
     tracer = api.getTracer('@allium/observe'),
     content = false,
     attributes,
     as = 'observe:trace',
-  } = readOptions(given)
+  } = readOptions(options)
   const turns = new OpenTurns()
 
   return defineMiddleware({
@@ -77,38 +77,40 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
     innermost: true,
     inherit: true,
     async turn(ctx, next) {
-      const turn = quietly(() => beginTurn(ctx, context.active()))
-      await inside(turn, next)
+      const turn = ignoreErrors(() => beginTurn(ctx, context.active()))
+      await runInSpan(turn, next)
     },
     async model(ctx, next) {
-      const call = quietly(() => begin(ctx, 'chat', splitModel(ctx.model).model, SpanKind.CLIENT, modelCall(ctx)))
+      const call = ignoreErrors(() =>
+        startSpan(ctx, 'chat', splitModel(ctx.model).model, SpanKind.CLIENT, modelCall(ctx)),
+      )
       const firstChunk = firstChunkOf(ctx, stopwatch(ctx.clock))
       try {
-        const response = await inside(call, next)
-        quietly(() => answered(call, response, firstChunk()))
+        const response = await runInSpan(call, next)
+        ignoreErrors(() => endModelSpan(call, response, firstChunk()))
         return response
       } catch (error) {
-        quietly(() => call && failed(call, error))
+        ignoreErrors(() => call && failSpan(call, error))
         throw error
       } finally {
-        quietly(() => call?.span.setAttributes(usageAttributes(usageOf(ctx.physicalCalls))))
-        quietly(() => call?.span.setAttributes({ ...serverAttributes(ctx), ...replayed(ctx) }).end())
+        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(ctx.physicalCalls))))
+        ignoreErrors(() => call?.span.setAttributes({ ...serverAttributes(ctx), ...replayAttributes(ctx) }).end())
       }
     },
     async tool(ctx, next) {
-      const turn = quietly(() => turnOf(ctx))
-      const call = quietly(() => begin(ctx, 'execute_tool', knownTool(ctx), SpanKind.INTERNAL, toolCall(ctx)))
+      const turn = ignoreErrors(() => turnOf(ctx))
+      const call = ignoreErrors(() => startSpan(ctx, 'execute_tool', knownTool(ctx), SpanKind.INTERNAL, toolCall(ctx)))
       if (call !== undefined) turn?.tools.set(ctx.callId, call)
       try {
-        const result = await inside(call, next)
-        quietly(() => call && came(call, result))
+        const result = await runInSpan(call, next)
+        ignoreErrors(() => call && endToolSpan(call, result))
         return result
       } catch (error) {
-        quietly(() => call && failed(call, error))
+        ignoreErrors(() => call && failSpan(call, error))
         throw error
       } finally {
         if (turn?.tools.get(ctx.callId) === call) turn?.tools.delete(ctx.callId)
-        quietly(() => call?.span.setAttributes(replayed(ctx)).end())
+        ignoreErrors(() => call?.span.setAttributes(replayAttributes(ctx)).end())
       }
     },
   })
@@ -116,38 +118,38 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
   function beginTurn(ctx: TurnContext, parent: Context): OpenTurn {
     const { agent, plan, sessionId, turnId, principal } = ctx
     const tenant = tenantOf(principal)
-    const about = {
+    const spanAttributes = {
       [names.agent]: agent.name,
       ...modelAttributes(plan.model),
       [names.conversation]: sessionId,
-      [ownNames.turn]: turnId,
-      ...(tenant !== undefined && { [ownNames.tenant]: tenant }),
+      [alliumNames.turn]: turnId,
+      ...(tenant !== undefined && { [alliumNames.tenant]: tenant }),
     }
     const turn = {
-      ...start(ctx, 'invoke_agent', agent.name, SpanKind.INTERNAL, about, parent),
+      ...start(ctx, 'invoke_agent', agent.name, SpanKind.INTERNAL, spanAttributes, parent),
       tools: new Map<string, OpenSpan>(),
     }
-    turns.begin(ctx, turn)
+    turns.startTurn(ctx, turn)
     ctx.onEnd((end) => {
       turns.end(ctx, turn)
-      quietly(() => endTurn(turn, end, replayed(ctx)))
+      ignoreErrors(() => endTurn(turn, end, replayAttributes(ctx)))
     })
     return turn
   }
 
-  function endTurn({ span }: OpenTurn, { status, usage, error }: RunEnd, more: Attributes): void {
-    span.setAttributes({ [ownNames.status]: status, ...usageAttributes(usage), ...more })
-    if (status === 'failed') tell({ span }, error)
+  function endTurn({ span }: OpenTurn, { status, usage, error }: RunEnd, extraAttributes: Attributes): void {
+    span.setAttributes({ [alliumNames.status]: status, ...usageAttributes(usage), ...extraAttributes })
+    if (status === 'failed') setSpanError({ span }, error)
     span.end()
   }
 
   /** The turn of a call. A sub-agent that inherits the layer has none yet: its first call begins it. */
   function turnOf(ctx: TurnContext): OpenTurn {
-    const known = turns.of(ctx)
-    if (known !== undefined) return known
-    const place = turns.placeOf(ctx)
-    const turn = beginTurn(ctx, place?.parent ?? context.active())
-    const { tool } = place ?? {}
+    const openTurn = turns.of(ctx)
+    if (openTurn !== undefined) return openTurn
+    const parentSpan = turns.parentOf(ctx)
+    const turn = beginTurn(ctx, parentSpan?.parent ?? context.active())
+    const { tool } = parentSpan ?? {}
     if (tool !== undefined) {
       tool.inner = turn
       ctx.onEnd(() => {
@@ -157,8 +159,14 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
     return turn
   }
 
-  function begin(ctx: TurnContext, operation: string, subject: string, kind: SpanKind, about: Attributes): OpenSpan {
-    return start(ctx, operation, subject, kind, about, parentIn(turnOf(ctx)))
+  function startSpan(
+    ctx: TurnContext,
+    operation: string,
+    subject: string,
+    kind: SpanKind,
+    spanAttributes: Attributes,
+  ): OpenSpan {
+    return start(ctx, operation, subject, kind, spanAttributes, parentIn(turnOf(ctx)))
   }
 
   function start(
@@ -166,18 +174,23 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
     operation: string,
     subject: string,
     kind: SpanKind,
-    about: Attributes,
+    spanAttributes: Attributes,
     parent: Context,
   ): OpenSpan {
-    const more = quietly(() => attributes?.(ctx))
-    const options = { kind, attributes: { [names.operation]: operation, ...about, ...more } }
+    const extraAttributes = ignoreErrors(() => attributes?.(ctx))
+    const options = { kind, attributes: { [names.operation]: operation, ...spanAttributes, ...extraAttributes } }
     const span = tracer.startSpan(`${operation} ${subject}`, options, parent)
     return { span, context: api.setSpan(parent, span) }
   }
 
   function modelCall(ctx: ModelContext): Attributes {
-    const said = content ? inputContent(ctx.request.messages) : {}
-    return { ...modelAttributes(ctx.model), [names.conversation]: ctx.sessionId, ...requestAttributes(ctx), ...said }
+    const contentAttributes = content ? inputContent(ctx.request.messages) : {}
+    return {
+      ...modelAttributes(ctx.model),
+      [names.conversation]: ctx.sessionId,
+      ...requestAttributes(ctx),
+      ...contentAttributes,
+    }
   }
 
   function toolCall(ctx: ToolContext): Attributes {
@@ -190,39 +203,39 @@ export function trace(given: TraceOptions = {}): TypedMiddleware<{}> {
     }
   }
 
-  function answered(call: OpenSpan | undefined, response: ModelResponse, firstChunk: number | undefined): void {
-    const began = firstChunk !== undefined && { [names.firstChunk]: firstChunk / 1000 }
-    const said = content && outputContent(response)
-    call?.span.setAttributes({ ...responseAttributes(response), ...began, ...said })
+  function endModelSpan(call: OpenSpan | undefined, response: ModelResponse, firstChunk: number | undefined): void {
+    const firstChunkAttributes = firstChunk !== undefined && { [names.firstChunk]: firstChunk / 1000 }
+    const contentAttributes = content && outputContent(response)
+    call?.span.setAttributes({ ...responseAttributes(response), ...firstChunkAttributes, ...contentAttributes })
   }
 
-  function came(call: OpenSpan, result: ToolResult): void {
-    call.span.setAttribute(ownNames.status, result.status)
+  function endToolSpan(call: OpenSpan, result: ToolResult): void {
+    call.span.setAttribute(alliumNames.status, result.status)
     if (content) call.span.setAttributes(resultContent(result))
-    if (result.status === 'error') tell(call, result.error, 'tool_error')
+    if (result.status === 'error') setSpanError(call, result.error, 'tool_error')
   }
 
   /** An abort or a block is how a call ended, and no error. */
-  function failed(call: OpenSpan, error: unknown): void {
-    const status = decisionOf(error)
-    call.span.setAttribute(ownNames.status, status)
-    if (status === 'failed') tell(call, error)
+  function failSpan(call: OpenSpan, error: unknown): void {
+    const status = decisionOfError(error)
+    call.span.setAttribute(alliumNames.status, status)
+    if (status === 'failed') setSpanError(call, error)
   }
 
-  function tell({ span }: Pick<OpenSpan, 'span'>, error: unknown, otherwise?: string): void {
-    const known = error !== undefined || otherwise === undefined
-    span.setAttribute(names.errorType, known ? errorType(error) : otherwise)
-    const message = content && known ? messageOf(error) : undefined
+  function setSpanError({ span }: Pick<OpenSpan, 'span'>, error: unknown, defaultType?: string): void {
+    const openTurn = error !== undefined || defaultType === undefined
+    span.setAttribute(names.errorType, openTurn ? errorType(error) : defaultType)
+    const message = content && openTurn ? messageOf(error) : undefined
     span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
   }
 
   /** next() with the span as the active one, for what the application has instrumented. */
-  function inside<R>(open: OpenSpan | undefined, next: () => Promise<R>): Promise<R> {
+  function runInSpan<R>(open: OpenSpan | undefined, next: () => Promise<R>): Promise<R> {
     return open === undefined ? next() : context.with(open.context, () => next())
   }
 }
 
 /** Of a span that tells what an earlier life of the run has told. */
-function replayed({ replaying }: TurnContext): Attributes {
-  return replaying ? { [ownNames.replayed]: true } : {}
+function replayAttributes({ replaying }: TurnContext): Attributes {
+  return replaying ? { [alliumNames.replayed]: true } : {}
 }

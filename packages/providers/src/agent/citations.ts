@@ -13,21 +13,21 @@ export interface CitationPart {
 
 /** The sources of one answer. Providers name a source once by itself, and again for each passage that it supports. */
 export class Sources {
-  readonly #told = new Set<string>()
+  readonly #emitted = new Set<string>()
   #count = 0
 
   /** The source as a part of its own; undefined if it was one before. */
-  once(source: SourcePart): SourcePart | undefined {
+  firstTime(source: SourcePart): SourcePart | undefined {
     const { url, filename, title } = source
     const key = JSON.stringify([url ?? null, url === undefined ? [filename, title] : null])
-    if (this.#told.has(key)) return undefined
-    this.#told.add(key)
+    if (this.#emitted.has(key)) return undefined
+    this.#emitted.add(key)
     return source
   }
 
   /** A source that stands by itself: it is told however often it comes. */
-  alone(source: SourcePart): SourcePart {
-    this.once(source)
+  standalone(source: SourcePart): SourcePart {
+    this.firstTime(source)
     return source
   }
 

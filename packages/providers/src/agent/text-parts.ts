@@ -1,6 +1,6 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd, Usage } from '@allium/core'
 import { type CitationPart, citationOf, Sources } from './citations.ts'
-import { approvalIdOf } from './deciding.ts'
+import { approvalIdOf } from './client-decisions.ts'
 
 /** A part of a stream of `streamText`, by shape: `TextStreamPart` of `ai` 6 and 7. */
 export type TextPart = { type: string; [field: string]: unknown }
@@ -12,25 +12,25 @@ export class TextParts {
   readonly #inputs = new Map<string, { toolName: string; text: string }>()
   /** A run that goes on after a decision begins in the step that stands already. */
   #resumed = false
-  #silent = true
+  #hasNoText = true
   #reason = 'other'
   #count = 0
   /** Those that wait, or in which a sub-agent's call waits. */
   readonly #suspended: ToolEnd[] = []
-  readonly #decided: readonly PendingCall[]
+  readonly #decidedCalls: readonly PendingCall[]
   readonly #sources = new Sources()
 
   /** The names of the tools that the page runs. */
-  readonly #ofPage: ReadonlySet<string>
+  readonly #clientToolNames: ReadonlySet<string>
 
   /** @param decided the calls that the run begins with @param clientTools those that the page runs */
   constructor(decided: readonly PendingCall[] = [], clientTools: readonly { name: string }[] = []) {
-    this.#decided = decided
-    this.#ofPage = new Set(clientTools.map(({ name }) => name))
+    this.#decidedCalls = decided
+    this.#clientToolNames = new Set(clientTools.map(({ name }) => name))
   }
 
   *of(event: StreamEvent): Generator<TextPart> {
-    if ('path' in event && event.path !== undefined) return yield* this.#inside(event)
+    if ('path' in event && event.path !== undefined) return yield* this.#subAgentEvent(event)
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') return yield* this.#delta(event)
     // A text goes on behind a source, and its citations come behind its last delta.
     if (event.type === 'source') return yield* this.#source(event)
@@ -47,14 +47,14 @@ export class TextParts {
         return yield { type: 'finish-step', finishReason: this.#reason, usage: {}, response: {} }
       case 'tool-input-start':
         this.#inputs.set(event.callId, { toolName: event.name, text: '' })
-        return yield { type: event.type, id: event.callId, toolName: event.name, ...ran(event) }
+        return yield { type: event.type, id: event.callId, toolName: event.name, ...executedField(event) }
       case 'tool-input-delta':
         return yield* this.#inputDelta(event.callId, event.delta)
       case 'tool-input-end':
         yield { type: event.type, id: event.callId }
         // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
-        if (this.#ofPage.has(this.#inputs.get(event.callId)?.toolName ?? '')) return
-        return yield { ...this.#call(event.callId), ...ran(event) }
+        if (this.#clientToolNames.has(this.#inputs.get(event.callId)?.toolName ?? '')) return
+        return yield { ...this.#call(event.callId), ...executedField(event) }
       case 'tool-result': {
         const { content, isError } = event
         const text =
@@ -81,7 +81,7 @@ export class TextParts {
     delta,
   }: Extract<StreamEvent, { delta: string; type: 'text-delta' | 'reasoning-delta' }>): Generator<TextPart> {
     const kind = type === 'text-delta' ? 'text' : 'reasoning'
-    this.#silent &&= kind !== 'text'
+    this.#hasNoText &&= kind !== 'text'
     if (this.#open?.kind !== kind || this.#open.of !== of) {
       yield* this.#close()
       this.#open = { kind, of, id: `${kind}-${++this.#count}`, citations: [] }
@@ -105,7 +105,7 @@ export class TextParts {
 
   #call(callId: string): TextPart {
     const { toolName = '', text = '' } = this.#inputs.get(callId) ?? {}
-    return { type: 'tool-call', toolCallId: callId, toolName, input: parsed(text) }
+    return { type: 'tool-call', toolCallId: callId, toolName, input: parseArgs(text) }
   }
 
   *#toolEnd(event: ToolEnd): Generator<TextPart> {
@@ -120,9 +120,9 @@ export class TextParts {
   }
 
   /** Of what a sub-agent does only the cards that asked are told how it came out. */
-  *#inside(event: StreamEvent): Generator<TextPart> {
+  *#subAgentEvent(event: StreamEvent): Generator<TextPart> {
     if (event.type !== 'tool:end' || event.status === 'suspended') return
-    const inPath = this.#decided.filter(
+    const inPath = this.#decidedCalls.filter(
       ({ callId, path }) => callId.endsWith(`/${event.callId}`) && path?.join('/') === event.path?.join('/'),
     )
     const [call] = inPath
@@ -139,33 +139,33 @@ export class TextParts {
   *#source(chunk: SourceChunk): Generator<TextPart> {
     const { cites } = chunk
     const source = this.#sources.part(chunk)
-    if (cites === undefined) return yield this.#sources.alone(source)
+    if (cites === undefined) return yield this.#sources.standalone(source)
     if (this.#open?.kind === 'text' && this.#open.of === cites.textId)
       return void this.#open.citations.push(citationOf(source, cites))
-    const first = this.#sources.once(source)
+    const first = this.#sources.firstTime(source)
     if (first !== undefined) yield first
   }
 
   *#end({ status, reason, pending = [], usage }: TurnEnd): Generator<TextPart> {
-    yield* this.#waiting(pending)
+    yield* this.#pendingCalls(pending)
     if (status === 'aborted') return yield { type: 'abort', ...(reason !== undefined && { reason }) }
     if (status === 'failed') return
-    if (status === 'blocked' && this.#silent)
+    if (status === 'blocked' && this.#hasNoText)
       yield { type: 'error', error: new Error(reason ?? 'The request was refused.') }
     const finishReason = status === 'suspended' ? 'tool-calls' : this.#reason
     yield { type: 'finish', finishReason, totalUsage: usageOf(usage) }
   }
 
   /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
-  *#waiting(pending: readonly PendingCall[]): Generator<TextPart> {
-    const asked = new Set(pending.map(({ callId }) => callId))
+  *#pendingCalls(pending: readonly PendingCall[]): Generator<TextPart> {
+    const pendingIds = new Set(pending.map(({ callId }) => callId))
     for (const { callId, name } of this.#suspended)
-      if (!asked.has(callId)) yield this.#output(callId, name, 'Waits for a decision.', false)
-    for (const call of pending) yield* this.#asks(call)
+      if (!pendingIds.has(callId)) yield this.#output(callId, name, 'Waits for a decision.', false)
+    for (const call of pending) yield* this.#approvalRequest(call)
   }
 
   /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
-  *#asks(call: PendingCall): Generator<TextPart> {
+  *#approvalRequest(call: PendingCall): Generator<TextPart> {
     const toolCall = { type: 'tool-call', toolCallId: call.callId, toolName: call.name, input: call.args }
     if (this.#inputs.has(call.callId) || call.path !== undefined || call.client === true) yield toolCall
     if (call.client === true) return
@@ -177,12 +177,12 @@ function usageOf({ inputTokens, outputTokens }: Usage): object {
   return { inputTokens, outputTokens, totalTokens: inputTokens + outputTokens }
 }
 
-function ran({ providerExecuted }: { providerExecuted?: boolean }): { providerExecuted?: true } {
+function executedField({ providerExecuted }: { providerExecuted?: boolean }): { providerExecuted?: true } {
   return providerExecuted === true ? { providerExecuted } : {}
 }
 
 /** A call whose arguments are no JSON runs with none, and is told so in its result. */
-function parsed(text: string): unknown {
+function parseArgs(text: string): unknown {
   try {
     return text === '' ? {} : JSON.parse(text)
   } catch {

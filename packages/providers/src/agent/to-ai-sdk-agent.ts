@@ -11,9 +11,9 @@ import {
   type ToolDef,
 } from '@allium/core'
 import { anyTools } from './any-tools.ts'
-import { askedOf, type StreamOptions } from './asked.ts'
 import { Sources } from './citations.ts'
-import { decidedBy, waitingFor } from './deciding.ts'
+import { decisionsFrom, pendingFor } from './client-decisions.ts'
+import { parseClientRequest, type StreamOptions } from './client-request.ts'
 import { type TextPart, TextParts } from './text-parts.ts'
 import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
 
@@ -26,7 +26,7 @@ export interface ToAiSdkAgentOptions {
   clientTools?: readonly ToolDef[]
 }
 
-const ofAgent: KeysOf<ToAiSdkAgentOptions> = { session: true, decider: true, clientTools: true }
+const optionKeys: KeysOf<ToAiSdkAgentOptions> = { session: true, decider: true, clientTools: true }
 
 /** An agent of the AI SDK, by shape: `Agent` of `ai` 6 and 7, for their functions to use. */
 export interface AiSdkAgent {
@@ -50,8 +50,8 @@ export interface AiSdkAgent {
  * @example
  * createAgentUIStreamResponse({ agent: toAiSdkAgent(agent, { session: agent.session({ id, principal }) }), uiMessages })
  */
-export function toAiSdkAgent(agent: Pick<Agent, 'name'>, of: ToAiSdkAgentOptions): AiSdkAgent {
-  checkOptions(of ?? null, ofAgent, 'toAiSdkAgent()', 'options.invalid')
+export function toAiSdkAgent(agent: Pick<Agent, 'name'>, adapterOptions: ToAiSdkAgentOptions): AiSdkAgent {
+  checkOptions(adapterOptions ?? null, optionKeys, 'toAiSdkAgent()', 'options.invalid')
   return {
     version: 'agent-v1',
     id: agent.name,
@@ -63,39 +63,40 @@ export function toAiSdkAgent(agent: Pick<Agent, 'name'>, of: ToAiSdkAgentOptions
           'An agent of Allium answers the AI SDK by its stream. For a whole answer await session.run(input).',
         ),
       ),
-    stream: (options: StreamOptions) => stream(of, options) as Promise<never>,
+    stream: (options: StreamOptions) => stream(adapterOptions, options) as Promise<never>,
   }
 }
 
 async function stream({ session, decider, clientTools }: ToAiSdkAgentOptions, options: StreamOptions): Promise<object> {
   checkStreamOptions(options)
-  const asked = askedOf(options)
+  const clientRequest = parseClientRequest(options)
   await session.open()
-  const how = { resets: 'refuse' as const, signal: options.abortSignal }
+  const runOptions = { resets: 'refuse' as const, signal: options.abortSignal }
   const tools = clientTools ?? session.snapshot().suspension?.clientTools
-  const decided = asked.input === undefined ? await decidedBy(session, asked.said, decider) : undefined
+  const clientDecisions =
+    clientRequest.input === undefined ? await decisionsFrom(session, clientRequest.answers, decider) : undefined
   const run =
-    decided === undefined
-      ? session.run(asked.input as Message, { ...how, clientTools })
-      : session.resume(decided.decisions, decider === undefined ? how : { ...how, decider })
+    clientDecisions === undefined
+      ? session.run(clientRequest.input as Message, { ...runOptions, clientTools })
+      : session.resume(clientDecisions.decisions, decider === undefined ? runOptions : { ...runOptions, decider })
   const events = run[Symbol.asyncIterator]()
   // What is refused is refused before a response begins.
   const parts = toStream(
-    partsOf(await events.next(), events, run, new TextParts(decided?.calls, tools), (event) =>
-      shownTo(session, decider, event),
+    partsOf(await events.next(), events, run, new TextParts(clientDecisions?.calls, tools), (event) =>
+      withVisiblePending(session, decider, event),
     ),
     () => events.return?.(),
   )
   return {
     stream: parts,
     fullStream: parts,
-    toUIMessageStream(given: UiStreamOptions = {}) {
-      checkUiOptions(given)
+    toUIMessageStream(uiOptions: UiStreamOptions = {}) {
+      checkUiOptions(uiOptions)
       const sources = new Sources()
       return parts.pipeThrough(
         new TransformStream({
           transform(part: TextPart, controller) {
-            for (const chunk of uiChunks(part, given, sources)) controller.enqueue(chunk)
+            for (const chunk of uiChunks(part, uiOptions, sources)) controller.enqueue(chunk)
           },
         }),
       )
@@ -110,11 +111,11 @@ async function* partsOf(
   events: Events,
   run: AgentRun<unknown>,
   parts: TextParts,
-  shown: (event: StreamEvent) => Promise<StreamEvent>,
+  toDisplay: (event: StreamEvent) => Promise<StreamEvent>,
 ): AsyncGenerator<TextPart> {
   try {
     for (let next = first; next.done !== true; next = await events.next())
-      yield* parts.of(await shown(next.value as StreamEvent))
+      yield* parts.of(await toDisplay(next.value as StreamEvent))
     await run
   } catch (error) {
     if (!(error instanceof Error && error.name === 'AbortError')) yield { type: 'error', error }
@@ -122,12 +123,16 @@ async function* partsOf(
 }
 
 /** Of a turn that waits, the calls as the one who decides sees them. */
-async function shownTo(session: Session<unknown>, decider: unknown, event: StreamEvent): Promise<StreamEvent> {
+async function withVisiblePending(
+  session: Session<unknown>,
+  decider: unknown,
+  event: StreamEvent,
+): Promise<StreamEvent> {
   if (event.type !== 'turn:end' || event.path !== undefined || event.pending === undefined) return event
-  return { ...event, pending: await waitingFor(session, decider) }
+  return { ...event, pending: await pendingFor(session, decider) }
 }
 
-function toStream(parts: AsyncGenerator<TextPart>, leave: () => unknown): ReadableStream<TextPart> {
+function toStream(parts: AsyncGenerator<TextPart>, onCancel: () => unknown): ReadableStream<TextPart> {
   return new ReadableStream<TextPart>({
     async pull(controller) {
       const { done, value } = await parts.next()
@@ -135,16 +140,16 @@ function toStream(parts: AsyncGenerator<TextPart>, leave: () => unknown): Readab
       else controller.enqueue(value)
     },
     async cancel() {
-      await leave()
+      await onCancel()
     },
   })
 }
 
-const known = new Set(['prompt', 'messages', 'abortSignal'])
+const supportedOptions = new Set(['prompt', 'messages', 'abortSignal'])
 
 /** @throws AlliumError `run.options` for what the session's run cannot do */
 function checkStreamOptions(options: StreamOptions): void {
-  const unknown = Object.keys(options).filter((name) => options[name] !== undefined && !known.has(name))
+  const unknown = Object.keys(options).filter((name) => options[name] !== undefined && !supportedOptions.has(name))
   if (unknown.length === 0) return
   throw new AlliumError(
     'run.options',

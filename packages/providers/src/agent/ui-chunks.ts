@@ -33,11 +33,11 @@ export function* uiChunks(part: TextPart, options: UiStreamOptions, sources: Sou
   const chunk = chunkOf(part, options)
   const carries = part.type === 'start' || part.type === 'finish'
   if (chunk !== undefined) yield carries && metadata != null ? { ...chunk, messageMetadata: metadata } : chunk
-  if (part.type === 'source') sources.alone(part as SourcePart)
+  if (part.type === 'source') sources.standalone(part as SourcePart)
   // `ai` 6 knows no citations: of those it gets the sources that it does not have.
   const { citations = [] } = part as { citations?: CitationPart[] }
   for (const { source } of options.sendSources === true ? citations : [])
-    if (sources.once(source) !== undefined) yield sourceChunk(source)
+    if (sources.firstTime(source) !== undefined) yield sourceChunk(source)
   if (!carries && metadata != null) yield { type: 'message-metadata', messageMetadata: metadata }
 }
 
@@ -45,7 +45,7 @@ function chunkOf(part: TextPart, options: UiStreamOptions): UiChunk | undefined 
   const { sendReasoning = true, sendSources = false, sendStart = true, sendFinish = true } = options
   const { onError = () => 'An error occurred.' } = options
   const { type, id, toolCallId, toolName, input, providerExecuted } = part
-  const ran = providerExecuted === true ? { providerExecuted } : {}
+  const executedField = providerExecuted === true ? { providerExecuted } : {}
   switch (type) {
     case 'text-start':
     case 'text-end':
@@ -58,17 +58,17 @@ function chunkOf(part: TextPart, options: UiStreamOptions): UiChunk | undefined 
     case 'reasoning-delta':
       return sendReasoning ? { type, id, delta: part.text } : undefined
     case 'tool-input-start':
-      return { type, toolCallId: id, toolName, ...ran }
+      return { type, toolCallId: id, toolName, ...executedField }
     case 'tool-input-delta':
       return { type, toolCallId: id, inputTextDelta: part.delta }
     case 'tool-call':
-      return { type: 'tool-input-available', toolCallId, toolName, input, ...ran }
+      return { type: 'tool-input-available', toolCallId, toolName, input, ...executedField }
     case 'tool-approval-request':
       return { type, approvalId: part.approvalId, toolCallId: (part.toolCall as TextPart).toolCallId }
     case 'tool-result':
-      return { type: 'tool-output-available', toolCallId, output: part.output, ...ran }
+      return { type: 'tool-output-available', toolCallId, output: part.output, ...executedField }
     case 'tool-error':
-      return { type: 'tool-output-error', toolCallId, errorText: part.error, ...ran }
+      return { type: 'tool-output-error', toolCallId, errorText: part.error, ...executedField }
     case 'tool-output-denied':
       return { type, toolCallId }
     case 'file':

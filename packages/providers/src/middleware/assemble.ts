@@ -17,18 +17,18 @@ export function assemble(
   const ids = new Map<Part, string | undefined>()
   const calls = new Map<string, { call: ToolCall; json: string; part: Part }>()
   for (const chunk of chunks) {
-    const more = chunk.providerMetadata === undefined ? {} : { providerMetadata: chunk.providerMetadata }
+    const metadataField = chunk.providerMetadata === undefined ? {} : { providerMetadata: chunk.providerMetadata }
     switch (chunk.type) {
       case 'text-delta':
       case 'reasoning-delta': {
         const type = chunk.type === 'text-delta' ? 'text' : 'reasoning'
-        const last = content.at(-1)
-        if (last?.type === type && ids.get(last) === chunk.id) {
-          last.text += chunk.delta
-          Object.assign(last, more)
+        const lastPart = content.at(-1)
+        if (lastPart?.type === type && ids.get(lastPart) === chunk.id) {
+          lastPart.text += chunk.delta
+          Object.assign(lastPart, metadataField)
           break
         }
-        const part: Part = { type, text: chunk.delta, ...more }
+        const part: Part = { type, text: chunk.delta, ...metadataField }
         ids.set(part, chunk.id)
         content.push(part)
         break
@@ -37,7 +37,7 @@ export function assemble(
         const call: ToolCall = { callId: chunk.callId, name: chunk.name, args: {} }
         if (chunk.providerExecuted === true) call.providerExecuted = true
         if (chunk.approvalRequest !== undefined) call.approvalRequest = chunk.approvalRequest
-        const part: Part = { type: 'tool-call', ...call, ...more }
+        const part: Part = { type: 'tool-call', ...call, ...metadataField }
         calls.set(chunk.callId, { call, json: '', part })
         content.push(part)
         break
@@ -51,7 +51,7 @@ export function assemble(
         const entry = calls.get(chunk.callId)
         if (entry === undefined) break
         Object.assign(entry.call, argsOf(entry.json))
-        Object.assign(entry.part, { args: entry.call.args }, more)
+        Object.assign(entry.part, { args: entry.call.args }, metadataField)
         break
       }
       case 'tool-result':
@@ -62,10 +62,10 @@ export function assemble(
       }
     }
   }
-  const said = (type: 'text' | 'reasoning') => content.map((part) => (part.type === type ? part.text : '')).join('')
-  const reasoning = said('reasoning')
+  const joinText = (type: 'text' | 'reasoning') => content.map((part) => (part.type === type ? part.text : '')).join('')
+  const reasoning = joinText('reasoning')
   return {
-    text: said('text'),
+    text: joinText('text'),
     ...(reasoning !== '' && { reasoning }),
     toolCalls: [...calls.values()].map(({ call }) => call),
     finishReason: reason,

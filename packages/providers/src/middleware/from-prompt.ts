@@ -8,45 +8,47 @@ import {
   type ProviderMetadata,
   type ToolCallPart,
 } from '@allium/core'
-import type { Piece } from '../prompt.ts'
+import type { PromptPart } from '../prompt.ts'
 import type { Origins } from './origins.ts'
 
 /** Messages of a prompt in the words of the AI SDK, as they were before where nothing changed them. */
-export function fromPrompt(prompt: readonly Piece[], origins: Origins, layer: string): Message[] {
-  return prompt.flatMap((piece) => (origins.of(piece) as Message[] | undefined) ?? [toMessage(piece, origins, layer)])
+export function fromPrompt(prompt: readonly PromptPart[], origins: Origins, layer: string): Message[] {
+  return prompt.flatMap(
+    (promptPart) => (origins.of(promptPart) as Message[] | undefined) ?? [toMessage(promptPart, origins, layer)],
+  )
 }
 
-function toMessage(piece: Piece, origins: Origins, layer: string): Message {
-  const { role, content } = piece
-  if (role === 'system') return { role, content: toSystem(piece) }
+function toMessage(promptPart: PromptPart, origins: Origins, layer: string): Message {
+  const { role, content } = promptPart
+  if (role === 'system') return { role, content: toSystem(promptPart) }
   if (
     (role !== 'user' && role !== 'assistant' && role !== 'tool') ||
     !(typeof content === 'string' || Array.isArray(content))
   )
-    throw unreadable(layer, `a message of the role ${JSON.stringify(role)}`)
+    throw unreadablePrompt(layer, `a message of the role ${JSON.stringify(role)}`)
   if (typeof content === 'string') return { role, content }
-  const parts = (content as Piece[]).filter(
+  const parts = (content as PromptPart[]).filter(
     ({ type, toolCallId }) => type !== 'tool-approval-response' || toolCallId !== undefined,
   )
   return { role, content: parts.map((part) => (origins.of(part)?.[0] as Part | undefined) ?? toPart(part, layer)) }
 }
 
-function toSystem({ content, providerOptions }: Piece): string | Part[] {
+function toSystem({ content, providerOptions }: PromptPart): string | Part[] {
   const text = String(content)
   if (providerOptions === undefined) return text
   return [{ type: 'text', text, providerMetadata: providerOptions as ProviderMetadata }]
 }
 
-function toPart(piece: Piece, layer: string): Part {
-  const part = plainPart(piece, layer)
-  if (piece.providerOptions !== undefined) part.providerMetadata = piece.providerOptions as ProviderMetadata
+function toPart(promptPart: PromptPart, layer: string): Part {
+  const part = toPlainPart(promptPart, layer)
+  if (promptPart.providerOptions !== undefined) part.providerMetadata = promptPart.providerOptions as ProviderMetadata
   return part
 }
 
-function plainPart(piece: Piece, layer: string): Part {
-  const { type, text, toolCallId: callId, toolName: name, kind } = piece
+function toPlainPart(promptPart: PromptPart, layer: string): Part {
+  const { type, text, toolCallId: callId, toolName: name, kind } = promptPart
   if ((type === 'text' || type === 'reasoning') && typeof text === 'string') return { type, text }
-  if (type === 'file' || type === 'reasoning-file') return toFile(piece)
+  if (type === 'file' || type === 'reasoning-file') return toFile(promptPart)
   if (type === 'custom' && typeof kind === 'string') return { type, kind }
   if (typeof callId === 'string' && typeof name === 'string') {
     if (type === 'tool-call')
@@ -54,17 +56,17 @@ function plainPart(piece: Piece, layer: string): Part {
         type,
         callId,
         name,
-        args: toArgs(piece.input),
-        ...askedOrRan(piece),
+        args: toArgs(promptPart.input),
+        ...callFlags(promptPart),
       }
     if (type === 'tool-approval-response')
-      return { type: 'tool-result', callId, name, content: '', approved: piece.approved === true }
-    if (type === 'tool-result') return { type, callId, name, ...toOutput(piece.output as Piece) }
+      return { type: 'tool-result', callId, name, content: '', approved: promptPart.approved === true }
+    if (type === 'tool-result') return { type, callId, name, ...toOutput(promptPart.output as PromptPart) }
   }
-  throw unreadable(layer, `a part of the type ${JSON.stringify(type)}`)
+  throw unreadablePrompt(layer, `a part of the type ${JSON.stringify(type)}`)
 }
 
-function askedOrRan({ approvalRequest, providerExecuted }: Piece): Partial<ToolCallPart> {
+function callFlags({ approvalRequest, providerExecuted }: PromptPart): Partial<ToolCallPart> {
   if (approvalRequest !== undefined) return { approvalRequest: approvalRequest as ProviderApprovalRequest }
   return providerExecuted === true ? { providerExecuted } : {}
 }
@@ -74,7 +76,7 @@ function toArgs(input: unknown): Record<string, unknown> {
   return isObject ? (input as Record<string, unknown>) : { input }
 }
 
-function toFile({ type, data, mediaType, filename }: Piece): ImagePart | FilePart {
+function toFile({ type, data, mediaType, filename }: PromptPart): ImagePart | FilePart {
   const boxed = data as { type?: string; data?: unknown; url?: unknown }
   const raw = (boxed?.type === 'data' ? boxed.data : boxed?.type === 'url' ? boxed.url : data) as FilePart['data']
   const media = String(mediaType)
@@ -83,25 +85,25 @@ function toFile({ type, data, mediaType, filename }: Piece): ImagePart | FilePar
   return { type: 'file', data: raw, mediaType: media, ...(typeof filename === 'string' && { filename }) }
 }
 
-function toOutput({ type, value, reason }: Piece): { content: string | Part[]; isError?: true; json?: true } {
+function toOutput({ type, value, reason }: PromptPart): { content: string | Part[]; isError?: true; json?: true } {
   const isError = type === 'error-text' || type === 'error-json' || type === 'execution-denied'
   const error = isError ? { isError: true as const } : {}
   if (type === 'execution-denied') return { content: typeof reason === 'string' ? reason : 'Denied.', ...error }
-  if (type === 'content') return { content: (value as Piece[]).map(toResultPart) }
+  if (type === 'content') return { content: (value as PromptPart[]).map(toResultPart) }
   if (typeof value === 'string' && type !== 'json') return { content: value, ...error }
   return { content: JSON.stringify(value) ?? '', json: true, ...error }
 }
 
-function toResultPart(piece: Piece): Part {
-  if (piece.type === 'text') return { type: 'text', text: String(piece.text) }
-  const { mediaType = 'image/*', url } = piece
-  return toFile({ ...piece, mediaType, data: url === undefined ? piece.data : new URL(String(url)) })
+function toResultPart(promptPart: PromptPart): Part {
+  if (promptPart.type === 'text') return { type: 'text', text: String(promptPart.text) }
+  const { mediaType = 'image/*', url } = promptPart
+  return toFile({ ...promptPart, mediaType, data: url === undefined ? promptPart.data : new URL(String(url)) })
 }
 
-function unreadable(layer: string, what: string): AlliumError {
+function unreadablePrompt(layer: string, problem: string): AlliumError {
   return new AlliumError(
     'layer.result',
-    `Layer "${layer}" (model) gave a prompt with ${what}, which no message can hold. Give messages as the AI SDK has them.`,
+    `Layer "${layer}" (model) gave a prompt with ${problem}, which no message can hold. Give messages as the AI SDK has them.`,
     { details: { layer, scope: 'model' } },
   )
 }

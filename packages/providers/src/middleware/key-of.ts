@@ -1,19 +1,19 @@
 const numbers = new WeakMap<object, number>()
-let last = 0
+let lastNumber = 0
 
 /** Tells values apart: two of one key say the same. Bytes are told by their object, since there may be many. */
 export function keyOf(value: unknown): string {
   return (
-    JSON.stringify(value, (_, each: unknown) => {
-      if (typeof each === 'function' || each instanceof AbortSignal || ArrayBuffer.isView(each))
-        return `#${numberOf(each)}`
-      return typeof each === 'bigint' ? `${each}n` : each
+    JSON.stringify(value, (_, value: unknown) => {
+      if (typeof value === 'function' || value instanceof AbortSignal || ArrayBuffer.isView(value))
+        return `#${numberOf(value)}`
+      return typeof value === 'bigint' ? `${value}n` : value
     }) ?? 'undefined'
   )
 }
 
 function numberOf(object: object): number {
-  const known = numbers.get(object) ?? ++last
+  const known = numbers.get(object) ?? ++lastNumber
   numbers.set(object, known)
   return known
 }

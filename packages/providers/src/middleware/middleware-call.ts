@@ -2,21 +2,21 @@ import { type ContentChunk, type FinishChunk, followSignal, type ModelContext, t
 import type { AiSdkModel } from '../ai-sdk-model.ts'
 import type { AiSdkMiddleware, GenerateResult, Params, StreamPart } from './ai-sdk-middleware.ts'
 import { assemble } from './assemble.ts'
+import { AttemptSource } from './attempt-source.ts'
 import { fromGenerateResult, toGenerateResult } from './generate-result.ts'
 import { keyOf } from './key-of.ts'
+import { MiddlewareOutput } from './middleware-output.ts'
 import { Originals } from './originals.ts'
 import { Request } from './request.ts'
-import { Source } from './source.ts'
-import { Spoken } from './spoken.ts'
 
 /** An attempt that a middleware asks for. */
-interface Wanted {
+interface AttemptRequest {
   params: Params
-  give(source: Source): void
-  refuse(error: unknown): void
+  resolve(source: AttemptSource): void
+  reject(error: unknown): void
 }
 
-type Settled = { response: ModelResponse } | { error: unknown }
+type AttemptOutcome = { response: ModelResponse } | { error: unknown }
 
 /**
  * One model call through one middleware of the AI SDK. What the middleware says is read by the pipe of the attempt that it
@@ -27,13 +27,13 @@ export class MiddlewareCall {
   readonly #request: Request
   readonly #facade: AiSdkModel
   #params: Params
-  #spoken!: Spoken
+  #output!: MiddlewareOutput
   /** The attempt that runs. */
-  #source: Source | undefined
+  #source: AttemptSource | undefined
   /** One that began anew, for the run of the middleware that begins with it. */
-  #restarted: Source | undefined
+  #restarted: AttemptSource | undefined
   /** Those asked for and not begun: one after the other. */
-  readonly #queue: Wanted[] = []
+  readonly #queue: AttemptRequest[] = []
   #wake = () => {}
 
   constructor(
@@ -65,105 +65,110 @@ export class MiddlewareCall {
       } as never)) as Params
     if (wrapStream === undefined && wrapGenerate === undefined) {
       this.#request.apply(this.#params)
-      return named(await this.next(), this.#overridden())
+      return withModelId(await this.next(), this.#overridden())
     }
-    this.ctx.pipe((chunks, end) => this.#pipe(new Source(chunks, end, model, this.#originals)))
-    return this.#untilAborted()
+    this.ctx.pipe((chunks, end) => this.#pipe(new AttemptSource(chunks, end, model, this.#originals)))
+    return this.#raceAbort()
   }
 
-  async #untilAborted(): Promise<ModelResponse> {
-    let untie = () => {}
+  async #raceAbort(): Promise<ModelResponse> {
+    let unfollow = () => {}
     const aborted = new Promise<never>((_, reject) => {
-      untie = followSignal(this.ctx.signal, reject)
+      unfollow = followSignal(this.ctx.signal, reject)
     })
     try {
       return await Promise.race([this.#answers(), aborted])
     } catch (error) {
-      this.#spoken?.abandon(error)
+      this.#output?.abandon(error)
       throw error
     } finally {
-      untie()
+      unfollow()
     }
   }
 
   async #answers(): Promise<ModelResponse> {
-    this.#begin()
-    let last: Settled | undefined
-    for (let wanted = await this.#attend(); wanted !== undefined; wanted = this.#queue[0])
-      last = await this.#attempt(wanted)
-    const { ended } = this.#spoken
-    if (last !== undefined && 'error' in last && (ended?.finish === undefined || this.ctx.signal.aborted))
-      throw ended?.error ?? last.error
-    if (ended?.finish === undefined) throw ended?.error
-    if (last !== undefined && 'response' in last) return this.#told(last.response, ended.finish)
-    const response = assemble(this.#spoken.chunks, ended.finish, this.#overridden() ?? this.ctx.model)
-    return last === undefined ? this.ctx.skipCall(response) : response
+    this.#start()
+    let lastOutcome: AttemptOutcome | undefined
+    for (let attemptRequest = await this.#nextAttempt(); attemptRequest !== undefined; attemptRequest = this.#queue[0])
+      lastOutcome = await this.#attempt(attemptRequest)
+    const { end: outputEnd } = this.#output
+    if (
+      lastOutcome !== undefined &&
+      'error' in lastOutcome &&
+      (outputEnd?.finish === undefined || this.ctx.signal.aborted)
+    )
+      throw outputEnd?.error ?? lastOutcome.error
+    if (outputEnd?.finish === undefined) throw outputEnd?.error
+    if (lastOutcome !== undefined && 'response' in lastOutcome)
+      return this.#told(lastOutcome.response, outputEnd.finish)
+    const response = assemble(this.#output.chunks, outputEnd.finish, this.#overridden() ?? this.ctx.model)
+    return lastOutcome === undefined ? this.ctx.skipCall(response) : response
   }
 
   /** Reads what the middleware says until it asks for an attempt, or has said all. */
-  async #attend(): Promise<Wanted | undefined> {
-    const asked = new Promise<undefined>((resolve) => {
+  async #nextAttempt(): Promise<AttemptRequest | undefined> {
+    const attemptRequested = new Promise<undefined>((resolve) => {
       this.#wake = () => resolve(undefined)
     })
     for (let at = 0; this.#queue[0] === undefined; at++) {
-      const chunk = await Promise.race([this.#spoken.at(at), asked])
+      const chunk = await Promise.race([this.#output.at(at), attemptRequested])
       if (this.#queue[0] !== undefined) return this.#queue[0]
       if (chunk === undefined) return undefined
     }
     return this.#queue[0]
   }
 
-  async #attempt(wanted: Wanted): Promise<Settled> {
+  async #attempt(attemptRequest: AttemptRequest): Promise<AttemptOutcome> {
     try {
-      this.#request.apply(wanted.params)
+      this.#request.apply(attemptRequest.params)
       return { response: await this.next() }
     } catch (error) {
       // It never began.
-      if (this.#queue[0] === wanted) {
+      if (this.#queue[0] === attemptRequest) {
         this.#queue.shift()
-        wanted.refuse(error)
-        await this.#attend()
+        attemptRequest.reject(error)
+        await this.#nextAttempt()
       }
       return { error }
     }
   }
 
   /** The pipe of one attempt: what the middleware says goes on from here. */
-  async *#pipe(source: Source): AsyncGenerator<ContentChunk> {
+  async *#pipe(source: AttemptSource): AsyncGenerator<ContentChunk> {
     this.#open(source)
-    const spoken = this.#spoken
+    const spoken = this.#output
     for (let at = 0; ; at++) {
-      const chunk = await Promise.race([spoken.at(at), source.left])
-      if (source.isLeft || chunk === undefined) break
+      const chunk = await Promise.race([spoken.at(at), source.abandoned])
+      if (source.isAbandoned || chunk === undefined) break
       yield chunk
     }
-    if (!source.isLeft && spoken.ended?.error !== undefined && source.failed === undefined) throw spoken.ended.error
+    if (!source.isAbandoned && spoken.end?.error !== undefined && source.failure === undefined) throw spoken.end.error
     await source.drain()
   }
 
   /** An attempt has begun: because it was asked for, or because it was taken back inside and begins anew. */
-  #open(source: Source): void {
+  #open(source: AttemptSource): void {
     const before = this.#source
     this.#source = source
-    const wanted = this.#queue.shift()
-    if (wanted !== undefined) {
-      if (this.#queue.length > 0) source.leave()
-      return wanted.give(source)
+    const attemptRequest = this.#queue.shift()
+    if (attemptRequest !== undefined) {
+      if (this.#queue.length > 0) source.abandon()
+      return attemptRequest.resolve(source)
     }
     if (before === undefined) return
     before.next = source
-    if (before.isWhole) {
-      source.isWhole = true
+    if (before.isBuffered) {
+      source.isBuffered = true
       return
     }
-    this.#spoken.abandon(new Error('The answer began anew.'))
+    this.#output.abandon(new Error('The answer began anew.'))
     this.#restarted = source
-    this.#begin()
+    this.#start()
   }
 
   /** Runs the middleware. */
-  #begin(): void {
-    this.#spoken = new Spoken(this.#run(), this.layer, this.#facade, this.#originals)
+  #start(): void {
+    this.#output = new MiddlewareOutput(this.#run(), this.layer, this.#facade, this.#originals)
   }
 
   async #run(): Promise<unknown> {
@@ -184,17 +189,17 @@ export class MiddlewareCall {
   }
 
   async #generate(params: Params): Promise<GenerateResult> {
-    return toGenerateResult(await (await this.#call(params)).whole())
+    return toGenerateResult(await (await this.#call(params)).readAll())
   }
 
   /** One after the other: an attempt begins when the one before is over. */
-  #call(params: Params): Promise<Source> {
+  #call(params: Params): Promise<AttemptSource> {
     const restarted = this.#restarted
     this.#restarted = undefined
     if (restarted !== undefined) return Promise.resolve(restarted)
-    return new Promise((give, refuse) => {
-      this.#queue.push({ params, give, refuse })
-      this.#source?.leave()
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ params, resolve, reject })
+      this.#source?.abandon()
       this.#wake()
     })
   }
@@ -222,7 +227,7 @@ export class MiddlewareCall {
     const same = Object.entries(told).every(
       ([name, value]) => keyOf(response[name as keyof ModelResponse]) === keyOf(value),
     )
-    return named(same ? response : { ...response, ...told }, this.#overridden())
+    return withModelId(same ? response : { ...response, ...told }, this.#overridden())
   }
 
   /** As observers are told the model. */
@@ -237,6 +242,6 @@ export class MiddlewareCall {
   }
 }
 
-function named(response: ModelResponse, model: string | undefined): ModelResponse {
+function withModelId(response: ModelResponse, model: string | undefined): ModelResponse {
   return model === undefined ? response : { ...response, model }
 }

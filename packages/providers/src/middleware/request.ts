@@ -9,7 +9,7 @@ import {
 import type { AiSdkModel } from '../ai-sdk-model.ts'
 import { toTool, toToolChoice } from '../call-options.ts'
 import { dialectOf } from '../dialect.ts'
-import { type Piece, toPrompt } from '../prompt.ts'
+import { type PromptPart, toPrompt } from '../prompt.ts'
 import { ProviderTools } from '../provider-tools.ts'
 import type { Params } from './ai-sdk-middleware.ts'
 import { fromPrompt } from './from-prompt.ts'
@@ -86,18 +86,18 @@ export class Request {
     const ctx = this.#ctx
     if (name === 'prompt') ctx.messages = fromPrompt(this.#list(name, value), this.#origins, this.#layer)
     else if (name === 'tools') ctx.toolDefs = this.#list(name, value ?? []).map((tool) => this.#toolDef(tool))
-    else if (name === 'toolChoice') ctx.toolChoice = toChoice(value as Piece | undefined)
+    else if (name === 'toolChoice') ctx.toolChoice = toChoice(value as PromptPart | undefined)
     else if (name === 'responseFormat') ctx.responseFormat = (value as ResponseFormat | undefined) ?? { type: 'text' }
     else ctx.settings = withSetting(ctx.settings, name === 'stopSequences' ? 'stop' : name, value)
   }
 
-  #list(name: string, value: unknown): Piece[] {
+  #list(name: string, value: unknown): PromptPart[] {
     if (Array.isArray(value)) return value
     const what = `Layer "${this.#layer}" (model) gave params whose ${name} is no list. Give what it was given, changed.`
     throw new AlliumError('layer.result', what, { details: { layer: this.#layer, scope: 'model' } })
   }
 
-  #toolDef(tool: Piece): ToolDef {
+  #toolDef(tool: PromptPart): ToolDef {
     const known = this.#tools.get(keyOf(tool))
     if (known !== undefined) return known
     const { name, description, inputSchema, providerOptions, strict, type, id, args } = tool as unknown as GivenTool
@@ -124,7 +124,7 @@ interface GivenTool extends Pick<ToolDef, 'name' | 'providerOptions' | 'strict'>
   args?: Record<string, unknown>
 }
 
-function toChoice(choice: Piece | undefined): ToolChoice {
+function toChoice(choice: PromptPart | undefined): ToolChoice {
   if (choice === undefined) return 'auto'
   return choice.type === 'tool' ? { name: String(choice.toolName) } : (choice.type as 'auto' | 'none' | 'required')
 }

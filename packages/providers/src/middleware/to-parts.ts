@@ -27,14 +27,14 @@ export class Parts {
   }
 
   of(chunk: ContentChunk): StreamPart[] {
-    const more = chunk.providerMetadata === undefined ? {} : { providerMetadata: chunk.providerMetadata }
+    const metadataField = chunk.providerMetadata === undefined ? {} : { providerMetadata: chunk.providerMetadata }
     if (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') {
       const kind = chunk.type === 'text-delta' ? 'text' : 'reasoning'
-      const began = this.#begin(kind, chunk.id)
-      return [...began, { type: chunk.type, id: this.#open?.id, delta: chunk.delta, ...more }]
+      const startParts = this.#startBlock(kind, chunk.id)
+      return [...startParts, { type: chunk.type, id: this.#open?.id, delta: chunk.delta, ...metadataField }]
     }
-    if (chunk.type === 'source') return this.#source(chunk, more)
-    const parts = this.#other(chunk, more)
+    if (chunk.type === 'source') return this.#source(chunk, metadataField)
+    const parts = this.#other(chunk, metadataField)
     if (!chunk.type.startsWith('tool-input')) this.#originals.note(parts[0] as StreamPart, chunk)
     return [...this.#end(), ...parts]
   }
@@ -54,13 +54,13 @@ export class Parts {
     ]
   }
 
-  #begin(kind: 'text' | 'reasoning', of: string | undefined): StreamPart[] {
+  #startBlock(kind: 'text' | 'reasoning', of: string | undefined): StreamPart[] {
     if (this.#open?.kind === kind && this.#open.of === of) return []
-    const ended = this.#end()
+    const endParts = this.#end()
     const id = of === undefined || this.#used.has(of) ? `${kind}~${++this.#count}` : of
     this.#used.add(id)
     this.#open = { kind, of, id }
-    return [...ended, { type: `${kind}-start`, id: this.#open.id }]
+    return [...endParts, { type: `${kind}-start`, id: this.#open.id }]
   }
 
   #end(): StreamPart[] {
@@ -73,9 +73,9 @@ export class Parts {
   }
 
   /** A source that supports a passage goes with the end of its text, where the model's version knows citations; else it is told once. */
-  #source(chunk: SourceChunk, more: object): StreamPart[] {
+  #source(chunk: SourceChunk, metadataField: object): StreamPart[] {
     const { cites, type, providerMetadata: _, id = `source~${++this.#count}`, ...source } = chunk
-    const part = { type, sourceType: source.url === undefined ? 'document' : 'url', id, ...source, ...more }
+    const part = { type, sourceType: source.url === undefined ? 'document' : 'url', id, ...source, ...metadataField }
     if (cites !== undefined) {
       const { textId, ...passage } = cites
       const isOpen = this.#open?.kind === 'text' && this.#open.id === textId
@@ -93,7 +93,7 @@ export class Parts {
 
   #other(
     chunk: Exclude<ContentChunk, { type: 'text-delta' | 'reasoning-delta' | 'source' }>,
-    more: object,
+    metadataField: object,
   ): StreamPart[] {
     switch (chunk.type) {
       case 'tool-input-start': {
@@ -102,9 +102,9 @@ export class Parts {
           this.#inputs.set(chunk.callId, { toolName: chunk.name, input: '', providerExecuted: true, approvalRequest })
           return []
         }
-        const ran = chunk.providerExecuted === true ? { providerExecuted: true as const } : {}
-        this.#inputs.set(chunk.callId, { toolName: chunk.name, input: '', ...ran })
-        return [{ type: chunk.type, id: chunk.callId, toolName: chunk.name, ...ran, ...more }]
+        const executedField = chunk.providerExecuted === true ? { providerExecuted: true as const } : {}
+        this.#inputs.set(chunk.callId, { toolName: chunk.name, input: '', ...executedField })
+        return [{ type: chunk.type, id: chunk.callId, toolName: chunk.name, ...executedField, ...metadataField }]
       }
       case 'tool-input-delta': {
         const call = this.#inputs.get(chunk.callId)
@@ -118,27 +118,29 @@ export class Parts {
           ...(chunk.providerExecuted === true && { providerExecuted: true }),
         }
         const { callId } = chunk
-        const { approvalRequest, ...asked } = call
+        const { approvalRequest, ...callFields } = call
         // As providers tell it: the whole call, and right behind it the request.
         if (approvalRequest !== undefined)
           return [
-            { type: 'tool-call', toolCallId: callId, ...asked, dynamic: true, ...more },
+            { type: 'tool-call', toolCallId: callId, ...callFields, dynamic: true, ...metadataField },
             { type: 'tool-approval-request', approvalId: approvalRequest.id, toolCallId: callId, approvalRequest },
           ]
         return [
           { type: chunk.type, id: callId },
-          { type: 'tool-call', toolCallId: callId, ...call, ...more },
+          { type: 'tool-call', toolCallId: callId, ...call, ...metadataField },
         ]
       }
       case 'tool-result': {
         const { callId: toolCallId, name: toolName, content, json, isError } = chunk
         const result = json === true && typeof content === 'string' ? JSON.parse(content) : content
-        return [{ type: chunk.type, toolCallId, toolName, result, ...(isError === true && { isError }), ...more }]
+        return [
+          { type: chunk.type, toolCallId, toolName, result, ...(isError === true && { isError }), ...metadataField },
+        ]
       }
       case 'file':
-        return [toFile(chunk, this.facade, more)]
+        return [toFile(chunk, this.facade, metadataField)]
       case 'custom':
-        return [{ type: chunk.type, kind: chunk.kind, ...more }]
+        return [{ type: chunk.type, kind: chunk.kind, ...metadataField }]
     }
   }
 }
@@ -146,7 +148,7 @@ export class Parts {
 function toFile(
   { data, mediaType, reasoning }: Extract<ContentChunk, { type: 'file' }>,
   facade: AiSdkModel,
-  more: object,
+  metadataField: object,
 ): StreamPart {
   const isTagged = dialectOf(facade).custom
   const tagged = data instanceof URL ? { type: 'url', url: data } : { type: 'data', data }
@@ -154,7 +156,7 @@ function toFile(
     type: isTagged && reasoning === true ? 'reasoning-file' : 'file',
     mediaType,
     data: isTagged ? tagged : data,
-    ...more,
+    ...metadataField,
   }
 }
 

@@ -16,7 +16,7 @@ export interface BlobWrite {
 }
 
 /** Milliseconds after which a write that was not committed counts as abandoned. */
-export const blobWriteLife = 3_600_000
+export const blobWriteTtl = 3_600_000
 
 /** The operations of a database on blobs. Each one is a short transaction. */
 export interface BlobTable {
@@ -29,8 +29,8 @@ export interface BlobTable {
   /** Adds a piece unless it exists. Pieces are added in order. Returns false if the write no longer holds the blob. */
   add(write: BlobWrite, digest: string, piece: number, body: Uint8Array): Promise<boolean>
   /** Releases the blobs of a write that failed. */
-  drop(write: BlobWrite): Promise<void>
-  piece(of: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined>
+  rollback(write: BlobWrite): Promise<void>
+  piece(owner: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined>
   /**
    * Releases the blobs of abandoned writes, and deletes a few pieces that have no holder, starting with the last piece of a blob.
    *

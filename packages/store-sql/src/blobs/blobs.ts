@@ -1,15 +1,15 @@
 import { setImmediate } from 'node:timers/promises'
 import { AlliumError, fromJson, isAlliumError, type Lease, type SessionKey } from '@allium/core'
-import type { SealedPlace } from '../encrypt.ts'
+import type { EncryptionContext } from '../encryption.ts'
 import { corrupt, type Sealer } from '../sealer.ts'
+import { type BlobReference, type BlobSource, type BlobSources, parseRowText, pieceSize } from './blob-extractor.ts'
 import type { BlobOwner, BlobTable, BlobWrite } from './blob-table.ts'
-import { type BlobReference, type Cut, type Cuts, partsOfRow, pieceSize } from './cut.ts'
 
 /** Steps of garbage collection per write. The limit keeps a write from waiting for everything that other sessions left. */
-const fewSteps = 8
+const collectStepsPerWrite = 8
 
 /** How often a row is read if its blobs are deleted meanwhile. */
-const tries = 3
+const maxReadAttempts = 3
 
 /** Stores bytes apart from the rows that refer to them. */
 export class Blobs {
@@ -19,7 +19,7 @@ export class Blobs {
   constructor(table: BlobTable, sealer: Sealer) {
     this.#table = table
     this.#sealer = sealer
-    sealer.opensBlob = (of, digest) => this.#opens(of, digest)
+    sealer.opensBlob = (owner, digest) => this.#opens(owner, digest)
   }
 
   /**
@@ -30,17 +30,18 @@ export class Blobs {
    */
   async write<T>(
     { key, token, turnId }: (Lease & { turnId?: undefined }) | { key: SessionKey; token?: undefined; turnId?: string },
-    cuts: Cuts,
+    sources: BlobSources,
     commit: (write: BlobWrite | undefined) => Promise<T>,
   ): Promise<T> {
-    if (cuts.size === 0) return commit(undefined)
-    const write = { key, token, turnId, id: crypto.randomUUID(), digests: [...cuts.keys()] }
+    if (sources.size === 0) return commit(undefined)
+    const write = { key, token, turnId, id: crypto.randomUUID(), digests: [...sources.keys()] }
     try {
-      await this.collect(fewSteps)
-      const there = await this.#table.hold(write)
+      await this.collect(collectStepsPerWrite)
+      const storedPieces = await this.#table.hold(write)
       // If the lease was lost, `commit` throws, unless the same row was stored before.
-      if (there !== undefined)
-        for (const [i, [digest, cut]] of [...cuts].entries()) await this.#add(write, digest, cut, there[i] ?? 0)
+      if (storedPieces !== undefined)
+        for (const [i, [digest, source]] of [...sources].entries())
+          await this.#addPieces(write, digest, source, storedPieces[i] ?? 0)
       return await commit(write)
     } catch (error) {
       await this.drop(write).catch(() => {})
@@ -48,10 +49,10 @@ export class Blobs {
     }
   }
 
-  async #opens(of: BlobOwner, digest: string): Promise<boolean> {
-    const body = await this.#table.piece(of, digest, 0)
+  async #opens(owner: BlobOwner, digest: string): Promise<boolean> {
+    const body = await this.#table.piece(owner, digest, 0)
     try {
-      if (body !== undefined) await this.#sealer.openedBytes(body, placeOf(of, digest, 0))
+      if (body !== undefined) await this.#sealer.openBytes(body, blobContext(owner, digest, 0))
       return true
     } catch (error) {
       if (isAlliumError(error, 'store.sealed')) return false
@@ -61,20 +62,20 @@ export class Blobs {
 
   /** Releases the blobs of a write that failed or was refused, and deletes those that nothing else holds. */
   async drop(write: BlobWrite): Promise<void> {
-    await this.#table.drop(write)
+    await this.#table.rollback(write)
     await this.collect()
   }
 
-  async #add(write: BlobWrite, digest: string, cut: Cut, from: number): Promise<void> {
-    for (let at = from; at < cut.pieces; at++) {
-      const body = await this.#sealer.sealedBytes(cut.piece(at), placeOf(write.key, digest, at))
-      if (!(await this.#table.add(write, digest, at, body))) return
+  async #addPieces(write: BlobWrite, digest: string, source: BlobSource, firstPiece: number): Promise<void> {
+    for (let index = firstPiece; index < source.pieces; index++) {
+      const body = await this.#sealer.sealBytes(source.piece(index), blobContext(write.key, digest, index))
+      if (!(await this.#table.add(write, digest, index, body))) return
     }
   }
 
   /** Deletes blobs that have no holder, in at most this number of steps. */
   async collect(steps = Number.POSITIVE_INFINITY): Promise<void> {
-    for (let left = steps; left > 0 && (await this.#table.collect()); left--) await setImmediate()
+    for (let remaining = steps; remaining > 0 && (await this.#table.collect()); remaining--) await setImmediate()
   }
 
   /**
@@ -82,41 +83,44 @@ export class Blobs {
    *
    * @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing
    */
-  open(of: BlobOwner, bytes: Uint8Array, place: SealedPlace): unknown {
-    const row = this.#sealer.text(bytes, place)
-    return typeof row === 'string' ? this.#value(of, row, place) : row.then((own) => this.#value(of, own, place))
+  open(owner: BlobOwner, bytes: Uint8Array, context: EncryptionContext): unknown {
+    const row = this.#sealer.openText(bytes, context)
+    return typeof row === 'string'
+      ? this.#value(owner, row, context)
+      : row.then((own) => this.#value(owner, own, context))
   }
 
-  #value(of: BlobOwner, row: string, place: SealedPlace): unknown {
+  #value(owner: BlobOwner, row: string, context: EncryptionContext): unknown {
     try {
-      const { text, references } = partsOfRow(row)
-      return references.length === 0 ? fromJson(text) : this.#withBlobs(of, text, references, place)
+      const { text, references } = parseRowText(row)
+      return references.length === 0 ? fromJson(text) : this.#withBlobs(owner, text, references, context)
     } catch (error) {
-      throw corrupt(place, error)
+      throw corrupt(context, error)
     }
   }
 
-  async #withBlobs(of: BlobOwner, text: string, references: readonly BlobReference[], place: SealedPlace) {
+  async #withBlobs(owner: BlobOwner, text: string, references: readonly BlobReference[], context: EncryptionContext) {
     const values: unknown[] = []
-    for (const reference of references) values.push(await this.#read(of, reference))
+    for (const reference of references) values.push(await this.#read(owner, reference))
     try {
-      return fromJson(text, (at) => values[at as number])
+      return fromJson(text, (index) => values[index as number])
     } catch (error) {
-      throw corrupt(place, error)
+      throw corrupt(context, error)
     }
   }
 
-  async #read(of: BlobOwner, { digest, size, form, head = '', url }: BlobReference): Promise<unknown> {
+  async #read(owner: BlobOwner, { digest, size, form, head = '', url }: BlobReference): Promise<unknown> {
     const bytes = new Uint8Array(form === undefined ? size : 0)
     let text = head
     let length = 0
-    for (let at = 0; at * pieceSize < size; at++) {
-      const place = placeOf(of, digest, at)
-      const body = await this.#table.piece(of, digest, at)
-      const piece = body && (await this.#sealer.openedBytes(body, place))
+    for (let index = 0; index * pieceSize < size; index++) {
+      const context = blobContext(owner, digest, index)
+      const body = await this.#table.piece(owner, digest, index)
+      const piece = body && (await this.#sealer.openBytes(body, context))
       length += piece?.length ?? 0
-      if (piece === undefined || (length < size && piece.length !== pieceSize) || length > size) throw missing(place)
-      if (form === undefined) bytes.set(piece, at * pieceSize)
+      if (piece === undefined || (length < size && piece.length !== pieceSize) || length > size)
+        throw missingBlobError(context)
+      if (form === undefined) bytes.set(piece, index * pieceSize)
       else text += Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString(form)
       await setImmediate()
     }
@@ -126,16 +130,16 @@ export class Blobs {
 }
 
 /** Retries a read whose blobs were deleted meanwhile, for example because a session was deleted or an open run was stored again. */
-export async function readAgain<T>(read: () => Promise<T>): Promise<T> {
-  for (let left = tries; ; left--)
+export async function retryRead<T>(read: () => Promise<T>): Promise<T> {
+  for (let remaining = maxReadAttempts; ; remaining--)
     try {
       return await read()
     } catch (error) {
-      if (left <= 1 || !isAlliumError(error, 'store.corrupt') || error.details?.missing !== true) throw error
+      if (remaining <= 1 || !isAlliumError(error, 'store.corrupt') || error.details?.missing !== true) throw error
     }
 }
 
-function missing({ tenant, row }: SealedPlace): AlliumError {
+function missingBlobError({ tenant, row }: EncryptionContext): AlliumError {
   return new AlliumError(
     'store.corrupt',
     `Bytes of the tenant "${tenant}" that a message refers to are missing or damaged: ${row}. Restore them from a backup, or delete the session.`,
@@ -143,6 +147,6 @@ function missing({ tenant, row }: SealedPlace): AlliumError {
   )
 }
 
-function placeOf({ tenant, owner }: BlobOwner, digest: string, piece: number): SealedPlace {
+function blobContext({ tenant, owner }: BlobOwner, digest: string, piece: number): EncryptionContext {
   return { tenant, row: JSON.stringify(['blob', owner, digest, piece]) }
 }

@@ -1,15 +1,15 @@
-import type { SealedPlace } from '../encrypt.ts'
+import type { EncryptionContext } from '../encryption.ts'
 import type { Sealer } from '../sealer.ts'
+import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blob-extractor.ts'
 import type { BlobOwner } from './blob-table.ts'
-import { type Cuts, type CutText, Cutter, namedCuts, rowText } from './cut.ts'
 
 /** A value as bytes of its row, and the blobs that the row refers to. */
 export interface SealedRow {
   readonly body: Uint8Array
-  readonly cuts: Cuts
+  readonly cuts: BlobSources
 }
 
-const none: Cuts = new Map()
+const none: BlobSources = new Map()
 
 /**
  * Serializes a value before it waits for anything. Synchronous if the value has no blobs and the store does not encrypt.
@@ -20,15 +20,15 @@ export function sealedRow(
   sealer: Sealer,
   of: BlobOwner,
   value: unknown,
-  place: SealedPlace,
+  place: EncryptionContext,
 ): SealedRow | Promise<SealedRow> {
-  const cutter = new Cutter(sealer.cuts)
-  const text = cutter.text(value)
-  return text.cuts.length > 0 ? cutRow(sealer, of, { cutter, text, place }) : plainRow(sealer, text.text, place)
+  const cutter = new BlobExtractor(sealer.sourceCache)
+  const text = cutter.serialize(value)
+  return text.sources.length > 0 ? cutRow(sealer, of, { cutter, text, place }) : plainRow(sealer, text.text, place)
 }
 
 /** The same of a text without blobs. */
-export function plainRow(sealer: Sealer, text: string, place: SealedPlace): SealedRow | Promise<SealedRow> {
+export function plainRow(sealer: Sealer, text: string, place: EncryptionContext): SealedRow | Promise<SealedRow> {
   const body = sealer.sealText(text, place)
   return body instanceof Promise ? body.then((body) => ({ body, cuts: none })) : { body, cuts: none }
 }
@@ -36,8 +36,8 @@ export function plainRow(sealer: Sealer, text: string, place: SealedPlace): Seal
 async function cutRow(
   sealer: Sealer,
   of: BlobOwner,
-  { cutter, text, place }: { cutter: Cutter; text: CutText; place: SealedPlace },
+  { cutter, text, place }: { cutter: BlobExtractor; text: ExtractedText; place: EncryptionContext },
 ): Promise<SealedRow> {
-  const { cuts, digestOf } = await namedCuts(cutter, (sha256) => sealer.nameOf(sha256, of))
-  return { body: await sealer.sealText(rowText(text, digestOf), place), cuts }
+  const { sources: cuts, toDigest: digestOf } = await nameBlobs(cutter, (sha256) => sealer.blobName(sha256, of))
+  return { body: await sealer.sealText(toRowText(text, digestOf), place), cuts }
 }

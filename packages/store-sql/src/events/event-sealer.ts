@@ -1,9 +1,9 @@
 import { isAlliumError, type RunKey, type RunSignal, toJson } from '@allium/core'
 import type { Blobs } from '../blobs/blobs.ts'
 import { plainRow, type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
-import type { SealedPlace } from '../encrypt.ts'
+import type { EncryptionContext } from '../encryption.ts'
 import type { Sealer } from '../sealer.ts'
-import type { AskedSignal, EventBatch } from './event-table.ts'
+import type { EventBatch, StoredSignal } from './event-table.ts'
 
 /** A batch, and the blobs that it refers to. */
 export type SealedBatch = EventBatch & SealedRow
@@ -20,27 +20,28 @@ export class EventSealer {
   }
 
   /** The values are read before anything is awaited. @throws AlliumError `state.invalid` */
-  batch(run: RunKey, events: readonly unknown[]): SealedBatch | Promise<SealedBatch> | undefined {
-    const count = events.length
+  sealBatch(run: RunKey, openEvents: readonly unknown[]): SealedBatch | Promise<SealedBatch> | undefined {
+    const count = openEvents.length
     if (count === 0) return undefined
     const id = crypto.randomUUID()
-    const place = placeOf(run, 'events', id)
+    const place = eventContext(run, 'events', id)
     const row =
       this.#blobs === undefined
-        ? plainRow(this.#sealer, toJson(events), place)
-        : sealedRow(this.#sealer, run.key, events, place)
+        ? plainRow(this.#sealer, toJson(openEvents), place)
+        : sealedRow(this.#sealer, run.key, openEvents, place)
     return row instanceof Promise ? row.then((own) => ({ id, count, ...own })) : { id, count, ...row }
   }
 
   /** @throws AlliumError `store.sealed`, `store.corrupt` */
-  events(run: RunKey, { id, body }: EventBatch): unknown[] | Promise<unknown[]> {
-    const place = placeOf(run, 'events', id)
-    const events = this.#blobs === undefined ? this.#sealer.open(body, place) : this.#blobs.open(run.key, body, place)
-    return events as unknown[] | Promise<unknown[]>
+  openEvents(run: RunKey, { id, body }: EventBatch): unknown[] | Promise<unknown[]> {
+    const place = eventContext(run, 'events', id)
+    const openEvents =
+      this.#blobs === undefined ? this.#sealer.open(body, place) : this.#blobs.open(run.key, body, place)
+    return openEvents as unknown[] | Promise<unknown[]>
   }
 
-  async signal(run: RunKey, { steer, id }: RunSignal): Promise<Uint8Array | null> {
-    return id === undefined ? null : await this.#sealer.seal(steer, placeOf(run, 'signal', id))
+  async sealSignal(run: RunKey, { steer, id }: RunSignal): Promise<Uint8Array | null> {
+    return id === undefined ? null : await this.#sealer.seal(steer, eventContext(run, 'signal', id))
   }
 
   /**
@@ -48,10 +49,10 @@ export class EventSealer {
    *
    * @throws AlliumError `store.unavailable` when it cannot be opened now
    */
-  async asked(run: RunKey, { id, body }: AskedSignal): Promise<RunSignal | undefined> {
+  async openSignal(run: RunKey, { id, body }: StoredSignal): Promise<RunSignal | undefined> {
     if (id === null || body === null) return { stop: true }
     try {
-      const steer = await this.#sealer.open(body, placeOf(run, 'signal', id))
+      const steer = await this.#sealer.open(body, eventContext(run, 'signal', id))
       return { steer, id } as RunSignal
     } catch (error) {
       if (isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')) return undefined
@@ -60,7 +61,7 @@ export class EventSealer {
   }
 }
 
-function placeOf({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string): SealedPlace {
+function eventContext({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string): EncryptionContext {
   return {
     tenant: key.tenant,
     // Asked for only where a store seals, or where something is wrong.

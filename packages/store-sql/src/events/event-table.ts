@@ -15,7 +15,7 @@ export interface StoredBatch extends EventBatch {
 }
 
 /** What was asked of a run; `n` grows from signal to signal. A stop has no id, and no body. */
-export interface AskedSignal {
+export interface StoredSignal {
   readonly n: number
   readonly id: string | null
   readonly body: Uint8Array | null
@@ -27,21 +27,21 @@ export interface RunHead {
   readonly seq: number
   readonly ended: boolean
   /** Of its last signal. */
-  readonly asked: number
+  readonly lastSignal: number
   /** Of its newest listener. */
   readonly listener: number
 }
 
 /** Where an append has left the run. A database that tells its last signal and newest listener as well is asked less. */
-interface Appending {
+interface AppendedHead {
   readonly seq: number
-  readonly asked?: number
+  readonly lastSignal?: number
   readonly listener?: number
 }
 
 export type AppendOutcome =
-  | (Appending & { readonly unheard?: undefined; readonly fenced?: undefined })
-  | { readonly unheard: readonly AskedSignal[]; readonly fenced?: undefined }
+  | (AppendedHead & { readonly undelivered?: undefined; readonly fenced?: undefined })
+  | { readonly undelivered: readonly StoredSignal[]; readonly fenced?: undefined }
   | { readonly fenced: 'ended' | 'taken' | 'gone' }
 
 /**
@@ -74,15 +74,15 @@ export interface EventTable {
   heads(runs: readonly RunKey[]): Promise<(RunHead | undefined)[]>
   latest(key: RunKey['key']): Promise<LatestRun | undefined>
   /** Keeps a signal, unless it is kept, or its id was; false where the run has ended or is not there. */
-  ask(run: RunKey, id: string | null, body: Uint8Array | null): Promise<boolean>
+  addSignal(run: RunKey, id: string | null, body: Uint8Array | null): Promise<boolean>
   /** Makes who asks the listener; gives its number, undefined where the run is not there. */
   listen(run: RunKey): Promise<number | undefined>
   /** What is kept and was asked after the signal n. */
-  asked(run: RunKey, after: number): Promise<AskedSignal[]>
+  signals(run: RunKey, after: number): Promise<StoredSignal[]>
   /** Marks steers as dealt with for the process that ends the run; false when another process has taken the run over. */
-  take(run: RunKey, epoch: number, ns: readonly number[]): Promise<boolean>
+  acknowledgeAtEnd(run: RunKey, epoch: number, ns: readonly number[]): Promise<boolean>
   /** Forgets a signal, if the listener is still the newest. */
-  deal(run: RunKey, listener: number, n: number): Promise<void>
+  acknowledge(run: RunKey, listener: number, n: number): Promise<void>
   /** Deletes runs with all that belongs to them. */
-  delete(of: EventScope): Promise<void>
+  delete(scope: EventScope): Promise<void>
 }

@@ -11,11 +11,11 @@ import type { Blobs } from '../blobs/blobs.ts'
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'
 import { EventSealer, type SealedBatch } from './event-sealer.ts'
-import type { AppendOutcome, AskedSignal, EventBatch, EventTable, StoredBatch } from './event-table.ts'
-import { Listener } from './listener.ts'
+import type { AppendOutcome, EventBatch, EventTable, StoredBatch, StoredSignal } from './event-table.ts'
 import { Poller } from './poller.ts'
 import { readRun } from './reader.ts'
-import { checkedOnce, checkRun, runName } from './run-name.ts'
+import { checkRun, memoizeCheck, runName } from './run-key.ts'
+import { SignalListener } from './signal-listener.ts'
 
 /** Milliseconds that the events of a run are kept after its end, unless options say it. */
 export const hour = 3_600_000
@@ -25,53 +25,53 @@ export function polledEventLog(
   table: EventTable,
   sealer: Sealer,
   clock: Pick<Clock, 'after'> = systemClock,
-  { checkKeyOf = checkRun, blobs }: { checkKeyOf?: (run: RunKey) => RunKey; blobs?: Blobs } = {},
+  { checkKeyOfRun = checkRun, blobs }: { checkKeyOfRun?: (run: RunKey) => RunKey; blobs?: Blobs } = {},
 ): EventLog {
-  const check = checkedOnce(checkKeyOf)
+  const check = memoizeCheck(checkKeyOfRun)
   const sealed = new EventSealer(sealer, blobs)
   const poller = new Poller(table, clock)
   const sources = { table, sealer: sealed, poller }
-  const inOrder = turnTaking()
+  const runExclusive = keyedMutex()
   return {
-    async append(given, epoch, events, { end = false, mustExist = false, by } = {}) {
-      const run = check(given)
-      const sealing = sealed.batch(run, events)
+    async append(runKey, epoch, events, { end = false, mustExist = false, by } = {}) {
+      const run = check(runKey)
+      const sealing = sealed.sealBatch(run, events)
       if (sealing instanceof Promise) sealing.catch(() => {})
       const name = runName(run)
-      return inOrder(name, async () => {
+      return runExclusive(name, async () => {
         const batch = sealing instanceof Promise ? await sealing : sealing
         const request = batch?.id ?? crypto.randomUUID()
         const outcome = await append(run, epoch, batch, { end, mustExist, request, by })
         if (outcome.fenced !== undefined) {
-          poller.lost(run)
-          throw refused(run, outcome.fenced)
+          poller.forget(run)
+          throw fencedRun(run, outcome.fenced)
         }
-        if (outcome.unheard !== undefined) return { unheard: await taken(run, epoch, outcome.unheard) }
-        const { seq, asked, listener } = outcome
-        poller.appended(run, { seq, asked, listener, ended: end, batch: batch && placed(batch, seq) })
+        if (outcome.undelivered !== undefined) return { unheard: await acknowledgeAll(run, epoch, outcome.undelivered) }
+        const { seq, lastSignal, listener } = outcome
+        poller.appended(run, { seq, lastSignal, listener, ended: end, batch: batch && toStoredBatch(batch, seq) })
         return { seq }
       })
     },
     read: (run, after, signal) => readRun(sources, check(run), after, signal),
     latest: async (key) => table.latest(checkKey({ ...key })),
-    async signal(given, signal) {
-      const run = check(given)
+    async signal(runKey, signal) {
+      const run = check(runKey)
       const id = signal.id === undefined ? null : checkName('id of the signal', signal.id)
-      const kept = await table.ask(run, id, await sealed.signal(run, signal))
-      poller.nudge(run)
-      return kept
+      const accepted = await table.addSignal(run, id, await sealed.sealSignal(run, signal))
+      poller.pollNow(run)
+      return accepted
     },
-    async onSignal(given, fn) {
-      const run = check(given)
+    async onSignal(runKey, fn) {
+      const run = check(runKey)
       const number = await table.listen(run)
-      if (number === undefined) throw unopened(run)
-      const listener = new Listener(sources, run, number, fn)
+      if (number === undefined) throw runNotOpened(run)
+      const listener = new SignalListener(sources, run, number, fn)
       return () => listener.stop()
     },
-    async delete(given) {
-      const of = checkScope(given)
-      await table.delete(of)
-      poller.deleted(of)
+    async delete(scope) {
+      const checkedScope = checkScope(scope)
+      await table.delete(checkedScope)
+      poller.deleted(checkedScope)
     },
   }
 
@@ -93,60 +93,60 @@ export function polledEventLog(
   }
 
   /** They are taken once all of them were opened, so that none is lost while one cannot be opened. */
-  async function taken(run: RunKey, epoch: number, asked: readonly AskedSignal[]): Promise<RunSignal[]> {
-    const signals = await Promise.all(asked.map((one) => sealed.asked(run, one)))
-    const numbers = asked.map(({ n }) => n)
-    if (!(await table.take(run, epoch, numbers))) {
-      poller.lost(run)
-      throw refused(run, 'taken')
+  async function acknowledgeAll(run: RunKey, epoch: number, stored: readonly StoredSignal[]): Promise<RunSignal[]> {
+    const signals = await Promise.all(stored.map((one) => sealed.openSignal(run, one)))
+    const numbers = stored.map(({ n }) => n)
+    if (!(await table.acknowledgeAtEnd(run, epoch, numbers))) {
+      poller.forget(run)
+      throw fencedRun(run, 'taken')
     }
     return signals.filter((signal) => signal !== undefined)
   }
 }
 
 /** A batch that ends at a place. */
-function placed({ id, count, body }: EventBatch, seq: number): StoredBatch {
+function toStoredBatch({ id, count, body }: EventBatch, seq: number): StoredBatch {
   return { id, count, body, first: seq - count + 1 }
 }
 
 /** Work of one name, one after the other in the order in which it came. */
-function turnTaking() {
+function keyedMutex() {
   const tails = new Map<string, Promise<unknown>>()
-  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const before = tails.get(name)
-    const doing = before === undefined ? work() : before.then(work, work)
-    tails.set(name, doing)
-    const over = () => tails.get(name) === doing && tails.delete(name)
-    doing.then(over, over)
-    return doing
+  return <T>(name: string, task: () => Promise<T>): Promise<T> => {
+    const previous = tails.get(name)
+    const pending = previous === undefined ? task() : previous.then(task, task)
+    tails.set(name, pending)
+    const cleanup = () => tails.get(name) === pending && tails.delete(name)
+    pending.then(cleanup, cleanup)
+    return pending
   }
 }
 
 /** A copy. @throws AlliumError `store.key` */
-function checkScope(of: EventScope): EventScope {
-  if ('sessionId' in of) {
-    const { tenant, owner, agent, sessionId } = of
+function checkScope(scope: EventScope): EventScope {
+  if ('sessionId' in scope) {
+    const { tenant, owner, agent, sessionId } = scope
     return checkKey({ tenant, owner, agent, sessionId })
   }
-  const tenant = checkName('tenant', of.tenant)
-  return of.owner === undefined ? { tenant } : { tenant, owner: checkName('owner', of.owner) }
+  const tenant = checkName('tenant', scope.tenant)
+  return scope.owner === undefined ? { tenant } : { tenant, owner: checkName('owner', scope.owner) }
 }
 
-const refusals = {
+const fenceReasons = {
   ended: 'it has ended',
   taken: 'another process has taken it over',
   gone: 'it was deleted, or has expired',
 }
 
-function refused({ key, turnId }: RunKey, why: keyof typeof refusals): AlliumError {
-  const told = refusals[why]
+function fencedRun({ key, turnId }: RunKey, why: keyof typeof fenceReasons): AlliumError {
+  const reason = fenceReasons[why]
   return new AlliumError(
     'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${told}. Nothing was stored.`,
+    `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${reason}. Nothing was stored.`,
   )
 }
 
-function unopened({ key, turnId }: RunKey): AlliumError {
+function runNotOpened({ key, turnId }: RunKey): AlliumError {
   return new AlliumError(
     'store.fenced',
     `The run "${turnId}" of the session "${key.sessionId}" is not in the event log: it was never opened, or it was deleted or has expired. Open it with an append first.`,

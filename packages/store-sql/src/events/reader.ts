@@ -1,7 +1,7 @@
 import { followSignal, isAlliumError, type LoggedEvent, type RunKey } from '@allium/core'
 import type { EventSealer } from './event-sealer.ts'
 import type { EventTable } from './event-table.ts'
-import type { Appended, Poller, Watcher } from './poller.ts'
+import type { AppendedHead, HeadObserver, Poller } from './poller.ts'
 
 export interface ReaderSources {
   readonly table: EventTable
@@ -16,12 +16,12 @@ export function readRun(
   after: number,
   signal: AbortSignal | undefined,
 ): AsyncIterableIterator<LoggedEvent, undefined> {
-  const reader = new Reader()
-  const events = eventsOf(sources, run, { after, reader, signal })
+  const state = new ReaderState()
+  const events = readEvents(sources, run, { after, state, signal })
   return {
     next: () => events.next(),
     return: () => {
-      reader.leave()
+      state.close()
       return events.return(undefined)
     },
     [Symbol.asyncIterator]() {
@@ -31,27 +31,27 @@ export function readRun(
 }
 
 /** Whether somebody still reads. One waits for each event: a signal of its own for that would be listened to as often. */
-class Reader {
-  left = false
+class ReaderState {
+  closed = false
   /** Ends what it waits for. */
   wake = () => {}
 
-  leave(): void {
-    this.left = true
+  close(): void {
+    this.closed = true
     this.wake()
   }
 }
 
-interface Place {
+interface ReadOptions {
   after: number
-  reader: Reader
+  state: ReaderState
   signal: AbortSignal | undefined
 }
 
-async function* eventsOf(
+async function* readEvents(
   { table, sealer, poller }: ReaderSources,
   run: RunKey,
-  { after, reader, signal }: Place,
+  { after, state, signal }: ReadOptions,
 ): AsyncGenerator<LoggedEvent, undefined> {
   /** A run that was deleted meanwhile has lost its images, too. */
   const unlessGone = async (error: unknown) => {
@@ -59,22 +59,22 @@ async function* eventsOf(
     if (isMissing && (await table.heads([run]))[0] === undefined) return undefined
     throw error
   }
-  const untie = signal === undefined ? () => {} : followSignal(signal, () => reader.leave())
+  const unfollow = signal === undefined ? () => {} : followSignal(signal, () => state.close())
   let seq = Math.max(0, Math.floor(after) || 0)
   try {
-    while (!reader.left) {
-      const head = await beyond(poller, run, seq, reader)
+    while (!state.closed) {
+      const head = await headAfter(poller, run, seq, state)
       if (head === undefined || head.seq <= seq) return undefined
       const { batch: next } = head
       const batches = next?.first === seq + 1 ? [next] : await table.batches(run, seq)
       // Another process has deleted the run to which this one has appended: the table tells how it stands.
-      if (batches.length === 0) poller.lost(run)
+      if (batches.length === 0) poller.forget(run)
       for (const batch of batches) {
-        const opened = sealer.events(run, batch)
-        const events = opened instanceof Promise ? await opened.catch(unlessGone) : opened
+        const maybeEvents = sealer.openEvents(run, batch)
+        const events = maybeEvents instanceof Promise ? await maybeEvents.catch(unlessGone) : maybeEvents
         if (events === undefined) return undefined
         for (const [i, event] of events.entries()) {
-          if (reader.left) return undefined
+          if (state.closed) return undefined
           if (batch.first + i <= seq) continue
           seq = batch.first + i
           yield { seq, event }
@@ -82,38 +82,38 @@ async function* eventsOf(
       }
     }
   } finally {
-    untie()
+    unfollow()
   }
   return undefined
 }
 
 /** How the run stands once it has events behind a place, or has ended; undefined where it is not there, or the reader left. */
-function beyond(poller: Poller, run: RunKey, seq: number, reader: Reader): Promise<Appended | undefined> {
+function headAfter(poller: Poller, run: RunKey, seq: number, state: ReaderState): Promise<AppendedHead | undefined> {
   return new Promise((resolve, reject) => {
-    const over = () => {
-      poller.delete(watcher)
-      reader.wake = () => {}
+    const unsubscribe = () => {
+      poller.delete(observer)
+      state.wake = () => {}
     }
-    const came = (head: Appended | undefined) => {
+    const onHead = (head: AppendedHead | undefined) => {
       if (head !== undefined && head.seq <= seq && !head.ended) return false
-      over()
+      unsubscribe()
       resolve(head)
       return true
     }
-    const watcher: Watcher = {
+    const observer: HeadObserver = {
       run,
       idle: false,
-      see: came,
-      hear: (appended) => void came(appended),
-      fail(error: unknown) {
-        over()
+      onHead: onHead,
+      onAppend: (appended) => void onHead(appended),
+      onError(error: unknown) {
+        unsubscribe()
         reject(error)
       },
     }
-    reader.wake = () => {
-      over()
+    state.wake = () => {
+      unsubscribe()
       resolve(undefined)
     }
-    poller.add(watcher)
+    poller.add(observer)
   })
 }

@@ -2,16 +2,16 @@
 export function difference(actual: unknown, expected: unknown, path = ''): string | undefined {
   if (Object.is(actual, expected)) return undefined
   if (!isObject(actual) || !isObject(expected) || kindOf(actual) !== kindOf(expected))
-    return told(path, actual, expected)
+    return describeDifference(path, actual, expected)
   if (actual instanceof Uint8Array)
-    return sameBytes(actual, expected as Uint8Array) ? undefined : told(path, actual, expected)
+    return sameBytes(actual, expected as Uint8Array) ? undefined : describeDifference(path, actual, expected)
   if (actual instanceof URL || actual instanceof Date)
-    return textOf(actual) === textOf(expected) ? undefined : told(path, actual, expected)
+    return textOf(actual) === textOf(expected) ? undefined : describeDifference(path, actual, expected)
   if (actual instanceof Map || actual instanceof Set)
     return difference([...actual], [...(expected as Set<unknown>)], path)
   for (const key of new Set([...Object.keys(actual), ...Object.keys(expected)])) {
     const at = Array.isArray(expected) ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`
-    const found = difference(own(actual, key), own(expected, key), at)
+    const found = difference(ownValue(actual, key), ownValue(expected, key), at)
     if (found !== undefined) return found
   }
   return undefined
@@ -30,7 +30,7 @@ function bigintsToo(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value
 }
 
-function told(path: string, actual: unknown, expected: unknown): string {
+function describeDifference(path: string, actual: unknown, expected: unknown): string {
   return `${path === '' ? 'It' : path} is ${show(actual)}, and should be ${show(expected)}.`
 }
 
@@ -54,7 +54,7 @@ function textOf(value: object): string {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
-function own(value: object, key: string): unknown {
+function ownValue(value: object, key: string): unknown {
   return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
 }
 

@@ -1,5 +1,13 @@
 import type { Message, StreamEvent, ToolCallRecord, ToolStatus } from '@allium/core'
-import { type EventSource, eventsOf, fieldsOf, type HistorySource, historyOf, notA, ownEvents } from './received.ts'
+import {
+  type EventSource,
+  eventsOf,
+  fieldsOf,
+  type HistorySource,
+  historyOf,
+  topLevelEvents,
+  wrongReceiver,
+} from './received.ts'
 
 /** A result, or whatever has the events or the messages of one. */
 export type CallSource = { readonly toolCalls: readonly ToolCallRecord[] } | EventSource | HistorySource
@@ -24,10 +32,10 @@ export function calledTools(source: CallSource): CalledTool[] {
   if (Array.isArray(toolCalls)) return toolCalls.map(fromRecord)
   if (Array.isArray(fieldsOf(result).toolCalls)) return (fieldsOf(result).toolCalls as ToolCallRecord[]).map(fromRecord)
   const events = eventsOf(source)
-  if (events !== undefined) return fromEvents(ownEvents(events))
+  if (events !== undefined) return fromEvents(topLevelEvents(events))
   const history = historyOf(source)
   if (history !== undefined) return fromHistory(history)
-  throw notA('a result, a list of events or a history', source)
+  throw wrongReceiver('a result, a list of events or a history', source)
 }
 
 /** A call as one line: `refund({"amount":900}) denied`. */

@@ -1,5 +1,5 @@
 import type { ToolCallPart } from '@allium/core'
-import { type HistorySource, historyOf, notA } from './received.ts'
+import { type HistorySource, historyOf, wrongReceiver } from './received.ts'
 
 /**
  * What a provider would refuse in a history: a tool call without a result, with two, or with one before it; a result
@@ -9,7 +9,7 @@ import { type HistorySource, historyOf, notA } from './received.ts'
  */
 export function historyProblems(source: HistorySource): string[] {
   const history = historyOf(source)
-  if (history === undefined) throw notA('a history, or a session', source)
+  if (history === undefined) throw wrongReceiver('a history, or a session', source)
   const problems: string[] = []
   const calls = new Map<string, { part: ToolCallPart; at: number; results: number }>()
   history.forEach(({ content }, at) => {

@@ -6,7 +6,7 @@ export interface Outcome {
   expected?: unknown
 }
 
-interface Told {
+interface OutcomeParts {
   /** When it should have passed. */
   fails: string
   /** When it passed and `.not` was before it. */
@@ -17,18 +17,18 @@ interface Told {
 }
 
 /** An outcome with the message for its side. */
-export function outcome(pass: boolean, { fails, negated, ...sides }: Told): Outcome {
+export function outcome(pass: boolean, { fails, negated, ...sides }: OutcomeParts): Outcome {
   return { pass, message: () => (pass ? negated : fails), ...sides }
 }
 
 /** A value in one line of a message. */
 export function show(value: unknown): string {
   if (value instanceof RegExp || value === undefined) return String(value)
-  return short(JSON.stringify(value, (_, item) => shown(item)) ?? String(value), 300)
+  return short(JSON.stringify(value, (_, item) => toPrintable(item)) ?? String(value), 300)
 }
 
-export function short(text: string, most: number): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text
+export function short(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }
 
 /** A heading, and its items one a line. */
@@ -38,12 +38,12 @@ export function list(heading: string, items: readonly string[]): string {
 }
 
 /** Whether a text has what is looked for. */
-export function has(text: string, wanted: string | RegExp): boolean {
-  return typeof wanted === 'string' ? text.includes(wanted) : text.search(wanted) >= 0
+export function matchesText(text: string, pattern: string | RegExp): boolean {
+  return typeof pattern === 'string' ? text.includes(pattern) : text.search(pattern) >= 0
 }
 
 /** Matchers such as expect.any(Number) tell themselves. */
-function shown(item: unknown): unknown {
+function toPrintable(item: unknown): unknown {
   if (item instanceof RegExp) return String(item)
   const { toAsymmetricMatcher } = (item ?? {}) as { toAsymmetricMatcher?: () => string }
   return typeof toAsymmetricMatcher === 'function' ? toAsymmetricMatcher.call(item) : item

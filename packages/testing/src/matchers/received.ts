@@ -16,7 +16,7 @@ export function eventsOf(source: unknown): readonly StreamEvent[] | undefined {
 }
 
 /** The events of the run itself, without those of its sub-agents. */
-export function ownEvents(events: readonly StreamEvent[]): readonly StreamEvent[] {
+export function topLevelEvents(events: readonly StreamEvent[]): readonly StreamEvent[] {
   return events.filter((event) => !('path' in event) || event.path === undefined)
 }
 
@@ -28,12 +28,12 @@ export function historyOf(source: unknown): readonly Message[] | undefined {
 }
 
 /** Why a source was not understood, with the mend. */
-export function notA(wanted: string, source: unknown): TypeError {
+export function wrongReceiver(expectedKind: string, source: unknown): TypeError {
   const found =
     typeof source === 'object' ? `an object with ${Object.keys(fieldsOf(source)).join(', ')}` : String(source)
   const isRun = typeof fieldsOf(source).then === 'function'
   const what = isRun ? 'a run or a promise: await it, or collect its events, before you look at it' : found
-  return new TypeError(`Expected ${wanted}, but got ${what}.`)
+  return new TypeError(`Expected ${expectedKind}, but got ${what}.`)
 }
 
 export function fieldsOf(value: unknown): Record<string, unknown> {

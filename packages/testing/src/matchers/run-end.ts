@@ -1,5 +1,5 @@
 import type { RunStatus } from '@allium/core'
-import { eventsOf, fieldsOf, notA, ownEvents } from './received.ts'
+import { eventsOf, fieldsOf, topLevelEvents, wrongReceiver } from './received.ts'
 
 /** How a run ended. */
 export interface RunEnd {
@@ -26,11 +26,11 @@ export function runEnd(source: unknown): RunEnd {
   if (typeof status === 'string' && Object.hasOwn(statuses, status))
     return { status: status as RunStatus, reason: reason as string | undefined }
   if (source instanceof Error) return endOfError(source)
-  const end = ownEvents(eventsOf(source) ?? []).findLast((event) => event.type === 'turn:end')
+  const end = topLevelEvents(eventsOf(source) ?? []).findLast((event) => event.type === 'turn:end')
   if (end?.type === 'turn:end') return { status: end.status, reason: end.reason }
   if (result !== undefined) return runEnd(result)
   if (error !== undefined) return runEnd(error)
-  throw notA('a result, events with a turn:end, or the error of a run', source)
+  throw wrongReceiver('a result, events with a turn:end, or the error of a run', source)
 }
 
 function endOfError(error: Error): RunEnd {

@@ -1,5 +1,5 @@
 import type { Message, ModelRequest, Part } from '@allium/core'
-import { fieldsOf, notA } from './received.ts'
+import { fieldsOf, wrongReceiver } from './received.ts'
 
 /** A scripted model, what `runLayer` gave, or a list of requests. */
 export type RequestSource = { readonly requests: readonly ModelRequest[] } | readonly ModelRequest[]
@@ -8,7 +8,7 @@ export type RequestSource = { readonly requests: readonly ModelRequest[] } | rea
 export function requestsOf(source: RequestSource): readonly ModelRequest[] {
   const list = Array.isArray(source) ? source : fieldsOf(source).requests
   if (Array.isArray(list) && list.every((item) => Array.isArray(fieldsOf(item).messages))) return list
-  throw notA('a scripted model, or what runLayer gave', source)
+  throw wrongReceiver('a scripted model, or what runLayer gave', source)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type EventSource, eventsOf, notA, ownEvents } from './received.ts'
+import { type EventSource, eventsOf, topLevelEvents, wrongReceiver } from './received.ts'
 
 /**
  * The text that a reader of the events has on the screen at the end: all steps, without what a `model:reset` took
@@ -11,21 +11,21 @@ export function streamedText(source: EventSource): string {
 }
 
 /** The text of a stream, and what was taken back on the way. */
-export function readStream(source: EventSource): { text: string; takenBack: string[] } {
+export function readStream(source: EventSource): { text: string; retracted: string[] } {
   const events = eventsOf(source)
-  if (events === undefined) throw notA('a list of events, or what runLayer gave', source)
-  const takenBack: string[] = []
-  let kept = ''
+  if (events === undefined) throw wrongReceiver('a list of events, or what runLayer gave', source)
+  const retracted: string[] = []
+  let text = ''
   let step = ''
-  for (const event of ownEvents(events)) {
+  for (const event of topLevelEvents(events)) {
     if (event.type === 'text-delta') step += event.delta
     else if (event.type === 'step:start') {
-      kept += step
+      text += step
       step = ''
     } else if (event.type === 'model:reset') {
-      if (step !== '') takenBack.push(step)
+      if (step !== '') retracted.push(step)
       step = ''
     }
   }
-  return { text: kept + step, takenBack }
+  return { text: text + step, retracted }
 }

@@ -1,16 +1,16 @@
-import { has, list, type Outcome, outcome, short, show } from './outcome.ts'
+import { list, matchesText, type Outcome, outcome, short, show } from './outcome.ts'
 import type { EventSource } from './received.ts'
 import { type RequestSource, requestsOf, sentTexts } from './sent-texts.ts'
 import { readStream } from './streamed-text.ts'
 
 /** Passes if the text that readers of the events are left with contains the text, or matches the pattern. */
 export function toHaveStreamed(received: EventSource, text: string | RegExp): Outcome {
-  const { text: streamed, takenBack } = readStream(received)
+  const { text: streamed, retracted: takenBack } = readStream(received)
   const seen = `Streamed: ${show(streamed)}`
-  const hint = takenBack.some((part) => has(part, text))
+  const hint = takenBack.some((part) => matchesText(part, text))
     ? 'It was streamed, and taken back by a model:reset: a layer made another attempt.'
     : list('Taken back by a model:reset', takenBack.map(show))
-  return outcome(has(streamed, text), {
+  return outcome(matchesText(streamed, text), {
     fails: `Expected the stream to have ${show(text)}.\n\n${seen}\n\n${hint}`,
     negated: `Expected the stream not to have ${show(text)}.\n\n${seen}`,
   })
@@ -19,7 +19,7 @@ export function toHaveStreamed(received: EventSource, text: string | RegExp): Ou
 /** Passes if a message of any request that reached the model contains the text, or matches the pattern. */
 export function toHaveSent(received: RequestSource, text: string | RegExp): Outcome {
   const requests = sentTexts(received)
-  const at = requests.findIndex((texts) => texts.some((one) => has(one, text)))
+  const at = requests.findIndex((texts) => texts.some((one) => matchesText(one, text)))
   const sent = requestsOf(received).map(
     ({ messages }, i) =>
       `${messages.map(({ role }) => role).join(', ')}\n${(requests[i] ?? []).map((one) => `     ${short(JSON.stringify(one), 200)}`).join('\n')}`,

@@ -8,11 +8,11 @@ export function toHaveCalledTool(received: CallSource, name: string, args?: unkn
   const named = calls.filter((call) => call.name === name)
   const fits = (call: CalledTool) => args === undefined || matchesPartially(call.args, args)
   const what = `${name}${args === undefined ? '' : ` with ${show(args)}`}`
-  const about = list('Calls', calls.map(callLine))
+  const callList = list('Calls', calls.map(callLine))
   const hint = named.length === 0 ? nameHint(name, calls) : argsHint(named, args)
   return outcome(named.some(fits), {
-    fails: `Expected a call of the tool ${what}.\n\n${about}\n\n${hint}`,
-    negated: `Expected no call of the tool ${what}, but there is one.\n\n${about}\n\nA call counts even if it was denied; its status stands behind it.`,
+    fails: `Expected a call of the tool ${what}.\n\n${callList}\n\n${hint}`,
+    negated: `Expected no call of the tool ${what}, but there is one.\n\n${callList}\n\nA call counts even if it was denied; its status stands behind it.`,
   })
 }
 
@@ -31,18 +31,18 @@ export function toHaveCalledTools(received: CallSource, names: readonly string[]
 
 function nameHint(name: string, calls: readonly CalledTool[]): string {
   if (calls.length === 0) return 'The model asked for no tool at all. Look at its script, and at what it was sent.'
-  const plain = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
-  const like = calls.find((call) => plain(call.name) === plain(name))
-  return like === undefined ? `No call has the name ${name}.` : `Is it "${like.name}" that you mean?`
+  const normalize = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
+  const similar = calls.find((call) => normalize(call.name) === normalize(name))
+  return similar === undefined ? `No call has the name ${name}.` : `Is it "${similar.name}" that you mean?`
 }
 
 function argsHint(named: readonly CalledTool[], args: unknown): string {
-  const wrong = new Set(named.flatMap((call) => differing(call.args, args)))
+  const wrong = new Set(named.flatMap((call) => differingFields(call.args, args)))
   const fields = [...wrong].join(', ')
   return `The tool was called, but with other arguments${fields === '' ? '' : `: look at ${fields}`}. Fields that you do not name may be anything.`
 }
 
-function differing(actual: object, expected: unknown): string[] {
+function differingFields(actual: object, expected: unknown): string[] {
   if (typeof expected !== 'object' || expected === null || 'asymmetricMatch' in expected) return []
   const fields = actual as Record<string, unknown>
   return Object.entries(expected).flatMap(([key, value]) => (matchesPartially(fields[key], value) ? [] : [key]))

@@ -19,7 +19,7 @@ export interface CassetteOptions {
   env?: Record<string, string | undefined>
 }
 
-const known: KeysOf<CassetteOptions> = { model: true, mode: true, scrub: true, env: true }
+const optionKeys: KeysOf<CassetteOptions> = { model: true, mode: true, scrub: true, env: true }
 
 /** A cassette in a file, in use. */
 export interface Tape {
@@ -46,24 +46,24 @@ export interface Tape {
  * await tape.done()
  */
 export async function cassette(path: string, options: CassetteOptions = {}): Promise<Tape> {
-  checkOptions(options, known, 'cassette()', 'options.invalid')
+  checkOptions(options, optionKeys, 'cassette()', 'options.invalid')
   const env = options.env ?? globalThis.process?.env ?? {}
   const mode = options.mode ?? modeOf(env)
-  const found = mode === 'record' ? undefined : await loadCassette(path)
-  if (found !== undefined) return replaying(replayModel(found, { scrub: options.scrub, name: path }))
-  if (mode === 'replay') throw recordingError(`There is no recording at ${path}. ${how}`, { path })
+  const loaded = mode === 'record' ? undefined : await loadCassette(path)
+  if (loaded !== undefined) return replayTape(replayModel(loaded, { scrub: options.scrub, name: path }))
+  if (mode === 'replay') throw recordingError(`There is no recording at ${path}. ${instructions}`, { path })
   if (mode === 'auto' && isCi(env))
-    throw recordingError(`There is no recording at ${path}, and CI records none. ${how}`, { path })
-  return recording(path, options)
+    throw recordingError(`There is no recording at ${path}, and CI records none. ${instructions}`, { path })
+  return recordTape(path, options)
 }
 
-const how = 'Run the test once with ALLIUM_CASSETTES=record and the key of the provider, and commit the file.'
+const instructions = 'Run the test once with ALLIUM_CASSETTES=record and the key of the provider, and commit the file.'
 
-function replaying(model: ReturnType<typeof replayModel>): Tape {
+function replayTape(model: ReturnType<typeof replayModel>): Tape {
   return { model, mode: 'replay', done: async () => model.done() }
 }
 
-async function recording(path: string, { model, scrub }: CassetteOptions): Promise<Tape> {
+async function recordTape(path: string, { model, scrub }: CassetteOptions): Promise<Tape> {
   if (model === undefined)
     throw recordingError(`There is no model to record to ${path}. Give one: cassette(path, { model }).`, { path })
   const recorder = recordModel(typeof model === 'function' ? await model() : model, { scrub })

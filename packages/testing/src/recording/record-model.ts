@@ -13,7 +13,7 @@ export interface RecordModelOptions {
   scrub?: Scrub | undefined
 }
 
-const known: KeysOf<RecordModelOptions> = { cassette: true, scrub: true }
+const optionKeys: KeysOf<RecordModelOptions> = { cassette: true, scrub: true }
 
 export interface RecordingModel extends Model {
   /** All calls so far. A call that has not ended is marked as left. */
@@ -30,7 +30,7 @@ export interface RecordingModel extends Model {
  * console.log(JSON.stringify(model.cassette))
  */
 export function recordModel(model: Model, options: RecordModelOptions = {}): RecordingModel {
-  checkOptions(options, known, 'recordModel()', 'options.invalid')
+  checkOptions(options, optionKeys, 'recordModel()', 'options.invalid')
   const { cassette, scrub } = options
   const clean = cleaner(scrub)
   const into = cassette ?? { version: 1, model: model.id, entries: [] }

@@ -19,7 +19,7 @@ interface ErrorFields {
   cause?: RecordedError
 }
 
-const kept = ['code', 'type', 'status', 'statusCode', 'retryable', 'isRetryable'] as const
+const keptFields = ['code', 'type', 'status', 'statusCode', 'retryable', 'isRetryable'] as const
 const maxCauses = 8
 
 /** An error as data without secrets. What is no object is kept as it is. */
@@ -27,7 +27,7 @@ export function recordError(error: unknown, clean: CleanText, depth = 0): Record
   if (typeof error !== 'object' || error === null) return { thrown: mapTexts(toJson(error) ?? null, clean) }
   const { name, cause, ...fields } = read(error)
   const data: ErrorFields = { name: clean(String(name ?? 'Error')), message: clean(messageOf(error)) }
-  for (const key of kept) if (isPlain(fields[key])) Object.assign(data, { [key]: mapTexts(fields[key], clean) })
+  for (const key of keptFields) if (isPlain(fields[key])) Object.assign(data, { [key]: mapTexts(fields[key], clean) })
   const headers = retryHeaders(fields)
   if (headers !== undefined) data.headers = headers
   if (cause !== undefined && depth < maxCauses) data.cause = recordError(cause, clean, depth + 1)
@@ -40,8 +40,8 @@ export function reviveError(recorded: RecordedError): unknown {
   const { name, message, cause, ...fields } = recorded
   const options = cause === undefined ? undefined : { cause: reviveError(cause) }
   if (name === 'AlliumError' && isErrorCode(fields.code)) {
-    const { code, ...others } = fields
-    return Object.assign(new AlliumError(fields.code, message, options), others)
+    const { code, ...otherFields } = fields
+    return Object.assign(new AlliumError(fields.code, message, options), otherFields)
   }
   const error = Object.assign(new Error(message, options), fields)
   Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
@@ -51,16 +51,16 @@ export function reviveError(recorded: RecordedError): unknown {
 /** Errors keep some of these on their prototype or behind getters, so each is asked by name. */
 function read(error: object): Record<string, unknown> {
   const source = error as Record<string, unknown>
-  const names = [...kept, 'name', 'cause', 'headers', 'responseHeaders', 'response']
+  const names = [...keptFields, 'name', 'cause', 'headers', 'responseHeaders', 'response']
   return Object.fromEntries(names.map((key) => [key, source[key]]))
 }
 
 function retryHeaders({ headers, responseHeaders, response }: Record<string, unknown>) {
   const all = [headers, responseHeaders, (response as { headers?: unknown } | undefined)?.headers].flatMap(pairsOf)
-  const found = all.filter(([name, value]) => /^retry-after(?:-ms)?$/i.test(name) && isPlain(value))
-  return found.length === 0
+  const retryHeaders = all.filter(([name, value]) => /^retry-after(?:-ms)?$/i.test(name) && isPlain(value))
+  return retryHeaders.length === 0
     ? undefined
-    : Object.fromEntries(found.map(([name, value]) => [name.toLowerCase(), String(value)]))
+    : Object.fromEntries(retryHeaders.map(([name, value]) => [name.toLowerCase(), String(value)]))
 }
 
 function pairsOf(headers: unknown): [string, unknown][] {

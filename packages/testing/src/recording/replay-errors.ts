@@ -5,26 +5,26 @@ import { recordingError } from './recording-error.ts'
 import type { Take } from './replay-model.ts'
 import { requestLines, requestTitle } from './request-lines.ts'
 
-const mend =
+const fix =
   'Record it again if the change is meant. If it differs from run to run (a date, an id), add it to `scrub`, here and where it is recorded.'
 
 /** A call came that was not recorded: it beside the nearest one that was. */
-export function missed(name: string, takes: readonly Take[], asked: { key: string; request: CassetteRequest }) {
-  const same = takes.filter(({ key }) => key === asked.key).length
-  const told =
+export function noMatch(name: string, takes: readonly Take[], unmatched: { key: string; request: CassetteRequest }) {
+  const same = takes.filter(({ key }) => key === unmatched.key).length
+  const summary =
     same > 0
-      ? `${name} has this request ${same === 1 ? 'once' : `${same} times`}, and it was asked once more.\n\n  ${requestTitle(asked.request)}`
-      : `${name} has no such request. ${nearest(takes, asked.request)}`
-  return recordingError(`${told}\n\n${list(takes)}\n\n${mend}`, { request: asked.request })
+      ? `${name} has this request ${same === 1 ? 'once' : `${same} times`}, and it was asked once more.\n\n  ${requestTitle(unmatched.request)}`
+      : `${name} has no such request. ${nearest(takes, unmatched.request)}`
+  return recordingError(`${summary}\n\n${list(takes)}\n\n${fix}`, { request: unmatched.request })
 }
 
 /** Recorded calls that nobody asked for. */
-export function unused(name: string, takes: readonly Take[]): AlliumError {
-  const left = takes.filter(({ used }) => !used).length
-  const what = `${left} of its ${takes.length} recorded calls`
+export function unusedTakes(name: string, takes: readonly Take[]): AlliumError {
+  const unusedCount = takes.filter(({ used }) => !used).length
+  const what = `${unusedCount} of its ${takes.length} recorded calls`
   return recordingError(
     `${name} was not used up: ${what} did not come.\n\n${list(takes)}\n\nRecord it again, or find out why the agent ended before them.`,
-    { unused: left },
+    { unused: unusedCount },
   )
 }
 
@@ -33,8 +33,8 @@ function list(takes: readonly Take[]): string {
   return ['Recorded (✓ used):', ...(lines.length === 0 ? ['  (nothing)'] : lines)].join('\n')
 }
 
-function nearest(takes: readonly Take[], asked: CassetteRequest): string {
-  const lines = requestLines(asked)
+function nearest(takes: readonly Take[], unmatched: CassetteRequest): string {
+  const lines = requestLines(unmatched)
   const free = takes.some(({ used }) => !used) ? takes.filter(({ used }) => !used) : takes
   const scored = free.map(({ entry }) => ({ entry, score: inCommon(requestLines(entry.request), lines) }))
   const [best] = scored.sort((a, b) => b.score - a.score)
@@ -43,27 +43,27 @@ function nearest(takes: readonly Take[], asked: CassetteRequest): string {
   return `The nearest is call ${at} (- recorded, + asked):\n\n${difference(requestLines(best.entry.request), lines)}`
 }
 
-function inCommon(recorded: readonly string[], asked: readonly string[]): number {
+function inCommon(recorded: readonly string[], unmatched: readonly string[]): number {
   const lines = new Set(recorded)
-  return asked.filter((line) => lines.has(line)).length
+  return unmatched.filter((line) => lines.has(line)).length
 }
 
 /** The lines that differ, with two around them. Texts that have little in common are shown one after the other. */
-function difference(recorded: readonly string[], asked: readonly string[]): string {
+function difference(recorded: readonly string[], unmatched: readonly string[]): string {
   const options = { maxEditLength: 1000, timeout: 1000 }
-  const changes = diffLines(`${recorded.join('\n')}\n`, `${asked.join('\n')}\n`, options)
-  if (changes === undefined) return [...marked('-', recorded), ...marked('+', asked)].join('\n')
+  const changes = diffLines(`${recorded.join('\n')}\n`, `${unmatched.join('\n')}\n`, options)
+  if (changes === undefined) return [...prefixLines('-', recorded), ...prefixLines('+', unmatched)].join('\n')
   const lines = changes.flatMap(({ value, added, removed }) => {
     const part = value.replace(/\n$/, '').split('\n')
-    if (added || removed) return marked(added ? '+' : '-', part)
+    if (added || removed) return prefixLines(added ? '+' : '-', part)
     return part.length > 5
-      ? [...marked(' ', part.slice(0, 2)), '  …', ...marked(' ', part.slice(-2))]
-      : marked(' ', part)
+      ? [...prefixLines(' ', part.slice(0, 2)), '  …', ...prefixLines(' ', part.slice(-2))]
+      : prefixLines(' ', part)
   })
   return lines.join('\n')
 }
 
-function marked(mark: string, lines: readonly string[]): string[] {
-  const shown = lines.slice(0, 40).map((line) => `${mark} ${line.length > 300 ? `${line.slice(0, 299)}…` : line}`)
-  return lines.length > 40 ? [...shown, `${mark} … ${lines.length - 40} more lines`] : shown
+function prefixLines(prefix: string, lines: readonly string[]): string[] {
+  const shortened = lines.slice(0, 40).map((line) => `${prefix} ${line.length > 300 ? `${line.slice(0, 299)}…` : line}`)
+  return lines.length > 40 ? [...shortened, `${prefix} … ${lines.length - 40} more lines`] : shortened
 }

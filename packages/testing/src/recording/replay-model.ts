@@ -9,7 +9,7 @@ import {
 import { type Cassette, type CassetteEntry, type CassetteRequest, checkCassette } from './cassette-data.ts'
 import { cleanRequest, requestData } from './clean-request.ts'
 import { reviveError } from './recorded-error.ts'
-import { missed, unused } from './replay-errors.ts'
+import { noMatch, unusedTakes } from './replay-errors.ts'
 import { cleaner, type Scrub } from './scrub.ts'
 import { fromJson } from './tagged-json.ts'
 
@@ -20,7 +20,7 @@ export interface ReplayModelOptions {
   name?: string | undefined
 }
 
-const known: KeysOf<ReplayModelOptions> = { scrub: true, name: true }
+const optionKeys: KeysOf<ReplayModelOptions> = { scrub: true, name: true }
 
 export interface ReplayingModel extends Model {
   /** Throws unless each recorded call was asked for, and no other. @throws AlliumError `test.cassette` */
@@ -47,7 +47,7 @@ export interface Take {
  * model.done()
  */
 export function replayModel(cassette: Cassette, options: ReplayModelOptions = {}): ReplayingModel {
-  checkOptions(options, known, 'replayModel()', 'options.invalid')
+  checkOptions(options, optionKeys, 'replayModel()', 'options.invalid')
   const { scrub, name } = options
   const called = name ?? `The recording of "${cassette?.model}"`
   checkCassette(cassette, called)
@@ -64,11 +64,11 @@ export function replayModel(cassette: Cassette, options: ReplayModelOptions = {}
   return {
     id: cassette.model,
     async *stream(request) {
-      const asked = cleanRequest(requestData(request), clean)
-      const key = keyOf(asked)
-      const take = takes.find((one) => !one.used && one.key === key)
+      const requestContent = cleanRequest(requestData(request), clean)
+      const key = keyOf(requestContent)
+      const take = takes.find((candidate) => !candidate.used && candidate.key === key)
       if (take === undefined) {
-        const error = missed(called, takes, { key, request: asked })
+        const error = noMatch(called, takes, { key, request: requestContent })
         miss ??= error
         throw error
       }
@@ -77,7 +77,7 @@ export function replayModel(cassette: Cassette, options: ReplayModelOptions = {}
     },
     done() {
       if (miss !== undefined) throw miss
-      if (takes.some(({ used }) => !used)) throw unused(called, takes)
+      if (takes.some(({ used }) => !used)) throw unusedTakes(called, takes)
     },
   }
 }
@@ -85,10 +85,10 @@ export function replayModel(cassette: Cassette, options: ReplayModelOptions = {}
 async function* play({ chunks, error, left }: CassetteEntry, request: ModelRequest): AsyncGenerator<ModelChunk> {
   for (const chunk of chunks) yield fromJson(chunk) as ModelChunk
   if (error !== undefined) throw reviveError(error)
-  if (left === true) await aborted(request.signal)
+  if (left === true) await rejectOnAbort(request.signal)
 }
 
-function aborted(signal: AbortSignal): Promise<never> {
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) return reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
@@ -96,13 +96,13 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 function keyOf(request: CassetteRequest): string {
-  return JSON.stringify(sorted(request))
+  return JSON.stringify(sortKeys(request))
 }
 
 /** Fields in the order of their names, so that a request written in another order is the same. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value
   const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(fields.map(([key, item]) => [key, sorted(item)]))
+  return Object.fromEntries(fields.map(([key, item]) => [key, sortKeys(item)]))
 }

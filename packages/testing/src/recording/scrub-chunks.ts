@@ -61,20 +61,21 @@ function cleanArguments(json: string, clean: CleanText): string {
 function editOf(text: string, clean: CleanText): (piece: string) => string {
   const cleaned = clean(text)
   if (cleaned === text) return (piece) => piece
-  const most = Math.min(text.length, cleaned.length)
-  let before = 0
-  while (before < most && text[before] === cleaned[before]) before++
-  let after = 0
-  while (after < most - before && text.at(-1 - after) === cleaned.at(-1 - after)) after++
-  const [begin, end] = [before, text.length - after]
-  const instead = cleaned.slice(before, cleaned.length - after)
+  const maxCommon = Math.min(text.length, cleaned.length)
+  let commonPrefix = 0
+  while (commonPrefix < maxCommon && text[commonPrefix] === cleaned[commonPrefix]) commonPrefix++
+  let commonSuffix = 0
+  while (commonSuffix < maxCommon - commonPrefix && text.at(-1 - commonSuffix) === cleaned.at(-1 - commonSuffix))
+    commonSuffix++
+  const [begin, end] = [commonPrefix, text.length - commonSuffix]
+  const instead = cleaned.slice(commonPrefix, cleaned.length - commonSuffix)
   let at = 0
-  let told = false
+  let isEmitted = false
   return (piece) => {
     const start = at
     at += piece.length
-    const begins = !told && (at > begin || at === text.length)
-    told ||= begins
+    const begins = !isEmitted && (at > begin || at === text.length)
+    isEmitted ||= begins
     const head = piece.slice(0, Math.max(0, begin - start))
     return head + (begins ? instead : '') + piece.slice(Math.max(0, end - start))
   }

@@ -12,22 +12,22 @@ const scrubbed = '[scrubbed]'
 
 /** Removes what looks like a credential, and what the user's `scrub` names. */
 export function cleaner(scrub: Scrub = []): CleanText {
-  const own = typeof scrub === 'function' ? scrub : removeEach(scrub)
-  return (text) => hideSecrets(own(text), scrubbed)
+  const customScrub = typeof scrub === 'function' ? scrub : removeEach(scrub)
+  return (text) => hideSecrets(customScrub(text), scrubbed)
 }
 
 /** Keeps the names of all headers and no value, and of the other settings no value whose name tells of a credential. */
 export function cleanSettings<T extends object>(settings: T, clean: CleanText): T {
   const { headers, ...others } = settings as { headers?: object }
   const hidden = Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name.toLowerCase(), scrubbed]))
-  return { ...(hideNamed(mapTexts(others, clean)) as T), ...(headers !== undefined && { headers: hidden }) }
+  return { ...(scrubNamed(mapTexts(others, clean)) as T), ...(headers !== undefined && { headers: hidden }) }
 }
 
-function hideNamed(value: unknown, name = ''): unknown {
+function scrubNamed(value: unknown, name = ''): unknown {
   if (typeof value === 'string') return isSecretName(name) ? scrubbed : value
   if (typeof value !== 'object' || value === null) return value
-  if (Array.isArray(value)) return value.map((item) => hideNamed(item, name))
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hideNamed(item, key)]))
+  if (Array.isArray(value)) return value.map((item) => scrubNamed(item, name))
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, scrubNamed(item, key)]))
 }
 
 /** Works between what was removed already, so that no pattern eats into the mark. */

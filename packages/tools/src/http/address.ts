@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns'
 import type { LookupFunction } from 'node:net'
 import type { AlliumError } from '@allium/core'
 import type { Node } from './node.ts'
-import { refused } from './refused.ts'
+import { requestRefused } from './request-refused.ts'
 
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
@@ -66,5 +66,5 @@ export class AddressCheck {
 }
 
 export function notPublic(cause?: unknown): AlliumError {
-  return refused('The host leads to an address that is not public.', cause)
+  return requestRefused('The host leads to an address that is not public.', cause)
 }

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Node } from './node.ts'
-import { refused } from './refused.ts'
+import { requestRefused } from './request-refused.ts'
 
 interface Limits {
   readonly method: string
@@ -24,7 +24,7 @@ export async function readBody(
     let bytes = 0
     for await (const chunk of source) {
       bytes += chunk.byteLength
-      if (bytes > maxBytes) throw refused(`The answer is longer than ${maxBytes} bytes.`)
+      if (bytes > maxBytes) throw requestRefused(`The answer is longer than ${maxBytes} bytes.`)
       yield chunk
     }
   }
@@ -40,6 +40,6 @@ export async function readBody(
     if (/^(x-)?gzip$|^deflate$/.test(encoding)) return zlib.createUnzip()
     if (encoding === 'br') return zlib.createBrotliDecompress()
     response.destroy()
-    throw refused(`The answer is packed as "${encoding.slice(0, 50)}", which cannot be read.`)
+    throw requestRefused(`The answer is packed as "${encoding.slice(0, 50)}", which cannot be read.`)
   }
 }

@@ -1,6 +1,6 @@
 import { AlliumError, type Part } from '@allium/core'
-import { refused } from './refused.ts'
 import type { Answer } from './request.ts'
+import { requestRefused } from './request-refused.ts'
 
 interface Told {
   /** Media types that are no text and are given on. */
@@ -22,7 +22,7 @@ export function contentOf({ url, status, headers, body }: Answer, { files, hide 
   if (body.byteLength === 0) return head
   if (text !== undefined) return `${head}\n\n${text}`
   if (!files.some((one) => one === mediaType || (one.endsWith('/*') && mediaType.startsWith(one.slice(0, -1)))))
-    throw refused(`${head}\n\nIts body is no text, and is not shown.`)
+    throw requestRefused(`${head}\n\nIts body is no text, and is not shown.`)
   return [
     { type: 'text', text: head },
     { type: mediaType.startsWith('image/') ? 'image' : 'file', data: body, mediaType },

@@ -17,8 +17,8 @@ export class HeadersByOrigin {
       const url = URL.canParse(text) ? new URL(text) : undefined
       if (url === undefined || url.href !== `${url.origin}/` || key.includes('*'))
         throw misconfigured(as, `has headers for "${key}", which is no origin. Give "https://host".`)
-      this.#byOrigin.set(url.origin, lowerCased(headers))
-      for (const value of Object.values(headers)) for (const word of [value, ...value.split(/\s+/)]) secrets.add(word)
+      this.#byOrigin.set(url.origin, lowerCaseKeys(headers))
+      for (const value of Object.values(headers)) for (const token of [value, ...value.split(/\s+/)]) secrets.add(token)
     }
     // "Basic" alone, or a version, is no secret; a text without it could not be read.
     this.#secrets = [...secrets].filter(({ length }) => length >= 8)
@@ -33,6 +33,6 @@ export class HeadersByOrigin {
   }
 }
 
-function lowerCased(headers: Readonly<Record<string, string>>): Record<string, string> {
+function lowerCaseKeys(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
 }

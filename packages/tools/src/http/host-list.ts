@@ -1,5 +1,5 @@
 import { type AlliumError, misconfigured } from '@allium/core'
-import { refused } from './refused.ts'
+import { requestRefused } from './request-refused.ts'
 
 interface Pattern {
   /** Without the star: `.example.com`. */
@@ -23,7 +23,7 @@ export class HostList {
     this.#public = hosts.map((host) => patternOf(as, host))
     this.#private = allowPrivate.map((host) => patternOf(as, host))
     const loose = this.#private.findIndex(({ kind }) => kind !== 'exact')
-    if (loose >= 0) throw notOne(as, String(allowPrivate[loose]), 'Hosts of allowPrivate are named exactly.')
+    if (loose >= 0) throw invalidHost(as, String(allowPrivate[loose]), 'Hosts of allowPrivate are named exactly.')
   }
 
   /**
@@ -31,36 +31,37 @@ export class HostList {
    * @throws AlliumError `http.refused`, with a message for the model
    */
   check(text: string): URL {
-    if (!URL.canParse(text)) throw refused('That is no whole URL.')
+    if (!URL.canParse(text)) throw requestRefused('That is no whole URL.')
     const url = new URL(text)
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw refused(`The URL begins with "${url.protocol.slice(0, 20)}"; only http: and https: may be asked.`)
-    if (url.username !== '' || url.password !== '') throw refused('A URL with a user name or password is not asked.')
-    if (!this.#public.some((one) => fits(one, url)) && !this.allowsPrivate(url))
-      throw refused(`The host "${url.host.slice(0, 200)}" may not be asked. Hosts: ${this.names.join(', ')}.`)
+      throw requestRefused(`The URL begins with "${url.protocol.slice(0, 20)}"; only http: and https: may be asked.`)
+    if (url.username !== '' || url.password !== '')
+      throw requestRefused('A URL with a user name or password is not asked.')
+    if (!this.#public.some((pattern) => matchesPattern(pattern, url)) && !this.allowsPrivate(url))
+      throw requestRefused(`The host "${url.host.slice(0, 200)}" may not be asked. Hosts: ${this.names.join(', ')}.`)
     return url
   }
 
   allowsPrivate(url: URL): boolean {
-    return this.#private.some((one) => fits(one, url))
+    return this.#private.some((pattern) => matchesPattern(pattern, url))
   }
 }
 
-function fits({ host, kind, port }: Pattern, { hostname, protocol, port: asked }: URL): boolean {
+function matchesPattern({ host, kind, port }: Pattern, { hostname, protocol, port: requestedPort }: URL): boolean {
   const usual = protocol === 'https:' ? '443' : '80'
-  if ((port ?? usual) !== (asked || usual)) return false
+  if ((port ?? usual) !== (requestedPort || usual)) return false
   if (kind === 'any') return true
   return kind === 'exact' ? hostname === host : hostname.endsWith(host) && hostname.length > host.length
 }
 
 function patternOf(as: string, text: string): Pattern {
   const { star, rest, port } = /^(?<star>\*\.)?(?<rest>[^*]+?)(?::(?<port>\d+))?$/.exec(text)?.groups ?? {}
-  const any = /^\*(?::(?<port>\d+))?$/.exec(text)
-  if (any !== null) return { host: '', kind: 'any', port: any.groups?.port }
+  const anyHostPattern = /^\*(?::(?<port>\d+))?$/.exec(text)
+  if (anyHostPattern !== null) return { host: '', kind: 'any', port: anyHostPattern.groups?.port }
   // The URL of a scheme without special rules would keep what a host name may not have.
   const url = rest === undefined || !URL.canParse(`http://${rest}`) ? undefined : new URL(`http://${rest}`)
   if (url === undefined || url.href !== `http://${url.host}/` || url.port !== '')
-    throw notOne(as, text, 'A host is "api.example.com", "*.example.com", "*", or one with its port.')
+    throw invalidHost(as, text, 'A host is "api.example.com", "*.example.com", "*", or one with its port.')
   return {
     host: star === undefined ? url.hostname : `.${url.hostname}`,
     kind: star === undefined ? 'exact' : 'below',
@@ -68,6 +69,6 @@ function patternOf(as: string, text: string): Pattern {
   }
 }
 
-function notOne(as: string, host: string, mend: string): AlliumError {
-  return misconfigured(as, `has the host "${host}", which is none it can take. ${mend}`)
+function invalidHost(as: string, host: string, fix: string): AlliumError {
+  return misconfigured(as, `has the host "${host}", which is none it can take. ${fix}`)
 }

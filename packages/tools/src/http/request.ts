@@ -5,9 +5,9 @@ import { readBody } from './body.ts'
 import type { HeadersByOrigin } from './headers.ts'
 import type { HostList } from './host-list.ts'
 import { loadNode, type Node } from './node.ts'
-import { refused } from './refused.ts'
+import { requestRefused } from './request-refused.ts'
 
-export interface Asked {
+export interface HttpRequest {
   readonly url: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -36,9 +36,9 @@ export interface Answer {
  * Sends a request and follows redirects, each one checked like the first.
  * @throws AlliumError `http.refused`, `http.failed`, with messages for the model
  */
-export async function request(asked: Asked, allowed: Allowed, signal: AbortSignal): Promise<Answer> {
+export async function request(httpRequest: HttpRequest, allowed: Allowed, signal: AbortSignal): Promise<Answer> {
   const node = await loadNode()
-  let step = { ...asked, url: allowed.hosts.check(asked.url) }
+  let step = { ...httpRequest, url: allowed.hosts.check(httpRequest.url) }
   for (let redirects = 0; ; redirects++) {
     const { url } = step
     try {
@@ -50,8 +50,9 @@ export async function request(asked: Asked, allowed: Allowed, signal: AbortSigna
         return { url, status, headers, body }
       }
       response.destroy()
-      if (redirects >= allowed.maxRedirects) throw refused(`${url.origin} redirects more than ${redirects} times.`)
-      step = redirected(step, status, location, allowed)
+      if (redirects >= allowed.maxRedirects)
+        throw requestRefused(`${url.origin} redirects more than ${redirects} times.`)
+      step = followRedirect(step, status, location, allowed)
     } catch (error) {
       throw signal.aborted ? signal.reason : failureAt(error, url)
     }
@@ -60,7 +61,7 @@ export async function request(asked: Asked, allowed: Allowed, signal: AbortSigna
 
 const redirecting = new Set([301, 302, 303, 307, 308])
 
-export type Step = Omit<Asked, 'url'> & { readonly url: URL }
+export type Step = Omit<HttpRequest, 'url'> & { readonly url: URL }
 
 /** Sends one request, to an address that is checked as it connects, and follows no redirect. */
 export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSignal): Promise<IncomingMessage> {
@@ -72,13 +73,13 @@ export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSign
   if (refusal !== undefined) return Promise.reject(refusal)
   const options = { allowPrivateIPAddress: hosts.allowsPrivate(url) }
   const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = node.filtering
-  const isPlain = url.protocol === 'http:'
+  const isUnencrypted = url.protocol === 'http:'
   // An agent of its own: no socket is left open, and none is shared with a request that may go elsewhere.
-  const agent = isPlain ? new RequestFilteringHttpAgent(options) : new RequestFilteringHttpsAgent(options)
-  const sent = { 'user-agent': 'allium', accept: '*/*', ...typeOf(body), ...step.headers, ...headers.for(url) }
-  const all = { ...sent, 'accept-encoding': 'gzip, deflate, br' }
+  const agent = isUnencrypted ? new RequestFilteringHttpAgent(options) : new RequestFilteringHttpsAgent(options)
+  const sentHeaders = { 'user-agent': 'allium', accept: '*/*', ...typeOf(body), ...step.headers, ...headers.for(url) }
+  const all = { ...sentHeaders, 'accept-encoding': 'gzip, deflate, br' }
   return new Promise((resolve, reject) => {
-    const { request } = isPlain ? node.http : node.https
+    const { request } = isUnencrypted ? node.http : node.https
     request(url, { agent, method, headers: all, signal, lookup: check.lookup(lookup) })
       .on('response', resolve)
       .on('error', reject)
@@ -89,19 +90,19 @@ export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSign
 }
 
 /** The request that a redirect asks for. Headers of the model stay behind where another origin begins. */
-export function redirected(step: Step, status: number, location: string, { hosts, methods }: Allowed): Step {
+export function followRedirect(step: Step, status: number, location: string, { hosts, methods }: Allowed): Step {
   const { url: from, method } = step
   const url = URL.canParse(location, from.href) ? new URL(location, from) : undefined
-  if (url === undefined || (from.protocol === 'https:' && url.protocol === 'http:')) throw leadsAway(from)
+  if (url === undefined || (from.protocol === 'https:' && url.protocol === 'http:')) throw crossOriginRedirect(from)
   try {
     hosts.check(url.href)
   } catch (cause) {
-    throw leadsAway(from, cause)
+    throw crossOriginRedirect(from, cause)
   }
   const headers = url.origin === from.origin ? step.headers : {}
   const isGet = status === 303 ? method !== 'HEAD' : status < 303 && method === 'POST'
   if (!isGet) return { ...step, url, headers }
-  if (!methods.includes('GET')) throw leadsAway(from)
+  if (!methods.includes('GET')) throw crossOriginRedirect(from)
   const { 'content-type': _, ...rest } = headers
   return { url, method: 'GET', headers: rest, body: undefined }
 }
@@ -127,6 +128,6 @@ export function failureAt(error: unknown, { origin }: URL): AlliumError {
 }
 
 /** Where it leads to may be an address inside: it is not told. */
-function leadsAway({ origin }: URL, cause?: unknown): AlliumError {
-  return refused(`${origin} redirects to what may not be asked.`, cause)
+function crossOriginRedirect({ origin }: URL, cause?: unknown): AlliumError {
+  return requestRefused(`${origin} redirects to what may not be asked.`, cause)
 }

@@ -3,8 +3,8 @@ import { readBody } from '../http/body.ts'
 import { HeadersByOrigin } from '../http/headers.ts'
 import { HostList } from '../http/host-list.ts'
 import { loadNode, type Node } from '../http/node.ts'
-import { refused } from '../http/refused.ts'
 import { failureAt, send } from '../http/request.ts'
+import { requestRefused } from '../http/request-refused.ts'
 import { readUpTo } from './bounded-response.ts'
 import { namesPrivateHost } from './private-host.ts'
 
@@ -35,14 +35,14 @@ export function authorizationFetch({ name, place, fetch, allowPrivate, timeout, 
   const named = new HostList(as, ['*'], typeof allowPrivate === 'boolean' ? [] : allowPrivate)
   return async (to, init = {}) => {
     const url = new URL(to instanceof Request ? to.url : to)
-    const late = AbortSignal.timeout(timeout)
-    const signal = init.signal ? AbortSignal.any([init.signal, late]) : late
-    if (url.origin === place.origin) return capped(await (fetch ?? globalThis.fetch)(url, { ...init, signal }))
+    const timeoutSignal = AbortSignal.timeout(timeout)
+    const signal = init.signal ? AbortSignal.any([init.signal, timeoutSignal]) : timeoutSignal
+    if (url.origin === place.origin) return limitBody(await (fetch ?? globalThis.fetch)(url, { ...init, signal }))
     try {
       const isAllowed = allowPrivate === true || named.allowsPrivate(url)
-      if (!isAllowed && namesPrivateHost(url)) throw refused('The host leads to an address that is not public.')
+      if (!isAllowed && namesPrivateHost(url)) throw requestRefused('The host leads to an address that is not public.')
       const node = fetch === undefined ? await loadNode().catch(() => undefined) : undefined
-      if (node === undefined) return capped(await (fetch ?? globalThis.fetch)(url, { ...init, signal }))
+      if (node === undefined) return limitBody(await (fetch ?? globalThis.fetch)(url, { ...init, signal }))
       const hosts = isAllowed ? new HostList(as, [], [url.host]) : named
       return await sendFromNode(node, url, init, { as, hosts, signal })
     } catch (error) {
@@ -76,16 +76,16 @@ async function sendFromNode(
   const { statusCode: status = 502, headers } = response
   const bytes = await readBody(node, response, { method, maxBytes, signal })
   const isEmpty = bytes.byteLength === 0 || status === 204 || status === 304
-  const given = Object.entries(headers).flatMap(([key, value]) =>
+  const headerPairs = Object.entries(headers).flatMap(([key, value]) =>
     [value ?? []].flat().map((one) => [key, one] as [string, string]),
   )
-  return new Response(isEmpty ? null : Uint8Array.from(bytes), { status, headers: given })
+  return new Response(isEmpty ? null : Uint8Array.from(bytes), { status, headers: headerPairs })
 }
 
-async function capped(response: Response): Promise<Response> {
+async function limitBody(response: Response): Promise<Response> {
   const { body, status, statusText, headers } = response
   if (body === null || (status >= 300 && status < 400)) return response
   const { bytes, isWhole } = await readUpTo(body, maxBytes)
-  if (!isWhole) throw refused(`The answer is longer than ${maxBytes} bytes.`)
+  if (!isWhole) throw requestRefused(`The answer is longer than ${maxBytes} bytes.`)
   return new Response(bytes, { status, statusText, headers })
 }

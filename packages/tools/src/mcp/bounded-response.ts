@@ -27,15 +27,15 @@ export async function readUpTo(
   maxBytes: number,
 ): Promise<{ bytes: Uint8Array<ArrayBuffer>; isWhole: boolean }> {
   const chunks: Uint8Array[] = []
-  let left = maxBytes
+  let remaining = maxBytes
   let isWhole = true
   for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk.subarray(0, left))
-    isWhole = chunk.byteLength <= left
-    left -= chunk.byteLength
+    chunks.push(chunk.subarray(0, remaining))
+    isWhole = chunk.byteLength <= remaining
+    remaining -= chunk.byteLength
     if (!isWhole) break
   }
-  return { bytes: joined(chunks), isWhole }
+  return { bytes: concat(chunks), isWhole }
 }
 
 /**
@@ -63,7 +63,7 @@ function boundedEvents(body: ReadableStream<Uint8Array>, maxBytes: number, answe
 class EventSize {
   #size = 0
   #line = 0
-  #last = 0
+  #lastByte = 0
 
   /** The size of the largest event that these bytes belong to. */
   after(bytes: Uint8Array): number {
@@ -76,8 +76,8 @@ class EventSize {
   }
 
   #add(byte: number): void {
-    const isSecondOfTwo = byte === lineFeed && this.#last === carriageReturn
-    this.#last = byte
+    const isSecondOfTwo = byte === lineFeed && this.#lastByte === carriageReturn
+    this.#lastByte = byte
     if (isSecondOfTwo) return
     const isEnd = byte === lineFeed || byte === carriageReturn
     // An empty line ends an event.
@@ -105,7 +105,7 @@ function copy(
   return new Response(body, { status, statusText, headers })
 }
 
-function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+function concat(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.byteLength, 0))
   let at = 0
   for (const chunk of chunks) {

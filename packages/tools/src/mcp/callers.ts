@@ -24,7 +24,7 @@ export class Callers {
   watch(transport: Pick<StreamableHTTPClientTransport, 'send'>): void {
     const send = transport.send.bind(transport)
     transport.send = (message, options) => {
-      if (this.#now !== undefined && 'id' in message) keep(this.#byId, message.id, this.#now)
+      if (this.#now !== undefined && 'id' in message) remember(this.#byId, message.id, this.#now)
       return send(message, options)
     }
   }
@@ -41,12 +41,12 @@ export class Callers {
   }
 
   /** In whose call the server has asked something. */
-  asked(question: unknown): Caller | undefined {
-    return this.#byQuestion.get(question)
+  callerOf(requestId: unknown): Caller | undefined {
+    return this.#byQuestion.get(requestId)
   }
 
   /** The answer to a message of a caller's, with what the server asks in it noted. */
-  listening(response: Response, body: unknown): Response {
+  trackResponse(response: Response, body: unknown): Response {
     const caller = this.of(body)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (caller === undefined || (caller.ask ?? caller.sample) === undefined || response.body === null || !isStream)
@@ -73,17 +73,17 @@ export class Callers {
     if (!line.startsWith('data:') || !line.includes('"method"')) return
     try {
       const { id } = JSON.parse(line.slice(5)) as { id?: unknown }
-      if (id !== undefined) keep(this.#byQuestion, id, caller)
+      if (id !== undefined) remember(this.#byQuestion, id, caller)
     } catch {
       // The SDK says what it thinks of it.
     }
   }
 }
 
-function keep(map: Map<unknown, Caller>, id: unknown, caller: Caller): void {
+function remember(map: Map<unknown, Caller>, id: unknown, caller: Caller): void {
   map.set(id, caller)
-  if (map.size > most) map.delete(map.keys().next().value)
+  if (map.size > maxTracked) map.delete(map.keys().next().value)
 }
 
 /** More than can run at once. */
-const most = 10_000
+const maxTracked = 10_000

@@ -14,12 +14,12 @@ export interface McpReconnectOptions {
 /** Keeps an agent connected to a server: a link that drops is replaced, in the background and by the next call. */
 export class Connection {
   readonly #setup: LinkSetup
-  readonly #byItself: boolean
+  readonly #autoReconnect: boolean
   readonly #retry: Required<McpReconnectOptions>
-  readonly #ended = new AbortController()
+  readonly #disposed = new AbortController()
   #link: Link | undefined
   #opening: Promise<Link> | undefined
-  #returning = false
+  #reconnecting = false
   /** Drops and failed tries since a call last succeeded. */
   #failures = 0
 
@@ -27,7 +27,7 @@ export class Connection {
   constructor(setup: LinkSetup, reconnect: McpReconnectOptions | 'by calls alone' = {}) {
     const { attempts = 10, delay = 500, maxDelay = 30_000 } = reconnect === 'by calls alone' ? {} : reconnect
     this.#setup = setup
-    this.#byItself = reconnect !== 'by calls alone'
+    this.#autoReconnect = reconnect !== 'by calls alone'
     this.#retry = { attempts, delay, maxDelay }
   }
 
@@ -39,16 +39,16 @@ export class Connection {
   /** @throws AlliumError `mcp.unreachable`, `mcp.lost`, `mcp.refused` */
   async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
     const { signal } = caller
-    const link = await this.#reached()
+    const link = await this.#linkForCall()
     try {
       return this.#succeeded(await link.call(name, args, caller))
     } catch (error) {
       if (signal.aborted) throw signal.reason
-      if (!neverArrived(link, error)) throw this.#failure(link, error)
+      if (!wasNotDelivered(link, error)) throw this.#failure(link, error)
     }
     await link.close()
-    this.#dropped(link)
-    const next = await this.#reached()
+    this.#onDrop(link)
+    const next = await this.#linkForCall()
     try {
       return this.#succeeded(await next.call(name, args, caller))
     } catch (error) {
@@ -58,16 +58,16 @@ export class Connection {
   }
 
   async close(): Promise<void> {
-    this.#ended.abort(new Error('The agent is disposed.'))
+    this.#disposed.abort(new Error('The agent is disposed.'))
     await this.#opening?.catch(() => undefined)
     await this.#link?.close()
     this.#link = undefined
   }
 
   /** The link, for a call: what keeps it away is told to the model without its details. */
-  async #reached(): Promise<Link> {
+  async #linkForCall(): Promise<Link> {
     try {
-      await this.#link?.checked()
+      await this.#link?.whenChecked()
       return await this.#reach()
     } catch (cause) {
       if (needsUser(cause)) throw cause
@@ -84,35 +84,35 @@ export class Connection {
   }
 
   async #open(): Promise<Link> {
-    this.#ended.signal.throwIfAborted()
-    const link = await Link.to(this.#setup, this.#ended.signal)
-    if (this.#ended.signal.aborted || !link.open) {
+    this.#disposed.signal.throwIfAborted()
+    const link = await Link.to(this.#setup, this.#disposed.signal)
+    if (this.#disposed.signal.aborted || !link.open) {
       await link.close()
-      this.#ended.signal.throwIfAborted()
+      this.#disposed.signal.throwIfAborted()
       throw new AlliumError('mcp.unreachable', `The MCP server "${this.#setup.name}" closed the connection at once.`)
     }
-    link.onclose = () => this.#dropped(link)
+    link.onclose = () => this.#onDrop(link)
     this.#link = link
     return link
   }
 
-  #dropped(link: Link): void {
-    if (this.#link !== link || this.#ended.signal.aborted) return
+  #onDrop(link: Link): void {
+    if (this.#link !== link || this.#disposed.signal.aborted) return
     this.#link = undefined
-    if (!this.#byItself) return
+    if (!this.#autoReconnect) return
     this.#setup.logger.warn(`The connection to the MCP server "${this.#setup.name}" dropped. It is tried again.`)
-    void this.#comeBack()
+    void this.#reconnect()
   }
 
-  async #comeBack(): Promise<void> {
-    if (this.#returning) return
-    this.#returning = true
+  async #reconnect(): Promise<void> {
+    if (this.#reconnecting) return
+    this.#reconnecting = true
     try {
-      while (this.#link === undefined && this.#failures < this.#retry.attempts) await this.#tryAgain()
+      while (this.#link === undefined && this.#failures < this.#retry.attempts) await this.#tryReconnect()
     } catch {
       return // closed meanwhile
     } finally {
-      this.#returning = false
+      this.#reconnecting = false
     }
     const { logger, name } = this.#setup
     if (this.#link === undefined)
@@ -120,16 +120,16 @@ export class Connection {
   }
 
   /** Waits and tries once. @throws when the connection is closed meanwhile */
-  async #tryAgain(): Promise<void> {
+  async #tryReconnect(): Promise<void> {
     const { delay: ms, maxDelay } = this.#retry
     const { clock, logger, name } = this.#setup
     // An agent that nobody disposed of does not keep the process for a server that is gone.
-    await wait(Math.min(maxDelay, ms * 2 ** this.#failures++), clock, this.#ended.signal, { idle: true })
+    await wait(Math.min(maxDelay, ms * 2 ** this.#failures++), clock, this.#disposed.signal, { idle: true })
     try {
       await this.#reach()
       logger.warn(`The MCP server "${name}" is connected again.`)
     } catch (error) {
-      this.#ended.signal.throwIfAborted()
+      this.#disposed.signal.throwIfAborted()
       // Nobody is asked for an authorization again and again.
       if (needsUser(error)) this.#failures = this.#retry.attempts
       logger.debug?.(`The MCP server "${name}" is still away.`, { error })
@@ -142,29 +142,37 @@ export class Connection {
   }
 
   #failure(link: Link, error: unknown): AlliumError {
-    const unauthorized = link.unauthorized(error)
+    const unauthorized = link.unauthorizedError(error)
     if (unauthorized !== undefined) return unauthorized
     const { name, secrets } = this.#setup
-    const given = { cause: secrets.cleaned(error), expose: true, details: { server: name } }
-    const tooLarge = link.tooLarge(error)
+    const errorOptions = { cause: secrets.redactError(error), expose: true, details: { server: name } }
+    const tooLarge = link.tooLargeError(error)
     if (tooLarge !== undefined) return tooLarge
-    if (link.answered(error)) {
+    if (link.isServerError(error)) {
       this.#failures = 0
-      return new AlliumError('mcp.refused', `The MCP server "${name}" refused the call: ${secrets.tell(error)}`, given)
+      return new AlliumError(
+        'mcp.refused',
+        `The MCP server "${name}" refused the call: ${secrets.describe(error)}`,
+        errorOptions,
+      )
     }
     const status = link.statusOf(error)
     if (status !== undefined)
-      return new AlliumError('mcp.refused', `The MCP server "${name}" answered with HTTP status ${status}.`, given)
+      return new AlliumError(
+        'mcp.refused',
+        `The MCP server "${name}" answered with HTTP status ${status}.`,
+        errorOptions,
+      )
     if (isMalformed(error))
-      return new AlliumError('mcp.refused', `The MCP server "${name}" sent something that is no result.`, given)
+      return new AlliumError('mcp.refused', `The MCP server "${name}" sent something that is no result.`, errorOptions)
     void link.check()
     const unsure = 'It may have run, or not.'
-    return new AlliumError('mcp.lost', `The MCP server "${name}" was lost during the call. ${unsure}`, given)
+    return new AlliumError('mcp.lost', `The MCP server "${name}" was lost during the call. ${unsure}`, errorOptions)
   }
 }
 
 /** Whether a call was refused before a server could run it, so that it may be sent to the next link. */
-function neverArrived(link: Link, error: unknown): boolean {
+function wasNotDelivered(link: Link, error: unknown): boolean {
   const status = link.statusOf(error)
   const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } }
   // The session is unknown, as after a restart: 404 by the specification, 400 by many servers.

@@ -17,12 +17,12 @@ export type Reply = { action: 'accept'; content: Answers } | { action: 'decline'
 /** A call at a server, which may be asked for something before it has its result. */
 export class Dialogue {
   /** It has its result, or will have none. */
-  over = false
+  isDone = false
   readonly #cancel = new AbortController()
   readonly #result: Promise<{ readonly result: CallToolResult }>
-  readonly #asked: { readonly question: Question; readonly reply: (reply: Reply) => void }[] = []
-  #heard = () => {}
-  #samples = 0
+  readonly #questions: { readonly question: Question; readonly reply: (reply: Reply) => void }[] = []
+  #onQuestion = () => {}
+  #sampleCount = 0
   /** Of the run that the call is in; undefined while it waits. */
   #ctx: ToolExecution | undefined
 
@@ -34,15 +34,16 @@ export class Dialogue {
   ) {
     const ask = (question: Question) =>
       new Promise<Reply>((reply) => {
-        this.#asked.push({ question, reply })
-        this.#heard()
+        this.#questions.push({ question, reply })
+        this.#onQuestion()
       })
     const sample = (request: SamplingRequest) => {
-      if (this.#ctx !== undefined && sampling !== undefined) return sampling.answer(this.#ctx, request, ++this.#samples)
+      if (this.#ctx !== undefined && sampling !== undefined)
+        return sampling.answer(this.#ctx, request, ++this.#sampleCount)
       throw new AlliumError('mcp.refused', 'No run is there for which the model could answer.')
     }
     const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
-    this.#result = result.then((result) => ({ result })).finally(() => (this.over = true))
+    this.#result = result.then((result) => ({ result })).finally(() => (this.isDone = true))
     // Nobody may be listening when it fails.
     this.#result.catch(() => {})
   }
@@ -54,9 +55,9 @@ export class Dialogue {
     const release = followSignal(signal, () => this.#cancel.abort(signal.reason))
     try {
       const question = new Promise<void>((resolve) => {
-        this.#heard = resolve
-        if (this.#asked.length > 0) resolve()
-      }).then(() => this.#asked[0] as { question: Question })
+        this.#onQuestion = resolve
+        if (this.#questions.length > 0) resolve()
+      }).then(() => this.#questions[0] as { question: Question })
       return await Promise.race([this.#result, question])
     } finally {
       release()
@@ -65,11 +66,11 @@ export class Dialogue {
   }
 
   answer(content: Answers): void {
-    this.#asked.shift()?.reply({ action: 'accept', content })
+    this.#questions.shift()?.reply({ action: 'accept', content })
   }
 
   /** Tells the server that nobody answers; what comes of the call is nobody's any more. */
   decline(): void {
-    for (const { reply } of this.#asked.splice(0)) reply({ action: 'decline' })
+    for (const { reply } of this.#questions.splice(0)) reply({ action: 'decline' })
   }
 }

@@ -6,7 +6,7 @@ import { optionalSchema, violation } from './schema.ts'
 import type { Calls } from './toolbox.ts'
 
 /** What a call waits with, for who decides. */
-interface Asked extends Record<string, unknown> {
+interface PendingQuestion extends Record<string, unknown> {
   reason: string
   question: Question
   /** Leads to the call that stays open at the server, in this process. */
@@ -19,8 +19,8 @@ interface Asked extends Record<string, unknown> {
 
 /** Runs calls at a server, and suspends those in which it asks something; they stay open at the server meanwhile. */
 export class Dialogues {
-  readonly #open = new Map<string, { readonly dialogue: Dialogue; readonly until: number }>()
-  readonly #ended = new AbortController()
+  readonly #openCalls = new Map<string, { readonly dialogue: Dialogue; readonly deadline: number }>()
+  readonly #closed = new AbortController()
   readonly #name: string
   readonly #expiresIn: number
   readonly #clock: Clock
@@ -43,43 +43,47 @@ export class Dialogues {
 
   /** Undefined: it waits for a human. */
   async run(calls: Calls, tool: string, args: Answers, ctx: ToolExecution): Promise<CallToolResult | undefined> {
-    const asked = askedIn(ctx)
-    if (asked === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
+    const pendingQuestion = pendingQuestionOf(ctx)
+    if (pendingQuestion === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
       this.decline(ctx)
-      return this.#go(this.#dialogue(calls, tool, args, ctx), ctx, [])
+      return this.#advance(this.#dialogue(calls, tool, args, ctx), ctx, [])
     }
-    const given = withDefaults(asked.question, ctx.approval.data)
-    const problem = await this.#problemOf(asked.question.schema, given)
-    const open = this.#open.get(asked.ticket)
+    const proposedAnswers = withDefaults(pendingQuestion.question, ctx.approval.data)
+    const problem = await this.#problemOf(pendingQuestion.question.schema, proposedAnswers)
+    const open = this.#openCalls.get(pendingQuestion.ticket)
     if (problem !== undefined) {
-      ctx.suspend({ ...asked, problem, expiresIn: this.#left(open?.until) })
+      ctx.suspend({ ...pendingQuestion, problem, expiresIn: this.#remaining(open?.deadline) })
       return undefined
     }
-    const answers = given as Answers // it fits the schema
-    const answered: Asked['answered'] = [...(asked.answered ?? []), [await digestOf(asked.question), answers]]
-    this.#open.delete(asked.ticket)
-    if (open === undefined || open.dialogue.over) return this.#go(this.#dialogue(calls, tool, args, ctx), ctx, answered)
+    const answers = proposedAnswers as Answers // it fits the schema
+    const answered: PendingQuestion['answered'] = [
+      ...(pendingQuestion.answered ?? []),
+      [await digestOf(pendingQuestion.question), answers],
+    ]
+    this.#openCalls.delete(pendingQuestion.ticket)
+    if (open === undefined || open.dialogue.isDone)
+      return this.#advance(this.#dialogue(calls, tool, args, ctx), ctx, answered)
     open.dialogue.answer(answers)
-    return this.#go(open.dialogue, ctx, answered)
+    return this.#advance(open.dialogue, ctx, answered)
   }
 
   /** Where a call with a question is refused, or runs otherwise: the server is told. */
   decline(ctx: Pick<ToolExecution, 'asked'>): void {
-    const ticket = askedIn(ctx)?.ticket ?? ''
-    this.#open.get(ticket)?.dialogue.decline()
-    this.#open.delete(ticket)
+    const ticket = pendingQuestionOf(ctx)?.ticket ?? ''
+    this.#openCalls.get(ticket)?.dialogue.decline()
+    this.#openCalls.delete(ticket)
   }
 
   close(): void {
-    this.#ended.abort()
-    this.#open.clear()
+    this.#closed.abort()
+    this.#openCalls.clear()
   }
 
   #dialogue(calls: Calls, tool: string, args: Answers, { principal }: ToolExecution): Dialogue {
     return new Dialogue(calls, tool, args, { principal, sampling: this.#sampling })
   }
 
-  async #go(
+  async #advance(
     dialogue: Dialogue,
     ctx: ToolExecution,
     answered: [string, Answers][],
@@ -87,33 +91,37 @@ export class Dialogues {
     for (;;) {
       const turn = await dialogue.next(ctx)
       if ('result' in turn) return turn.result
-      const print = await digestOf(turn.question)
-      const known = answered.find(([question]) => question === print)
+      const digest = await digestOf(turn.question)
+      const previousAnswer = answered.find(([question]) => question === digest)
       // A server that asks the same again in one call gets the answer again: so does one that is called anew.
-      if (known !== undefined) dialogue.answer(known[1])
+      if (previousAnswer !== undefined) dialogue.answer(previousAnswer[1])
       else return this.#suspend(dialogue, turn.question, ctx, answered)
     }
   }
 
   #suspend(dialogue: Dialogue, question: Question, ctx: ToolExecution, answered: [string, Answers][]): undefined {
     const ticket = crypto.randomUUID()
-    const until = this.#clock.now() + this.#expiresIn
-    this.#open.set(ticket, { dialogue, until })
+    const deadline = this.#clock.now() + this.#expiresIn
+    this.#openCalls.set(ticket, { dialogue, deadline })
     void this.#expire(ticket)
-    const asked: Asked = { reason: `The MCP server "${this.#name}" asks: ${question.message}`, question, ticket }
-    if (answered.length > 0) asked.answered = answered
-    ctx.suspend({ ...asked, expiresIn: this.#expiresIn })
+    const pendingQuestion: PendingQuestion = {
+      reason: `The MCP server "${this.#name}" asks: ${question.message}`,
+      question,
+      ticket,
+    }
+    if (answered.length > 0) pendingQuestion.answered = answered
+    ctx.suspend({ ...pendingQuestion, expiresIn: this.#expiresIn })
     return undefined
   }
 
   async #expire(ticket: string): Promise<void> {
     try {
-      await wait(this.#expiresIn, this.#clock, this.#ended.signal, { idle: true })
+      await wait(this.#expiresIn, this.#clock, this.#closed.signal, { idle: true })
     } catch {
       return // closed
     }
-    this.#open.get(ticket)?.dialogue.decline()
-    this.#open.delete(ticket)
+    this.#openCalls.get(ticket)?.dialogue.decline()
+    this.#openCalls.delete(ticket)
   }
 
   /** How answers break the schema of the question. A schema that is too large takes no answer. */
@@ -125,15 +133,15 @@ export class Dialogues {
     return violation(read, answers)
   }
 
-  #left(until: number | undefined): number {
-    return until === undefined ? this.#expiresIn : Math.max(1, until - this.#clock.now())
+  #remaining(deadline: number | undefined): number {
+    return deadline === undefined ? this.#expiresIn : Math.max(1, deadline - this.#clock.now())
   }
 }
 
 /** What was asked by the tool itself; a layer's request is the layer's. */
-function askedIn({ asked }: Pick<ToolExecution, 'asked'>): Asked | undefined {
+function pendingQuestionOf({ asked }: Pick<ToolExecution, 'asked'>): PendingQuestion | undefined {
   if (asked === undefined || asked.by !== undefined) return undefined
-  return typeof asked.request.ticket === 'string' ? (asked.request as Asked) : undefined
+  return typeof asked.request.ticket === 'string' ? (asked.request as PendingQuestion) : undefined
 }
 
 /** Answers that are left out are those that the server proposes. */

@@ -6,7 +6,7 @@ import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
 import { jsonSchemaValidator } from './schema.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
 import type { Secrets } from './secrets.ts'
-import { isHttp, type McpServer, placeOf } from './server.ts'
+import { endpointOf, isHttp, type McpServer } from './server.ts'
 import { tooLargeCode } from './too-large.ts'
 import { type Route, routeTo } from './transport.ts'
 
@@ -21,9 +21,9 @@ export interface LinkSetup {
   readonly logger: Logger
   readonly clock: Clock
   /** Whether the server may ask something in a call. */
-  readonly asks: boolean
+  readonly canElicit: boolean
   /** Whether the server may ask for answers of the model in a call. */
-  readonly samples: boolean
+  readonly canSample: boolean
   /** Whose connection it is; undefined for the agent's own. */
   owner(): unknown
   /** Told of the server's tools: when it is reached, and when it says that they changed. Without it they are not listed. */
@@ -49,29 +49,29 @@ export class Link {
   readonly #sdk: Sdk
   readonly #client: Client
   readonly #route: Route
-  readonly #gone: Promise<void>
-  readonly #calls = new Set<{ readonly caller: Caller; isAsked: boolean }>()
+  readonly #closed: Promise<void>
+  readonly #calls = new Set<{ readonly caller: Caller; isAwaitingReply: boolean }>()
   #check: Promise<void> | undefined
   #relisting = false
-  #gotTooMuch = false
+  #receivedTooMuch = false
   /** The tools have changed since the last listing began. */
-  #changed = false
+  #toolsChanged = false
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
     const sdk = await loadSdk()
-    const said: string[] = []
+    const stderrLines: string[] = []
     const route = await routeTo(setup, sdk, (line) => {
-      said.push(setup.secrets.hide(line))
-      if (said.length > 5) said.shift()
-      setup.logger.debug?.(`MCP server "${setup.name}": ${said.at(-1)}`)
+      stderrLines.push(setup.secrets.hide(line))
+      if (stderrLines.length > 5) stderrLines.shift()
+      setup.logger.debug?.(`MCP server "${setup.name}": ${stderrLines.at(-1)}`)
     })
     const link = new Link(setup, sdk, route)
     try {
-      await link.#shake(signal)
+      await link.#handshake(signal)
     } catch (cause) {
       await link.close()
-      throw link.unauthorized(cause) ?? link.tooLarge(cause) ?? unreachable(setup, cause, said)
+      throw link.unauthorizedError(cause) ?? link.tooLargeError(cause) ?? unreachable(setup, cause, stderrLines)
     }
     return link
   }
@@ -83,19 +83,22 @@ export class Link {
     this.#client = new sdk.Client(
       { name: 'allium', version: '0.1.0' },
       {
-        capabilities: { ...(setup.asks && { elicitation: { form: {} } }), ...(setup.samples && { sampling: {} }) },
+        capabilities: {
+          ...(setup.canElicit && { elicitation: { form: {} } }),
+          ...(setup.canSample && { sampling: {} }),
+        },
         jsonSchemaValidator,
       },
     )
-    if (setup.samples)
+    if (setup.canSample)
       this.#client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }, { requestId }) =>
-        this.#sampled(params, requestId),
+        this.#onSample(params, requestId),
       )
-    if (setup.asks)
+    if (setup.canElicit)
       this.#client.setRequestHandler(sdk.ElicitRequestSchema, ({ params }, { requestId }) =>
-        this.#asked(params, requestId),
+        this.#onElicit(params, requestId),
       )
-    this.#gone = new Promise((resolve) => {
+    this.#closed = new Promise((resolve) => {
       this.#client.onclose = () => {
         resolve()
         if (!this.open) return
@@ -105,7 +108,7 @@ export class Link {
     })
     this.#client.onerror = (error) => {
       // Of the SDK, which then closes the connection to a child.
-      if (/^ReadBuffer exceeded/.test(error.message)) this.#gotTooMuch = true
+      if (/^ReadBuffer exceeded/.test(error.message)) this.#receivedTooMuch = true
       else if (isHttp(setup.server)) void this.check()
     }
   }
@@ -116,11 +119,11 @@ export class Link {
     const cancel = new AbortController()
     if (signal.aborted) throw signal.reason
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
-    const running = { caller, isAsked: false }
+    const running = { caller, isAwaitingReply: false }
     this.#calls.add(running)
     try {
       const params = { name, arguments: args }
-      const options = { signal: cancel.signal, timeout: never }
+      const options = { signal: cancel.signal, timeout: noTimeout }
       const send = () => this.#client.request({ method: 'tools/call', params }, this.#sdk.CallToolResultSchema, options)
       return await (this.#route.sendFor?.(caller, send) ?? send())
     } finally {
@@ -130,39 +133,43 @@ export class Link {
   }
 
   /** A question belongs to the call in whose answer it stands; where that cannot be told, to the only one that it can be of. */
-  async #asked(params: ElicitRequest['params'], id: unknown): Promise<Reply> {
+  async #onElicit(params: ElicitRequest['params'], id: unknown): Promise<Reply> {
     const { name, logger } = this.#setup
-    const free = [...this.#calls].filter(({ isAsked }) => !isAsked)
-    const told = this.#route.asked?.(id)
-    const own = [...this.#calls].find(({ caller }) => caller === told) ?? (free.length === 1 ? free[0] : undefined)
+    const free = [...this.#calls].filter(({ isAwaitingReply }) => !isAwaitingReply)
+    const askingCaller = this.#route.callerOf?.(id)
+    const ownCall =
+      [...this.#calls].find(({ caller }) => caller === askingCaller) ?? (free.length === 1 ? free[0] : undefined)
     const question = questionOf(params)
-    if (own?.caller.ask === undefined || question === undefined) {
+    if (ownCall?.caller.ask === undefined || question === undefined) {
       logger.warn(
         `A question of the MCP server "${name}" is declined: ${question === undefined ? 'it is too long' : 'nobody can tell in which call it is asked'}.`,
       )
       return { action: 'decline' }
     }
-    own.isAsked = true
+    ownCall.isAwaitingReply = true
     try {
-      return await own.caller.ask(question)
+      return await ownCall.caller.ask(question)
     } finally {
-      own.isAsked = false
+      ownCall.isAwaitingReply = false
     }
   }
 
   /** What the server is told of a failure is that there is no answer. */
-  async #sampled(params: SamplingRequest, id: unknown): Promise<SamplingAnswer> {
+  async #onSample(params: SamplingRequest, id: unknown): Promise<SamplingAnswer> {
     const { name, logger, secrets } = this.#setup
     const running = [...this.#calls]
-    const told = this.#route.asked?.(id)
-    const own = running.find(({ caller }) => caller === told) ?? (running.length === 1 ? running[0] : undefined)
+    const askingCaller = this.#route.callerOf?.(id)
+    const ownCall =
+      running.find(({ caller }) => caller === askingCaller) ?? (running.length === 1 ? running[0] : undefined)
     try {
-      if (own?.caller.sample !== undefined) return await own.caller.sample(params)
+      if (ownCall?.caller.sample !== undefined) return await ownCall.caller.sample(params)
       logger.warn(
         `The MCP server "${name}" asks for an answer of the model, and nobody can tell in which call: refused.`,
       )
     } catch (error) {
-      logger.warn(`A request of the MCP server "${name}" for an answer of the model has failed: ${secrets.tell(error)}`)
+      logger.warn(
+        `A request of the MCP server "${name}" for an answer of the model has failed: ${secrets.describe(error)}`,
+      )
     }
     throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
   }
@@ -175,7 +182,7 @@ export class Link {
   }
 
   /** Settles once no check is under way, which might close the link below a call. */
-  async checked(): Promise<void> {
+  async whenChecked(): Promise<void> {
     await this.#check
   }
 
@@ -183,20 +190,21 @@ export class Link {
     try {
       await this.#client.ping({ timeout: 5_000 })
     } catch (error) {
-      if (!this.answered(error)) await this.#client.close().catch(nothing)
+      if (!this.isServerError(error)) await this.#client.close().catch(ignore)
     }
   }
 
   /** Whether an error is the server's own answer, in JSON-RPC. */
-  answered(error: unknown): boolean {
+  isServerError(error: unknown): boolean {
     const { McpError, ErrorCode } = this.#sdk
     if (!(error instanceof McpError) || !this.open) return false
     return error.code !== ErrorCode.RequestTimeout && error.code !== ErrorCode.ConnectionClosed
   }
 
   /** Where the server sent a message that is too large. */
-  tooLarge(error: unknown): AlliumError | undefined {
-    if (!this.#gotTooMuch && !(error instanceof this.#sdk.McpError && error.code === tooLargeCode)) return undefined
+  tooLargeError(error: unknown): AlliumError | undefined {
+    if (!this.#receivedTooMuch && !(error instanceof this.#sdk.McpError && error.code === tooLargeCode))
+      return undefined
     const { name, maxBytes } = this.#setup
     const message = `The MCP server "${name}" sent a message of more than ${maxBytes} bytes, which was not read. Ask for less, or set the option maxBytes.`
     return new AlliumError('mcp.too_large', message, { expose: true, details: { server: name, maxBytes } })
@@ -208,12 +216,12 @@ export class Link {
   }
 
   /** Where the server wants an authorization that it did not get. */
-  unauthorized(error: unknown): AlliumError | undefined {
+  unauthorizedError(error: unknown): AlliumError | undefined {
     if (!(error instanceof this.#sdk.UnauthorizedError)) return undefined
     const { name, secrets } = this.#setup
-    const message = `The MCP server "${name}" wants an authorization that it did not get: ${secrets.tell(error)}`
+    const message = `The MCP server "${name}" wants an authorization that it did not get: ${secrets.describe(error)}`
     return new AlliumError('mcp.unauthorized', message, {
-      cause: secrets.cleaned(error),
+      cause: secrets.redactError(error),
       expose: true,
       details: { server: name },
     })
@@ -223,12 +231,12 @@ export class Link {
   async close(): Promise<void> {
     this.open = false
     const { farewell, pid } = this.#route
-    if (farewell !== undefined) await this.#within(1_000, farewell())
-    await this.#client.close().catch(nothing)
-    if (pid?.() !== undefined) await this.#within(5_000, this.#gone)
+    if (farewell !== undefined) await this.#waitAtMost(1_000, farewell())
+    await this.#client.close().catch(ignore)
+    if (pid?.() !== undefined) await this.#waitAtMost(5_000, this.#closed)
   }
 
-  async #shake(signal: AbortSignal): Promise<void> {
+  async #handshake(signal: AbortSignal): Promise<void> {
     const { connectTimeout, onTools } = this.#setup
     const cancel = new AbortController()
     // Not the signal itself: the SDK never removes its listener.
@@ -247,52 +255,52 @@ export class Link {
     const tools: Tool[] = []
     if (this.#client.getServerCapabilities()?.tools === undefined) return tools
     let cursor: string | undefined
-    let left = this.#setup.maxBytes
+    let remaining = this.#setup.maxBytes
     for (let page = 0; page < maxPages; page++) {
       const request = { method: 'tools/list' as const, ...(cursor !== undefined && { params: { cursor } }) }
       const options = { timeout: this.#setup.connectTimeout }
       const listed = await this.#client.request(request, this.#sdk.ListToolsResultSchema, options)
-      left -= JSON.stringify(listed.tools).length
-      if (left < 0 || tools.length + listed.tools.length > maxTools) return this.#cut(tools, listed.tools)
+      remaining -= JSON.stringify(listed.tools).length
+      if (remaining < 0 || tools.length + listed.tools.length > maxTools) return this.#limitTools(tools, listed.tools)
       tools.push(...listed.tools)
       cursor = listed.nextCursor
       if (cursor === undefined) return tools
     }
-    return this.#cut(tools, [])
+    return this.#limitTools(tools, [])
   }
 
   /** The tools before the first page that is too much, and as many of it as there may be. */
-  #cut(tools: readonly Tool[], page: readonly Tool[]): Tool[] {
+  #limitTools(tools: readonly Tool[], page: readonly Tool[]): Tool[] {
     const { name, logger, maxBytes } = this.#setup
     const all = [...tools, ...page.slice(0, Math.max(0, maxTools - tools.length))]
-    const kept = JSON.stringify(all).length > maxBytes ? [...tools] : all
+    const listedTools = JSON.stringify(all).length > maxBytes ? [...tools] : all
     logger.warn(
-      `The MCP server "${name}" lists more than ${maxTools} tools, ${maxBytes} bytes or ${maxPages} pages: the agent gets the first ${kept.length} tools.`,
+      `The MCP server "${name}" lists more than ${maxTools} tools, ${maxBytes} bytes or ${maxPages} pages: the agent gets the first ${listedTools.length} tools.`,
     )
-    return kept
+    return listedTools
   }
 
   /** One listing at a time, and a pause behind it: a server may say as often as it likes that its tools have changed. */
   async #relist(): Promise<void> {
-    this.#changed = true
+    this.#toolsChanged = true
     if (this.#relisting) return
     this.#relisting = true
-    while (this.#changed && this.open) {
-      this.#changed = false
-      await this.#takeTools()
-      await this.#pause(pauseOfListings)
+    while (this.#toolsChanged && this.open) {
+      this.#toolsChanged = false
+      await this.#refreshTools()
+      await this.#pause(relistDelay)
     }
     this.#relisting = false
   }
 
-  async #takeTools(): Promise<void> {
+  async #refreshTools(): Promise<void> {
     const { name, logger, secrets, onTools } = this.#setup
     try {
       const tools = await this.#list()
       if (this.open) onTools?.(tools)
     } catch (error) {
       if (this.open)
-        logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.tell(error)}`)
+        logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.describe(error)}`)
     }
   }
 
@@ -305,38 +313,42 @@ export class Link {
   }
 
   /** Waits for a promise, but not longer. */
-  async #within(ms: number, promise: Promise<unknown>): Promise<void> {
+  async #waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
     let timer: NodeJS.Timeout | undefined
-    const late = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
-    await Promise.race([promise.catch(nothing), late])
+    const timedOut = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
+    await Promise.race([promise.catch(ignore), timedOut])
     clearTimeout(timer)
   }
 }
 
 /** The agent's own clock ends a call; the SDK's timer would only be a second one. */
-const never = 2 ** 31 - 1
+const noTimeout = 2 ** 31 - 1
 const maxPages = 100
 const maxTools = 1_000
 /** As the specification of sampling has it. */
 const refusedByClient = -1
-const longestQuestion = 100_000
-const pauseOfListings = 1_000
+const maxQuestionLength = 100_000
+const relistDelay = 1_000
 
 /** Undefined: it is not one to keep with a session. */
 function questionOf(params: ElicitRequest['params']): Question | undefined {
   if (!('requestedSchema' in params)) return undefined
   const question = { message: params.message, schema: { ...params.requestedSchema } as JsonSchema }
-  return JSON.stringify(question).length > longestQuestion ? undefined : question
+  return JSON.stringify(question).length > maxQuestionLength ? undefined : question
 }
 
-function unreachable({ name, server, secrets }: LinkSetup, cause: unknown, said: readonly string[]): AlliumError {
-  const words = said.length === 0 ? '' : ` It said: ${said.join(' · ').slice(0, 500)}`
-  const mend = isHttp(server) ? 'Check its URL and headers.' : 'Check that its program is there, and its variables.'
+function unreachable(
+  { name, server, secrets }: LinkSetup,
+  cause: unknown,
+  stderrLines: readonly string[],
+): AlliumError {
+  const stderrText = stderrLines.length === 0 ? '' : ` It said: ${stderrLines.join(' · ').slice(0, 500)}`
+  const fix = isHttp(server) ? 'Check its URL and headers.' : 'Check that its program is there, and its variables.'
   return new AlliumError(
     'mcp.unreachable',
-    `The MCP server "${name}" (${placeOf(server)}) cannot be reached: ${secrets.tell(cause)}.${words} ${mend}`,
-    { cause: secrets.cleaned(cause), details: { server: name } },
+    `The MCP server "${name}" (${endpointOf(server)}) cannot be reached: ${secrets.describe(cause)}.${stderrText} ${fix}`,
+    { cause: secrets.redactError(cause), details: { server: name } },
   )
 }
 
-function nothing(): void {}
+function ignore(): void {}

@@ -5,7 +5,7 @@ import type { Caller, LinkSetup } from './link.ts'
 import type { McpAuthProvider, McpPrincipalServer } from './server.ts'
 
 /** The connection of one user. */
-interface Place {
+interface PooledConnection {
   readonly key: string
   readonly connection: Connection
   /** As the latest call had it: other fields than tenant and user may be newer. */
@@ -19,12 +19,12 @@ export class PerPrincipal {
   readonly #server: McpPrincipalServer
   readonly #max: number
   /** The one that is idle longest stands first. */
-  readonly #places = new Map<string, Place>()
+  readonly #connections = new Map<string, PooledConnection>()
   /** Whose an authProvider is. */
   readonly #owners = new WeakMap<McpAuthProvider, string>()
   #closing = 0
-  #waiting: (() => void)[] = []
-  #ended = false
+  #waiters: (() => void)[] = []
+  #isClosed = false
 
   constructor(setup: Omit<LinkSetup, 'owner' | 'server'>, server: McpPrincipalServer) {
     this.#setup = setup
@@ -34,17 +34,17 @@ export class PerPrincipal {
 
   /** @throws AlliumError `mcp.unauthorized` where the principal names no user, and what a {@link Connection} throws */
   async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
-    const place = await this.#take(this.#keyOf(caller.principal), caller)
+    const pooled = await this.#acquire(this.#keyOf(caller.principal), caller)
     try {
-      return await place.connection.call(name, args, caller)
+      return await pooled.connection.call(name, args, caller)
     } finally {
-      this.#giveBack(place)
+      this.#release(pooled)
     }
   }
 
   async close(): Promise<void> {
-    this.#ended = true
-    await Promise.all([...this.#places.values()].map(({ connection }) => connection.close()))
+    this.#isClosed = true
+    await Promise.all([...this.#connections.values()].map(({ connection }) => connection.close()))
     this.#wake()
   }
 
@@ -59,44 +59,44 @@ export class PerPrincipal {
     )
   }
 
-  async #take(key: string, { signal, principal }: Caller): Promise<Place> {
+  async #acquire(key: string, { signal, principal }: Caller): Promise<PooledConnection> {
     for (;;) {
       signal.throwIfAborted()
-      if (this.#ended) throw new Error('The agent is disposed.')
-      const place = this.#places.get(key) ?? this.#opened(key, principal)
-      if (place !== undefined) {
-        place.calls++
-        place.principal = principal
-        return place
+      if (this.#isClosed) throw new Error('The agent is disposed.')
+      const pooled = this.#connections.get(key) ?? this.#openNew(key, principal)
+      if (pooled !== undefined) {
+        pooled.calls++
+        pooled.principal = principal
+        return pooled
       }
-      const idle = [...this.#places.values()].find(({ calls }) => calls === 0)
-      await (idle === undefined ? this.#turn(signal) : this.#close(idle))
+      const idle = [...this.#connections.values()].find(({ calls }) => calls === 0)
+      await (idle === undefined ? this.#waitForChange(signal) : this.#close(idle))
     }
   }
 
   /** Undefined: there are too many. */
-  #opened(key: string, principal: unknown): Place | undefined {
-    if (this.#places.size + this.#closing >= this.#max) return undefined
+  #openNew(key: string, principal: unknown): PooledConnection | undefined {
+    if (this.#connections.size + this.#closing >= this.#max) return undefined
     const server = this.#withOwnProvider(key)
-    const setup = { ...this.#setup, server, owner: () => place.principal }
-    const place: Place = { key, principal, calls: 0, connection: new Connection(setup, 'by calls alone') }
-    this.#places.set(key, place)
-    return place
+    const setup = { ...this.#setup, server, owner: () => pooled.principal }
+    const pooled: PooledConnection = { key, principal, calls: 0, connection: new Connection(setup, 'by calls alone') }
+    this.#connections.set(key, pooled)
+    return pooled
   }
 
-  #giveBack(place: Place): void {
-    place.calls--
-    if (place.calls > 0) return
-    this.#places.delete(place.key)
-    this.#places.set(place.key, place)
+  #release(pooled: PooledConnection): void {
+    pooled.calls--
+    if (pooled.calls > 0) return
+    this.#connections.delete(pooled.key)
+    this.#connections.set(pooled.key, pooled)
     this.#wake()
   }
 
-  async #close(place: Place): Promise<void> {
-    this.#places.delete(place.key)
+  async #close(pooled: PooledConnection): Promise<void> {
+    this.#connections.delete(pooled.key)
     this.#closing++
     try {
-      await place.connection.close()
+      await pooled.connection.close()
     } finally {
       this.#closing--
       this.#wake()
@@ -104,18 +104,18 @@ export class PerPrincipal {
   }
 
   /** Until something has changed. */
-  async #turn(signal: AbortSignal): Promise<void> {
+  async #waitForChange(signal: AbortSignal): Promise<void> {
     let wake = () => {}
     await new Promise<void>((resolve) => {
       wake = resolve
-      this.#waiting.push(resolve)
+      this.#waiters.push(resolve)
       signal.addEventListener('abort', wake, { once: true })
     })
     signal.removeEventListener('abort', wake)
   }
 
   #wake(): void {
-    for (const wake of this.#waiting.splice(0)) wake()
+    for (const wake of this.#waiters.splice(0)) wake()
   }
 
   /** A provider keeps tokens: one that two users share would send those of one for the other. */

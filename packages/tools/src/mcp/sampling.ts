@@ -47,23 +47,24 @@ export class Sampling {
   /** @param nth which it is in its call, from 1 @throws what the server is told as a refusal */
   async answer(ctx: ToolExecution, params: SamplingRequest, nth: number): Promise<SamplingAnswer> {
     const { perCall = 10 } = this.#options
-    if (nth > perCall) throw this.#refused(`it asks more than ${perCall} times in one call`)
+    if (nth > perCall) throw this.#refusedError(`it asks more than ${perCall} times in one call`)
     const input = params.messages.map((message) => this.#messageOf(message))
-    if (input.at(-1)?.role !== 'user') throw this.#refused('its last message is not one of the user')
-    const asked = asking(params)
+    if (input.at(-1)?.role !== 'user') throw this.#refusedError('its last message is not one of the user')
+    const recorder = responseRecorder(params)
     const result = await delegate(ctx, this.#agentFor(ctx), input, {
       settings: this.#settingsOf(params),
-      use: [asked.layer],
+      use: [recorder.layer],
     })
-    if (result?.status !== 'completed') throw this.#refused(`the run of its request was ${result?.status ?? 'not run'}`)
-    return { role: 'assistant', content: { type: 'text', text: result.text }, ...asked.told }
+    if (result?.status !== 'completed')
+      throw this.#refusedError(`the run of its request was ${result?.status ?? 'not run'}`)
+    return { role: 'assistant', content: { type: 'text', text: result.text }, ...recorder.told }
   }
 
   #agentFor(ctx: ToolExecution): Agent {
     const { model } = this.#options
-    const own = modelOf(ctx)
+    const agentOptions = modelOf(ctx)
     this.#agent ??= new Agent({
-      ...own,
+      ...agentOptions,
       ...(model !== undefined && { model }),
       name: `mcp:${this.#name}`,
       logger: this.#logger,
@@ -73,9 +74,9 @@ export class Sampling {
   }
 
   #settingsOf({ maxTokens, temperature, stopSequences }: SamplingRequest): Settings {
-    const { maxTokens: most = 4096 } = this.#options
+    const { maxTokens: maxOutputTokens = 4096 } = this.#options
     return {
-      maxOutputTokens: Math.min(maxTokens, most),
+      maxOutputTokens: Math.min(maxTokens, maxOutputTokens),
       ...(temperature !== undefined && { temperature }),
       ...(stopSequences !== undefined && { stop: stopSequences }),
     }
@@ -85,32 +86,32 @@ export class Sampling {
     const parts = (Array.isArray(content) ? content : [content]).map((part): Part => {
       if (part.type === 'text') return { type: 'text', text: part.text }
       if (part.type === 'image' && role === 'user') return { type: 'image', data: part.data, mediaType: part.mimeType }
-      throw this.#refused(`it holds a part of the type "${part.type}"`)
+      throw this.#refusedError(`it holds a part of the type "${part.type}"`)
     })
     return { role, content: parts }
   }
 
-  #refused(why: string): AlliumError {
-    const message = `The MCP server "${this.#name}" asked for an answer of the model, which is refused: ${why}.`
+  #refusedError(reason: string): AlliumError {
+    const message = `The MCP server "${this.#name}" asked for an answer of the model, which is refused: ${reason}.`
     this.#logger.warn(message)
     return new AlliumError('mcp.refused', message)
   }
 }
 
 /** The request's own system message, and what the server is told of the answer besides its text. */
-function asking({ systemPrompt }: SamplingRequest) {
-  const told = { model: '', stopReason: 'endTurn' }
+function responseRecorder({ systemPrompt }: SamplingRequest) {
+  const responseInfo = { model: '', stopReason: 'endTurn' }
   const layer = defineMiddleware({
     name: 'mcp:sampling',
     async model(ctx, next) {
       if (systemPrompt !== undefined) ctx.addSystemMessage(systemPrompt)
       const response = await next()
-      told.model = response.model
-      told.stopReason = stopReasons[response.finishReason] ?? 'endTurn'
+      responseInfo.model = response.model
+      responseInfo.stopReason = stopReasons[response.finishReason] ?? 'endTurn'
       return response
     },
   })
-  return { told, layer }
+  return { told: responseInfo, layer }
 }
 
 const stopReasons: Partial<Record<FinishReason, string>> = { length: 'maxTokens' }

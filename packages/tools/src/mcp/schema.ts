@@ -2,24 +2,24 @@ import { isAlliumError, type JsonSchema, type Logger, type UntrustedSchema } fro
 import { untrustedSchema } from '@allium/json-schema'
 
 /** A server's schema, which is read but never run as code. What is not checked of it is reported once. @throws AlliumError `schema.limits` */
-export function serverSchema(schema: JsonSchema, what: string, logger: Logger): UntrustedSchema {
+export function serverSchema(schema: JsonSchema, subject: string, logger: Logger): UntrustedSchema {
   const read = untrustedSchema(schema)
   const { unchecked } = read
   if (unchecked.length === 0) return read
-  const more = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
+  const suffix = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
   logger.warn(
-    `${what} is checked in part. The model reads all of it, but these parts are not checked: ${unchecked.slice(0, 5).join('; ')}${more}.`,
+    `${subject} is checked in part. The model reads all of it, but these parts are not checked: ${unchecked.slice(0, 5).join('; ')}${suffix}.`,
   )
   return read
 }
 
 /** The same for a schema that no call depends on: one that is too large checks nothing, and that is reported. */
-export function optionalSchema(schema: JsonSchema, what: string, logger: Logger): UntrustedSchema | undefined {
+export function optionalSchema(schema: JsonSchema, subject: string, logger: Logger): UntrustedSchema | undefined {
   try {
-    return serverSchema(schema, what, logger)
+    return serverSchema(schema, subject, logger)
   } catch (error) {
     if (!isAlliumError(error, 'schema.limits')) throw error
-    logger.warn(`${what} is not checked. ${error.message}`)
+    logger.warn(`${subject} is not checked. ${error.message}`)
     return undefined
   }
 }

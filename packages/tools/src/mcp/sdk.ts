@@ -30,11 +30,11 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
 export async function loadSdk(): Promise<Sdk> {
   try {
     const [client, stdio, http, oauth, types] = await Promise.all([
-      import('@modelcontextprotocol/sdk/client/index.js').catch(missing),
-      import('#mcp-stdio').catch(missing),
-      import('@modelcontextprotocol/sdk/client/streamableHttp.js').catch(missing),
-      import('@modelcontextprotocol/sdk/client/auth.js').catch(missing),
-      import('@modelcontextprotocol/sdk/types.js').catch(missing),
+      import('@modelcontextprotocol/sdk/client/index.js').catch(notInstalled),
+      import('#mcp-stdio').catch(notInstalled),
+      import('@modelcontextprotocol/sdk/client/streamableHttp.js').catch(notInstalled),
+      import('@modelcontextprotocol/sdk/client/auth.js').catch(notInstalled),
+      import('@modelcontextprotocol/sdk/types.js').catch(notInstalled),
     ])
     return { ...client, ...stdio, ...http, ...oauth, ...types }
   } catch (cause) {
@@ -46,6 +46,6 @@ export async function loadSdk(): Promise<Sdk> {
   }
 }
 
-function missing(cause: unknown): never {
+function notInstalled(cause: unknown): never {
   throw cause
 }

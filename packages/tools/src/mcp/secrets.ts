@@ -24,20 +24,20 @@ export class Secrets {
   }
 
   /** An error that may be shown to an operator: its own words and those of its causes, and none of its other fields. */
-  cleaned(thrown: unknown): unknown {
+  redactError(thrown: unknown): unknown {
     if (isAlliumError(thrown)) {
       const { code, message, cause, expose, details } = thrown
       return cause === undefined
         ? thrown
-        : new AlliumError(code, message, { cause: this.cleaned(cause), expose, details })
+        : new AlliumError(code, message, { cause: this.redactError(cause), expose, details })
     }
-    const copy = new Error(this.tell(thrown))
+    const copy = new Error(this.describe(thrown))
     if (thrown instanceof Error) copy.name = thrown.name
     return copy
   }
 
   /** `fetch failed: connect ECONNREFUSED 127.0.0.1:80`: what lies below says more. */
-  tell(thrown: unknown): string {
+  describe(thrown: unknown): string {
     const messages: string[] = []
     for (let error = thrown; error !== undefined && messages.length < 3; error = causeOf(error))
       messages.push(messageOf(error))
@@ -54,8 +54,8 @@ export class Secrets {
 export function variables(
   given: readonly string[] | Readonly<Record<string, string | true>> = {},
 ): Record<string, string> {
-  const wanted = Array.isArray(given) ? given.map((name) => [name, true] as const) : Object.entries(given)
-  const filled = wanted.map(([name, value]) => [name, value === true ? process.env[name] : value] as const)
+  const entries = Array.isArray(given) ? given.map((name) => [name, true] as const) : Object.entries(given)
+  const filled = entries.map(([name, value]) => [name, value === true ? process.env[name] : value] as const)
   return Object.fromEntries(filled.filter((entry): entry is readonly [string, string] => entry[1] !== undefined))
 }
 

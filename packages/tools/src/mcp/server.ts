@@ -14,7 +14,7 @@ export interface McpStdioServer {
   cwd?: string
 }
 
-interface HttpPlace {
+interface HttpEndpoint {
   url: string | URL
   /**
    * Sends the requests, those of an authorization too. @default the global fetch; for requests of an authorization to other
@@ -30,7 +30,7 @@ interface HttpPlace {
 }
 
 /** A server that is reached over streamable HTTP, by one connection for all sessions of the agent. */
-export interface McpHttpServer extends HttpPlace {
+export interface McpHttpServer extends HttpEndpoint {
   /**
    * Sent with each request; a function is asked each time, for tokens that expire. It gets the principal of the session whose call it is; undefined for
    * the handshake and the listing of tools, which are the agent's. All share one connection: the server is to go by each request's own headers.
@@ -42,7 +42,7 @@ export interface McpHttpServer extends HttpPlace {
 }
 
 /** A server over streamable HTTP with a connection for each user of each tenant. */
-export type McpPrincipalServer = HttpPlace & {
+export type McpPrincipalServer = HttpEndpoint & {
   /** One connection per tenant and user, made by the first call. A session without a user calls nothing. */
   perPrincipal: true
   /** Sent with each request of a connection; a function is asked each time, with the principal that it is for. */
@@ -90,7 +90,7 @@ export function isHttp(server: McpServer): server is McpHttpServer | McpPrincipa
 }
 
 /** Where a server is, without what may be secret: arguments, query, user and password. */
-export function placeOf(server: McpServer): string {
+export function endpointOf(server: McpServer): string {
   if (!isHttp(server)) return `command ${server.command}`
   const { origin, pathname } = new URL(server.url)
   return origin + pathname

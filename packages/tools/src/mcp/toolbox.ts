@@ -49,10 +49,10 @@ export class Toolbox {
   readonly #logger: Logger
   /** As first listed; undefined until then. */
   #first: Map<string, Tool> | undefined
-  #now = new Set<string>()
+  #currentNames = new Set<string>()
   #warned = new Set<string>()
   /** What the server says of its tools is not what the app has chosen. */
-  #isOther = false
+  #isChanged = false
 
   constructor(options: ToolboxOptions, logger: Logger) {
     this.#options = options
@@ -61,9 +61,9 @@ export class Toolbox {
 
   /** Takes a listing of the server. */
   update(listed: readonly Tool[]): void {
-    const tools = listed.filter(({ name }) => this.#wanted(name))
-    this.#now = new Set(tools.map(({ name }) => name))
-    if (this.#first !== undefined) return this.#differ(tools, this.#first)
+    const tools = listed.filter(({ name }) => this.#isIncluded(name))
+    this.#currentNames = new Set(tools.map(({ name }) => name))
+    if (this.#first !== undefined) return this.#reportChanges(tools, this.#first)
     this.#first = new Map(tools.map((tool) => [tool.name, tool]))
     const { include = [], exclude, name } = this.#options
     const known = new Set(listed.map(({ name }) => name))
@@ -76,8 +76,8 @@ export class Toolbox {
 
   /** Takes the listing of one user, who may have others: only what the model reads of the tools counts. */
   compare(listed: readonly Tool[]): void {
-    const changed = this.#changed(listed)
-    if (changed.length > 0) this.#isOther = true
+    const changed = this.#changedTools(listed)
+    if (changed.length > 0) this.#isChanged = true
     this.#warn(changedTools, names(changed))
   }
 
@@ -85,11 +85,11 @@ export class Toolbox {
   async checkPin(): Promise<void> {
     const { pin, name } = this.#options
     if (pin === undefined) return
-    const own = (await digestOf([...(this.#first?.values() ?? [])].map(definition).sort())).slice(0, 32)
-    if (own === pin) return
-    this.#isOther = true
+    const digest = (await digestOf([...(this.#first?.values() ?? [])].map(definition).sort())).slice(0, 32)
+    if (digest === pin) return
+    this.#isChanged = true
     this.#logger.warn(
-      `The tools of the MCP server "${name}" are not those that were pinned. Look at them; if they are as they should be, pin: '${own}'.`,
+      `The tools of the MCP server "${name}" are not those that were pinned. Look at them; if they are as they should be, pin: '${digest}'.`,
     )
   }
 
@@ -99,11 +99,11 @@ export class Toolbox {
     return listed.flatMap((tool) => {
       const name = this.#nameOf(tool)
       const same = listed.filter((other) => this.#nameOf(other) === name)
-      if (same.length > 1) return this.leftOut(tool.name, `it is called "${name}" here, as ${list(names(same))} are`)
+      if (same.length > 1) return this.skipTool(tool.name, `it is called "${name}" here, as ${list(names(same))} are`)
       try {
         return [this.#toolFor(tool, calls, dialogues)]
       } catch (error) {
-        return this.leftOut(
+        return this.skipTool(
           tool.name,
           messageOf(error)
             .replace(/^The JSON Schema/, 'its schema')
@@ -113,9 +113,9 @@ export class Toolbox {
     })
   }
 
-  leftOut(tool: string, why: string): [] {
+  skipTool(tool: string, reason: string): [] {
     const { name } = this.#options
-    this.#logger.warn(`The tool ${JSON.stringify(tool)} of the MCP server "${name}" is left out: ${why}.`)
+    this.#logger.warn(`The tool ${JSON.stringify(tool)} of the MCP server "${name}" is left out: ${reason}.`)
     return []
   }
 
@@ -126,20 +126,20 @@ export class Toolbox {
   #toolFor(tool: Tool, calls: Calls, dialogues: Dialogues): AnyTool {
     const { timeout, name: server } = this.#options
     const requireApproval = this.#approvalOf(tool.name)
-    const whose = `tool ${JSON.stringify(tool.name)} of the MCP server "${server}"`
-    const schema = serverSchema(tool.inputSchema, `The schema of the ${whose}`, this.#logger)
+    const subject = `tool ${JSON.stringify(tool.name)} of the MCP server "${server}"`
+    const schema = serverSchema(tool.inputSchema, `The schema of the ${subject}`, this.#logger)
     const { outputSchema } = tool
-    const output = outputSchema && optionalSchema(outputSchema, `The output schema of the ${whose}`, this.#logger)
+    const output = outputSchema && optionalSchema(outputSchema, `The output schema of the ${subject}`, this.#logger)
     return {
       name: this.#nameOf(tool),
       description: tool.description ?? tool.title ?? '',
       jsonSchema: tool.inputSchema,
       schema,
-      flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isOther },
+      flow: { ...this.#options.flow, untrusted: true, sends: true, changed: () => this.#isChanged },
       ...(timeout !== undefined && { timeout }),
       ...(requireApproval !== undefined && { requireApproval }),
       execute: async (args: Record<string, unknown>, ctx) => {
-        if (!this.#now.has(tool.name))
+        if (!this.#currentNames.has(tool.name))
           return failure(`The MCP server "${server}" no longer has the tool "${tool.name}".`)
         const result = await dialogues.run(calls, tool.name, args, ctx)
         if (result === undefined) return 'waits for a human'
@@ -161,27 +161,27 @@ export class Toolbox {
     return requireApproval.includes(tool)
   }
 
-  #wanted(tool: string): boolean {
+  #isIncluded(tool: string): boolean {
     const { include, exclude } = this.#options
     return (include?.includes(tool) ?? true) && !exclude.includes(tool)
   }
 
-  #changed(tools: readonly Tool[]): Tool[] {
+  #changedTools(tools: readonly Tool[]): Tool[] {
     return tools.filter((tool) => {
-      const before = this.#first?.get(tool.name)
-      return before !== undefined && definition(before) !== definition(tool)
+      const firstDefinition = this.#first?.get(tool.name)
+      return firstDefinition !== undefined && definition(firstDefinition) !== definition(tool)
     })
   }
 
-  #differ(tools: readonly Tool[], first: ReadonlyMap<string, Tool>): void {
-    const changed = this.#changed(tools)
+  #reportChanges(tools: readonly Tool[], first: ReadonlyMap<string, Tool>): void {
+    const changed = this.#changedTools(tools)
     const isNew = tools.some(({ name }) => !first.has(name))
-    if (changed.length > 0 || isNew) this.#isOther = true
+    if (changed.length > 0 || isNew) this.#isChanged = true
     this.#warn('new tools, which an agent takes at init only', names(tools.filter(({ name }) => !first.has(name))))
     this.#warn(changedTools, names(changed))
     this.#warn(
       'no longer the tools',
-      [...first.keys()].filter((name) => !this.#now.has(name)),
+      [...first.keys()].filter((name) => !this.#currentNames.has(name)),
     )
   }
 

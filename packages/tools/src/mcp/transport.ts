@@ -20,7 +20,7 @@ export interface Route {
   /** Sends a message of a caller's, whose headers it gets. */
   readonly sendFor?: <T>(caller: Caller, send: () => T) => T
   /** In whose call the server asks something, if that can be told. */
-  readonly asked?: (question: unknown) => Caller | undefined
+  readonly callerOf?: (question: unknown) => Caller | undefined
   /** Tells the server that its session ends. */
   readonly farewell?: () => Promise<void>
 }
@@ -73,7 +73,7 @@ async function httpRoute(
     for (const [name, value] of Object.entries(given)) all.set(name, value)
     secrets.add([all.get('authorization') ?? ''])
     const response = await fetch(to, { ...init, headers: all })
-    return callers.listening(await boundedResponse(response, init?.body, maxBytes), init?.body)
+    return callers.trackResponse(await boundedResponse(response, init?.body, maxBytes), init?.body)
   }
   const own = (typeof authProvider === 'function' ? await authProvider(owner()) : authProvider) as
     | OAuthClientProvider
@@ -81,16 +81,16 @@ async function httpRoute(
   const provider = own && withBoundTokens(own, () => logger.warn(unboundToken(name)))
   // The requests of an authorization go elsewhere, and get none of the headers.
   const elsewhere = authorizationFetch({ name, place, fetch: given, allowPrivate, timeout: connectTimeout, logger })
-  const asked =
+  const callerOf =
     provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
-  const send: typeof fetch = (to, init) => (isMessage(init) ? asked(to, init) : elsewhere(to, init))
+  const send: typeof fetch = (to, init) => (isMessage(init) ? callerOf(to, init) : elsewhere(to, init))
   const options = { fetch: send, ...(provider !== undefined && { authProvider: provider }) }
   const transport = new sdk.StreamableHTTPClientTransport(place, options)
   callers.watch(transport)
   return {
     transport,
     sendFor: (caller, send) => callers.sendFor(caller, send),
-    asked: (question) => callers.asked(question),
+    callerOf: (question) => callers.callerOf(question),
     farewell: () => transport.terminateSession(),
   }
 }

@@ -11,7 +11,7 @@ import type {
 } from '@allium/core'
 import { check } from '../check.ts'
 import { agents } from '../runs/run-bench.ts'
-import { storedTurn, waitingTurn } from '../store/bench.ts'
+import { storedTurn, suspendedTurn } from '../store/bench.ts'
 import type { Vault } from '../vault/vault-cases.ts'
 
 /** A store as a whole. A part that it lacks is not tried. */
@@ -47,10 +47,10 @@ export async function erase({ store }: ErasureBench, of: Erasure): Promise<void>
 }
 
 /** Fails where the store still holds one of the texts. */
-export async function checkGone(bench: ErasureBench, texts: readonly string[], what: string): Promise<void> {
-  const held = await bench.contents()
-  const found = texts.filter((text) => held?.includes(text) === true)
-  check(found.length === 0, `${what}, but the store still holds ${found.join(', ')}`)
+export async function checkErased(bench: ErasureBench, texts: readonly string[], claim: string): Promise<void> {
+  const contents = await bench.contents()
+  const remaining = texts.filter((text) => contents?.includes(text) === true)
+  check(remaining.length === 0, `${claim}, but the store still holds ${remaining.join(', ')}`)
 }
 
 /** One run, with its text in all that a store keeps of it. */
@@ -121,7 +121,7 @@ export class ScriptedRun {
 
   #turn(from: number) {
     const { text } = this
-    const { rest } = waitingTurn(text, { [`call ${text}`]: { token: text } }, from)
+    const { rest } = suspendedTurn(text, { [`call ${text}`]: { token: text } }, from)
     return storedTurn({
       ...{ turnId: `turn ${text}`, answer: text, from, rest: { ...rest, state: { text } }, endedAt: 86_400_000 },
       messages: [{ role: 'user', content: [{ type: 'file', data: imageOf(text, 0), mediaType: 'text/plain' }] }],

@@ -1,6 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
-import { checkGone, type ErasureBench, erase, play, ScriptedRun } from './erasure-bench.ts'
+import { checkErased, type ErasureBench, erase, play, ScriptedRun } from './erasure-bench.ts'
 import { randomErasures } from './random-erasures.ts'
 
 const ann: SessionKey = { tenant: 'acme-canary', owner: 'ann-canary', agent: 'agent', sessionId: 'chat-of-ann' }
@@ -14,11 +14,11 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     checkEqual(await play(new ScriptedRun(bench, bob, 'bob says canary')), [], 'and another')
     await bench.wait(1)
     await erase(bench, ann)
-    await checkGone(bench, ['ann says canary', ann.owner, ann.sessionId], 'erase() leaves nothing of an owner')
+    await checkErased(bench, ['ann says canary', ann.owner, ann.sessionId], 'erase() leaves nothing of an owner')
     const held = await bench.contents()
     check(held === undefined || held.includes('bob says canary'), 'and all of the others')
     await erase(bench, { tenant: bob.tenant })
-    await checkGone(bench, ['canary', bob.sessionId], 'erase() leaves nothing of a tenant')
+    await checkErased(bench, ['canary', bob.sessionId], 'erase() leaves nothing of a tenant')
   },
 
   async 'refuses what a run brings that began before, whichever step it is at'(bench) {
@@ -34,7 +34,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
         run,
         steps.slice(at).filter((step) => step !== 'durable' && step !== 'acquire'),
       )
-      await checkGone(bench, [run.text, key.owner, key.sessionId], `Nothing comes back after step ${at}`)
+      await checkErased(bench, [run.text, key.owner, key.sessionId], `Nothing comes back after step ${at}`)
     }
   },
 
@@ -47,7 +47,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     const after = new ScriptedRun(bench, ann, 'second canary')
     checkEqual(await play(after), [], 'Nothing of a run that begins after the erasure is refused')
     await play(before, ['tell', 'placeholders', 'cache', 'append', 'end'])
-    await checkGone(bench, ['first canary'], 'The run from before writes over nothing')
+    await checkErased(bench, ['first canary'], 'The run from before writes over nothing')
     const held = await bench.contents()
     check(held === undefined || held.includes('second canary'), 'and what was stored since then stays')
   },
@@ -79,7 +79,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     checkEqual(await used(), [2], 'also of an owner who was erased')
     await erase(bench, { tenant: ann.tenant })
     checkEqual(await used(), [2], 'and of a tenant')
-    await checkGone(bench, ['canary'], 'Totals have no name')
+    await checkErased(bench, ['canary'], 'Totals have no name')
   },
 
   'leaves nothing where owners are erased at random moments while runs go on': (bench) => randomErasures(bench),

@@ -1,7 +1,7 @@
 import type { SessionKey } from '@allium/core'
 import { check } from '../check.ts'
 import { type Random, seeded } from '../random.ts'
-import { checkGone, type ErasureBench, erase, ScriptedRun } from './erasure-bench.ts'
+import { checkErased, type ErasureBench, erase, ScriptedRun } from './erasure-bench.ts'
 
 const tenants = ['acme-canary', 'globex-canary']
 const owners = ['ann-canary', 'bob-canary']
@@ -43,9 +43,9 @@ export async function randomErasures(bench: ErasureBench): Promise<void> {
   await Promise.all(going)
   const gone = [...erased].flatMap(([name, times]) => Array.from({ length: times }, (_, i) => `<${name}#${i}>`))
   check(gone.length >= rounds, 'Owners were erased')
-  await checkGone(bench, gone, `Nothing comes back (seed ${bench.seed})`)
+  await checkErased(bench, gone, `Nothing comes back (seed ${bench.seed})`)
   for (const tenant of tenants) await erase(bench, { tenant })
-  await checkGone(bench, ['canary'], `In the end nothing is left (seed ${bench.seed})`)
+  await checkErased(bench, ['canary'], `In the end nothing is left (seed ${bench.seed})`)
 }
 
 /** A run whose steps wait at random. What began after an erasure is a run of its own, so that an old one asks for nothing anew. */

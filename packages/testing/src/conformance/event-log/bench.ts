@@ -22,28 +22,28 @@ export const run: RunKey = { key: chat, turnId: 'chat:1' }
 const pauses = [...Array<number>(20).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.02)]
 
 /** What comes without much ado. */
-export async function soon<T>({ wait, eventTtl }: EventLogBench, promise: Promise<T>, what: string): Promise<T> {
-  const nothing = Symbol('nothing yet')
-  const coming = checkResolves(promise, what)
+export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: Promise<T>, claim: string): Promise<T> {
+  const timedOut = Symbol('nothing yet')
+  const coming = checkResolves(promise, claim)
   coming.catch(() => {})
   for (const pause of pauses) {
-    const come = await Promise.race([coming, wait(eventTtl * pause).then((): typeof nothing => nothing)])
-    if (come !== nothing) return come as T
+    const outcome = await Promise.race([coming, wait(eventTtl * pause).then((): typeof timedOut => timedOut)])
+    if (outcome !== timedOut) return outcome as T
   }
-  throw new Nonconformance(`${what}, but nothing came.`)
+  throw new Nonconformance(`${claim}, but nothing came.`)
 }
 
 /** Waits as long until it holds. */
 export async function until(
   { wait, eventTtl }: EventLogBench,
-  holds: () => boolean | Promise<boolean>,
-  what: string,
+  condition: () => boolean | Promise<boolean>,
+  claim: string,
 ): Promise<void> {
   for (const pause of pauses) {
-    if (await holds()) return
+    if (await condition()) return
     await wait(eventTtl * pause)
   }
-  check(await holds(), `${what}, but it did not`)
+  check(await condition(), `${claim}, but it did not`)
 }
 
 /** Somebody who reads a run. */
@@ -57,26 +57,30 @@ export class Reader {
   }
 
   /** The next events; fewer where the run ends. */
-  async take(count: number): Promise<LoggedEvent[]> {
-    const taken: LoggedEvent[] = []
-    while (taken.length < count) {
-      const { done, value } = await soon(this.#bench, this.#events.next(), 'A reader gets the next event, or the end')
-      if (done === true) return taken
-      taken.push(value)
+  async read(count: number): Promise<LoggedEvent[]> {
+    const received: LoggedEvent[] = []
+    while (received.length < count) {
+      const { done, value } = await withinTtl(
+        this.#bench,
+        this.#events.next(),
+        'A reader gets the next event, or the end',
+      )
+      if (done === true) return received
+      received.push(value)
     }
-    return taken
+    return received
   }
 
   /** All events until the run ends. */
   rest(): Promise<LoggedEvent[]> {
-    return this.take(Number.POSITIVE_INFINITY)
+    return this.read(Number.POSITIVE_INFINITY)
   }
 
   next(): Promise<IteratorResult<LoggedEvent, undefined>> {
     return this.#events.next()
   }
 
-  async leave(): Promise<void> {
+  async cancel(): Promise<void> {
     await this.#events.return?.(undefined)
   }
 }

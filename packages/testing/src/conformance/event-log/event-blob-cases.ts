@@ -13,16 +13,16 @@ export const eventBlobCases: EventLogCases = {
     const elsewhere = new Reader(bench, other, { after: 3 })
     const expected = [...files, ...posing]
     checkEqual(
-      (await live.take(expected.length)).map(({ event }) => event),
+      (await live.read(expected.length)).map(({ event }) => event),
       expected,
       'A reader here gets them',
     )
-    const rest = (await elsewhere.take(expected.length - 3)).map(({ event }) => event)
+    const rest = (await elsewhere.read(expected.length - 3)).map(({ event }) => event)
     checkEqual(rest, expected.slice(3), 'and one elsewhere, who comes back')
     await log.append(run, 1, [bytesOf(270_000)], { end: true })
     checkEqual(await eventsIn(bench, other, run, expected.length), [bytesOf(270_000)], 'and the events behind them')
-    await live.leave()
-    await elsewhere.leave()
+    await live.cancel()
+    await elsewhere.cancel()
   },
 
   async 'takes its own copy of the bytes of an event before it waits for anything, and keeps the order'(bench) {

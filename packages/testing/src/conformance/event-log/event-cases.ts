@@ -152,7 +152,7 @@ export const eventCases: EventLogCases = {
     await log.append(earlier, 1, ['earlier'], { end: true })
     for (const of of [run, next]) await log.append(of, 1, ['one'])
     const readers = [log, other].map((one) => new Reader(bench, one))
-    await Promise.all(readers.map((reader) => reader.take(1)))
+    await Promise.all(readers.map((reader) => reader.read(1)))
     const rest = readers.map((reader) => reader.rest())
     await other.delete(chat)
     checkEqual(await Promise.all(rest), [[], []], 'Readers of a deleted run come to their end')

@@ -1,5 +1,5 @@
 import { checkEqual } from '../check.ts'
-import { type EventLogCases, eventsIn, Reader, run, soon } from './bench.ts'
+import { type EventLogCases, eventsIn, Reader, run, withinTtl } from './bench.ts'
 
 /** Who reads a run holds it up in no way. */
 export const readerCases: EventLogCases = {
@@ -7,7 +7,7 @@ export const readerCases: EventLogCases = {
     const { log, other } = bench
     await log.append(run, 1, [])
     const readers = [log, other].map((one) => new Reader(bench, one))
-    const first = readers.map((reader) => reader.take(1))
+    const first = readers.map((reader) => reader.read(1))
     await log.append(run, 1, ['one'])
     const seen = (await Promise.all(first)).map(([one]) => one?.event)
     checkEqual(seen, ['one', 'one'], 'Readers who wait get the event that comes')
@@ -29,8 +29,8 @@ export const readerCases: EventLogCases = {
     const { log, other } = bench
     await log.append(run, 1, [0])
     const slow = new Reader(bench, other)
-    await slow.take(1)
-    for (let i = 1; i <= 300; i++) await soon(bench, log.append(run, 1, [i]), 'append() waits for no reader')
+    await slow.read(1)
+    for (let i = 1; i <= 300; i++) await withinTtl(bench, log.append(run, 1, [i]), 'append() waits for no reader')
     await log.append(run, 1, [], { end: true })
     const late = (await slow.rest()).map(({ event }) => event)
     checkEqual(
@@ -45,12 +45,16 @@ export const readerCases: EventLogCases = {
     await log.append(run, 1, ['one'])
     const aborting = new AbortController()
     const [aborted, left] = [new Reader(bench, other, { signal: aborting.signal }), new Reader(bench, other)]
-    await Promise.all([aborted.take(1), left.take(1)])
+    await Promise.all([aborted.read(1), left.read(1)])
     const ends = Promise.all([aborted.next(), left.next()])
     aborting.abort()
-    await soon(bench, left.leave(), 'Who leaves need not wait for an event')
+    await withinTtl(bench, left.cancel(), 'Who leaves need not wait for an event')
     const over = { done: true, value: undefined }
-    checkEqual(await soon(bench, ends, 'A reader who goes waits no more'), [over, over], 'Who goes gets nothing more')
+    checkEqual(
+      await withinTtl(bench, ends, 'A reader who goes waits no more'),
+      [over, over],
+      'Who goes gets nothing more',
+    )
     const never = new Reader(bench, other, { signal: aborting.signal })
     checkEqual(await never.rest(), [], 'A signal that has aborted lets nobody in')
     await log.append(run, 1, ['two'], { end: true })
@@ -64,11 +68,11 @@ export const readerCases: EventLogCases = {
     for (let i = 0; i < 6; i++) {
       await (i % 2 === 0 ? log : other).append(run, 1, [`${i} a`, `${i} b`, `${i} c`], { end: i === 5 })
       const reader = new Reader(bench, i % 2 === 0 ? other : log, { after })
-      for (const { seq, event } of await reader.take(2)) {
+      for (const { seq, event } of await reader.read(2)) {
         after = seq
         seen.push(event)
       }
-      await soon(bench, reader.leave(), 'A reader may leave')
+      await withinTtl(bench, reader.cancel(), 'A reader may leave')
     }
     seen.push(...(await eventsIn(bench, log, run, after)))
     checkEqual(seen, await eventsIn(bench, other), 'Pieces of a run, read one after the other, are the whole')

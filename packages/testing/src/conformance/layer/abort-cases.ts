@@ -1,15 +1,15 @@
 import type { AgentRun } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { callWork, makeBench, makeLayer, plainSteps, type Scene } from './bench.ts'
-import { at, type CallScope, places, untilAborted } from './inside.ts'
+import { callWork, defaultSteps, makeBench, makeLayer, type Scene } from './bench.ts'
+import { at, type CallScope, hookPlacements, untilAborted } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
-import { completed, passTime, type Ran, runTurn } from './run.ts'
+import { advanceUntil, completed, runTurn, type TurnRun } from './run.ts'
 
 /** An abort ends the run, wherever it meets it, and the session goes on. */
 export const abortCases = {
   async 'takes no notice of an abort after the run'(options: LayerConformanceOptions) {
-    const bench = makeBench(options, { steps: [...plainSteps, ...plainSteps] })
+    const bench = makeBench(options, { steps: [...defaultSteps, ...defaultSteps] })
     const session = bench.session()
     let first: AgentRun | undefined
     const ran = await runTurn(bench, session, (session) => (first = session.run('What is new?')))
@@ -19,9 +19,9 @@ export const abortCases = {
   },
 
   async 'ends with an abort at any moment'(options: LayerConformanceOptions) {
-    let ran: Ran | undefined
+    let ran: TurnRun | undefined
     for (let ticks = 0; ran?.result === undefined && ticks < 2000; ticks += 1 + Math.floor(ticks / 10)) {
-      const bench = makeBench(options, { steps: [...plainSteps, ...plainSteps, ...plainSteps] })
+      const bench = makeBench(options, { steps: [...defaultSteps, ...defaultSteps, ...defaultSteps] })
       const session = bench.session()
       ran = await runTurn(bench, session, undefined, {
         async meanwhile(run) {
@@ -50,7 +50,7 @@ export const abortCases = {
             stalled()
             return { chunks: chunks.slice(0, sent), stall: true }
           },
-          ...plainSteps,
+          ...defaultSteps,
         ],
       }))
   },
@@ -60,7 +60,7 @@ export const abortCases = {
       await aborts(options, `while a tool runs that ${heeds ? 'heeds' : 'ignores'} it`, (stalled) => {
         let first = true
         return {
-          steps: [callWork, ...plainSteps],
+          steps: [callWork, ...defaultSteps],
           work(_, { signal }) {
             if (!first) return 'worked'
             first = false
@@ -73,10 +73,10 @@ export const abortCases = {
 }
 
 async function abortsInside(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
-  for (const place of Object.keys(places(() => {})))
+  for (const place of Object.keys(hookPlacements(() => {})))
     await aborts(options, `while a layer inside waits ${place}`, (stalled) => {
       let first = true
-      const waits = places((ctx) => {
+      const waits = hookPlacements((ctx) => {
         if (!first) return
         first = false
         stalled()
@@ -84,7 +84,7 @@ async function abortsInside(options: LayerConformanceOptions, scope: CallScope):
       })
       const reached = scope === 'tool' || place === 'on the way out'
       return {
-        steps: reached && scope !== 'model' ? [...plainSteps, ...plainSteps] : ['Hello.', ...plainSteps],
+        steps: reached && scope !== 'model' ? [...defaultSteps, ...defaultSteps] : ['Hello.', ...defaultSteps],
         inside: [at(scope, makeLayer(options), waits[place] as never)],
       }
     })
@@ -108,7 +108,7 @@ async function aborts(
       async meanwhile(run) {
         let over = false
         void run.settled().then(() => (over = true))
-        await passTime(bench, () => reached || over)
+        await advanceUntil(bench, () => reached || over)
         run.abort('planted')
       },
     })

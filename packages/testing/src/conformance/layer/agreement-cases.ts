@@ -3,9 +3,9 @@ import { streamedText } from '../../matchers/streamed-text.ts'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
 import { makeBench, makeLayer, type Scene } from './bench.ts'
-import { at, type CallScope } from './inside.ts'
+import { at, type CallScope } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
-import { completed, type Ran, runTurn } from './run.ts'
+import { completed, runTurn, type TurnRun } from './run.ts'
 import { macrotask } from './unhandled.ts'
 
 export const agreementCases = {
@@ -28,14 +28,17 @@ export const agreementCases = {
           return `worked ${n}`
         },
       })
-      return said(await runTurn(bench, bench.session()))
+      return comparable(await runTurn(bench, bench.session()))
     }
     checkEqual(await ran(3), await ran(1), 'Tools that run at once give what they give one after the other')
   },
 }
 
 /** Runs a scene awaited and read, and gives what is the same in both. */
-export async function bothWays(options: LayerConformanceOptions, scene: Scene = {}): Promise<ReturnType<typeof said>> {
+export async function bothWays(
+  options: LayerConformanceOptions,
+  scene: Scene = {},
+): Promise<ReturnType<typeof comparable>> {
   const ran = async (read: boolean) => {
     const bench = makeBench(options, scene)
     const one = await runTurn(bench, bench.session(), undefined, { read })
@@ -46,18 +49,18 @@ export async function bothWays(options: LayerConformanceOptions, scene: Scene = 
     return one
   }
   const [awaited, read] = [await ran(false), await ran(true)]
-  checkEqual(said(read), said(awaited), 'A run that is read gives what one gives that is awaited')
+  checkEqual(comparable(read), comparable(awaited), 'A run that is read gives what one gives that is awaited')
   if (read.result?.status === 'completed')
     checkEqual(
       streamedText(read.events as never),
       textsOf(read.result.messages),
       'What is streamed is what the history has',
     )
-  return said(awaited)
+  return comparable(awaited)
 }
 
 /** What a run came to, without what differs from run to run. */
-export function said({ result, state, history }: Ran) {
+export function comparable({ result, state, history }: TurnRun) {
   const { text, output, status, reason, usage, toolCalls = [] } = result ?? {}
   const calls = toolCalls.map(({ callId, name, args, result: { content, status } }) => ({
     callId,
@@ -87,7 +90,7 @@ async function awaits(options: LayerConformanceOptions, scope: CallScope): Promi
   const slow = await run(true)
   if (options.steps === undefined) completed(slow, 'What is inside takes its time')
   check(slow.result !== undefined, `What is inside takes its time, and the run failed: ${show(slow.error)}`)
-  checkEqual(said(slow), said(await run(false)), 'What is inside may take its time')
+  checkEqual(comparable(slow), comparable(await run(false)), 'What is inside may take its time')
 }
 
 function textsOf(messages: readonly Message[]): string {

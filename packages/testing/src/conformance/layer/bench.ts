@@ -2,8 +2,8 @@ import { Agent, type AgentOptions, type AnyMiddleware, type AnyTool, type Middle
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../scripted-model.ts'
 import type { ScriptedStep } from '../../step.ts'
+import { type HookCall, watchLayer } from './hook-calls.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
-import { type HookCall, watchLayer } from './watch.ts'
 
 /** One agent with the layer under test, between layers of the suite. */
 export interface Bench {
@@ -16,7 +16,7 @@ export interface Bench {
   /** What the tool "work" was called with. */
   executed: Record<string, unknown>[]
   /** The ends that each run has told, once it has told its begin. */
-  ends: Map<string, string[]>
+  runEnds: Map<string, string[]>
   session(more?: { tenant?: string; id?: string }): Session
 }
 
@@ -34,7 +34,7 @@ export interface Scene {
 
 export const callWork: ScriptedStep = { text: 'Let me look.', toolCalls: [{ name: 'work', args: { n: 1 } }] }
 /** A step with a tool call, and an answer. */
-export const plainSteps: readonly ScriptedStep[] = [callWork, 'All is well today.']
+export const defaultSteps: readonly ScriptedStep[] = [callWork, 'All is well today.']
 
 /** The layer under test, made anew where the suite was given a factory. */
 export function makeLayer({ layer }: Pick<LayerConformanceOptions, 'layer'>): AnyMiddleware {
@@ -43,11 +43,11 @@ export function makeLayer({ layer }: Pick<LayerConformanceOptions, 'layer'>): An
 
 export function makeBench(options: LayerConformanceOptions, scene: Scene = {}): Bench {
   const { outside = [], inside = [], work = () => 'worked', layer = makeLayer(options) } = scene
-  const model = scriptedModel(scene.steps ?? options.steps ?? plainSteps)
+  const model = scriptedModel(scene.steps ?? options.steps ?? defaultSteps)
   const clock = manualClock()
   const calls: HookCall[] = []
   const executed: Record<string, unknown>[] = []
-  const ends: Bench['ends'] = new Map()
+  const runEnds: Bench['runEnds'] = new Map()
   const tool: AnyTool = {
     name: 'work',
     description: 'Works',
@@ -73,13 +73,13 @@ export function makeBench(options: LayerConformanceOptions, scene: Scene = {}): 
   agent.use([watchLayer(layer, calls), ...outside])
   agent.use(layer as Middleware, options.config)
   agent.use(inside)
-  agent.on('turn:start', ({ turnId }) => ends.set(turnId, []))
-  agent.on('turn:end', ({ turnId, status }) => ends.set(turnId, [...(ends.get(turnId) ?? []), status]))
+  agent.on('turn:start', ({ turnId }) => runEnds.set(turnId, []))
+  agent.on('turn:end', ({ turnId, status }) => runEnds.set(turnId, [...(runEnds.get(turnId) ?? []), status]))
   const session: Bench['session'] = ({ tenant = 'acme', id = 'chat' } = {}) =>
     agent.session({
       id,
       principal: { userId: 'ada', ...options.principal, tenantId: tenant, tenant },
       context: options.context,
     })
-  return { agent, model, clock, layer, calls, executed, ends, session }
+  return { agent, model, clock, layer, calls, executed, runEnds, session }
 }

@@ -1,8 +1,8 @@
 import type { ScriptedStep } from '../../step.ts'
 import { check, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
-import { callWork, makeBench, makeLayer, plainSteps, type Scene } from './bench.ts'
-import { at, type CallScope, places } from './inside.ts'
+import { callWork, defaultSteps, makeBench, makeLayer, type Scene } from './bench.ts'
+import { at, type CallScope, hookPlacements } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { completed, runTurn } from './run.ts'
 import { macrotask } from './unhandled.ts'
@@ -16,21 +16,21 @@ export const errorCases = {
     await throwsInside(options, 'model')
     const planted = new Error('planted')
     const always = (step: ScriptedStep) => Array.from({ length: 20 }, () => step) // for layers that try again
-    await comesOut(options, 'a model that throws at once', planted, { steps: always(planted) })
+    await checkErrorSurfaces(options, 'a model that throws at once', planted, { steps: always(planted) })
     const later = async () => {
       await macrotask()
       return planted
     }
-    await comesOut(options, 'a model that throws later', planted, { steps: always(later) })
+    await checkErrorSurfaces(options, 'a model that throws later', planted, { steps: always(later) })
     const midway = { text: 'Half an answer', error: planted }
-    await comesOut(options, 'a model that throws after chunks', planted, { steps: always(midway) })
+    await checkErrorSurfaces(options, 'a model that throws after chunks', planted, { steps: always(midway) })
     const second = [callWork, ...always(midway)]
-    await comesOut(options, 'a model that throws in the second step', planted, { steps: second })
+    await checkErrorSurfaces(options, 'a model that throws in the second step', planted, { steps: second })
   },
 
   async 'tool: keeps the failure of a tool a failure'(options: LayerConformanceOptions) {
     const bench = makeBench(options, {
-      steps: plainSteps,
+      steps: defaultSteps,
       work() {
         throw new Error('planted')
       },
@@ -43,33 +43,38 @@ export const errorCases = {
 
 async function throwsInside(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
   const planted = new Error('planted')
-  const throws = places(() => {
+  const throws = hookPlacements(() => {
     throw planted
   })
   for (const [place, hook] of Object.entries(throws))
-    await comesOut(options, `a layer inside that throws ${place}`, planted, {
-      steps: plainSteps,
+    await checkErrorSurfaces(options, `a layer inside that throws ${place}`, planted, {
+      steps: defaultSteps,
       inside: [at(scope, makeLayer(options), hook)],
     })
 }
 
-async function comesOut(options: LayerConformanceOptions, who: string, planted: Error, scene: Scene): Promise<void> {
+async function checkErrorSurfaces(
+  options: LayerConformanceOptions,
+  actor: string,
+  planted: Error,
+  scene: Scene,
+): Promise<void> {
   for (const read of [false, true]) {
     const bench = makeBench(options, scene)
     const { result, error } = await runTurn(bench, bench.session(), undefined, { read })
     if (result !== undefined)
       throw new Nonconformance(
-        `The error of ${who} was swallowed: the run ended ${result.status}. Rethrow what you cannot mend.`,
+        `The error of ${actor} was swallowed: the run ended ${result.status}. Rethrow what you cannot mend.`,
       )
     if (error !== planted && !carries(error, planted))
       throw new Nonconformance(
-        `The error of ${who} comes out, or is the cause of the one that does, but ${show(error)} came. Give { cause: error }.`,
+        `The error of ${actor} comes out, or is the cause of the one that does, but ${show(error)} came. Give { cause: error }.`,
         { cause: error },
       )
     const { suppressed } = planted as { suppressed?: unknown[] }
     if (suppressed !== undefined)
       throw new Nonconformance(
-        `${show(suppressed[0])} was thrown over the error of ${who}, without it as cause. Rethrow the error, or give { cause: error }.`,
+        `${show(suppressed[0])} was thrown over the error of ${actor}, without it as cause. Rethrow the error, or give { cause: error }.`,
         { cause: suppressed[0] },
       )
   }

@@ -1,7 +1,7 @@
 import { check, checkEqual } from '../check.ts'
 import { bothWays } from './agreement-cases.ts'
 import { callWork, makeBench, makeLayer, type Scene } from './bench.ts'
-import { at, type CallScope } from './inside.ts'
+import { at, type CallScope } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { completed, runTurn } from './run.ts'
 
@@ -10,13 +10,13 @@ const answer = 'All is well today.'
 /** A layer outside calls this one not at all, or again. */
 export const reentryCases = {
   async 'turn: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
-    await notCalled(options, 'turn', (ctx) => void (ctx.output = answer))
+    await checkNotCalled(options, 'turn', (ctx) => void (ctx.output = answer))
   },
   async 'model: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
-    await notCalled(options, 'model', (ctx) => ctx.skipCall(answer))
+    await checkNotCalled(options, 'model', (ctx) => ctx.skipCall(answer))
   },
   async 'tool: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
-    await notCalled(options, 'tool', (ctx) => ctx.skipCall('From outside.'))
+    await checkNotCalled(options, 'tool', (ctx) => ctx.skipCall('From outside.'))
   },
 
   async 'model: begins anew when it is called again'(options: LayerConformanceOptions) {
@@ -68,7 +68,7 @@ function twice(scope: CallScope) {
   return { ...layer, reenters: true }
 }
 
-async function notCalled(
+async function checkNotCalled(
   options: LayerConformanceOptions,
   scope: CallScope,
   answers: Parameters<typeof at>[2],

@@ -1,37 +1,37 @@
 import type { Session } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { type Bench, makeBench, makeLayer, plainSteps } from './bench.ts'
-import { at, callScopes } from './inside.ts'
+import { type Bench, defaultSteps, makeBench, makeLayer } from './bench.ts'
+import { at, callScopes } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
-import { completed, type Ran, runTurn } from './run.ts'
+import { completed, runTurn, type TurnRun } from './run.ts'
 
 /** A call inside waits for a human. */
 export const suspensionCases = {
   async 'lets a suspension through, and runs again on resume'(options: LayerConformanceOptions) {
-    const bench = waiting(options)
+    const bench = suspendingBench(options)
     const session = bench.session()
-    const resume = await suspended(bench, session)
+    const resume = await suspendRun(bench, session)
     const seen = bench.calls.length
     const { text } = completed(await resume(), 'A call that waited was approved')
     checkEqual(bench.executed.length, 1, 'A call that was approved runs, once')
     for (const scope of callScopes) {
       if (bench.layer[scope] === undefined) continue
-      const ranIn = (calls: Bench['calls']) => calls.some((call) => call.scope === scope)
-      check(ranIn(bench.calls.slice(0, seen)), `The layer's ${scope} hook runs in the run that is suspended`)
-      check(ranIn(bench.calls.slice(seen)), `The layer's ${scope} hook runs in the one that resumes it`)
+      const calledScope = (calls: Bench['calls']) => calls.some((call) => call.scope === scope)
+      check(calledScope(bench.calls.slice(0, seen)), `The layer's ${scope} hook runs in the run that is suspended`)
+      check(calledScope(bench.calls.slice(seen)), `The layer's ${scope} hook runs in the one that resumes it`)
     }
-    const plain = makeBench(options, { steps: plainSteps })
-    const whole = completed(await runTurn(plain, plain.session()), 'A plain run')
-    checkEqual(text, whole.text, 'A turn that waited comes to what it comes to without')
+    const plain = makeBench(options, { steps: defaultSteps })
+    const completeRun = completed(await runTurn(plain, plain.session()), 'A plain run')
+    checkEqual(text, completeRun.text, 'A turn that waited comes to what it comes to without')
   },
 
   async 'resumes in another process'(options: LayerConformanceOptions) {
-    const first = waiting(options)
+    const first = suspendingBench(options)
     const session = first.session()
-    await suspended(first, session)
+    await suspendRun(first, session)
     const snapshot = JSON.parse(JSON.stringify(session.snapshot()))
-    const second = waiting(options, plainSteps.slice(1))
+    const second = suspendingBench(options, defaultSteps.slice(1))
     const later = second.session()
     await later.open()
     later.restore(snapshot)
@@ -40,9 +40,9 @@ export const suspensionCases = {
   },
 
   async 'gives the model the refusal of a call that waited'(options: LayerConformanceOptions) {
-    const bench = waiting(options)
+    const bench = suspendingBench(options)
     const session = bench.session()
-    await suspended(bench, session)
+    await suspendRun(bench, session)
     const callId = session.pending[0]?.callId ?? ''
     const ran = await runTurn(bench, session, (session) => session.resume({ [callId]: { deny: 'Not today.' } }))
     const { toolCalls } = completed(ran, 'A call that waited was refused')
@@ -51,7 +51,7 @@ export const suspensionCases = {
   },
 }
 
-function waiting(options: LayerConformanceOptions, steps = plainSteps): Bench {
+function suspendingBench(options: LayerConformanceOptions, steps = defaultSteps): Bench {
   const asks = at('tool', makeLayer(options), (ctx, next) =>
     ctx.approval === undefined ? ctx.suspend({ reason: 'planted' }) : next(),
   )
@@ -59,7 +59,7 @@ function waiting(options: LayerConformanceOptions, steps = plainSteps): Bench {
 }
 
 /** Runs until the call waits; gives what approves it. */
-async function suspended(bench: Bench, session: Session): Promise<() => Promise<Ran>> {
+async function suspendRun(bench: Bench, session: Session): Promise<() => Promise<TurnRun>> {
   const { result, error } = await runTurn(bench, session)
   const seen = result === undefined ? `failed: ${show(error)}` : `ended ${result.status}`
   check(result?.status === 'suspended', `A suspension inside ends the run as suspended, but it ${seen}`)
@@ -71,7 +71,7 @@ async function suspended(bench: Bench, session: Session): Promise<() => Promise<
   return () => approve(bench, session)
 }
 
-function approve(bench: Bench, session: Session): Promise<Ran> {
+function approve(bench: Bench, session: Session): Promise<TurnRun> {
   const callId = session.pending[0]?.callId ?? ''
   return runTurn(bench, session, (session) => session.resume({ [callId]: { approve: true } }))
 }

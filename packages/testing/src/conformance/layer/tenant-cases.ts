@@ -4,7 +4,7 @@ import type { ScriptedStep } from '../../step.ts'
 import { checkEqual, Nonconformance } from '../check.ts'
 import { type Bench, makeBench } from './bench.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
-import { completed, finish, type Ran } from './run.ts'
+import { completed, finish, type TurnRun } from './run.ts'
 import { macrotask } from './unhandled.ts'
 
 const names = ['acme', 'globex'] as const
@@ -13,32 +13,32 @@ const secretOf = (tenant: unknown) => `secret-of-${tenant}-4711`
 /** Two tenants with one agent, one session id, one question, and different answers. */
 export const tenantCases = {
   async 'keeps tenants apart'(options: LayerConformanceOptions) {
-    const bench = tellsSecrets(options)
+    const bench = secretBench(options)
     const [acme, globex] = names.map((tenant) => new Tenant(bench, tenant)) as [Tenant, Tenant]
-    await Promise.all([acme.runs(), globex.runs()])
-    await acme.runs()
-    await globex.runs()
+    await Promise.all([acme.runTurns(), globex.runTurns()])
+    await acme.runTurns()
+    await globex.runTurns()
     acme.check(secretOf('globex'))
     globex.check(secretOf('acme'))
   },
 
   async 'keeps to itself what a session is, whoever else runs'(options: LayerConformanceOptions) {
-    const shared = tellsSecrets(options)
+    const shared = secretBench(options)
     const [acme, globex] = names.map((tenant) => new Tenant(shared, tenant)) as [Tenant, Tenant]
-    await Promise.all([acme.runs(), globex.runs()])
-    await globex.runs()
-    await acme.runs()
-    const alone = new Tenant(tellsSecrets(options), 'acme')
-    await alone.runs()
-    await alone.runs()
-    checkEqual(acme.sum(), alone.sum(), 'A session beside another one comes to what it comes to alone')
+    await Promise.all([acme.runTurns(), globex.runTurns()])
+    await globex.runTurns()
+    await acme.runTurns()
+    const loneTenant = new Tenant(secretBench(options), 'acme')
+    await loneTenant.runTurns()
+    await loneTenant.runTurns()
+    checkEqual(acme.sum(), loneTenant.sum(), 'A session beside another one comes to what it comes to alone')
   },
 }
 
 /** One tenant's session, and all that anybody can see of it. */
 class Tenant {
   readonly session: Session
-  readonly #seen: Ran[] = []
+  readonly #runsSeen: TurnRun[] = []
 
   constructor(
     readonly bench: Bench,
@@ -47,17 +47,17 @@ class Tenant {
     this.session = bench.session({ tenant })
   }
 
-  async runs(): Promise<void> {
+  async runTurns(): Promise<void> {
     const end = await finish(this.session.run('What is my balance?'), this.bench, true)
-    const ran: Ran = { ...end, state: { ...this.session.state }, history: this.#history() }
+    const ran: TurnRun = { ...end, state: { ...this.session.state }, history: this.#history() }
     completed(ran, `The run of ${this.tenant}`)
-    this.#seen.push(ran)
+    this.#runsSeen.push(ran)
   }
 
   check(secret: string): void {
     const { session } = this
     const sent = this.bench.model.requests.filter(({ principal }) => tenantIn(principal) === this.tenant)
-    const found = leaks({ seen: this.#seen, snapshot: session.snapshot(), sent }, secret)
+    const found = leaks({ seen: this.#runsSeen, snapshot: session.snapshot(), sent }, secret)
     if (found.length > 0)
       throw new Nonconformance(
         `Tenant "${this.tenant}" can read what another tenant was told, in ${found[0]}. What a layer remembers belongs in ctx.state, or under a key with the tenant.`,
@@ -66,7 +66,7 @@ class Tenant {
 
   sum() {
     const sent = this.bench.model.requests.filter(({ principal }) => tenantIn(principal) === this.tenant)
-    const texts = this.#seen.map(({ result }) => result?.text)
+    const texts = this.#runsSeen.map(({ result }) => result?.text)
     return {
       texts,
       state: { ...this.session.state },
@@ -80,7 +80,7 @@ class Tenant {
   }
 }
 
-function tellsSecrets(options: LayerConformanceOptions): Bench {
+function secretBench(options: LayerConformanceOptions): Bench {
   const step = async ({ principal, messages }: ModelRequest): Promise<ScriptedStep> => {
     await macrotask()
     if (messages.at(-1)?.role === 'tool') return `Your balance is ${secretOf(tenantIn(principal))}.`

@@ -18,18 +18,18 @@ export function macrotask(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-function listen(heard: (error: unknown) => void): () => void {
-  const { process, addEventListener, removeEventListener } = globalThis as unknown as Places
+function listen(onError: (error: unknown) => void): () => void {
+  const { process, addEventListener, removeEventListener } = globalThis as unknown as ProcessEvents
   if (typeof process?.on === 'function') {
-    process.on('unhandledRejection', heard)
-    return () => void process.off('unhandledRejection', heard)
+    process.on('unhandledRejection', onError)
+    return () => void process.off('unhandledRejection', onError)
   }
-  const listener = (event: { reason: unknown }) => heard(event.reason)
+  const listener = (event: { reason: unknown }) => onError(event.reason)
   addEventListener?.('unhandledrejection', listener)
   return () => removeEventListener?.('unhandledrejection', listener)
 }
 
-interface Places {
+interface ProcessEvents {
   process?: {
     on?(name: string, listener: (error: unknown) => void): unknown
     off(name: string, listener: (error: unknown) => void): unknown

@@ -191,10 +191,10 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     for (const asked of [lost, cut, { ...hold('c', 1, 10), run: 'run-2' }, hold('d', 1, 10)])
       await ledger.reserve(asked)
     await wait(ttl + 1)
-    await checkHolds(other, 'run-1', ['a', 'b'])
+    await checkOpenHolds(other, 'run-1', ['a', 'b'])
     await other.settle({ id: 'a', account, amount: 4 }, 4)
-    await checkHolds(ledger, 'run-1', ['b'])
-    await checkHolds(ledger, 'run-%', [])
+    await checkOpenHolds(ledger, 'run-1', ['b'])
+    await checkOpenHolds(ledger, 'run-%', [])
     await checkBalance(ledger, 4, 2)
   },
 
@@ -202,12 +202,12 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     const held = await ledger.reserve(hold('a', 1, 10))
     for (const amount of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await checkRejects(
-        later(() => ledger.reserve(hold('b', amount, 10))),
+        eventually(() => ledger.reserve(hold('b', amount, 10))),
         'ledger.invalid',
         `reserve() of ${amount}`,
       )
       await checkRejects(
-        later(() => ledger.settle(held ?? { id: 'a', account, amount: 1 }, amount)),
+        eventually(() => ledger.settle(held ?? { id: 'a', account, amount: 1 }, amount)),
         'ledger.invalid',
         `settle() of ${amount}`,
       )
@@ -217,11 +217,11 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
 }
 
 /** A ledger may throw at once. */
-async function later<T>(post: () => T | Promise<T>): Promise<T> {
+async function eventually<T>(post: () => T | Promise<T>): Promise<T> {
   return await post()
 }
 
-async function checkHolds(ledger: Ledger, run: string, ids: readonly string[]): Promise<void> {
+async function checkOpenHolds(ledger: Ledger, run: string, ids: readonly string[]): Promise<void> {
   const holds = await ledger.holds?.(run)
   checkEqual(holds?.map(({ id }) => id).sort(), ids, `holds() of ${JSON.stringify(run)}`)
 }

@@ -1,8 +1,8 @@
 import { checkEqual, checkRejects } from '../check.ts'
-import { chat, turnOf, waitingTurn } from '../store/bench.ts'
+import { chat, suspendedTurn, turnOf } from '../store/bench.ts'
 import { bytesOf } from '../store/blob-cases.ts'
 import { allPages } from '../store/pages.ts'
-import { begun, claim, type RunCases, runOf, statusOf } from './run-bench.ts'
+import { claim, type RunCases, runOf, startRun, statusOf } from './run-bench.ts'
 
 const named = (sessionId: string) => ({ ...chat, sessionId })
 
@@ -96,8 +96,10 @@ export const addCases: RunCases = {
 
   async 'uses up the calls that it decides, all or none, once'(bench) {
     const { runs, sessions, other } = bench
-    const { lease } = await begun(bench, runOf('turn-one', chat))
-    await sessions.append(lease, 0, waitingTurn('one', { c1: { token: 't1' }, c2: { token: 't2' } }), { release: true })
+    const { lease } = await startRun(bench, runOf('turn-one', chat))
+    await sessions.append(lease, 0, suspendedTurn('one', { c1: { token: 't1' }, c2: { token: 't2' } }), {
+      release: true,
+    })
     const both = runs.add(runOf('a', chat, { decides: ['c1', 'gone'] }))
     await checkRejects(both, 'approval.used', 'add() that decides a call which does not wait')
     checkEqual(await statusOf(bench, runOf('a', chat)), undefined, 'Nothing was added')
@@ -133,7 +135,7 @@ export const addCases: RunCases = {
 
   async 'records a step once: the first stands'(bench) {
     const { runs } = bench
-    const { lease } = await begun(bench, runOf('one', chat))
+    const { lease } = await startRun(bench, runOf('one', chat))
     const ids = ['one:start', 'tool:é "1"', 'model:0']
     await Promise.all(ids.map((id) => runs.record(lease, 'one', { id, body: `{"id":"${id}"}` })))
     await runs.record(lease, 'one', { id: 'model:0', body: 'again' })

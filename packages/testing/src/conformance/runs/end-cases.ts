@@ -1,6 +1,6 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
-import { chat, isHeld, nowOf, turnOf, waitingTurn } from '../store/bench.ts'
-import { agents, begun, claim, namesOf, type RunBench, type RunCases, runOf, statusOf } from './run-bench.ts'
+import { chat, isHeld, nowOf, suspendedTurn, turnOf } from '../store/bench.ts'
+import { agents, claim, namesOf, type RunBench, type RunCases, runOf, startRun, statusOf } from './run-bench.ts'
 
 const one = runOf('turn-one', chat)
 const failed = { status: 'failed', code: 'run.attempts', reason: 'too often' } as const
@@ -9,7 +9,7 @@ const failed = { status: 'failed', code: 'run.attempts', reason: 'too often' } a
 export const endCases: RunCases = {
   async 'ends with its turn: its steps are forgotten, and the session is free'(bench) {
     const { runs, sessions, other, lease: ms } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await sessions.append(lease, 0, turnOf('one'), { release: true })
     checkEqual(await other.runs.steps(lease, one.run), [], 'Nobody needs its steps any more')
@@ -21,7 +21,7 @@ export const endCases: RunCases = {
 
   async 'gives a run whose end nobody was told to the next, until somebody was'(bench) {
     const { sessions, other, lease: ms, wait } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
     checkEqual(namesOf(await claim(bench, other.runs)), [], 'Who ran it may tell it yet')
     await wait(ms * 2)
@@ -34,7 +34,7 @@ export const endCases: RunCases = {
 
   async 'keeps why a run was asked to stop, whoever runs it then'(bench) {
     const { runs, other, lease: ms, wait } = bench
-    await begun(bench, one)
+    await startRun(bench, one)
     checkEqual(await other.runs.stop({ tenant: 'acme', run: one.run }, 'enough'), true, 'A run can be asked to stop')
     await other.runs.stop({ tenant: 'acme', run: one.run }, 'again')
     checkEqual(await runs.stop({ tenant: 'globex', run: one.run }, 'x'), false, 'Another tenant has no such run')
@@ -44,7 +44,7 @@ export const endCases: RunCases = {
 
   async 'gives a run up with its steps, and frees its session'(bench) {
     const { runs, sessions, other, lease: ms } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await runs.giveUp(lease, one.run, failed)
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
@@ -56,7 +56,7 @@ export const endCases: RunCases = {
 
   async 'runs what was given up again, where its session stands as it stood'(bench) {
     const { runs, other } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await runs.giveUp(lease, one.run, failed)
     await runs.told(lease, one.run)
@@ -74,7 +74,7 @@ export const endCases: RunCases = {
 
   async 'does not run again what has ended, or whose session has gone on'(bench) {
     const { runs, sessions, lease: ms } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A run that goes on')
     await runs.giveUp(lease, one.run, failed)
     const { lease: next } = await sessions.acquire(chat, ms)
@@ -84,9 +84,9 @@ export const endCases: RunCases = {
 
   async 'tells the calls that nobody has decided in time'(bench) {
     const { sessions, other, lease: ms, wait } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     const expiresAt = (await nowOf(bench0(bench))) + ms
-    const turn = waitingTurn('one', { c1: { token: 't1', expiresAt }, c2: { token: 't2' } })
+    const turn = suspendedTurn('one', { c1: { token: 't1', expiresAt }, c2: { token: 't2' } })
     await sessions.append(lease, 0, turn, { release: true })
     checkEqual(await other.runs.expired({ agents, limit: 10 }), [], 'There is still time')
     await wait(ms * 2)
@@ -101,12 +101,12 @@ export const endCases: RunCases = {
 
   async 'forgets what ended long ago, but not what waits for somebody'(bench) {
     const { runs, sessions, other, lease: ms, wait } = bench
-    const { lease } = await begun(bench, one)
+    const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
     await runs.told(lease, one.run)
     const waits = runOf('turn-two', { ...chat, sessionId: 'waits' })
-    const { lease: second } = await begun(bench, waits)
-    await sessions.append(second, 0, waitingTurn('two', { c1: { token: 't' } }), { release: true })
+    const { lease: second } = await startRun(bench, waits)
+    await sessions.append(second, 0, suspendedTurn('two', { c1: { token: 't' } }), { release: true })
     await runs.told(second, waits.run)
     await runs.add(runOf('queued', { ...chat, sessionId: 'queued' }, { agent: 'another' }))
     checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 0, 'Nothing is old yet')
@@ -121,8 +121,8 @@ export const endCases: RunCases = {
 
   async 'goes with its session'(bench) {
     const { sessions, other } = bench
-    await begun(bench, one)
-    await begun(bench, runOf('other', { ...chat, sessionId: 'other' }))
+    await startRun(bench, one)
+    await startRun(bench, runOf('other', { ...chat, sessionId: 'other' }))
     await other.sessions.delete(chat)
     checkEqual(await statusOf(bench, one), undefined, 'A session that is deleted takes its runs with it')
     await sessions.erase({ tenant: 'acme', owner: 'ann' })

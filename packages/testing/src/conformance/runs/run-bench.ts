@@ -27,11 +27,14 @@ export function runOf(run: string, key: SessionKey, more: Partial<NewDurableRun>
 }
 
 /** Adds a run and takes it at once. */
-export async function begun({ runs, lease: ms }: RunBench, given: NewDurableRun): Promise<AddedRun & { lease: Lease }> {
-  const { lease, ...added } = await runs.add(given, { claim: ms })
+export async function startRun(
+  { runs, lease: ms }: RunBench,
+  newRun: NewDurableRun,
+): Promise<AddedRun & { lease: Lease }> {
+  const { lease, ...added } = await runs.add(newRun, { claim: ms })
   check(
     lease !== undefined,
-    `add() gives the lease of a run whose time has come and whose session is free (${given.run})`,
+    `add() gives the lease of a run whose time has come and whose session is free (${newRun.run})`,
   )
   return { ...added, lease }
 }

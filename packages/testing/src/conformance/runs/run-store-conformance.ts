@@ -3,10 +3,10 @@ import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { addCases } from './add-cases.ts'
+import { claimCases } from './claim-cases.ts'
 import { endCases } from './end-cases.ts'
 import type { RunStoreParts } from './run-bench.ts'
 import { stepBlobCases } from './step-blob-cases.ts'
-import { takeCases } from './take-cases.ts'
 
 /** Makes an empty store for one case; one in this process goes by the clock that it is given. */
 export type MakeRunStore = (given: { clock: ManualClock }) => RunStoreParts | Promise<RunStoreParts>
@@ -24,7 +24,7 @@ export interface RunStoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...addCases, ...takeCases, ...endCases, ...stepBlobCases }
+const caseList = { ...addCases, ...claimCases, ...endCases, ...stepBlobCases }
 
 const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, wait: true, skip: true }
 

@@ -1,7 +1,7 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { turnOf } from '../store/bench.ts'
 import { bytesOf, imagesIn, largeValues, turnWith } from '../store/blob-cases.ts'
-import { begun, claim, type RunCases, runOf } from './run-bench.ts'
+import { claim, type RunCases, runOf, startRun } from './run-bench.ts'
 
 const chat = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
@@ -9,7 +9,7 @@ const chat = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 export const stepBlobCases: RunCases = {
   async 'gives back steps with large bytes, base64 and data URLs as they were given'(bench) {
     const { runs, other, lease: ms } = bench
-    const { lease } = await begun({ ...bench, lease: ms * 100 }, runOf('one', chat))
+    const { lease } = await startRun({ ...bench, lease: ms * 100 }, runOf('one', chat))
     const posing = [{ $blob: 0 }, '{"$blobs":[]}\n{"$blob":0}', { $$blob: 0 }]
     const bodies = [[largeValues(), { result: bytesOf(270_000) }], posing, JSON.stringify(posing), [[], { a: 1n }]]
     for (const [i, body] of bodies.entries()) await runs.record(lease, 'one', { id: `s${i}`, body })
@@ -20,7 +20,7 @@ export const stepBlobCases: RunCases = {
 
   async 'takes its own copy of the bytes of a step before it waits for anything'(bench) {
     const { runs, other, lease: ms } = bench
-    const { lease } = await begun({ ...bench, lease: ms * 100 }, runOf('one', chat))
+    const { lease } = await startRun({ ...bench, lease: ms * 100 }, runOf('one', chat))
     const body = bytesOf(270_000)
     const recorded = runs.record(lease, 'one', { id: 's', body })
     body.fill(0)
@@ -33,10 +33,10 @@ export const stepBlobCases: RunCases = {
     const { runs, other, sessions, lease: ms } = bench
     const image = bytesOf(270_000)
     const one = runOf('one', chat, { task: image })
-    const { lease } = await begun({ ...bench, lease: ms * 100 }, one)
+    const { lease } = await startRun({ ...bench, lease: ms * 100 }, one)
     for (const id of ['a', 'b']) await runs.record(lease, 'one', { id, body: [image] })
     const kept = { ...chat, sessionId: 'kept' }
-    const { lease: second } = await begun({ ...bench, lease: ms * 100 }, runOf('two', kept))
+    const { lease: second } = await startRun({ ...bench, lease: ms * 100 }, runOf('two', kept))
     await runs.record(second, 'two', { id: 'a', body: image })
     await sessions.append(lease, 0, { ...turnWith(image), turnId: 'one' }, { release: true })
     checkEqual(imagesIn(await other.sessions.load(chat)), [image], 'The turn of the run has the image')
@@ -70,13 +70,13 @@ export const stepBlobCases: RunCases = {
   async 'does not record a step with an image once the lease is lost or the run was erased'(bench) {
     const { runs, other, sessions, lease: ms } = bench
     const image = bytesOf(1_000_000)
-    const { lease } = await begun({ ...bench, lease: ms * 100 }, runOf('one', chat))
+    const { lease } = await startRun({ ...bench, lease: ms * 100 }, runOf('one', chat))
     const recorded = runs.record(lease, 'one', { id: 's', body: image }).catch(() => {})
     await sessions.erase({ tenant: 'acme', owner: 'ann' })
     await recorded
     checkEqual(await other.runs.steps(lease, 'one'), [], 'Nothing of an erased run is left')
     await checkRejects(runs.record(lease, 'one', { id: 't', body: image }), 'store.fenced', 'record() of an erased run')
-    const again = await begun({ ...bench, lease: ms * 100 }, runOf('two', chat))
+    const again = await startRun({ ...bench, lease: ms * 100 }, runOf('two', chat))
     await runs.record(again.lease, 'two', { id: 's', body: image })
     checkEqual((await other.runs.steps(again.lease, 'two'))[0]?.body, image, 'A later run has its image')
     await sessions.append(again.lease, 0, { ...turnOf('done'), turnId: 'two' })

@@ -31,8 +31,15 @@ export function turnOf(text: string, from = 0, state: Record<string, unknown> = 
 export function storedTurn(turn: Pick<StoredTurn, 'turnId' | 'messages' | 'rest'> & Partial<StoredTurn>): StoredTurn {
   const usage = { inputTokens: 0, outputTokens: 0, calls: 0 }
   const { turnId } = turn
-  const own = { rootId: turnId, agent: 'agent', status: 'completed', startedAt: 1000, endedAt: 2000, from: 0 } as const
-  return { ...own, usage, answer: null, records: [], ...turn }
+  const baseTurn = {
+    rootId: turnId,
+    agent: 'agent',
+    status: 'completed',
+    startedAt: 1000,
+    endedAt: 2000,
+    from: 0,
+  } as const
+  return { ...baseTurn, usage, answer: null, records: [], ...turn }
 }
 
 /** The same run while it goes on. */
@@ -42,15 +49,15 @@ export function runningTurn(text: string, from = 0, more: Partial<StoredTurn> = 
 }
 
 /** A run that waits for decisions on these calls, each with its token. */
-export function waitingTurn(
+export function suspendedTurn(
   text: string,
   waiting: Readonly<Record<string, { token: string; expiresAt?: number }>>,
   from = 0,
 ): StoredTurn {
   const { turnId, ...turn } = turnOf(text, from)
   const calls: Suspension['calls'] = {}
-  for (const [callId, own] of Object.entries(waiting))
-    calls[callId] = { name: `tool-of-${callId}`, turnId, sent: 'a', args: 'b', schema: 'c', ...own }
+  for (const [callId, baseTurn] of Object.entries(waiting))
+    calls[callId] = { name: `tool-of-${callId}`, turnId, sent: 'a', args: 'b', schema: 'c', ...baseTurn }
   const suspension = { turnId, rootId: turnId, stepIndex: 1, state: {}, calls }
   return { ...turn, turnId, status: 'suspended', rest: { ...turn.rest, suspension } }
 }
@@ -58,7 +65,7 @@ export function waitingTurn(
 /** The time by the store's clock, as who finds a session taken is told about it. */
 export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
   const key = { ...chat, sessionId: 'tells the time' }
-  const lease = await take(store, key, ms * 100)
+  const lease = await acquireLease(store, key, ms * 100)
   const { heldUntil } = await store.acquire(key, ms)
   check(
     Number.isFinite(heldUntil),
@@ -69,7 +76,7 @@ export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
 }
 
 /** Takes a session that nobody has. */
-export async function take(store: SessionStore, key: SessionKey, ms: number): Promise<Lease> {
+export async function acquireLease(store: SessionStore, key: SessionKey, ms: number): Promise<Lease> {
   const { lease } = await store.acquire(key, ms)
   check(lease !== undefined, `acquire() gives a lease of a session that nobody has (${JSON.stringify(key)})`)
   return lease
@@ -87,7 +94,7 @@ export async function isHeld(store: SessionStore, key: SessionKey, ms: number): 
 
 /** Takes the session for as long as many turns may need, appends them one after the other, and gives it free. */
 export async function add({ store, lease: ms }: StoreBench, key: SessionKey, ...turns: StoredTurn[]): Promise<void> {
-  const lease = await take(store, key, ms * 100)
+  const lease = await acquireLease(store, key, ms * 100)
   let { version } = lease
   try {
     for (const turn of turns) await store.append(lease, version++, turn)

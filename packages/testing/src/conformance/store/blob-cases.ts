@@ -1,7 +1,7 @@
 import type { Message, Part, StoredTurn } from '@allium/core'
 import { checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { add, chat, runningTurn, type StoreBench, type StoreCases, storedTurn, take, turnOf } from './bench.ts'
+import { acquireLease, add, chat, runningTurn, type StoreBench, type StoreCases, storedTurn, turnOf } from './bench.ts'
 
 /** Images and files: a store may keep their bytes apart from the text, and one copy for many messages. */
 export const blobCases: StoreCases = {
@@ -16,7 +16,7 @@ export const blobCases: StoreCases = {
   async 'gives back the images of a run that goes on, and of the turn that it becomes'(bench) {
     const { store, other, lease: ms } = bench
     const [image] = largeValues()
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const { messages } = turnWith(image)
     await store.checkpoint(lease, 0, runningTurn('look'))
     await store.checkpoint(lease, 0, runningTurn('look', 0, { messages }))
@@ -38,7 +38,7 @@ export const blobCases: StoreCases = {
   async 'takes its own copy of bytes before it waits for anything'(bench) {
     const { store, other, lease: ms } = bench
     const data = bytesOf(270_000)
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const appended = store.append(lease, 0, turnWith(data), { release: true })
     data.fill(0)
     await appended
@@ -47,9 +47,9 @@ export const blobCases: StoreCases = {
 
   async 'knows a turn with an image again after the lease was lost'(bench) {
     const { store, lease: ms } = bench
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.append(lease, 0, turnWith(bytesOf(270_000)), { release: true })
-    await take(store, chat, ms * 100)
+    await acquireLease(store, chat, ms * 100)
     const again = await store.append(lease, 0, turnWith(bytesOf(270_000))).then(() => undefined, show)
     checkEqual(again, undefined, 'append() of a turn that is stored changes nothing, also without the lease')
     checkEqual((await store.load(chat))?.version, 1, 'It is appended once')
@@ -108,7 +108,7 @@ export const blobCases: StoreCases = {
 
   async 'does not store an image of a run that was deleted meanwhile'(bench) {
     const { store, other, lease: ms } = bench
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const appended = store.append(lease, 0, turnWith(bytesOf(1_000_000)))
     await Promise.allSettled([appended, store.delete(chat)])
     checkEqual(await other.load(chat), undefined, 'A session that was deleted while an image was written stays deleted')

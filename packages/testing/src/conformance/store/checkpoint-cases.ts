@@ -1,11 +1,11 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
-import { add, chat, runningTurn, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+import { acquireLease, add, chat, runningTurn, type StoreCases, textsIn, turnOf } from './bench.ts'
 
 /** A run is kept while it goes on. */
 export const checkpointCases: StoreCases = {
   async 'keeps a checkpoint beside the history, and raises no version for it'(bench) {
     const { store, other, lease: ms } = bench
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const first = runningTurn('one')
     await store.checkpoint(lease, 0, first)
     const begun = { version: 0, owner: chat.owner, history: [], rest: { state: {} }, open: first }
@@ -22,7 +22,7 @@ export const checkpointCases: StoreCases = {
   },
 
   async 'keeps the last checkpoint alone'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one'))
     const later = runningTurn('one', 0, { messages: turnOf('more').messages, rest: { state: { step: 2 } } })
     await store.checkpoint(lease, 0, later)
@@ -33,18 +33,18 @@ export const checkpointCases: StoreCases = {
   },
 
   async 'tells who takes a session that a run was left open in it'({ store, other, lease: ms, wait }) {
-    const first = await take(store, chat, ms)
+    const first = await acquireLease(store, chat, ms)
     check(first.open === undefined, 'A new session has no open run')
     await store.checkpoint(first, 0, runningTurn('one'))
     await wait(ms * 2)
-    const second = await take(other, chat, ms * 100)
+    const second = await acquireLease(other, chat, ms * 100)
     checkEqual([second.open, second.version], [true, 0], 'The lease of a session with an open run tells of it')
     await other.append(second, 0, turnOf('one'), { release: true })
-    check((await take(store, chat, ms)).open === undefined, 'A run that was appended is open no more')
+    check((await acquireLease(store, chat, ms)).open === undefined, 'A run that was appended is open no more')
   },
 
   async 'forgets a checkpoint when its run is appended, or another one'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one'))
     await store.append(lease, 0, turnOf('one'))
     checkEqual((await other.load(chat))?.open, undefined, 'A run that was appended is open no more')
@@ -55,11 +55,11 @@ export const checkpointCases: StoreCases = {
   },
 
   async 'refuses the checkpoint of who has lost the session'({ store, other, lease: ms, wait }) {
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     const late = () => store.checkpoint(stale, 0, runningTurn('late'))
     await wait(ms * 2)
     await checkRejects(late(), 'store.fenced', 'checkpoint() after the lease ran out')
-    const fresh = await take(other, chat, ms * 100)
+    const fresh = await acquireLease(other, chat, ms * 100)
     await checkRejects(late(), 'store.fenced', 'checkpoint() with a lease that was lost')
     await other.checkpoint(fresh, 0, runningTurn('fresh'))
     await checkRejects(late(), 'store.fenced', 'checkpoint() with a lease that was lost')
@@ -72,7 +72,7 @@ export const checkpointCases: StoreCases = {
   async 'refuses a checkpoint for another version, beyond the end, or of a run that has ended'(bench) {
     const { store, other, lease: ms } = bench
     await add(bench, chat, turnOf('one'))
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const refused = (version: number, turn = runningTurn('two', 2), what = `for version ${version}`) =>
       checkRejects(store.checkpoint(lease, version, turn), 'store.conflict', `checkpoint() ${what} of 1`)
     await refused(0)

@@ -1,6 +1,6 @@
 import type { Message, StoredTurn } from '@allium/core'
 import { check, checkEqual, checkRejects } from '../check.ts'
-import { add, chat, type StoreCases, take, textsIn, turnOf, waitingTurn } from './bench.ts'
+import { acquireLease, add, chat, type StoreCases, suspendedTurn, textsIn, turnOf } from './bench.ts'
 import { richTurn, texts } from './samples.ts'
 
 /** What goes in comes out. */
@@ -17,7 +17,7 @@ export const contentCases: StoreCases = {
       { startedAt: 1e308 },
     ]
     for (const field of broken) {
-      const lease = await take(store, chat, ms * 10)
+      const lease = await acquireLease(store, chat, ms * 10)
       const turn = { ...turnOf('two', 2), ...field } as StoredTurn
       for (const write of ['append', 'checkpoint'] as const)
         await checkRejects(
@@ -47,7 +47,7 @@ export const contentCases: StoreCases = {
   },
 
   async 'takes times of a clock that counts parts of a millisecond'(bench) {
-    const waiting = waitingTurn('parts', { c1: { token: 'a token', expiresAt: 4_000_000_000_000.25 } })
+    const waiting = suspendedTurn('parts', { c1: { token: 'a token', expiresAt: 4_000_000_000_000.25 } })
     await add(bench, chat, { ...waiting, startedAt: 1000.25, endedAt: 2000.75 })
     const { startedAt = 0, endedAt = 0 } = (await bench.other.find(chat, { turnId: waiting.turnId })) ?? {}
     checkEqual(

@@ -1,6 +1,6 @@
 import type { StoredSession, StoredTurn } from '@allium/core'
 import { checkEqual } from '../check.ts'
-import { add, chat, type StoreCases, take } from './bench.ts'
+import { acquireLease, add, chat, type StoreCases } from './bench.ts'
 import { fullTurn, richTurn } from './samples.ts'
 
 /** What a store keeps is its own. */
@@ -23,7 +23,7 @@ export const copyCases: StoreCases = {
 
   async 'copies what is appended before append() gives its promise back'(bench) {
     const turn = richTurn()
-    const lease = await take(bench.store, chat, bench.lease)
+    const lease = await acquireLease(bench.store, chat, bench.lease)
     const appending = bench.store.append(lease, 0, turn)
     spoil(turn.messages, turn.rest)
     await appending
@@ -41,7 +41,7 @@ export const copyCases: StoreCases = {
 
   async 'keeps and gives copies of open runs, found ones, lists and records too'(bench) {
     const { store, lease: ms } = bench
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const open = fullTurn(0)
     const keeping = store.checkpoint(lease, 0, open)
     spoil(open)

@@ -1,7 +1,17 @@
 import { isAlliumError, type SessionKey } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { add, chat, nowOf, runningTurn, type StoreBench, type StoreCases, take, turnOf, waitingTurn } from './bench.ts'
+import {
+  acquireLease,
+  add,
+  chat,
+  nowOf,
+  runningTurn,
+  type StoreBench,
+  type StoreCases,
+  suspendedTurn,
+  turnOf,
+} from './bench.ts'
 
 const named = (sessionId: string): SessionKey => ({ ...chat, sessionId })
 
@@ -48,7 +58,7 @@ export const eraseCases: StoreCases = {
     await add(bench, named('old'), turnOf('one'))
     await add(bench, { ...named('old'), tenant: 'globex' }, turnOf('one'))
     await add(bench, named('again'), turnOf('one'))
-    await store.checkpoint(await take(store, named('lost'), ms), 0, runningTurn('one'))
+    await store.checkpoint(await acquireLease(store, named('lost'), ms), 0, runningTurn('one'))
     checkEqual(await store.expire({ olderThan: ms * 10 }), 0, 'What is new is not forgotten')
     await wait(ms * 20)
     await add(bench, named('again'), turnOf('two', 2))
@@ -66,10 +76,10 @@ export const eraseCases: StoreCases = {
     await add(
       bench,
       named('waits'),
-      waitingTurn('one', { c1: { token: 't', expiresAt: expiresAt - ms * 49 }, c2: { token: 'u', expiresAt } }),
+      suspendedTurn('one', { c1: { token: 't', expiresAt: expiresAt - ms * 49 }, c2: { token: 'u', expiresAt } }),
     )
-    await add(bench, named('waited'), waitingTurn('one', { c3: { token: 'v', expiresAt: expiresAt - ms * 49 } }))
-    const lease = await take(store, named('taken'), ms * 100)
+    await add(bench, named('waited'), suspendedTurn('one', { c3: { token: 'v', expiresAt: expiresAt - ms * 49 } }))
+    const lease = await acquireLease(store, named('taken'), ms * 100)
     await wait(ms * 20)
     checkEqual(await store.expire({ olderThan: ms * 10 }), 1, 'expire() leaves what is taken or waits')
     checkEqual(await listed(bench), ['taken', 'waits'], 'A call that can be approved, and a live lease, keep a session')
@@ -88,7 +98,7 @@ async function listed({ other }: StoreBench): Promise<string[]> {
 
 /** The run that is open, and its lease, come to nothing when the session is forgotten. */
 async function forgetsOpen({ store, other, lease: ms }: StoreBench, forget: () => Promise<void>): Promise<void> {
-  const lease = await take(store, chat, ms * 100)
+  const lease = await acquireLease(store, chat, ms * 100)
   await store.checkpoint(lease, 0, runningTurn('one'))
   await forget()
   for (const [what, late] of [
@@ -107,6 +117,6 @@ async function forgetsOpen({ store, other, lease: ms }: StoreBench, forget: () =
   checkEqual(await other.load(chat), undefined, 'The session stays forgotten')
   checkEqual(await other.find(chat, { turnId: 'turn-one' }), undefined, 'and its run is not found')
   checkEqual((await other.list({ tenant: chat.tenant, limit: 10 })).items, [], 'nor listed')
-  const { open, version } = await take(other, chat, ms)
+  const { open, version } = await acquireLease(other, chat, ms)
   checkEqual([open, version], [undefined, 0], 'Who takes it then begins anew, at once')
 }

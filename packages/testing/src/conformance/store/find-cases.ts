@@ -1,6 +1,6 @@
 import type { SessionKey, StoredTurn } from '@allium/core'
 import { checkEqual } from '../check.ts'
-import { add, chat, runningTurn, type StoreCases, take, turnOf } from './bench.ts'
+import { acquireLease, add, chat, runningTurn, type StoreCases, turnOf } from './bench.ts'
 import { fullTurn } from './samples.ts'
 
 /** Runs come back one by one, and a session as it was. */
@@ -10,7 +10,7 @@ export const findCases: StoreCases = {
     const two = turnOf('two', 2)
     await add(bench, chat, one, two)
     const open = runningTurn('three', 4, { idempotencyKey: 'k3', inputDigest: 'd3' })
-    await bench.store.checkpoint(await take(bench.store, chat, bench.lease * 100), 2, open)
+    await bench.store.checkpoint(await acquireLease(bench.store, chat, bench.lease * 100), 2, open)
     for (const turn of [one, two, open]) {
       const { turnId, idempotencyKey } = turn
       checkEqual(await bench.other.find(chat, { turnId }), turn, 'find() by the id of a run gives the run')
@@ -22,7 +22,7 @@ export const findCases: StoreCases = {
   async 'finds a run by the version that it made'(bench) {
     const turns = [turnOf('one'), turnOf('two', 2), turnOf('three', 4)]
     await add(bench, chat, ...turns)
-    await bench.store.checkpoint(await take(bench.store, chat, bench.lease * 100), 3, runningTurn('four', 6))
+    await bench.store.checkpoint(await acquireLease(bench.store, chat, bench.lease * 100), 3, runningTurn('four', 6))
     const found = await Promise.all([1, 2, 3].map((version) => bench.other.find(chat, { version })))
     checkEqual(found, turns, 'find() by a version gives the run whose append made it')
     for (const version of [-1, 0, 4])
@@ -57,7 +57,7 @@ export const findCases: StoreCases = {
   async 'gives back every field of a run, while it goes on and when it has ended'(bench) {
     const { store, other, lease: ms } = bench
     await add(bench, chat, turnOf('one'))
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const { endedAt: _, ...begun } = fullTurn(1)
     const open: StoredTurn = { ...begun, status: 'running' }
     await store.checkpoint(lease, 1, open)
@@ -69,7 +69,7 @@ export const findCases: StoreCases = {
   async 'loads a session as it was after any number of turns'(bench) {
     const [one, two, three] = [turnOf('one'), turnOf('two', 2), turnOf('three', 1)]
     await add(bench, chat, one, two, three)
-    const lease = await take(bench.store, chat, bench.lease * 100)
+    const lease = await acquireLease(bench.store, chat, bench.lease * 100)
     await bench.store.checkpoint(lease, 3, runningTurn('open', 3))
     const after = async (version: number) => await bench.other.load(chat, { version })
     const was = (version: number, { rest }: StoredTurn, ...history: StoredTurn['messages']) =>

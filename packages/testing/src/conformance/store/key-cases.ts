@@ -1,7 +1,17 @@
 import type { SessionKey, SessionStore } from '@allium/core'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
-import { add, chat, isHeld, type StoreBench, type StoreCases, take, textsIn, turnOf, waitingTurn } from './bench.ts'
+import {
+  acquireLease,
+  add,
+  chat,
+  isHeld,
+  type StoreBench,
+  type StoreCases,
+  suspendedTurn,
+  textsIn,
+  turnOf,
+} from './bench.ts'
 import { allPages } from './pages.ts'
 
 /** No session is another one. */
@@ -86,9 +96,9 @@ export const keyCases: StoreCases = {
       { ...chat, sessionId: name },
     ])
     const taken: SessionKey[] = []
-    for (const key of keys) if (await takes(bench, key)) taken.push(key)
+    for (const key of keys) if (await canAcquire(bench, key)) taken.push(key)
     check(taken.length >= 4, 'Ordinary names are taken')
-    await eachHasItsOwn(bench.other, taken)
+    await checkSeparate(bench.other, taken)
   },
 
   async 'gives nothing of a session to who knows its id, but is another tenant'(bench) {
@@ -113,7 +123,7 @@ export const keyCases: StoreCases = {
         `The owner ${JSON.stringify(owner)} finds nothing`,
       )
     const bob = { ...chat, owner: 'bob' }
-    const lease = await take(bench.store, chat, bench.lease)
+    const lease = await acquireLease(bench.store, chat, bench.lease)
     check(!(await isHeld(bench.other, bob, bench.lease)), 'and waits for nobody: a lease tells nothing')
     await bench.store.release(lease)
     await bench.other.delete(bob)
@@ -122,7 +132,7 @@ export const keyCases: StoreCases = {
 
   async 'gives nothing of a session to who knows its id, but asks as another agent'(bench) {
     const { store, other, lease: ms } = bench
-    await add(bench, chat, { ...waitingTurn('secret', { c1: { token: 't1' } }), idempotencyKey: 'k1' })
+    await add(bench, chat, { ...suspendedTurn('secret', { c1: { token: 't1' } }), idempotencyKey: 'k1' })
     const lax: SessionKey = { ...chat, agent: 'lax' }
     const found = [
       await other.load(lax),
@@ -136,8 +146,8 @@ export const keyCases: StoreCases = {
       found.map(() => undefined),
       'Another agent finds nothing by the id, a run, a key or a token',
     )
-    const lease = await take(store, chat, ms * 100)
-    const own = await take(other, lax, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
+    const own = await acquireLease(other, lax, ms * 100)
     checkEqual([own.version, own.open], [0, undefined], 'It takes a session of its own')
     await checkRejects(
       other.append({ ...own, key: chat }, 1, turnOf('late', 2)),
@@ -154,7 +164,11 @@ export const keyCases: StoreCases = {
     const names = ['strict', 'lax', 'third']
     for (const agent of names)
       for (const sessionId of ['a', 'b'])
-        await add(bench, { ...chat, agent, sessionId }, waitingTurn(agent, { c1: { token: `${agent} ${sessionId}` } }))
+        await add(
+          bench,
+          { ...chat, agent, sessionId },
+          suspendedTurn(agent, { c1: { token: `${agent} ${sessionId}` } }),
+        )
     const { tenant } = chat
     for (const agents of [['strict'], ['lax', 'third'], ['STRICT', 'strict '], []]) {
       const keys = agents.filter((name) => names.includes(name)).flatMap((agent) => [`${agent} a`, `${agent} b`])
@@ -172,7 +186,7 @@ export const keyCases: StoreCases = {
 
 async function keepApart(bench: StoreBench, keys: readonly SessionKey[]): Promise<void> {
   for (const key of keys) await add(bench, key, turnOf(nameOf(key)))
-  await eachHasItsOwn(bench.other, keys)
+  await checkSeparate(bench.other, keys)
   for (const [i, key] of keys.entries()) {
     await bench.store.delete(key)
     checkEqual(await bench.other.load(key), undefined, `delete() forgets ${nameOf(key)}`)
@@ -186,7 +200,7 @@ async function keepApart(bench: StoreBench, keys: readonly SessionKey[]): Promis
   }
 }
 
-async function eachHasItsOwn(store: SessionStore, keys: readonly SessionKey[]): Promise<void> {
+async function checkSeparate(store: SessionStore, keys: readonly SessionKey[]): Promise<void> {
   for (const key of keys) {
     const stored = await store.load(key)
     checkEqual(stored?.version, 1, `${nameOf(key)} has its own version`)
@@ -196,7 +210,7 @@ async function eachHasItsOwn(store: SessionStore, keys: readonly SessionKey[]): 
 }
 
 /** Whether the store takes the key; it may refuse it by throwing. */
-async function takes(bench: StoreBench, key: SessionKey): Promise<boolean> {
+async function canAcquire(bench: StoreBench, key: SessionKey): Promise<boolean> {
   const acquired = await bench.store.acquire(key, bench.lease).catch(() => undefined)
   if (acquired === undefined) return false
   const { lease } = acquired

@@ -1,14 +1,14 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
-import { chat, isHeld, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+import { acquireLease, chat, isHeld, type StoreCases, textsIn, turnOf } from './bench.ts'
 
 /** One writer at a time, and no late one. */
 export const leaseCases: StoreCases = {
   async 'refuses a session that somebody has'({ store, other, lease: ms }) {
-    await take(store, chat, ms)
+    await acquireLease(store, chat, ms)
     check(await isHeld(other, chat, ms), 'acquire() of a session that is taken gives no lease')
     check(await isHeld(store, chat, ms), 'also in the process that has it')
-    await take(other, { ...chat, sessionId: 'other' }, ms)
-    await take(other, { ...chat, tenant: 'other' }, ms)
+    await acquireLease(other, { ...chat, sessionId: 'other' }, ms)
+    await acquireLease(other, { ...chat, tenant: 'other' }, ms)
   },
 
   async 'gives a session to exactly one of many who ask at once'({ store, other, lease: ms }) {
@@ -21,7 +21,7 @@ export const leaseCases: StoreCases = {
     const { store, other, lease: ms, wait } = bench
     const tokens: number[] = []
     const next = async () => {
-      const lease = await take(tokens.length % 2 === 0 ? store : other, chat, ms)
+      const lease = await acquireLease(tokens.length % 2 === 0 ? store : other, chat, ms)
       tokens.push(lease.token)
       return lease
     }
@@ -41,17 +41,17 @@ export const leaseCases: StoreCases = {
   },
 
   async 'ends a lease when its time is up, and gives the session to the next'({ store, other, lease: ms, wait }) {
-    await take(store, chat, ms)
+    await acquireLease(store, chat, ms)
     await wait(ms / 2)
     check(await isHeld(other, chat, ms), 'A lease lasts as long as was asked for')
     await wait(ms)
-    await take(other, chat, ms)
+    await acquireLease(other, chat, ms)
   },
 
   async 'refuses a late writer whose session somebody else has by now'({ store, other, lease: ms, wait }) {
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
-    const fresh = await take(other, chat, ms)
+    const fresh = await acquireLease(other, chat, ms)
     await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() with a lease that was lost')
     await other.append(fresh, 0, turnOf('fresh'))
     await checkRejects(store.append(stale, 1, turnOf('late', 2)), 'store.fenced', 'append() with a lease that was lost')
@@ -59,9 +59,9 @@ export const leaseCases: StoreCases = {
   },
 
   async 'refuses a late writer also after the next has come and gone'({ store, other, lease: ms, wait }) {
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
-    const fresh = await take(other, chat, ms)
+    const fresh = await acquireLease(other, chat, ms)
     await other.release(fresh)
     await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() with a lease that was lost')
     await checkRejects(other.append(fresh, 0, turnOf('late')), 'store.fenced', 'append() after release()')
@@ -69,7 +69,7 @@ export const leaseCases: StoreCases = {
   },
 
   async 'refuses a writer whose lease ran out, until it is renewed, if nobody else came'({ store, lease: ms, wait }) {
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
     await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() after the lease ran out')
     checkEqual(await store.renew(stale, ms), true, 'renew() of a lease that ran out and that nobody took gives true')
@@ -77,7 +77,7 @@ export const leaseCases: StoreCases = {
   },
 
   async 'prolongs a lease that is renewed, from now on'({ store, other, lease: ms, wait }) {
-    const lease = await take(store, chat, ms)
+    const lease = await acquireLease(store, chat, ms)
     for (let i = 0; i < 5; i++) {
       await wait(ms * 0.6)
       checkEqual(await store.renew(lease, ms), true, 'renew() of a lease that is held gives true')
@@ -85,31 +85,31 @@ export const leaseCases: StoreCases = {
     }
     await store.append(lease, 0, turnOf('long'))
     await wait(ms * 2)
-    await take(other, chat, ms)
+    await acquireLease(other, chat, ms)
   },
 
   async 'does not renew a lease that somebody else has by now'({ store, other, lease: ms, wait }) {
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
-    const fresh = await take(other, chat, ms)
+    const fresh = await acquireLease(other, chat, ms)
     checkEqual(await store.renew(stale, ms * 100), false, 'renew() of a lost lease gives false')
     checkEqual(await other.renew(fresh, ms), true, 'The new holder keeps its lease')
     await wait(ms * 2)
-    await take(store, chat, ms)
+    await acquireLease(store, chat, ms)
   },
 
   async 'frees a session at once when it is released, also twice'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms)
+    const lease = await acquireLease(store, chat, ms)
     await store.release(lease)
     await store.release(lease)
     checkEqual(await store.renew(lease, ms), false, 'renew() after release() gives false')
-    await take(other, chat, ms)
+    await acquireLease(other, chat, ms)
   },
 
   async 'does not free a session that somebody else has by now'({ store, other, lease: ms, wait }) {
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
-    const fresh = await take(other, chat, ms)
+    const fresh = await acquireLease(other, chat, ms)
     await store.release(stale)
     check(await isHeld(store, chat, ms), 'release() with a stale lease frees nothing')
     await other.append(fresh, 0, turnOf('mine'))

@@ -1,7 +1,7 @@
 import type { SessionKey, StoredTurn } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { hostileNames } from '../hostile-names.ts'
-import { add, chat, nowOf, runningTurn, type StoreBench, type StoreCases, take, turnOf } from './bench.ts'
+import { acquireLease, add, chat, nowOf, runningTurn, type StoreBench, type StoreCases, turnOf } from './bench.ts'
 import { allPages, pageOrNothing } from './pages.ts'
 
 const tenant = 'acme'
@@ -77,7 +77,7 @@ export const listCases: StoreCases = {
   async 'lists a session while its first run goes on, but not one that was only taken'(bench) {
     const { store, other, lease: ms } = bench
     await add(bench, { ...chat, sessionId: 'taken' })
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one'))
     const status = async () =>
       (await other.list({ tenant, limit: 10 })).items.map(({ key, version, status }) => [key, version, status])

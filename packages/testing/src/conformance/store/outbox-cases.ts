@@ -1,6 +1,6 @@
 import type { OutboxRecord, StoredRecord, StoredTurn } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
-import { add, chat, runningTurn, type StoreBench, type StoreCases, take, turnOf } from './bench.ts'
+import { acquireLease, add, chat, runningTurn, type StoreBench, type StoreCases, turnOf } from './bench.ts'
 
 /** Long enough for a record to be out of the way. */
 const hour = 3_600_000
@@ -10,7 +10,7 @@ export const outboxCases: StoreCases = {
   async 'gives records once their run is appended, the oldest first, and not before'(bench) {
     const { store, other, lease: ms, wait } = bench
     const [one, two] = [recording('one', 0, 2), recording('two', 2, 1)]
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one', 0, { records: one.records }))
     await store.append(lease, 1, recording('refused', 0, 1)).catch(() => {})
     checkEqual(await other.outbox.take('bills', 10, hour), [], 'Nothing is in the outbox while a run goes on')
@@ -28,7 +28,7 @@ export const outboxCases: StoreCases = {
   },
 
   async 'gives the records of a run once, though it was appended twice'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const turn = recording('one', 0, 2)
     await store.append(lease, 0, turn)
     await other.append(lease, 0, turn)

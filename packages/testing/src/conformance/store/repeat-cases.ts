@@ -1,11 +1,11 @@
 import type { SessionStore, StoredTurn } from '@allium/core'
 import { check, checkEqual, checkRejects, checkResolves } from '../check.ts'
-import { add, chat, isHeld, runningTurn, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+import { acquireLease, add, chat, isHeld, runningTurn, type StoreCases, textsIn, turnOf } from './bench.ts'
 
 /** A run is appended once. */
 export const repeatCases: StoreCases = {
   async 'takes a run once, however often it is appended'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const again = (one: SessionStore, version = 0) =>
       checkResolves(one.append(lease, version, turnOf('one')), 'append() takes the same run again')
     await Promise.all([store, other, store, other].map((one) => again(one)))
@@ -18,7 +18,7 @@ export const repeatCases: StoreCases = {
 
   async 'takes a run that was appended for done, also from who has lost the session'(bench) {
     const { store, other, lease: ms, wait } = bench
-    const stale = await take(store, chat, ms)
+    const stale = await acquireLease(store, chat, ms)
     const again = () =>
       checkResolves(
         store.append(stale, 0, turnOf('one'), { release: true }),
@@ -27,7 +27,7 @@ export const repeatCases: StoreCases = {
     await store.append(stale, 0, turnOf('one'))
     await wait(ms * 2)
     await again()
-    const fresh = await take(other, chat, ms * 100)
+    const fresh = await acquireLease(other, chat, ms * 100)
     await other.checkpoint(fresh, 1, runningTurn('two', 2))
     await again()
     check(await isHeld(store, chat, ms), 'append() with a lease that was lost gives nothing back')
@@ -42,7 +42,7 @@ export const repeatCases: StoreCases = {
     const { store, other, lease: ms } = bench
     const first = turnOf('one')
     await add(bench, chat, first)
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     const others: Partial<StoredTurn>[] = [
       { messages: turnOf('two').messages },
       { rest: { state: { said: 'two' } } },
@@ -64,7 +64,7 @@ export const repeatCases: StoreCases = {
   },
 
   async 'refuses a run that begins beyond the end of the history'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await checkRejects(store.append(lease, 0, turnOf('gap', 1)), 'store.conflict', 'append() from message 1 of none')
     await store.append(lease, 0, turnOf('one'))
     await checkRejects(store.append(lease, 1, turnOf('gap', 3)), 'store.conflict', 'append() from message 3 of 2')
@@ -73,13 +73,13 @@ export const repeatCases: StoreCases = {
   },
 
   async 'gives the session free with a run, where that is asked for'({ store, other, lease: ms }) {
-    const first = await take(store, chat, ms * 100)
+    const first = await acquireLease(store, chat, ms * 100)
     await store.append(first, 0, turnOf('one'))
     check(await isHeld(other, chat, ms), 'append() alone keeps the lease')
     await store.append(first, 0, turnOf('one'), { release: true })
-    const second = await take(other, chat, ms * 100)
+    const second = await acquireLease(other, chat, ms * 100)
     await other.append(second, 1, turnOf('two', 2), { release: true })
     checkEqual(await other.renew(second, ms), false, 'renew() of a lease that was given back gives false')
-    await take(store, chat, ms)
+    await acquireLease(store, chat, ms)
   },
 }

@@ -2,7 +2,7 @@ import { checkOptions, type KeysOf, type SessionStore } from '@allium/core'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
-import { adoptCases } from './adopt-cases.ts'
+import { assignAgentCases } from './assign-agent-cases.ts'
 import type { StoreBench } from './bench.ts'
 import { blobCases } from './blob-cases.ts'
 import { checkpointCases } from './checkpoint-cases.ts'
@@ -14,10 +14,10 @@ import { keyCases } from './key-cases.ts'
 import { leaseCases } from './lease-cases.ts'
 import { listCases } from './list-cases.ts'
 import { outboxCases } from './outbox-cases.ts'
+import { pendingCases } from './pending-cases.ts'
 import { randomTenants } from './random-cases.ts'
 import { repeatCases } from './repeat-cases.ts'
 import { versionCases } from './version-cases.ts'
-import { waitingCases } from './waiting-cases.ts'
 
 /** Makes an empty store for one case. Its leases run by this clock, which the suite moves. */
 export type MakeStore = (given: { clock: ManualClock }) => SessionStore | Promise<SessionStore>
@@ -65,9 +65,9 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
     ...repeatCases,
     ...findCases,
     ...keyCases,
-    ...adoptCases,
+    ...assignAgentCases,
     ...listCases,
-    ...waitingCases,
+    ...pendingCases,
     ...eraseCases,
     ...outboxCases,
     'holds for 50 tenants that do random things at once': (bench: StoreBench) => randomTenants(bench, seed),

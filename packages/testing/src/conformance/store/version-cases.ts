@@ -1,19 +1,23 @@
 import { isAlliumError } from '@allium/core'
 import { check, checkEqual, checkRejects, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
-import { add, chat, type StoreCases, take, textsIn, turnOf } from './bench.ts'
+import { acquireLease, add, chat, type StoreCases, textsIn, turnOf } from './bench.ts'
 
 /** Never a lost update. */
 export const versionCases: StoreCases = {
   async 'counts the turns, and tells the number with a session and with a lease'(bench) {
-    checkEqual((await take(bench.store, { ...chat, sessionId: 'new' }, bench.lease)).version, 0, 'A new session has 0')
+    checkEqual(
+      (await acquireLease(bench.store, { ...chat, sessionId: 'new' }, bench.lease)).version,
+      0,
+      'A new session has 0',
+    )
     await add(bench, chat, turnOf('one'), turnOf('two', 2))
     checkEqual((await bench.other.load(chat))?.version, 2, 'load() tells the number of turns')
-    checkEqual((await take(bench.other, chat, bench.lease)).version, 2, 'acquire() tells the number of turns')
+    checkEqual((await acquireLease(bench.other, chat, bench.lease)).version, 2, 'acquire() tells the number of turns')
   },
 
   async 'refuses a turn for another version, older or newer, and stores nothing of it'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.append(lease, 0, turnOf('one'))
     await checkRejects(store.append(lease, 0, turnOf('again', 2)), 'store.conflict', 'append() for an older version')
     await checkRejects(store.append(lease, 2, turnOf('ahead', 2)), 'store.conflict', 'append() for a version to come')
@@ -23,7 +27,7 @@ export const versionCases: StoreCases = {
   },
 
   async 'lets exactly one of two turns for one version win, however they race'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     for (let version = 0; version < 10; version++) {
       const names = ['left', 'right'].map((side) => `${side}-${version}`)
       const ends = await Promise.allSettled(
@@ -43,7 +47,7 @@ export const versionCases: StoreCases = {
   },
 
   async 'does not bring a session back that was deleted under a run'({ store, other, lease: ms }) {
-    const lease = await take(store, chat, ms * 100)
+    const lease = await acquireLease(store, chat, ms * 100)
     await store.append(lease, 0, turnOf('one'))
     await other.delete(chat)
     const late = await store.append(lease, 1, turnOf('two', 2)).then(

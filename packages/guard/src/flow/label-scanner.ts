@@ -1,0 +1,54 @@
+import type { Message, Part, ToolResultPart, TurnPlan } from '@allium/core'
+import { hasNewLabels, type Labels, mergeLabels, toLabels } from './labels.ts'
+
+type FrozenMessage = Readonly<Message>
+const noLabels: Labels = {}
+
+/**
+ * Finds the labels of what a model is sent: results of tools by what these declare, attachments. It goes by the messages and
+ * not by the calls, so that it does not matter which layer gave a result, or when.
+ */
+export class LabelScanner {
+  /** Messages cannot change any more; what their tools declare belongs to one list of tools. */
+  readonly #cache = new WeakMap<readonly unknown[], WeakMap<FrozenMessage, Labels>>()
+
+  labelsOf(messages: readonly FrozenMessage[], plan: TurnPlan): Labels {
+    let cache = this.#cache.get(plan.tools)
+    if (cache === undefined) this.#cache.set(plan.tools, (cache = new WeakMap()))
+    let labels = noLabels
+    for (const message of messages) {
+      if (typeof message.content === 'string') continue
+      let messageLabels = Object.isFrozen(message) ? cache.get(message) : undefined
+      if (messageLabels === undefined) cache.set(message, (messageLabels = labelsOfMessage(message, plan)))
+      if (hasNewLabels(labels, messageLabels)) labels = mergeLabels(labels, messageLabels)
+    }
+    return labels
+  }
+}
+
+/** Of a message that is nobody's but the model's: what the provider brought into it. */
+export function labelsOfMessage({ role, content }: FrozenMessage, plan: TurnPlan): Labels {
+  if (typeof content === 'string') return noLabels
+  let labels = noLabels
+  for (const part of content) labels = mergeLabels(labels, labelsOfPart(part, role, plan))
+  return labels
+}
+
+export function isAttachment({ type }: Part): boolean {
+  return type === 'file' || type === 'image'
+}
+
+function labelsOfPart(part: Part, role: Message['role'], plan: TurnPlan): Labels {
+  if (part.type === 'tool-result') return labelsOfResult(part, plan)
+  return role === 'user' && isAttachment(part) ? { untrusted: { kind: 'attachment' } } : noLabels
+}
+
+/** Results that the framework writes for calls that did not run, or were cut. */
+const frameworkResults: ReadonlySet<unknown> = new Set(['Cancelled.', 'Interrupted.', 'Not approved.', 'Denied.'])
+
+/** What a layer said of a result counts; else what its tool says of all. A tool that nobody knows may bring anything. */
+function labelsOfResult({ name, callId, flow, missing, content, isError }: ToolResultPart, plan: TurnPlan): Labels {
+  if (missing === true || name === plan.answerTool || (isError === true && frameworkResults.has(content)))
+    return noLabels
+  return toLabels(flow ?? plan.flowOf(name) ?? { untrusted: true }, { kind: 'tool', tool: name, callId })
+}

@@ -1,0 +1,30 @@
+import type { TurnContext } from '@allium/core'
+
+/** Where a guard looks. */
+export type GuardTarget = 'input' | 'output' | 'toolResults'
+
+/** A guard found something; what it was is not told. */
+export interface GuardFound {
+  type: 'guard:found'
+  layer: string
+  where: GuardTarget
+  /** The type of the detector. */
+  found: string
+  action: string
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'guard:found': GuardFound
+  }
+}
+
+export function emitFound(ctx: Pick<TurnContext, 'emit'>, found: Omit<GuardFound, 'type'>): void {
+  ctx.emit({ type: 'guard:found', ...found })
+}
+
+export const targetNames: Record<GuardTarget, string> = {
+  input: 'input',
+  output: 'answer',
+  toolResults: 'result of a tool',
+}

@@ -1,0 +1,189 @@
+import {
+  type DisplayContext,
+  type DisplayText,
+  type Message,
+  sessionKeyOf,
+  sharedStore,
+  type TurnContext,
+  type Vault,
+  type Writer,
+} from '@allium/core'
+import { LRUCache } from 'lru-cache'
+
+/** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
+export interface PiiVault extends Vault {}
+
+type VaultContext = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
+
+/** The placeholders of the last sessions. */
+export class PlaceholderVaults {
+  readonly #layer: string
+  readonly #vault: Vault | undefined
+  #cache: LRUCache<string, Promise<Placeholders>> | undefined
+
+  constructor(layer: string, vault: Vault | undefined) {
+    this.#layer = layer
+    this.#vault = vault
+  }
+
+  /** Where they are kept beyond this process, if they are. */
+  vaultFor(ctx: Pick<VaultContext, 'find'>): Vault | undefined {
+    return this.#vault ?? ctx.find(sharedStore)?.vault
+  }
+
+  /** Those of a session, the same for all who ask. A new turn looks into the vault again: another process may have run the last one. */
+  get(ctx: VaultContext, { isNewTurn = false } = {}): Promise<Placeholders> {
+    const key = this.#keyOf(ctx)
+    // Made by the first session: it takes its room at once.
+    this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
+    const vault = this.vaultFor(ctx)
+    const known = isNewTurn && vault !== undefined ? undefined : this.#cache.get(key)
+    if (known !== undefined)
+      return isNewTurn ? known.then((placeholders) => placeholders.advancePast(ctx.history)) : known
+    const opening = Placeholders.open(key, vault, ctx)
+    this.#cache.set(key, opening)
+    opening.catch(() => this.#cache?.delete(key))
+    return opening
+  }
+
+  /** Those of a session that nobody runs here: read alone, so that a run which goes on keeps its own. */
+  async read(ctx: DisplayContext): Promise<Placeholders | undefined> {
+    const key = this.#keyOf(ctx)
+    const vault = this.vaultFor(ctx)
+    return vault === undefined ? this.#cache?.get(key) : Placeholders.open(key, vault)
+  }
+
+  #keyOf(ctx: Pick<VaultContext, 'sessionKey'>): string {
+    return `${this.#layer}:${sessionKeyOf(ctx)}`
+  }
+}
+
+/** The placeholders of a session, with what they stand for. */
+export class Placeholders {
+  readonly #key: string
+  readonly #vault: Vault | undefined
+  readonly #values = new Map<string, string>()
+  readonly #placeholderNames = new Map<string, string>()
+  readonly #lastNumbers = new Map<string, number>()
+  /** What came in with the input. Who writes a placeholder does not bring its value. */
+  readonly #fromInput = new Set<string>()
+  readonly #numbers = new Set<string>()
+  /** So much was there to save when it was saved last. */
+  #savedSize = 0
+  #saving: Promise<unknown> = Promise.resolve()
+  /** Messages of the history whose placeholders are known. */
+  #readMessages = 0
+
+  static async open(
+    key: string,
+    vault: Vault | undefined,
+    { history }: Pick<VaultContext, 'history'> = { history: [] },
+  ): Promise<Placeholders> {
+    const placeholders = new Placeholders(key, vault)
+    const { numbers = '', own = '', ...values } = (await vault?.load(key)) ?? {}
+    for (const [name, value] of Object.entries(values)) placeholders.#add(name, value)
+    for (const name of numbers.match(pattern) ?? []) placeholders.#numbers.add(name)
+    for (const name of own.match(pattern) ?? []) placeholders.#fromInput.add(name)
+    placeholders.#savedSize = placeholders.#size
+    return placeholders.advancePast(history)
+  }
+
+  private constructor(key: string, vault: Vault | undefined) {
+    this.#key = key
+    this.#vault = vault
+  }
+
+  /** Numbers go on behind those of the history, so that none comes to mean another value: an answer from a cache brings its own. */
+  advancePast(history: VaultContext['history']): this {
+    if (history.length < this.#readMessages) this.#readMessages = 0
+    for (; this.#readMessages < history.length; this.#readMessages++)
+      // A text may name any number. A larger one does not count, or there would be none left for the next value.
+      for (const [name, , number] of JSON.stringify(history[this.#readMessages]).matchAll(pattern))
+        if (Number(number) < 1e8) this.#reserveNumber(name)
+    return this
+  }
+
+  /** The same for the same value: `[EMAIL_1]`. */
+  placeholderFor(type: string, value: string, { isOwn: isFromInput = false, isNumber = false } = {}): string {
+    const known = this.#placeholderNames.get(`${type}:${value}`)
+    const name = known ?? `[${type.toUpperCase()}_${(this.#lastNumbers.get(type) ?? 0) + 1}]`
+    if (known === undefined) this.#add(name, value)
+    if (isFromInput) this.#fromInput.add(name)
+    if (isNumber) this.#numbers.add(name)
+    return name
+  }
+
+  isNumber(name: string): boolean {
+    return this.#numbers.has(name)
+  }
+
+  /** A text for the reader, with values in it: a placeholder may come in pieces. */
+  displayTransform(types: ReadonlySet<string>, visibility: 'own' | 'all'): DisplayText {
+    const reveal = (text: string) => this.reveal(text, types, visibility)
+    let buffered = ''
+    return {
+      push(piece) {
+        const text = buffered + piece
+        const at = text.length - (partialPlaceholder.exec(text.slice(-60))?.[0].length ?? 0)
+        buffered = text.slice(at)
+        return reveal(text.slice(0, at))
+      },
+      end: () => reveal(buffered),
+    }
+  }
+
+  /** A whole text for the reader. */
+  reveal(text: string, types: ReadonlySet<string>, visibility: 'own' | 'all'): string {
+    return text.replace(pattern, (name, type: string) => {
+      const isVisible = types.has(type.toLowerCase()) && (visibility === 'all' || this.#fromInput.has(name))
+      return (isVisible ? this.#values.get(name) : undefined) ?? name
+    })
+  }
+
+  /** The text with the values of placeholders in their place; `unknown` is told of those that have none. */
+  restore(text: string, types: ReadonlySet<string>, onUnknown: (name: string) => void): string {
+    return text.replace(pattern, (name, type: string) => {
+      if (!types.has(type.toLowerCase())) return name
+      const value = this.#values.get(name)
+      if (value === undefined) onUnknown(name)
+      return value ?? name
+    })
+  }
+
+  /** One save after the other, so that an older one never ends last; what could not be saved is saved with the next. */
+  save(by: Writer): Promise<void> {
+    const saving = this.#saving.then(() => this.#save(by))
+    this.#saving = saving.catch(() => {})
+    return saving
+  }
+
+  async #save(by: Writer): Promise<void> {
+    const size = this.#size
+    if (size === this.#savedSize) return
+    const [numbers, own] = [this.#numbers, this.#fromInput].map((placeholders) => [...placeholders].join(' '))
+    const values = { ...Object.fromEntries(this.#values), ...(numbers && { numbers }), ...(own && { own }) }
+    await this.#vault?.save(this.#key, values, by)
+    this.#savedSize = size
+  }
+
+  get #size(): number {
+    return this.#values.size + this.#numbers.size + this.#fromInput.size
+  }
+
+  #add(name: string, value: string): void {
+    const type = this.#reserveNumber(name)
+    this.#values.set(name, value)
+    this.#placeholderNames.set(`${type}:${value}`, name)
+  }
+
+  #reserveNumber(name: string): string {
+    const [, type = '', number] = new RegExp(pattern.source).exec(name) ?? []
+    const key = type.toLowerCase()
+    this.#lastNumbers.set(key, Math.max(this.#lastNumbers.get(key) ?? 0, Number(number)))
+    return key
+  }
+}
+
+/** The beginning of a placeholder at the end of a text. */
+const partialPlaceholder = /\[(?:[A-Z][A-Z0-9_]{0,50})?$/
+const pattern = /\[([A-Z][A-Z0-9_]{0,40})_(\d{1,9})\]/g

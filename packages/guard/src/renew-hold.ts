@@ -1,0 +1,22 @@
+import { messageOf, type TurnContext } from '@allium/core'
+
+/** Renews a hold well before it is over, and again, until the function that it gives is called; a failure is tried again the next time. */
+export function startRenewal(
+  name: string,
+  ctx: Pick<TurnContext, 'clock' | 'logger'>,
+  ttl: number,
+  renew: () => unknown,
+): () => void {
+  let disarm = () => {}
+  const arm = () => {
+    disarm = ctx.clock.after(ttl / 3, renewNow, { idle: true })
+  }
+  const renewNow = () => {
+    arm()
+    Promise.resolve()
+      .then(renew)
+      .catch((error) => ctx.logger.warn(`"${name}" could not renew what a call holds: ${messageOf(error)}`, { error }))
+  }
+  arm()
+  return () => disarm()
+}

@@ -1,0 +1,136 @@
+import { AlliumError, followSignal, isBlockError, messageOf, option, type TurnContext } from '@allium/core'
+import { blockOptions } from './block-options.ts'
+
+export interface FailureOptions {
+  /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
+  onError?: 'block' | 'allow' | undefined
+  /** Milliseconds that one check may take. @default 10_000 */
+  timeout?: number | undefined
+  /** What the user is told when the guard blocks. @default nothing */
+  reply?: string | undefined
+}
+
+type CheckContext = Pick<TurnContext, 'block' | 'clock' | 'logger' | 'signal'>
+
+/** The parts of a guard that fails closed. */
+export interface FailurePolicy {
+  readonly name: string
+  readonly onError: 'block' | 'allow'
+  readonly timeout: number
+  readonly reply: string | undefined
+}
+
+/** What every guard that fails closed takes. */
+export const failureOptions = {
+  onError: option.oneOf('block', 'allow'),
+  timeout: option.number({ above: 0 }),
+  reply: option.text,
+}
+
+export function failurePolicy(
+  name: string,
+  { onError = 'block', timeout = 10_000, reply }: FailureOptions,
+): FailurePolicy {
+  return { name, onError, timeout, reply }
+}
+
+/** What a check is given: a signal of its own, which aborts when nobody waits for it any more. */
+export interface CheckCall {
+  /** Made when it is read: a controller costs more than most checks. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * What a guard finds. Where it throws or takes too long the turn is blocked, or `undefined` given where the guard allows
+ * that. An abort, and a block by the check itself, pass as they are.
+ */
+export function runCheck<T>(
+  ctx: CheckContext,
+  guard: FailurePolicy,
+  check: (call: CheckCall) => T | PromiseLike<T>,
+): Promise<T | undefined> {
+  return runLocalCheck(ctx, guard, () => withTimeout(ctx, guard, check))
+}
+
+/** The same of a guard's own work, which waits for nobody: it needs no timer, and no signal. */
+export async function runLocalCheck<T>(
+  ctx: CheckContext,
+  guard: FailurePolicy,
+  check: () => T | PromiseLike<T>,
+): Promise<T | undefined> {
+  try {
+    return await check()
+  } catch (error) {
+    return handleFailure(ctx, guard, error)
+  }
+}
+
+/** The one or the other: what is elsewhere is waited for. */
+export function checkRunner<C>(isRemote: (ctx: C) => boolean) {
+  return <T>(ctx: C & CheckContext, guard: FailurePolicy, check: () => T | PromiseLike<T>): Promise<T | undefined> =>
+    (isRemote(ctx) ? runCheck : runLocalCheck)(ctx, guard, check)
+}
+
+/** Blocks, or gives nothing where the guard allows that. What ends the run is thrown as it is. */
+export function handleFailure(ctx: CheckContext, { name, onError, reply }: FailurePolicy, error: unknown): undefined {
+  if (ctx.signal.aborted || isBlockError(error)) throw error
+  const consequence = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
+  ctx.logger.error(`"${name}" failed, so ${consequence}: ${messageOf(error)}`, { error })
+  return onError === 'allow'
+    ? undefined
+    : ctx.block(`"${name}" could not check this.`, blockOptions('guard.failed', { reply }))
+}
+
+function withTimeout<T>(
+  { clock, signal }: CheckContext,
+  { name, timeout }: Pick<FailurePolicy, 'name' | 'timeout'>,
+  check: (call: CheckCall) => T | PromiseLike<T>,
+): T | Promise<T> {
+  const call = new PendingCheck()
+  const result = check(call)
+  if (!isThenable(result)) return result
+  return new Promise((resolve, reject) => {
+    let unfollow = () => {}
+    const onTimeout = () => {
+      const message = `"${name}" took longer than ${timeout} ms.`
+      abandon(new AlliumError('layer.timeout', message, { details: { layer: name } }))
+    }
+    const stopTimer = clock.after(timeout, onTimeout)
+    const finish = (complete: () => void) => {
+      stopTimer()
+      unfollow()
+      complete()
+    }
+    const abandon = (reason: unknown) => {
+      finish(() => reject(reason))
+      call.abandon(reason)
+    }
+    result.then(
+      (value) => finish(() => resolve(value)),
+      (error) => finish(() => reject(error)),
+    )
+    unfollow = followSignal(signal, abandon)
+  })
+}
+
+class PendingCheck implements CheckCall {
+  #controller: AbortController | undefined
+  #abandoned: { readonly reason: unknown } | undefined
+
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abandoned !== undefined) this.#controller.abort(this.#abandoned.reason)
+    }
+    return this.#controller.signal
+  }
+
+  abandon(reason: unknown): void {
+    this.#abandoned = { reason }
+    this.#controller?.abort(reason)
+  }
+}
+
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { then?: unknown } | undefined)?.then === 'function'
+}

@@ -1,0 +1,99 @@
+export interface PlainOptions {
+  /** What is kept of a text, and of a key. @default all of it */
+  text?(text: string): string
+  /** Whether the value under a key is left out. @default none */
+  isHidden?(key: string): boolean
+  /** Entries of a list or an object that are kept. @default all */
+  maxItems?: number | undefined
+}
+
+const maxDepth = 32
+
+/** Any value as JSON data, the same for the same value: nothing of it throws, and nothing of it is shared. */
+export function toPlainData(value: unknown, options: PlainOptions = {}): unknown {
+  return copyOf(value, options, [])
+}
+
+/** JSON with the keys of objects in order, so that equal values give equal texts. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(toPlainData(value), (_, inner) =>
+    typeof inner !== 'object' || inner === null || Array.isArray(inner)
+      ? inner
+      : Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1))),
+  )
+}
+
+function copyOf(value: unknown, options: PlainOptions, path: readonly object[]): unknown {
+  switch (typeof value) {
+    case 'string':
+      return textOf(value, options)
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'boolean':
+      return value
+    case 'bigint':
+    case 'symbol':
+      return textOf(String(value), options)
+    case 'function':
+      return '[function]'
+    case 'object':
+      return value === null ? null : objectOf(value, options, path)
+    default:
+      return null
+  }
+}
+
+function objectOf(value: object, options: PlainOptions, path: readonly object[]): unknown {
+  if (path.includes(value)) return '[circular]'
+  if (path.length >= maxDepth) return '[too deep]'
+  try {
+    return membersOf(value, options, [...path, value])
+  } catch {
+    return '[unreadable]'
+  }
+}
+
+function membersOf(value: object, options: PlainOptions, path: readonly object[]): unknown {
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`
+  if (value instanceof Date) return textOf(value.toJSON() ?? String(value), options)
+  if (value instanceof URL) return textOf(urlText(value, options), options)
+  if (value instanceof Error) return copyOf({ name: value.name, message: value.message }, options, path)
+  if (value instanceof Map || value instanceof Headers) {
+    const entries = Array.from(value as Iterable<[unknown, unknown]>).slice(0, options.maxItems)
+    return entries.map(([key, item]) => {
+      const isHidden = typeof key === 'string' && options.isHidden?.(key) === true
+      return [copyOf(key, options, path), isHidden ? '[hidden]' : copyOf(item, options, path)]
+    })
+  }
+  if (Array.isArray(value) || value instanceof Set) {
+    const items = Array.from(value as Iterable<unknown>).slice(0, options.maxItems)
+    return items.map((item) => copyOf(item, options, path))
+  }
+  const copy: Record<string, unknown> = {}
+  for (const key of Object.keys(value).slice(0, options.maxItems)) {
+    if (options.isHidden?.(key) === true) setField(copy, textOf(key, options), '[hidden]')
+    else {
+      const inner = (value as Record<string, unknown>)[key]
+      if (inner !== undefined) setField(copy, textOf(key, options), copyOf(inner, options, path))
+    }
+  }
+  return copy
+}
+
+function urlText(url: URL, { isHidden }: PlainOptions): string {
+  const names = [...url.searchParams.keys()].filter((name) => isHidden?.(name))
+  if (names.length === 0) return url.href
+  const copy = new URL(url)
+  for (const name of names) copy.searchParams.set(name, '[hidden]')
+  return copy.href
+}
+
+/** Also a key that would reach the prototype. */
+function setField(copy: Record<string, unknown>, key: string, value: unknown): void {
+  if (key !== '__proto__') copy[key] = value
+  else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function textOf(text: string, { text: mapText }: PlainOptions): string {
+  return mapText === undefined ? text : mapText(text)
+}

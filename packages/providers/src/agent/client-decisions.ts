@@ -1,0 +1,91 @@
+import { AlliumError, type Decision, type PendingCall, type Session } from '@allium/core'
+import type { ClientAnswers, Response } from './client-request.ts'
+
+/**
+ * The calls that wait as one who decides sees them: with a token those that he may approve. Without a decider, as the session's
+ * own principal does.
+ */
+export async function pendingFor(session: Session<unknown>, decider: unknown): Promise<readonly PendingCall[]> {
+  const waiting = session.pending
+  if (decider === undefined) return waiting
+  const allowed = new Map((await session.pendingFor(decider)).map((call) => [call.callId, call]))
+  return waiting.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
+}
+
+/** As the client is told a call that waits. An id that is no token lets nobody approve who needs one. */
+export function approvalIdOf({ token, callId }: PendingCall): string {
+  return token ?? callId
+}
+
+/** What a client's answers come to. */
+export interface ClientDecisions {
+  decisions: Record<string, Decision>
+  calls: PendingCall[]
+}
+
+/**
+ * The decisions that a client's answers are. A client sends those of earlier turns again: they are passed over, as long as one
+ * is new. An id that stands for no call of the session is forged, and then none counts. Outputs count of calls that were handed to
+ * the client.
+ *
+ * @throws AlliumError `approval.forged`, `approval.used`, `request.invalid`
+ */
+export async function decisionsFrom(
+  session: Session<unknown>,
+  { responses, outputs }: ClientAnswers,
+  decider: unknown,
+): Promise<ClientDecisions> {
+  const pendingCalls = await pendingFor(session, decider)
+  const pendingById = new Map(
+    pendingCalls.filter(({ client }) => client !== true).map((call) => [approvalIdOf(call), call]),
+  )
+  const outcome: ClientDecisions = { decisions: {}, calls: [] }
+  for (const call of pendingCalls.filter(({ client }) => client === true)) {
+    const output = outputs.find(({ callId }) => callId === call.callId)
+    if (output === undefined) continue
+    const { result, isError } = output
+    const token = call.token === undefined ? {} : { token: call.token }
+    outcome.decisions[call.callId] = { result, ...(isError && { isError }), ...token }
+    outcome.calls.push(call)
+  }
+  for (const response of responses) {
+    const call = pendingById.get(response.approvalId)
+    if (call === undefined && !isAlreadyDecided(session, response)) throw forgedApproval(response)
+    if (call === undefined || call.callId in outcome.decisions) continue
+    outcome.decisions[call.callId] = decisionOf(response, call)
+    outcome.calls.push(call)
+  }
+  if (outcome.calls.length > 0) return outcome
+  if (responses.length === 0)
+    throw new AlliumError(
+      'request.invalid',
+      'No call was handed to the page that waits for an output. One counts once.',
+    )
+  throw new AlliumError(
+    'approval.used',
+    'The calls that the messages decide about have been decided already. A decision is used once.',
+  )
+}
+
+function decisionOf({ approved, reason = 'Denied.' }: Response, { token }: PendingCall): Decision {
+  return { ...(approved ? { approve: true } : { deny: reason }), ...(token !== undefined && { token }) }
+}
+
+/** It is about a call of the session, or one inside a sub-agent that such a call ran, which waits no more. */
+function isAlreadyDecided({ history, pending }: Session<unknown>, { callId }: Response): boolean {
+  if (callId === undefined || pending.some((call) => call.callId === callId)) return false
+  return [...history].some(
+    ({ role, content }) =>
+      role === 'assistant' &&
+      typeof content !== 'string' &&
+      content.some((part) => part.type === 'tool-call' && `${callId}/`.startsWith(`${part.callId}/`)),
+  )
+}
+
+function forgedApproval({ callId }: Response): AlliumError {
+  const call = callId === undefined ? 'no call' : `the call ${JSON.stringify(callId.slice(0, 100))}`
+  return new AlliumError(
+    'approval.forged',
+    `An approval for ${call} was sent under an id that no call of the session waits for. Send back the id of the approval that was asked for.`,
+  )
+}

@@ -1,0 +1,77 @@
+import { AlliumError, type ErrorCode, messageOf } from '@allium/core'
+
+/** How an error of the driver is told, if it is one of the database. SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof AlliumError) return error
+  const kind =
+    errorKinds.find(({ codes }) => codes.test(codeOf(error))) ?? (isConnectionLost(error) ? connectionLost : undefined)
+  if (kind === undefined) return error
+  const reason = messageOf(error) || codeOf(error)
+  return new AlliumError(kind.code, `The database ${kind.failure}: ${reason.replace(/\.$/, '')}.`, { cause: error })
+}
+
+/** The connection could not be made, or ended; or the server has undone the statement and says so. */
+export function isConnectionLost(error: unknown): boolean {
+  return (
+    connectionLost.codes.test(codeOf(error)) || (codeOf(error) === '' && terminationMessages.test(messageOf(error)))
+  )
+}
+
+/** Nothing of the statement has happened: it can be sent again, whatever it does. */
+export function isNotExecuted(error: unknown): boolean {
+  return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03|53300|40001|40P01)$/.test(codeOf(error))
+}
+
+/** A server's SQLSTATE, or a system's error. */
+function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return typeof code === 'string' ? code : ''
+}
+
+interface ErrorKind {
+  readonly codes: RegExp
+  readonly code: ErrorCode
+  readonly failure: string
+}
+
+const connectionLost: ErrorKind = {
+  codes:
+    /^(08\w{3}|57P0[1235]|53300|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|ENOENT)$/,
+  code: 'store.unavailable',
+  failure: 'could not be asked',
+}
+
+const errorKinds: readonly ErrorKind[] = [
+  {
+    codes: /^(57014|55P03)$/,
+    code: 'store.unavailable',
+    failure:
+      'took too long. Nothing was stored: look at its load and locks, and at statement_timeout and lock_timeout of its role',
+  },
+  {
+    codes: /^42501$/,
+    code: 'store.readonly',
+    failure:
+      "refuses what its role may not do. Grant the role what docs/guide/stores.md lists, or migrate with another role and use migrate: 'check'",
+  },
+  {
+    codes: /^28\w{3}$/,
+    code: 'store.unavailable',
+    failure: 'refuses the role of the connection. Check its name and password, and pg_hba.conf',
+  },
+  { codes: /^3D000$/, code: 'store.unavailable', failure: 'is not there. Create it, or name another one in "url"' },
+  {
+    codes: /^(42P01|3F000|42883|42703)$/,
+    code: 'store.corrupt',
+    failure: 'lacks tables or functions of the store. Run what postgresSql() gives, or restore it from a backup',
+  },
+  { codes: /^(53100|54P01)$/, code: 'store.full', failure: 'has no room on its disk' },
+  { codes: /^22021$/, code: 'store.key', failure: 'cannot hold a NUL' },
+  { codes: /^25006$/, code: 'store.readonly', failure: 'may not be written' },
+  { codes: /^(XX001|XX002)$/, code: 'store.corrupt', failure: 'is damaged' },
+  connectionLost,
+]
+
+/** The driver and its pool tell these without a code. */
+const terminationMessages =
+  /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded|timeout expired|Query read timeout|Cannot use a pool)/

@@ -1,0 +1,72 @@
+import { isRetained } from './0003-event-functions.ts'
+
+/**
+ * An append is known again by its request, also one that ends the run, so that it may be sent again after its reply was lost. Steers that
+ * nobody has dealt with are given to the process that ends the run, and kept until it takes them.
+ */
+export const idempotentAppends = `
+alter table {s}.event_runs add column request text collate "C";
+
+create function {s}.append_to_run(
+  _tenant text, _owner text, _session text, _turn_id text, _epoch double precision,
+  _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision,
+  out outcome_ text, out seq_ integer, out ns_ integer[], out ids_ text[], out bodies_ bytea[]
+) language plpgsql as $$
+declare
+  r {s}.event_runs%rowtype;
+begin
+  loop
+    select * into r from {s}.event_runs
+      where tenant = _tenant and owner = _owner and session = _session and turn_id = _turn_id for update;
+    if found and not ${isRetained('_ttl')} then
+      delete from {s}.event_runs where run = r.run;
+    elsif found then
+      exit;
+    end if;
+    insert into {s}.event_runs (tenant, owner, session, turn_id, epoch, touched_at)
+      values (_tenant, _owner, _session, _turn_id, _epoch, {s}.now_ms()) on conflict do nothing;
+  end loop;
+  seq_ := r.seq;
+  outcome_ := case
+    when r.request = _request then 'appended'
+    when _epoch < r.epoch then 'taken'
+    when _epoch = r.epoch and r.ended_at is not null then 'ended'
+  end;
+  if outcome_ is not null then return; end if;
+  if _end then
+    delete from {s}.event_signals where run = r.run and id is null;
+    select array_agg(n order by n), array_agg(id order by n), array_agg(body order by n) into ns_, ids_, bodies_
+      from {s}.event_signals where run = r.run and not dealt;
+    if ns_ is not null then
+      update {s}.event_runs set epoch = _epoch, ended_at = null, touched_at = {s}.now_ms() where run = r.run;
+      outcome_ := 'unheard';
+      return;
+    end if;
+  end if;
+  if _count > 0 then
+    insert into {s}.events values (r.run, r.seq + 1, _count, _id, _body);
+    seq_ := r.seq + _count;
+  end if;
+  update {s}.event_runs set epoch = _epoch, seq = seq_, touched_at = {s}.now_ms(), request = _request,
+    ended_at = case when _end then {s}.now_ms() end where run = r.run;
+  outcome_ := 'appended';
+  if _end then
+    delete from {s}.event_runs where run in (
+      select run from {s}.event_runs where ended_at <= (select {s}.now_ms()) - _ttl limit 100 for update skip locked
+    );
+  end if;
+end $$;
+
+create function {s}.take_signals(
+  _tenant text, _owner text, _session text, _turn_id text, _epoch double precision, _ns integer[]
+) returns boolean language plpgsql as $$
+declare
+  _run bigint;
+begin
+  select run into _run from {s}.event_runs
+    where tenant = _tenant and owner = _owner and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
+  if not found then return false; end if;
+  update {s}.event_signals set dealt = true, body = null where run = _run and n = any (_ns);
+  return true;
+end $$;
+`

@@ -1,0 +1,90 @@
+/** Milliseconds that count at most for the time between two looks: a clock of the server that is set ages no record by more. */
+const maxUnseen = 24 * 3_600_000
+
+/**
+ * Each consumer has a cursor: records up to it were taken at least once, so `take_outbox` passes over none of those that are done. Sequence
+ * numbers become visible in any order, so the cursor moves to a number only after every transaction that was running has ended. Records
+ * have an owner, so that `erase` finds them, and an age by a clock that no jump of the server's clock moves by more than a day.
+ */
+export const outboxCursors = `
+create table {s}.outbox_clock (
+  one boolean primary key default true check (one),
+  elapsed double precision not null,
+  seen_at double precision not null
+);
+insert into {s}.outbox_clock (elapsed, seen_at) values (0, {s}.now_ms());
+create function {s}.outbox_now() returns double precision language sql volatile as $$
+  select elapsed + least(greatest({s}.now_ms() - seen_at, 0), ${maxUnseen}) from {s}.outbox_clock
+$$;
+
+create table {s}.outbox_cursors (
+  consumer text collate "C" primary key,
+  seen bigint not null default 0,
+  next bigint not null default 0,
+  next_xid xid8
+);
+create index outbox_places_open on {s}.outbox_places (consumer, seq) where not done;
+
+alter table {s}.outbox add column since double precision not null default 0, add column owner text collate "C";
+alter table {s}.outbox alter column since set default {s}.outbox_now();
+create index outbox_by_age on {s}.outbox (since);
+update {s}.outbox set owner = found.owner
+  from (select tenant, turn_id, min(owner) as owner from {s}.turns group by tenant, turn_id having count(distinct owner) = 1) found
+  where found.tenant = outbox.tenant and found.turn_id = outbox.turn_id;
+create index outbox_by_owner on {s}.outbox (hashtextextended(tenant, 0), owner);
+
+-- One taker of a consumer at a time, so that no two have the same record; other consumers go on.
+create function {s}.take_outbox(
+  _consumer text, _limit integer, _ms double precision, _keep double precision
+) returns setof {s}.outbox language plpgsql as $$
+declare
+  c {s}.outbox_cursors%rowtype;
+  _again bigint[];
+  _new bigint[];
+begin
+  perform pg_advisory_xact_lock(hashtextextended('{s}.outbox ' || _consumer, 0));
+  update {s}.outbox_clock set elapsed = {s}.outbox_now(), seen_at = {s}.now_ms()
+    where abs({s}.now_ms() - seen_at) > 60000;
+  delete from {s}.outbox where seq in (
+    select seq from {s}.outbox where since < (select {s}.outbox_now()) - _keep order by since limit 1000 for update skip locked
+  );
+  insert into {s}.outbox_cursors (consumer) values (_consumer) on conflict do nothing;
+  select * into c from {s}.outbox_cursors where consumer = _consumer;
+  if c.next > c.seen and pg_snapshot_xmin(pg_current_snapshot()) >= c.next_xid then c.seen := c.next; end if;
+  _again := array(
+    select o.seq from {s}.outbox_places p join {s}.outbox o on o.seq = p.seq
+    where p.consumer = _consumer and not p.done and p.held_until <= (select {s}.now_ms())
+    order by p.seq limit _limit for key share of o skip locked
+  );
+  _new := array(
+    select o.seq from {s}.outbox o where o.seq > c.seen
+    and not exists (select from {s}.outbox_places p where p.seq = o.seq and p.consumer = _consumer)
+    order by o.seq limit _limit - cardinality(_again) for key share of o skip locked
+  );
+  insert into {s}.outbox_places (consumer, seq, held_until, done)
+    select _consumer, seq, {s}.now_ms() + _ms, false from unnest(_again || _new) seq
+    on conflict (seq, consumer) do update set held_until = excluded.held_until;
+  -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
+  if c.next <= c.seen then
+    select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
+      into c.next, c.next_xid
+      from {s}.outbox o left join {s}.outbox_places p on p.seq = o.seq and p.consumer = _consumer
+      where o.seq > c.seen;
+  end if;
+  update {s}.outbox_cursors set seen = c.seen, next = c.next, next_xid = c.next_xid
+    where consumer = _consumer and (seen, next) is distinct from (c.seen, c.next);
+  return query select o.* from {s}.outbox o where o.seq = any (_again || _new) order by o.seq;
+end $$;
+
+create function {s}.own_records(_owner text, _ids text[]) returns void language sql as $$
+  update {s}.outbox set owner = _owner where id = any (_ids) and owner is null
+$$;
+
+create function {s}.postpone_records(
+  _consumer text, _ids text[], _ms double precision, _longest double precision
+) returns void language sql as $$
+  update {s}.outbox_places p
+    set held_until = {s}.now_ms() + greatest(_ms, least(({s}.outbox_now() - o.since) / 2, _longest))
+    from {s}.outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
+$$;
+`

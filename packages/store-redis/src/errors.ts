@@ -1,0 +1,18 @@
+import { AlliumError, type ErrorCode, messageOf } from '@allium/core'
+
+/** How an error of the client is told. The server's begin with a word: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors */
+export function toStoreError(error: unknown): unknown {
+  if (error instanceof AlliumError) return error
+  const reason = messageOf(error)
+  const [, code, failure] = errorKinds.find(([words]) => words.test(reason)) ?? unreachable
+  return new AlliumError(code, `Redis ${failure}: ${reason.replace(/\.$/, '')}.`, { cause: error })
+}
+
+const unreachable: ErrorKind = [/./, 'store.unavailable', 'could not be asked']
+
+type ErrorKind = readonly [words: RegExp, code: ErrorCode, what: string]
+const errorKinds: readonly ErrorKind[] = [
+  [/^OOM /, 'store.full', 'has no room in its memory'],
+  [/^(READONLY|MISCONF) /, 'store.readonly', 'may not be written'],
+  [/^WRONGTYPE /, 'store.corrupt', 'holds something else under the key'],
+]

@@ -1,0 +1,24 @@
+import type { Database, Value } from './database.ts'
+
+/** Forgets what stands beside sessions: runs with their events and steps, values of their placeholders. */
+export function cascadeDelete(
+  db: Database,
+  scope: { tenant: string; owner?: string; agent?: string; sessionId?: string },
+): void {
+  const columns: [string, Value | undefined][] = [
+    ['tenant', scope.tenant],
+    ['owner', scope.owner],
+    ['agent', scope.agent],
+    ['session', scope.sessionId],
+  ]
+  const setColumns = columns.filter((part): part is [string, Value] => part[1] !== undefined)
+  const condition = setColumns.map(([column]) => `${column} = ?`).join(' and ')
+  // Of a run the column `agent` names the agent that runs it.
+  const runCondition = condition.replace('agent', 'session_agent')
+  const values = setColumns.map(([, value]) => value)
+  for (const table of ['events', 'event_signals'])
+    db.run(`delete from ${table} where run in (select run from event_runs where ${condition})`, ...values)
+  db.run(`delete from steps where (tenant, run) in (select tenant, run from runs where ${runCondition})`, ...values)
+  for (const table of ['event_runs', 'vault']) db.run(`delete from ${table} where ${condition}`, ...values)
+  db.run(`delete from runs where ${runCondition}`, ...values)
+}

@@ -1,0 +1,66 @@
+import { createHmac } from 'node:crypto'
+import type { Writer } from '@allium/core'
+import { type ErasureScope, erasedDuringRun, erasureSubjects, toBytes, tombstoneTtl } from '@allium/store-sql'
+import type { Database } from './database.ts'
+import type { Leases } from './leases.ts'
+import type { SharedClock } from './machine-clock.ts'
+
+/** Who was erased, and since when: what older runs bring is refused. All inside a write. */
+export class ErasureLog {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  #digestKey: Uint8Array | undefined
+
+  constructor(db: Database, clock: SharedClock) {
+    this.#db = db
+    this.#clock = clock
+  }
+
+  /** A digest that only this file gives. */
+  digest(text: string): string {
+    this.#digestKey ??= toBytes(this.#db.get("select key from secrets where name = 'digests'")?.key)
+    return createHmac('sha256', this.#digestKey).update(text).digest('base64url')
+  }
+
+  /** Leaves a tombstone; gives its token: what is older is to be deleted. */
+  add(scope: ErasureScope): number {
+    const now = this.#clock.now()
+    this.#db.run('delete from erasures where expires_at <= ?', now)
+    const subject = this.digest(erasureSubjects(scope).at(-1) ?? '')
+    const token = this.nextToken()
+    this.#db.run('insert or replace into erasures values (?, ?, ?, ?)', subject, token, now, now + tombstoneTtl)
+    return token
+  }
+
+  /** Grows with each lease and each erasure. */
+  nextToken(): number {
+    const row = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")
+    return Number(row?.value)
+  }
+
+  /** The newest erasure that concerns what is stored there. */
+  latest(scope: ErasureScope): { token: number; at: number } | undefined {
+    if (this.#db.get('select 1 from erasures limit 1') === undefined) return undefined
+    const subjects = JSON.stringify(erasureSubjects(scope).map((subject) => this.digest(subject)))
+    const row = this.#db.get(
+      `select max(token) as token, max(at) as at from erasures
+       where subject in (select value from json_each(?)) and expires_at > ?`,
+      ...[subjects, this.#clock.now()],
+    )
+    return typeof row?.token === 'number' ? { token: row.token, at: Number(row.at) } : undefined
+  }
+
+  /** Whether the run of a writer began before what it stores was erased. */
+  isFenced(scope: ErasureScope, by: Writer | undefined, leases: Leases): boolean {
+    const erasure = by && this.latest(scope)
+    if (by === undefined || erasure === undefined) return false
+    return leases.issued(by.lease) ? by.lease.token < erasure.token : by.since <= erasure.at
+  }
+
+  /** The token of what a writer stores. @throws AlliumError `store.fenced` */
+  writerToken(scope: ErasureScope, by: Writer | undefined, leases: Leases): number {
+    if (this.isFenced(scope, by, leases)) throw erasedDuringRun()
+    if (leases.issued(by?.lease)) return by?.lease?.token ?? 0
+    return Number(this.#db.get("select value from counters where name = 'token'")?.value)
+  }
+}

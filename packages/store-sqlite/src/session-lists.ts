@@ -1,0 +1,167 @@
+import type { Page, SessionKey, SessionStore, SessionSummary, StoredPendingCall } from '@allium/core'
+import {
+  type Blobs,
+  parseCursor,
+  pendingCallFromRow,
+  type Sealer,
+  sessionSummaryFromRow,
+  toPage,
+} from '@allium/store-sql'
+import type { AgentRenames } from './agent-renames.ts'
+import type { SqliteBlobs } from './blobs.ts'
+import { cascadeDelete } from './cascade.ts'
+import type { Database, Row, Value } from './database.ts'
+import { deleteSession } from './delete-session.ts'
+import type { ErasureLog } from './erasure-log.ts'
+import type { Leases } from './leases.ts'
+import type { SharedClock } from './machine-clock.ts'
+
+/** What the parts of a store share. */
+export interface StoreParts {
+  readonly db: Database
+  readonly clock: SharedClock
+  readonly leases: Leases
+  readonly sealer: Sealer
+  readonly renames: AgentRenames
+  readonly erasures: ErasureLog
+  readonly blobs: Blobs
+  readonly blobTable: SqliteBlobs
+}
+
+interface ListQuery {
+  readonly tenant: string
+  readonly agents?: readonly string[]
+  readonly cursor?: string
+  readonly limit: number
+}
+
+const columns =
+  "owner, agent, id, version, updated_at, coalesce(iif(open_turn is null, null, 'running'), status) as status"
+
+/** What a tenant has. */
+export class SessionLists {
+  readonly #db: Database
+  readonly #clock: SharedClock
+  readonly #leases: Leases
+  readonly #sealer: Sealer
+  readonly #renames: AgentRenames
+  readonly #erasures: ErasureLog
+  readonly #blobs: Blobs
+
+  constructor({ db, clock, leases, sealer, renames, erasures, blobs }: StoreParts) {
+    this.#db = db
+    this.#clock = clock
+    this.#leases = leases
+    this.#sealer = sealer
+    this.#renames = renames
+    this.#erasures = erasures
+    this.#blobs = blobs
+  }
+
+  async list({ tenant, owner, agents, cursor, limit }: ListQuery & { owner?: string }): Promise<Page<SessionSummary>> {
+    const [time, ownerAfter, agent, id] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER, '', '', ''])
+    await this.#renames.claimUnassignedBatch(tenant, owner)
+    const condition = `tenant = ? and status is not null ${owner === undefined ? '' : 'and owner = ?'} and ${isOneOfAgents}`
+    const index = owner === undefined ? 'sessions_by_time' : 'sessions_by_owner'
+    const values = [tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents)]
+    // Two ranges of the index: those of the same moment behind the place, and older ones. An `or` would read all from the first on.
+    const pageOfRange = (
+      range: string,
+    ) => `select * from (select ${columns} from sessions indexed by ${index} where ${condition} and ${range}
+      order by updated_at desc, owner, agent, id limit ?)`
+    const rows = this.#db.all(
+      `${pageOfRange('updated_at = ? and (owner, agent, id) > (?, ?, ?)')} union all ${pageOfRange('updated_at < ?')} limit ?`,
+      ...[...values, time, ownerAfter, agent, id, limit + 1, ...values, time, limit + 1, limit + 1],
+    )
+    return toPage(
+      rows,
+      limit,
+      (row) => [Number(row.updated_at), String(row.owner), String(row.agent), String(row.id)],
+      (row) => sessionSummaryFromRow(tenant, row),
+    )
+  }
+
+  async waiting({
+    tenant,
+    owner,
+    agents,
+    cursor,
+    limit,
+  }: ListQuery & { owner?: string }): Promise<Page<StoredPendingCall>> {
+    const [after] = parseCursor(cursor, [0])
+    await this.#renames.claimUnassignedBatch(tenant)
+    const rows = this.#db.all(
+      // Each of the two has an index of its own.
+      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and agent <> '' and ${isOneOfAgents}
+       and since > ? order by since limit ?`,
+      ...[tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents), after, limit + 1],
+    )
+    return toPage(rows, limit, (row) => [Number(row.since)], pendingCallFromRow)
+  }
+
+  async findWaiting({
+    tenant,
+    agents,
+    token,
+  }: Parameters<SessionStore['findWaiting']>[0]): Promise<StoredPendingCall | undefined> {
+    const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
+    const findRow = () =>
+      this.#db.get(
+        `select * from waiting where tenant = ? and ${isOneOfAgents} and token in (select value from json_each(?)) limit 1`,
+        ...[tenant, ...agentParams(agents?.concat('')), digests],
+      )
+    const row = findRow()
+    if (row?.agent !== '') return row === undefined ? undefined : pendingCallFromRow(row)
+    await this.#renames.claimUnassigned(pendingCallFromRow(row).key)
+    const claimed = findRow()
+    return claimed === undefined || claimed.agent === '' ? undefined : pendingCallFromRow(claimed)
+  }
+
+  async delete(key: SessionKey): Promise<void> {
+    await this.#renames.claimUnassigned(key)
+    await this.#db.writeInGroup(() => {
+      this.#erasures.add(key)
+      this.#deleteWithCascade(key)
+    })
+    await this.#blobs.collect()
+  }
+
+  /** In steps, so that timers and other writes get their turn between two. */
+  async expire({ olderThan }: { olderThan: number }): Promise<number> {
+    const expiresBefore = this.#clock.now() - olderThan
+    let [stored, skipped, batch] = [0, 0, 100]
+    while (batch === 100)
+      batch = await this.#db.writeInGroup(() => {
+        const candidates = this.#db.all(expiredSessions, expiresBefore, this.#clock.now(), skipped)
+        const expirable = candidates.filter((row) => this.#leases.remaining(row) <= 0).map(keyFromRow)
+        skipped += candidates.length - expirable.length
+        stored += expirable.filter((key) => this.#deleteWithCascade(key)).length
+        return candidates.length
+      })
+    await this.#blobs.collect()
+    return stored
+  }
+
+  #deleteWithCascade(key: SessionKey): boolean {
+    cascadeDelete(this.#db, key)
+    return deleteSession(this.#db, key)
+  }
+}
+
+/** Those that nobody has changed since, and in which nothing waits or runs. */
+const expiredSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
+  w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
+  and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
+  and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`
+
+function keyFromRow({ tenant, owner, agent, id }: Row): SessionKey {
+  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
+}
+
+/** Of all agents where none are named. */
+const isOneOfAgents = '(? is null or agent in (select value from json_each(?)))'
+
+function agentParams(agents: readonly string[] | undefined): [Value, Value] {
+  const list = agents === undefined ? null : JSON.stringify(agents)
+  return [list, list]
+}

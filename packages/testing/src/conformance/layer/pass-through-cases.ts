@@ -1,0 +1,79 @@
+import { check, checkEqual } from '../check.ts'
+import { show } from '../difference.ts'
+import { callWork, defaultSteps, makeBench, makeLayer, type Scene } from './bench.ts'
+import { at, type CallScope, hookPlacements } from './hook-placements.ts'
+import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { completed, runTurn } from './run.ts'
+
+/** What a layer inside decides is not undone. */
+export const passingCases = {
+  async 'tool: lets a denial through'(options: LayerConformanceOptions) {
+    const { call, executed } = await callOf(options, (ctx) => ctx.deny('Not today.'))
+    checkEqual([call?.status, call?.isError], ['denied', true], 'A call that was denied inside stays denied')
+    checkEqual(call?.content, 'Not today.', 'The reason of a denial reaches the model')
+    checkEqual(executed, [], 'A tool whose call was denied does not run')
+  },
+
+  async 'tool: lets a skipped result through'(options: LayerConformanceOptions) {
+    const { call, executed } = await callOf(options, (ctx) => ctx.skipCall('worked'))
+    const { call: ran } = await callOf(options, (_, next) => next())
+    checkEqual(call?.status, 'skipped', 'A call that was answered inside stays so')
+    checkEqual(call?.content, ran?.content, 'A result from a layer inside is treated as one from the tool')
+    checkEqual(executed, [], 'The tool does not run')
+  },
+
+  async 'model: lets a skipped answer through'(options: LayerConformanceOptions) {
+    const answer = 'All is well today.'
+    const run = async (scene: Scene) => {
+      const bench = makeBench(options, scene)
+      const ran = await runTurn(bench, bench.session(), undefined, { read: true })
+      return { bench, text: completed(ran, 'A model is answered for').text }
+    }
+    const skips = at('model', makeLayer(options), (ctx) => ctx.skipCall(answer))
+    const skipped = await run({ steps: ['Never said.'], inside: [skips] })
+    checkEqual(
+      skipped.text,
+      (await run({ steps: [answer] })).text,
+      'An answer from inside is treated as one from the model',
+    )
+    checkEqual(skipped.bench.model.calls, 0, 'The model is not called')
+  },
+
+  'turn: lets a block through': (options: LayerConformanceOptions) => blocks(options, 'turn'),
+  'model: lets a block through': (options: LayerConformanceOptions) => blocks(options, 'model'),
+  'tool: lets a block through': (options: LayerConformanceOptions) => blocks(options, 'tool'),
+
+  'turn: lets a stop through': (options: LayerConformanceOptions) => stops(options, 'turn'),
+  'model: lets a stop through': (options: LayerConformanceOptions) => stops(options, 'model'),
+  'tool: lets a stop through': (options: LayerConformanceOptions) => stops(options, 'tool'),
+}
+
+/** The tool call of a run in which a layer inside does this. */
+async function callOf(options: LayerConformanceOptions, hook: Parameters<typeof at>[2]) {
+  const bench = makeBench(options, { steps: defaultSteps, inside: [at('tool', makeLayer(options), hook)] })
+  const { toolCalls } = completed(await runTurn(bench, bench.session()), 'A tool call is decided inside')
+  return { call: toolCalls[0]?.result, executed: bench.executed }
+}
+
+async function blocks(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+  const trips = hookPlacements((ctx) => ctx.block('planted', { reply: 'Sorry.' }))
+  for (const [place, hook] of Object.entries(trips))
+    for (const read of [false, true]) {
+      const bench = makeBench(options, { steps: defaultSteps, inside: [at(scope, makeLayer(options), hook)] })
+      const { result, error } = await runTurn(bench, bench.session(), undefined, { read })
+      check(result !== undefined, `A block ${place} is no failure, but the run failed: ${show(error)}`)
+      const { status, reason, text } = result
+      checkEqual([status, reason, text], ['blocked', 'planted', 'Sorry.'], `A block ${place} ends the run as it says`)
+    }
+}
+
+async function stops(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+  const stopping = at(scope, makeLayer(options), (ctx, next) => {
+    ctx.stop('planted')
+    return next()
+  })
+  const bench = makeBench(options, { steps: [callWork, callWork, callWork], inside: [stopping] })
+  const { result, error } = await runTurn(bench, bench.session())
+  check(result !== undefined, `A stop is no failure, but the run failed: ${show(error)}`)
+  checkEqual([result.status, result.reason], ['stopped', 'planted'], 'A stop ends the run as it says')
+}

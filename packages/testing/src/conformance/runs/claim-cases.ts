@@ -1,0 +1,103 @@
+import { check, checkEqual, checkRejects } from '../check.ts'
+import { chat, isHeld, turnOf } from '../store/bench.ts'
+import { claim, namesOf, type RunCases, runOf, startRun, statusOf } from './run-bench.ts'
+
+const named = (sessionId: string) => ({ ...chat, sessionId })
+
+/** Who runs a run, and until when. */
+export const claimCases: RunCases = {
+  async 'holds the session of a run that is taken, also when its lease is over'(bench) {
+    const { other, lease: ms, wait } = bench
+    const { lease, run } = await startRun(bench, runOf('one', chat))
+    checkEqual(
+      [run.status, run.attempts, lease.version],
+      ['running', 1, 0],
+      'A run that is taken runs, for the first time',
+    )
+    check(await isHeld(other.sessions, chat, ms), 'Its session is held')
+    await wait(ms * 2)
+    check(await isHeld(other.sessions, chat, ms), 'and belongs to it until another process takes it over')
+  },
+
+  async 'queues what has to wait for its session, and what has to wait for its time'(bench) {
+    const { runs, other, lease: ms, wait } = bench
+    const { lease } = await startRun(bench, runOf('one', chat))
+    const second = await runs.add(runOf('two', chat), { claim: ms })
+    checkEqual([second.lease, second.run.status], [undefined, 'queued'], 'A session has one run at a time')
+    const runAt = second.run.runAt + ms * 3
+    const later = await runs.add(runOf('later', named('later'), { runAt }), { claim: ms })
+    checkEqual(
+      [later.lease, later.run.status, later.run.runAt],
+      [undefined, 'queued', runAt],
+      'It is not run before its time',
+    )
+    check(!(await isHeld(other.sessions, named('later'), 1)), 'A run that waits for its time holds no session')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Nothing can be taken now')
+    await bench.sessions.append(lease, 0, turnOf('a', 0), { release: true })
+    await runs.told(lease, 'one')
+    await wait(ms * 4)
+    checkEqual(namesOf(await claim(bench, other.runs)), ['later'], 'What is given back by nobody stays with its run')
+  },
+
+  async 'gives a run to one of many who claim at once'(bench) {
+    const { runs, other } = bench
+    const names = Array.from({ length: 8 }, (_, i) => `run-${i}`)
+    for (const name of names) await runs.add(runOf(name, named(name)))
+    const asked = Array.from({ length: 6 }, (_, i) => claim(bench, i % 2 === 0 ? runs : other.runs, { limit: 3 }))
+    const taken = (await Promise.all(asked)).flatMap(namesOf)
+    const rest = namesOf(await claim(bench, runs))
+    checkEqual([...taken, ...rest].toSorted(), names, 'Each run is taken once')
+  },
+
+  async 'takes a run of a lost process over, with its steps, and lets that write nothing more'(bench) {
+    const { runs, sessions, other, lease: ms, wait } = bench
+    const { lease: stale } = await startRun(bench, runOf('one', chat))
+    await runs.record(stale, 'one', { id: 'one:start', body: '{"a":1}' })
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'A run that somebody has is not taken')
+    await wait(ms * 2)
+    const [taken] = await claim(bench, other.runs)
+    check(taken !== undefined && taken.lease.token > stale.token, 'A run that was lost is taken under a higher token')
+    checkEqual(taken.run.task, { input: 'one' }, 'with what it is asked')
+    checkEqual(await other.runs.steps(taken.lease, 'one'), [{ id: 'one:start', body: '{"a":1}' }], 'and its steps')
+    await checkRejects(runs.record(stale, 'one', { id: 'x', body: '' }), 'store.fenced', 'record() of a lost process')
+    await checkRejects(sessions.append(stale, 0, turnOf('late')), 'store.fenced', 'append() of a lost process')
+    const why = { status: 'failed', code: 'run.failed', reason: 'late' } as const
+    await checkRejects(runs.giveUp(stale, 'one', why), 'store.fenced', 'giveUp() of a lost process')
+    checkEqual(await runs.renew([stale, taken.lease], ms), [false, true], 'renew() tells who has it')
+  },
+
+  async 'counts how often a run was begun without a new step, and begins it alone from the third time on'(bench) {
+    const { runs, other, lease: ms, wait } = bench
+    const { lease } = await startRun(bench, runOf('bad', chat))
+    await runs.record(lease, 'bad', { id: 'bad:start', body: '' })
+    const attempts: (number | undefined)[] = []
+    for (let i = 0; i < 2; i++) {
+      await wait(ms * 2)
+      attempts.push((await claim(bench, other.runs))[0]?.run.attempts)
+    }
+    checkEqual(attempts, [1, 2], 'An attempt counts where no step was recorded')
+    await runs.add(runOf('good', named('good')))
+    await wait(ms * 2)
+    checkEqual(namesOf(await claim(bench, other.runs, { alone: false })), ['good'], 'Beside others it is left')
+    await wait(ms * 2)
+    const [bad, ...beside] = await claim(bench, other.runs)
+    checkEqual(
+      [bad?.run.run, bad?.run.attempts, namesOf(beside)],
+      ['bad', 3, []],
+      'Alone it is begun, and nothing else',
+    )
+  },
+
+  async 'leaves runs of other agents and versions, until nobody has come back for them for long'(bench) {
+    const { runs, other, lease: ms, wait } = bench
+    await startRun(bench, runOf('older', chat, { version: '0' }))
+    await runs.add(runOf('foreign', named('foreign'), { agent: 'another' }))
+    const orphans = () =>
+      other.runs.orphans({ agents: [{ name: 'agent', version: '1' }], ms: ms * 6, lease: ms, limit: 10 })
+    await wait(ms * 2)
+    checkEqual([namesOf(await claim(bench, other.runs)), namesOf(await orphans())], [[], []], 'Others may come back')
+    await wait(ms * 8)
+    checkEqual(namesOf(await orphans()), ['older'], 'Nobody came back for the older version')
+    checkEqual(await statusOf(bench, runOf('foreign', chat)), 'queued', 'Another agent is no older version')
+  },
+}

@@ -1,6 +1,0 @@
-import { AlliumError } from '@allium/core'
-
-/** What may not be done, told to the model as it is. */
-export function refused(message: string, cause?: unknown): AlliumError {
-  return new AlliumError('http.refused', message, { cause, expose: true })
-}
