@@ -74,7 +74,7 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
   prototype: (ctx) => Object.setPrototypeOf(ctx, { evil: true }),
   define: (ctx) => Object.defineProperty(ctx, 'output', { value: 'evil' }),
   delete: (ctx) => delete ctx.messages,
-  record: (ctx) => ctx.$turn.life.fail(new Error('evil')),
+  record: (ctx) => ctx.$turn.lifecycle.fail(new Error('evil')),
 }
 const endings: Record<string, (ctx: Ctx) => unknown> = {
   nothing: () => undefined,

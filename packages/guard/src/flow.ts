@@ -296,12 +296,12 @@ export function flow<Name extends string = 'guard:flow'>(
   /** Why an agent may not have a tool: nothing could be promised. */
   function rejectReason({ name, flow: declared, execute, providerExecuted }: AnyTool): string | undefined {
     if (declared === undefined)
-      return `it does not say what it brings in and lets out. Declare flow: { untrusted?, private?, sends?, writes? } in "${name}", or flow: {} where it does none of that.`
+      return `it declares no flow. Add flow: { untrusted?, private?, sends?, writes? } to "${name}", or flow: {} if none of these apply.`
     if (execute !== undefined || providerExecuted === undefined) return undefined
     const source: FlowSource = { kind: 'tool', tool: name }
     return sinkOf(declared, toLabels(declared, source)) === undefined
       ? undefined
-      : 'the provider runs it, so that nobody could be asked, and one call of it could bring in what the next lets out. Leave it out, or give it an execute that runs it here.'
+      : 'the provider runs it without asking, so one call could leak what another brought in. Remove it, or give it an execute function.'
   }
 
   function emitFlowEvent(ctx: TurnContext, event: Omit<FlowEvent, 'type' | 'layer'>): void {

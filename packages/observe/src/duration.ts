@@ -87,7 +87,7 @@ export function duration<Name extends string = 'observe:duration'>(
     } finally {
       const ms = shouldCount ? elapsed() : undefined
       if (ms !== undefined) {
-        ctx.state[`${as}:${scope}`] = { ms, goesOn: isContinued }
+        ctx.state[`${as}:${scope}`] = { ms, isContinued }
         const first = firstChunk?.()
         const firstChunkField = first !== undefined && { firstChunk: first }
         ctx.emit({ type: 'observe:duration', layer: as, scope, ...(name && { name: name() }), ms, ...firstChunkField })

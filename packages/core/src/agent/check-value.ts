@@ -36,6 +36,6 @@ export function checkSessionId(id: unknown): string {
   const given = typeof id === 'string' ? `one of ${id.length} characters` : String(id)
   throw new AlliumError(
     'session.invalid_id',
-    `A session id is a text of 1 to 256 characters, without control characters or broken ones, but ${given} was given.`,
+    `A session id takes 1 to 256 characters without control characters or lone surrogates, not ${given}.`,
   )
 }

@@ -253,7 +253,7 @@ function checkNames(name: unknown, formerNames: unknown, sessionGroup: unknown):
     if (typeof text === 'string' && text !== '' && text.length <= 256 && isPrintable(text)) continue
     throw new AlliumError(
       'agent.options',
-      `The option ${option} has ${describe(text)} as a name. Sessions are kept under it: give a text of 1 to 256 characters, without control characters or broken ones.`,
+      `The option ${option} has ${describe(text)} as a name. Use 1 to 256 characters without control characters or lone surrogates.`,
     )
   }
 }

@@ -150,7 +150,7 @@ function layersTooDeep(error: unknown, { options: { onion } }: Turn): unknown {
   if (!isStackOverflow(error) || depth < 1000) return error
   return new AlliumError(
     'layer.too_deep',
-    `${depth} layers in one scope are more than the call stack holds. Join some of them, or start Node with a larger --stack-size.`,
+    `${depth} layers in one scope overflow the call stack. Merge some of them, or start Node with a larger --stack-size.`,
     { cause: error },
   )
 }

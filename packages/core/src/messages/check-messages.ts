@@ -62,7 +62,7 @@ export function checkInput(messages: readonly Message[]): void {
     if (typeof content !== 'string' && content.some(approves))
       throw new AlliumError(
         'message.invalid',
-        `input[${at}] has a result with an approval. Who decided what is told by the session alone: leave it out.`,
+        `input[${at}] has a result with an approval. Only the session records approvals, so remove it.`,
       )
   for (const [callId, { at, name }] of openCalls(messages, broken))
     broken(at, `has the tool call ${describe(callId)} of ${describe(name)} without its result`)

@@ -195,7 +195,7 @@ function invalid(path: Path, what: string): AlliumError {
   const at = path.length === 0 ? 'The value' : `The value of ${describe(path.join('.'))}`
   return new AlliumError(
     'state.invalid',
-    `${at} is ${what}, which cannot be kept. Keep plain data: JSON, bytes, URLs, dates, maps, sets, bigints.`,
+    `${at} is ${what}, which cannot be stored. Use JSON, bytes, URLs, dates, maps, sets or bigints.`,
     { details: { key: path.join('.') } },
   )
 }

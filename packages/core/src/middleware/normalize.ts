@@ -52,7 +52,7 @@ function layer(given: unknown, config: unknown): Layer {
   if (typeof name !== 'string' || name === '')
     throw new AlliumError(
       'layer.invalid',
-      `A layer given to use() has no name. Add one: it stands in errors, traces and state keys. (Its fields: ${Object.keys(given).join(', ')}.)`,
+      `A layer given to use() has no name. Add one for errors, traces and state keys. (Its fields: ${Object.keys(given).join(', ')}.)`,
     )
   checkKeys(name, given)
   for (const scope of scopeNames) {

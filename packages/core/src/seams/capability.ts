@@ -36,7 +36,7 @@ export class Capabilities {
     if (values !== undefined) return values.get(capability.name) as T
     throw new AlliumError(
       'capability.missing',
-      `Nothing provides the capability "${capability.name}" here. Register the layer that provides it before this one.`,
+      `Nothing provides the capability "${capability.name}" here. Register a layer that provides it before this one.`,
       { details: { capability: capability.name } },
     )
   }

@@ -29,7 +29,7 @@ function isObject(value: unknown): value is object {
 function invalid(field: string, value: unknown, wanted: string): AlliumError {
   return new AlliumError(
     'state.invalid',
-    `The field ${field} of a stored turn is ${typeof value === 'number' ? value : describe(value)}, and should be ${wanted}. Nothing was stored: look at where the turn comes from.`,
+    `The field ${field} of a stored turn is ${typeof value === 'number' ? value : describe(value)}, and should be ${wanted}. Nothing was stored.`,
     { details: { key: field } },
   )
 }

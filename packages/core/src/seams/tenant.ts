@@ -62,7 +62,7 @@ function idIn(principal: unknown, ...fields: string[]): string | undefined {
     if (Number.isSafeInteger(id) || (typeof id === 'string' && !unprintable.test(id))) return String(id)
     throw new AlliumError(
       'session.principal',
-      `The ${field} of the principal is ${describeId(id)}, which is no id. Give a text without control or broken characters, or a safe integer, or leave it out.`,
+      `The ${field} of the principal is ${describeId(id)}, which is not a valid id. Use a string without control characters or lone surrogates, or a safe integer, or omit it.`,
       { details: { field } },
     )
   }

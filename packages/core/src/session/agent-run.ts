@@ -74,7 +74,7 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
     if (this.#read)
       throw new AlliumError(
         'stream.second_reader',
-        'This run is being read already, and its events come once. Collect them in one loop, or listen with agent.on().',
+        'This run already has a reader, and its events arrive once. Read them in one loop, or use agent.on().',
       )
     this.#read = this.#run.isObserved = true
     const { events } = this.#run

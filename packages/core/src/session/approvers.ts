@@ -28,7 +28,7 @@ export function approverOf(session: SessionScope, given: unknown): Approver {
   if (given !== undefined && ownerOf(given) === undefined)
     throw new AlliumError(
       'session.principal',
-      `A decider is a principal with a userId, but ${describe(given)} was given. Pass who signed in, as your server has verified it.`,
+      `A decider is a principal with a userId, not ${describe(given)}. Pass the user that your server authenticated.`,
     )
   if (tenantOf(principal) !== tenantOf(session.principal)) throw forbidden('is of another tenant')
   return { principal, by: identityOf(principal) }
@@ -86,6 +86,6 @@ function owns(session: SessionScope, { principal }: Approver): boolean {
 function forbidden(why: string): AlliumError {
   return new AlliumError(
     'approval.forbidden',
-    `The decider ${why}. Nothing has changed; session.pendingFor(principal) gives the calls that somebody may decide.`,
+    `The decider ${why}. Nothing changed. session.pendingFor(principal) returns the calls that a user may decide.`,
   )
 }

@@ -109,7 +109,7 @@ function decidableCall(session: SessionScope, decidables: ReadonlyMap<string, De
   if (another !== undefined)
     throw fail(
       'approval.invalid',
-      `Two calls wait under the id "${callId}": one of this agent, and one of a sub-agent. Run the turn again, so that neither runs by the decision for the other.`,
+      `Two pending calls have the id "${callId}", one of this agent and one of a sub-agent. Run the turn again.`,
     )
   if (call !== undefined) return call
   checkUnused(session, callId)
@@ -182,12 +182,12 @@ function checkSuspender(session: SessionScope, callId: string, { agent }: Suspen
   if (suspender === 'other')
     throw fail(
       'approval.forbidden',
-      `The call "${callId}" was suspended by the agent ${describe(agent)}, and this is "${name}", whose rules do not apply to it. Resume it with that agent. If it was renamed, give "${name}" the option formerNames.`,
+      `The call "${callId}" was suspended by the agent ${describe(agent)}, not by "${name}". Resume it with that agent. If it was renamed, set formerNames on "${name}".`,
     )
   if (suspender === 'unknown' && !denies)
     throw fail(
       'approval.changed',
-      `Nothing tells which agent suspended the call "${callId}": its record was made by a version of Allium that did not keep it. Deny it, and let the model call again.`,
+      `The record of the call "${callId}" does not name its agent, because an older version of Allium wrote it. Deny it, and let the model call again.`,
     )
 }
 
@@ -237,7 +237,7 @@ async function checkRecord(
   if (record.version !== version)
     throw fail(
       'approval.changed',
-      `The call "${callId}" was suspended by version ${describe(record.version)} of the agent, and this is ${describe(version)}. Deny it, or resume it with that version.`,
+      `The call "${callId}" was suspended by version ${describe(record.version)} of the agent, not ${describe(version)}. Deny it, or resume it with that version.`,
     )
 }
 

@@ -136,7 +136,7 @@ export function checkRunOptions(options: object, resumes = false): void {
   if (turnId !== undefined && !isTurnId(turnId))
     throw new AlliumError(
       'run.options',
-      `The option turnId is a text of 1 to 512 characters, without control characters or broken ones, but ${describe(turnId)} was given.`,
+      `The option turnId takes 1 to 512 characters without control characters or lone surrogates, not ${describe(turnId)}.`,
     )
   if (journal !== undefined && typeof journal?.step !== 'function')
     throw new AlliumError(

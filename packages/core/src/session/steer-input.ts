@@ -44,6 +44,6 @@ export function toSteered(input: SteerInput): Message {
 function refused(what: string): AlliumError {
   return new AlliumError(
     'run.options',
-    `steer() takes what a user says while a turn runs, a text or parts of text, images and files, but ${what} was given. Give instructions and tool results to the agent, or to run().`,
+    `steer() takes a user message, a string or parts of text, images and files, but got ${what}. Pass instructions and tool results to the agent or to run().`,
   )
 }

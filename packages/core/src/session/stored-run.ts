@@ -73,7 +73,7 @@ function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
   if (status !== 'failed')
     return new AlliumError(
       'run.interrupted',
-      `The run "${turnId}" of this key was interrupted: its process was lost. What it had done is in the history. Ask again with another key.`,
+      `The run "${turnId}" of this key was interrupted, because its process was lost. The history has its work so far. Use another key to run again.`,
     )
   // Errors of other libraries have codes of other forms, such as ECONNREFUSED.
   const known = /^[a-z]+\.[a-z_]+$/.test(code ?? '') ? (code as ErrorCode) : 'run.failed'

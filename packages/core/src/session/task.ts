@@ -152,7 +152,7 @@ function checkRunner({ agent, id }: SessionScope, stored: StoredTurn, key: strin
   const what = key === undefined ? `id "${stored.turnId}"` : `key "${key}"`
   throw new AlliumError(
     'run.key_reused',
-    `The ${what} stands for a run of the agent "${stored.agent}" in the session "${id}". Give each run one of its own.`,
+    `The ${what} belongs to a run of the agent "${stored.agent}" in the session "${id}". Use a unique one for each run.`,
     { details: { sessionId: id, turnId: stored.turnId } },
   )
 }
@@ -192,7 +192,7 @@ export function toolsOf<C>(
   if (clientTools.length > maxClientTools)
     throw new AlliumError(
       'run.options',
-      `The option clientTools has ${clientTools.length} tools, and a run takes ${maxClientTools}. Send the ones that this run needs.`,
+      `The option clientTools has ${clientTools.length} tools, and the maximum is ${maxClientTools}. Send only the tools that this run needs.`,
     )
   return { tools: agent.tools.with(clientTools.map((def) => clientTool(def, agent))), clientTools }
 }

@@ -79,7 +79,7 @@ function maker(key: string, owner: string, given: unknown): () => unknown {
   } catch (cause) {
     throw new AlliumError(
       'state.invalid',
-      `The default of the state key "${key}" of layer "${owner}" cannot be cloned (${messageOf(cause)}). Give a function that makes it.`,
+      `The default of the state key "${key}" of layer "${owner}" cannot be cloned (${messageOf(cause)}). Pass a function that creates it.`,
       { cause },
     )
   }

@@ -30,7 +30,7 @@ export function checkChunk(value: unknown, layer: string): ContentChunk {
   const what = type === undefined ? describe(value) : `a chunk of the type ${describe(type)}`
   throw new AlliumError(
     'layer.result',
-    `Layer "${layer}" sent ${what} into the stream. Send text-delta, reasoning-delta, tool-input-*, file or source chunks; what waits for something belongs in ctx.pipe().`,
+    `Layer "${layer}" sent ${what} into the stream. It takes text-delta, reasoning-delta, tool-input-*, file and source chunks. Use ctx.pipe() for async work.`,
     { details: { layer } },
   )
 }

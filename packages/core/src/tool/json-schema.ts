@@ -21,7 +21,7 @@ export function jsonSchemaOf(schema: StandardSchemaV1, what: string): JsonSchema
   } catch (cause) {
     throw new AlliumError(
       'tool.invalid',
-      `${what} has a schema that cannot be written as JSON Schema: ${messageOf(cause)}. Give "jsonSchema" beside it.`,
+      `${what} has a schema that cannot be converted to JSON Schema: ${messageOf(cause)}. Add "jsonSchema".`,
       { cause },
     )
   }

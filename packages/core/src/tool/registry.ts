@@ -134,7 +134,7 @@ function toolDef(tool: AnyTool): ToolDef {
   if (isRunByProvider(tool) && tool.requireApproval !== undefined && tool.requireApproval !== false)
     throw new AlliumError(
       'tool.invalid',
-      `${what} has requireApproval, but the provider runs it itself, and nobody would be asked. Give it an execute that runs it here, or leave requireApproval out.`,
+      `${what} has requireApproval, but the provider runs it without asking. Give it an execute function, or remove requireApproval.`,
     )
   if (schema === undefined && tool.jsonSchema === undefined && providerExecuted === undefined)
     throw new AlliumError(

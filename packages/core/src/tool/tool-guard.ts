@@ -18,7 +18,7 @@ export function isRunByProvider(tool: AnyTool | undefined): boolean {
 
 /** What is wrong about a guard of a tool that the provider runs. */
 export function unseenCalls({ name }: ToolGuard, tool: string): string {
-  return `"${name}" is to see each call of "${tool}", which the provider runs itself: no layer sees those calls. Leave the tool out, give it an execute that runs it here, or name other tools in the options of "${name}".`
+  return `"${name}" must see each call of "${tool}", but the provider runs it, so no layer sees its calls. Remove the tool, give it an execute function, or exclude it in the options of "${name}".`
 }
 
 /** Why a guard lets an agent not have a tool. */

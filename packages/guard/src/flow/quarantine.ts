@@ -28,7 +28,7 @@ export function checkQuarantine(as: string, quarantine: Quarantine): void {
     if (openPath !== undefined)
       throw misconfigured(
         as,
-        `cannot read "${tool}" in quarantine: ${openPath}, and could carry text. Take enums, booleans, dates, numbers with minimum and maximum, lists of enums with maxItems, and objects of these.`,
+        `cannot read "${tool}" in quarantine: ${openPath}, which could carry text. Use enums, booleans, dates, numbers with minimum and maximum, lists of enums with maxItems, and objects of these.`,
       )
   }
 }
@@ -41,7 +41,7 @@ function jsonSchemaOf(as: string, tool: string, schema: OutputSchema): JsonSchem
   try {
     return standard.jsonSchema.input({ target: 'draft-07' }) as JsonSchema
   } catch (cause) {
-    const message = `"${as}" ${what} cannot be written as JSON Schema, which the reader is sent: ${messageOf(cause)}. For a date, take z.iso.date().`
+    const message = `"${as}" ${what} cannot be converted to JSON Schema: ${messageOf(cause)}. For a date, use z.iso.date().`
     throw new AlliumError('layer.config', message, { details: { layer: as }, cause })
   }
 }

@@ -70,7 +70,7 @@ export class AgentAttempt extends Attempt implements AgentContext {
       throw layerError(
         this,
         'tool.invalid',
-        `registered the tool "${tool.name}" too late. Register tools in an agent hook before next(): they belong to all sessions.`,
+        `registered the tool "${tool.name}" too late. Register tools in an agent hook before next().`,
       )
     this.$agent.tools.add(tool)
   }

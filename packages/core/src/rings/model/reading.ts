@@ -109,7 +109,7 @@ export class Reading {
 function truncated({ id }: Model): AlliumError {
   return new AlliumError(
     'model.truncated',
-    `The stream of the model "${id}" ended without its finish: the answer was cut. Retry it (model.retry does).`,
+    `The stream of the model "${id}" ended without a finish, so the answer is incomplete. Retry it, for example with model.retry.`,
     { details: { model: id } },
   )
 }
@@ -118,7 +118,7 @@ function truncated({ id }: Model): AlliumError {
 const most = 64 * 1024 * 1024
 
 function endless({ id }: Model): AlliumError {
-  const what = `The model "${id}" sent more than ${most} characters in one call, so the call was ended. Check the endpoint that answers for it.`
+  const what = `The model "${id}" sent more than ${most} characters in one call, so the call was ended. Check its endpoint.`
   return new AlliumError('model.protocol', what, { details: { model: id } })
 }
 

@@ -91,9 +91,9 @@ function give(caller: ModelAttempt, response: ModelResponse, streamed: Streamed)
 /** What a layer gives to the one outside it: as it was streamed, with what it adds, or in the place of what it held. */
 function resultOf(attempt: ModelAttempt, value: unknown): unknown {
   const reached = hasReached(attempt)
-  const { $streamed: $said, $stage } = attempt
+  const { $streamed, $stage } = attempt
   if (reached && value === attempt.$given && $stage === undefined)
-    if (hasSameContent($said, attempt.$given) && hasSameReasoning($said, attempt.$given)) return value
+    if (hasSameContent($streamed, attempt.$given) && hasSameReasoning($streamed, attempt.$given)) return value
   const given = value === undefined ? attempt.$skip : value
   if (given === undefined) {
     const fix = 'Return what next() gave, or answer with "return ctx.skipCall(response)".'
@@ -101,10 +101,10 @@ function resultOf(attempt: ModelAttempt, value: unknown): unknown {
   }
   const response = withReasoning(
     toResponse(given, nameOf(attempt), modelId(attempt.$fields.model)),
-    reached ? $said : undefined,
+    reached ? $streamed : undefined,
   )
   const stage = reached && $stage?.transforms.hold === true ? $stage : undefined
-  if (reached && hasSameContent($said, response)) return unchanged(attempt, response, stage)
+  if (reached && hasSameContent($streamed, response)) return unchanged(attempt, response, stage)
   return after(say(attempt, response, stage), () => {
     attempt.$streamed = streamedAs(response)
     return response
@@ -136,9 +136,9 @@ function say(attempt: ModelAttempt, response: ModelResponse, stage: Stage | unde
     stage.replace(wholeResponse(response))
     return stage.release()
   }
-  const { $sink, $streamed: $said } = attempt
+  const { $sink, $streamed } = attempt
   const reached = hasReached(attempt)
-  const rest = reached ? continuation($said, response) : undefined
+  const rest = reached ? continuation($streamed, response) : undefined
   if (rest !== undefined) return push(attempt, rest)
   if (reached && $sink?.used === true && !$sink.open) throw mismatch(attempt, 'the response')
   if ($sink?.used === true) $sink.reset()

@@ -17,7 +17,7 @@ export function refuseReset({ $turn: turn, $inner }: ModelAttempt): AlliumError 
   const failed = $inner !== undefined && $inner.$state !== State.done
   return new AlliumError(
     'stream.reset',
-    'Chunks of this model call have reached the reader, and the run refuses to take them back ({ resets: "refuse" }). Hold the answer back with ctx.hold(), or allow resets.',
+    'The reader has received chunks of this model call, and { resets: "refuse" } forbids a reset. Hold the answer with ctx.hold(), or allow resets.',
     { ...(failed && { cause: $inner.$outcome }) },
   )
 }

@@ -15,13 +15,13 @@ export async function resolveModel({ agent, principal }: SessionScope, ref: unkn
   if (resolveModel === undefined)
     throw new AlliumError(
       'model.unresolved',
-      `The model "${given}" is a string, but this agent has no resolveModel. Import Agent from "allium", which has one, or give a model object.`,
+      `The model "${given}" is a string, but this agent has no resolveModel. Import Agent from "allium", or pass a model object.`,
     )
   const found: unknown = await resolveModel(given, { principal })
   const model = knownModel(found, adaptModel)
   if (isModel(model)) return model
   throw notModel(
-    `resolveModel was asked for "${given}", but ${describeModel(found)}. A model has an id and a stream(request).`,
+    `resolveModel was asked for "${given}", but ${describeModel(found)}. A model has id and stream(request).`,
   )
 }
 

@@ -140,7 +140,7 @@ export class SessionScope {
       if (this.callIds.has(callId))
         throw new AlliumError(
           'message.invalid',
-          `The input has a tool call with the id ${describe(callId)}, which stands in the history already. Give it another id.`,
+          `The input has a tool call with the id ${describe(callId)}, which the history already has. Use another id.`,
         )
   }
   /** Calls of an input have entered the history. */
@@ -258,7 +258,7 @@ export class SessionScope {
     if (savepoint === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" knows no turn ${describe(turnId)}: it was rewound, or it waits, or, in a session that nobody stores, it ended in another process or more than ${Savepoints.most} turns ago. Name a turn of its history that has ended.`,
+        `The session "${this.id}" has no completed turn ${describe(turnId)}. It may be suspended or rewound. A session that is not stored keeps the last ${Savepoints.most} turns of this process.`,
       )
     const { state, length, turnCount } = savepoint
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
@@ -322,7 +322,7 @@ export class SessionScope {
   undeclared(key: string): void {
     this.agent.warnOnce(
       `state:${key}`,
-      `The state key "${key}" is declared by no layer: it lasts for this run and is not persisted. Declare it in "state".`,
+      `The state key "${key}" is not declared by any layer, so it is lost after this run. Declare it in "state".`,
     )
   }
 }

@@ -70,6 +70,6 @@ export function checkSuspension(value: unknown): asserts value is Suspension | u
   if (whole && typeof calls === 'object' && calls !== null && typeof state === 'object' && state !== null) return
   throw new AlliumError(
     'history.invalid',
-    `The suspension of a snapshot is what session.snapshot() gave, but ${describe(value)} was given. Restore the whole snapshot, unchanged.`,
+    `Invalid suspension in the snapshot: ${describe(value)}. Restore the whole result of session.snapshot(), unchanged.`,
   )
 }

@@ -110,7 +110,7 @@ export function toolAttemptOf(ctx: unknown): ToolAttempt {
   if (ctx instanceof ToolAttempt) return ctx
   throw new AlliumError(
     'layer.invalid',
-    `A sub-agent runs inside a tool: give the context that execute(args, ctx) got, and not ${describe(ctx)}.`,
+    `A sub-agent runs inside a tool. Pass the context of execute(args, ctx), not ${describe(ctx)}.`,
   )
 }
 

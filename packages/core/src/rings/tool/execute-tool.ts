@@ -177,7 +177,7 @@ function warnLost({ $call: { name }, $turn: turn }: ToolAttempt, what: string, k
   const place = keys.length === 0 ? '' : ` at "${keys.join('.')}"`
   turn.session.agent.warnOnce(
     `lost ${what} ${name}`,
-    `The tool "${name}" returned ${what}${place}, which JSON does not have: the model gets something else. Return plain data, or a text.`,
+    `The tool "${name}" returned ${what}${place}, which JSON cannot represent, so the model gets something else. Return plain data or a string.`,
   )
 }
 

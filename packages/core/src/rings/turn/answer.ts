@@ -167,7 +167,7 @@ export class Answer {
       throw layerError(
         attempt,
         'layer.result',
-        'set ctx.output while tool calls wait for a decision. Set it when the turn is resumed and has its answer.',
+        'set ctx.output while tool calls are pending. Set it when the turn is resumed and has its answer.',
       )
     const startsOver = this.#stream(attempt, text)
     this.#output = text

@@ -99,7 +99,7 @@ export class GracePeriod {
     const { agent } = this.#turn.session
     const names = hung.map((layer) => `"${nameOf(layer)}" (${layer.$call.ring.scope})`).join(', ')
     agent.setup.logger.warn(
-      `The run has ended without ${names}, which did not come back within ${agent.setup.abortGrace} ms. Pass ctx.signal to all that a layer waits for.`,
+      `The run ended without ${names}, still running after ${agent.setup.abortGrace} ms. Pass ctx.signal to everything that a layer awaits.`,
       { layers: hung.map(nameOf), turnId: this.#turn.turnId },
     )
   }

@@ -157,7 +157,7 @@ function unguarded({ view, inputs = [], turnId }: Turn): AlliumError | undefined
   const name = blind.$hook?.name
   return new AlliumError(
     'steer.unguarded',
-    `The layer "${name}" reads ctx.input before next(), and would not see a message that comes while the turn "${turnId}" runs. Let it look with ctx.onInput(), or say what it is: order: { is: ['observes'] }.`,
+    `The layer "${name}" reads ctx.input before next(), so it would miss a message that is sent while the turn "${turnId}" runs. Use ctx.onInput(), or declare order: { is: ['observes'] }.`,
     { details: { layer: name } },
   )
 }

@@ -26,7 +26,7 @@ export function transformsOf(attempt: Attempt, verb: string): Transforms {
     throw layerError(
       attempt,
       'layer.late_transform',
-      `called ctx.${verb}() too late: the stream already flows. Call it in a turn or model hook, before next().`,
+      `called ctx.${verb}() too late. Call it in a turn or model hook, before next().`,
     )
   attempt.$transforms ??= { steps: [], hold: false }
   return attempt.$transforms

@@ -214,7 +214,7 @@ export class Turn implements Call {
     if (keepers === undefined)
       agent.warnOnce(
         `record:${topic}`,
-        `ctx.record("${topic}") is kept nowhere: no layer stores the session. Use memory.persist, and give the session an id, or persist those without one: memory.persist({ anonymous: true }).`,
+        `ctx.record("${topic}") is not stored, because no layer stores the session. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
       )
     this.records ??= []
     this.records.push(record)
