@@ -29,7 +29,7 @@ export interface Ledger {
     endsIn?: number
     /**
      * Milliseconds from now after which an unsettled reservation frees its amount. A later settlement is still posted.
-     * Reserving again with the same id renews this time, whatever the balance is. @default never
+     * Reserving again with the same id renews this time, even if the account is over its limit. @default never
      */
     ttl?: number
     /** The run that reserves, for `holds()`. Must be unique across tenants. @default `holds()` does not find the reservation */

@@ -13,7 +13,7 @@ export const consoleLogger: Logger = {
   error: (message, details) => (details === undefined ? console.error(message) : console.error(message, details)),
 }
 
-/** Wraps a logger so that its errors never fail a run. A message that cannot be logged with its details is logged without them, or dropped. */
+/** Wraps a logger so that its errors never fail a run. If logging fails, it retries without the details, then drops the message. */
 export function safeLogger(logger: Logger): Logger {
   const say =
     (level: 'debug' | 'warn' | 'error'): Logger['warn'] =>

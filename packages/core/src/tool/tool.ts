@@ -20,7 +20,7 @@ export interface ToolExecution {
    * interrupted and restarted. Another attempt of the call has another id.
    */
   readonly stepId: string
-  /** Whether an interrupted run is being replayed from its journal, up to the point where it stopped. */
+  /** Whether the run was interrupted, and every step so far was replayed from its journal. */
   readonly replaying: boolean
   /** Aborts when the tool times out or the run is cancelled. Pass it to everything that waits. */
   readonly signal: AbortSignal
