@@ -125,7 +125,7 @@ export class Agent<
     toMiddleware(): M
   }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P, Calls>
   use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P, Calls>
-  // Repeated: if no overload matches, TypeScript reports the last one, and most mistakes are in objects. The first place is the fastest.
+  // Repeated: if no overload matches, TypeScript reports the last one, and most mistakes are in objects. Also first, for fast type checks.
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
     layer: TypedMiddleware<F, Schema, ContextOf<C>, PrincipalOf<P>>,
     ...config: ConfigArgs<Schema>
@@ -209,8 +209,8 @@ export class Agent<
   }
 
   /**
-   * Returns the transform from stored texts to the texts that the session's owner sees. It applies to histories and answers the
-   * changes that the layers made in the stream of the run.
+   * Returns the transform from stored texts to the texts that the session's owner sees. The layers change histories and stored
+   * answers in the same way as the stream of a run.
    *
    * @example
    * const show = await agent.showing(session.key)

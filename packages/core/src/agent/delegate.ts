@@ -46,7 +46,7 @@ export async function delegate<S>(
     if (result.status !== 'suspended') return result
     suspend({})
   } catch (error) {
-    // The call did not run. It suspends again with the reason, so that the human can make another decision.
+    // Nothing has changed, so the call suspends again with the reason, and the human can decide again.
     if (!isAlliumError(error) || !error.code.startsWith('approval.')) throw error
     suspend({ refused: error.message })
   } finally {

@@ -82,7 +82,7 @@ export interface AgentOptions<
    * `false` keeps them open until `close()`. @default 900_000
    */
   sessionIdle?: number | false | undefined
-  /** Whether init() throws or warns about a wrong order of layers. @default 'error' */
+  /** Whether init() throws, warns or does nothing about a wrong order of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off' | undefined
   journal?: Journal | undefined
   /** The version of the agent's code. Only the same version resumes a suspended turn. */

@@ -75,7 +75,7 @@ export interface CallEvents {
 /** A message that arrived during the turn was added to the history, before this step. */
 export interface SteerDelivered extends InStep {
   type: 'steer:heard'
-  /** The id that `run.steer()` returned. */
+  /** The message's id, from the options of `run.steer()`. */
   id: string
 }
 /** A message that arrived during the turn was not delivered and is not stored. */
