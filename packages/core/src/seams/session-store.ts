@@ -238,7 +238,7 @@ export interface BeginningRun {
   /** The idempotency key of the run, with the digest of its input. */
   readonly idempotencyKey: string | undefined
   readonly inputDigest: string | undefined
-  /** Aborts when the run is aborted while it begins. The keeper then releases its lease, now or once it gets one, and its `begin` rejects. */
+  /** Aborts when the run is aborted while it begins. The keeper then releases its lease, even one it gets later, and `begin` rejects. */
   readonly signal: AbortSignal
   /** Ends the run. For a keeper that can no longer store it. */
   abort(reason: unknown): void
