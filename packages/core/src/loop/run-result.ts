@@ -38,9 +38,9 @@ export interface RunResult<S = State, O = string, K extends CallTypes = CallType
   /** The id of its session. */
   sessionId: string
   /**
-   * Returns the result as plain JSON data, for JSON.stringify() and responses. It never throws, and it does not expose
-   * errors of other libraries. BigInts become digits, dates ISO strings, Maps lists of `[key, value]`, Sets lists,
-   * bytes base64, and errors `{ code, message }`.
+   * Returns the result as plain JSON data, for JSON.stringify() and responses. It never throws, and it hides error
+   * messages unless the error has `expose: true`. BigInts become digits, dates ISO strings, Maps lists of
+   * `[key, value]`, Sets lists, bytes base64, and errors `{ code, message }`.
    */
   toJSON(): Record<string, unknown>
 }

@@ -203,7 +203,7 @@ function invalidJson(problem: string, response: ModelResponse): string {
   return `${problem}${cut} Send the call again, as one JSON object.`
 }
 
-/** Detects an answer that reached its length limit before any argument of its last call arrived. */
+/** Returns the problem if the answer reached its length limit before any argument of its last call arrived. */
 function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
   const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
   return cut ? truncated : undefined

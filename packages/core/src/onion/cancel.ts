@@ -12,7 +12,7 @@ export class Cancel {
   #first: Listener | Cancel | undefined
   #more: Set<Listener | Cancel> | undefined
 
-  /** Whether the signal was read or there is a follower. */
+  /** Whether its signal was read or it has a follower. */
   get isObserved(): boolean {
     return this.#controller !== undefined || this.#first !== undefined || (this.#more?.size ?? 0) > 0
   }
@@ -56,7 +56,7 @@ export class Cancel {
   }
 }
 
-/** A nested scope. `release()` detaches it from the outer scope until its signal is read or a follower is added. */
+/** A nested scope. `release()` detaches it from the outer scope, until its signal is read or a follower is added. */
 export class NarrowCancel extends Cancel {
   readonly #outer: Cancel
   #released = false

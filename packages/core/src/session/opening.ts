@@ -66,7 +66,7 @@ export class Opening {
     this.#disarm = undefined
   }
 
-  /** Starts the idle timer. */
+  /** Starts the idle timer, because the activity has ended. */
   rest(): void {
     this.stir()
     const { clock, sessionIdle } = this.#scope.agent.setup

@@ -28,6 +28,7 @@ export interface SessionOptions<C = RegisteredContext, P = RegisteredPrincipal> 
 }
 
 export interface RunOptions<C = RegisteredContext, O extends OutputOption | undefined = undefined> {
+  /** Aborts the run. */
   signal?: AbortSignal | undefined
   /** The runtime context of this run. @default the session's */
   context?: C | undefined

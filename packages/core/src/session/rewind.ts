@@ -49,8 +49,8 @@ export async function snapshotAt(scope: SessionScope, turnId: string): Promise<S
 }
 
 /**
- * Returns undefined for a turn that has not ended, or that was rewound, because the history has other messages in its
- * place then.
+ * Returns undefined for a turn that has not ended, or that was rewound, because the history then has other messages in
+ * its place.
  */
 function snapshotAfter(
   { status, from, messages, rest: { state, turnCount } }: StoredTurn,

@@ -11,7 +11,7 @@ interface Known {
   settled: boolean
 }
 
-/** The runs of an agent by idempotency key. A repeated request gets the run of its key, from any object of the session. */
+/** The runs of an agent by idempotency key. A repeated request gets the run of its key, through any object of the session. */
 export class RunKeys {
   readonly #runs = new Map<string, Known>()
   readonly #most: number

@@ -180,7 +180,10 @@ async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope
   return { at: await journal.step(`${turnId}:start`, begin, () => {}), before }
 }
 
-/** Returns the tools of a run: the agent's and the client's. @throws AlliumError `tool.duplicate`, `tool.invalid` */
+/**
+ * Returns the tools of a run: the agent's and the client's. @throws AlliumError `run.options`, `tool.duplicate`,
+ * `tool.invalid`
+ */
 export function toolsOf<C>(
   { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,
   { agent, suspension }: SessionScope,

@@ -14,7 +14,7 @@ export interface CallFields {
   responseFormat: ResponseFormat
 }
 
-/** Bits for what an attempt owns: its record of fields, and the fields in it that can be changed in place. */
+/** Bits for the parts that an attempt owns: its record of fields, and the fields in it that can be changed in place. */
 export const Own = { record: 1, messages: 2, settings: 4, toolDefs: 8 } as const
 export const looks = Own.messages | Own.settings | Own.toolDefs
 

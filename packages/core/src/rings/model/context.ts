@@ -24,7 +24,7 @@ import { type CallFields, Own } from './call-fields.ts'
 import type { ModelCall } from './model-call.ts'
 import type { PhysicalCall } from './physical-call.ts'
 
-/** Model scope: one model call. The fields are what is sent. */
+/** Model scope: one model call. Its fields are sent to the model. */
 export interface ModelContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
   extends TurnContext<S, Config, C, P> {
   /**
@@ -32,7 +32,7 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
    * so replace them.
    */
   messages: Message[]
-  /** What would be sent now, read-only. Reading it avoids the copies that the other fields make. */
+  /** The request as it would be sent now, read-only. Reading it avoids the copies that the other fields make. */
   readonly request: RequestView
   /** The id of the model that is called. */
   readonly model: string
@@ -65,7 +65,7 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
   skipCall(response: ResponseInput): ModelResponse
 }
 
-/** What a call would send, read-only. */
+/** The request of a call, read-only. */
 export interface RequestView {
   readonly messages: readonly Readonly<Message>[]
   readonly tools: readonly ToolDef[]
@@ -201,7 +201,7 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
     this.$fields[key] = value
   }
 
-  /** Returns a new list of what would be sent. Each message is frozen. */
+  /** Returns a new list of the messages that would be sent. Each message is frozen. */
   $messages(): Message[] {
     const messages = this.$fields.messages?.slice() ?? this.$call.messages()
     for (const message of messages) freezeJson(message)

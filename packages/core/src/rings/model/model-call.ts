@@ -36,7 +36,7 @@ export class ModelCall extends TurnCall {
     }
   }
 
-  /** Returns what is sent if no layer read the messages: the instructions, then the working view. */
+  /** Returns the messages to send if no layer has read them: the instructions, then the working view. */
   messages(): Message[] {
     const { turn } = this
     const { system } = turn

@@ -38,11 +38,11 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
   /**
    * Restores a snapshot. Sets history and state to copies of it, without the reducers.
    *
-   * @param options.stored whether it comes from the store of `ctx.keep()`, so that it is not stored again @default
-   * false
+   * @param options.stored whether it comes from the store of `ctx.keep()`, so that it is not stored again
+   * @default false
    * @param options.askedBy the agents that suspended calls, by call id, for calls whose records do not name one. Such
-   * records come from versions of Allium in which sessions belonged to no agent @default none: such calls can only be
-   * denied
+   * records come from versions of Allium in which sessions belonged to no agent
+   * @default none: such calls can only be denied
    * @throws AlliumError `history.invalid`, `state.invalid`
    */
   restore(saved: Snapshot, options?: { stored?: boolean; askedBy?: Readonly<Record<string, string>> }): void

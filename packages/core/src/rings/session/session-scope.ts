@@ -229,7 +229,7 @@ export class SessionScope {
 
   /**
    * The run could not be stored. It is rolled back, so that the next run leaves no gap in the store. If it had an
-   * effect (`stays`), it is kept and stored with the next run. Results of `once` and used approvals are kept in both
+   * effect (`stays`), it remains and is stored with the next run. Results of `once` and used approvals remain in both
    * cases.
    */
   onNotStored(stays: boolean): void {

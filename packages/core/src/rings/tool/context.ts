@@ -111,8 +111,8 @@ export interface ToolContext<
    */
   seal(value: unknown): Promise<string>
   /**
-   * Returns the recipients of a call with these arguments, as the tool's `flow.to` computes them from what `execute`
-   * gets. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
+   * Returns the recipients of a call with these arguments, as the tool's `flow.to` computes them from the parsed
+   * arguments. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
    */
   recipients(): Promise<unknown>
 }

@@ -127,10 +127,7 @@ const intoOnion: Outcome = {
   abandoned: fail,
 }
 
-/**
- * Separates the suspension, which is only for the journal, from the result that the layers see, if the tool suspended
- * itself.
- */
+/** Handles a tool that suspended itself. The journal records the details. The layers see only that the call is suspended. */
 function unlessSuspended({ $call: call }: ToolAttempt, result: ToolResult): ToolResult {
   if (result.status !== 'suspended') return result
   call.pendingSuspension ??= result.value as PendingSuspension

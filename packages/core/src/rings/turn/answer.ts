@@ -46,7 +46,7 @@ export class Answer {
   }
   /** Whether a model was called. If not, the pipes of the turn layers have no stream. */
   modelCalled = false
-  /** The answer that a turn layer set without a core's answer. */
+  /** The answer that a turn layer set itself, not produced by the core. */
   #layerAnswer: string | undefined
   /** Whether a turn layer has set an answer. */
   get isPending(): boolean {

@@ -42,7 +42,7 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
   readonly turnId: string
   /**
    * The id of the turn's first run, the same across suspensions. In an inherited layer it is the id of the parent's
-   * turn. Count by it what you count per turn.
+   * turn. Use it for counts per turn.
    */
   readonly rootTurnId: string
   /** Whether a sub-agent inherited the layer and this call belongs to the sub-agent. */
@@ -121,10 +121,11 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
 /** What the model calls of a turn start from. */
 export interface TurnPlan {
   /**
-   * The current input, without marking the layer as a reader of input. A layer that depends on the content must use
-   * `ctx.onInput()`.
+   * The current input. Reading it does not block steering, unlike `ctx.input`. A layer that depends on the content must
+   * use `ctx.onInput()`.
    */
   readonly input: readonly Message[]
+  /** The id of the model. */
   readonly model: string
   readonly settings: Readonly<Settings>
   /** The agent's tools and the client's tools. */

@@ -30,7 +30,7 @@ export function withEffects({ $effectLog: effects }: ToolAttempt, result: ToolRe
   return usage.calls + records.length + writes.length === 0 ? result : { ...result, inside: effects }
 }
 
-/** Returns the result as layers see it. If its step did not run in this process, the recorded effects are applied now. */
+/** Returns the result as layers see it. Applies the recorded effects if the step did not run in this process. */
 export function replayEffects(core: ToolAttempt, recorded: Recorded): ToolResult {
   const { inside: log, ...result } = recorded
   if (log === undefined) return recorded

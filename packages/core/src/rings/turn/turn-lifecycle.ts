@@ -21,7 +21,7 @@ export class TurnLifecycle {
   core: TurnAttempt | undefined
   /** Why the run ends early, if it does. The first abort or block wins. */
   end: (Ending & { kind: EndKind }) | undefined
-  /** The outermost layer has returned, so the end of the run can no longer change. */
+  /** The outermost layer has returned, so `terminate` no longer has an effect. */
   isSettled = false
   readonly gracePeriod: GracePeriod
   readonly #turn: Turn
