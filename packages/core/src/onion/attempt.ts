@@ -30,7 +30,7 @@ export interface Call {
   attempts: number
   /** The attempt of the enclosing scope that this call belongs to. */
   readonly outer: Attempt | undefined
-  /** Set when all layers have to end now. */
+  /** Set once the run has to end. Every next() then rejects with its error. */
   readonly end: Ending | undefined
   /** The outermost attempt has settled, or its caller stopped waiting for it. */
   settled(root: Attempt): void

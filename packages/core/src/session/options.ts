@@ -15,7 +15,7 @@ export interface SessionOptions<C = RegisteredContext, P = RegisteredPrincipal> 
   principal?: P | undefined
   /** The application's runtime context. Checked by the agent's `context` schema. */
   context?: C | undefined
-  /** A record for arbitrary data of the session. */
+  /** A record for arbitrary data, for the lifetime of the session. */
   metadata?: Record<string, unknown> | undefined
   /** What a run does while another one is running: reject with `session.busy`, or wait. @default the agent's */
   busy?: 'reject' | 'queue' | undefined
@@ -33,7 +33,7 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
   /** The runtime context of this run. @default the session's */
   context?: C | undefined
   model?: ModelRef | undefined
-  /** Merged over the agent's settings. */
+  /** Model settings for this run, merged over the agent's. */
   settings?: Settings | undefined
   /** Layers for this run, inside the agent's own. They may have turn, model and tool hooks, but no state. */
   use?: readonly Usable[] | undefined
@@ -50,7 +50,10 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
    * `refuse`, next() rejects with `stream.reset`. @default 'allow'
    */
   resets?: 'allow' | 'refuse' | undefined
-  /** How long the run pauses when its reader stops reading, in milliseconds. @default the agent's */
+  /**
+   * How long the run pauses when its reader stops reading, in milliseconds. After that the run continues and buffers
+   * its events. @default the agent's
+   */
   readerSilence?: number | false | undefined
   /** A repeated run with the same key returns the first run. With a different input it rejects with `run.key_reused`. */
   idempotencyKey?: string | undefined
