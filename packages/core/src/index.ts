@@ -41,7 +41,7 @@ export {
   type TypedMiddleware,
   type Usable,
 } from './middleware/middleware.ts'
-// For factories of layers
+// Layer factories
 export * as option from './middleware/option-checks.ts'
 export { layerOptions, misconfigured, sum, withState } from './middleware/options.ts'
 export type { Finding } from './middleware/order.ts'
@@ -71,7 +71,6 @@ export type { ApprovalOptions, Instructions } from './rings/agent/agent-scope.ts
 export type { AgentContext } from './rings/agent/context.ts'
 export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
 // Contexts
-// Around a layer
 export { Fork, type ForkOptions } from './rings/fork.ts'
 export type { ModelContext, RequestView } from './rings/model/context.ts'
 export type { PhysicalCall } from './rings/model/physical-call.ts'

@@ -35,7 +35,7 @@ import { type AgentOptions, checkAgentOptions, toSetup } from './options.ts'
 import { introduce } from './sub-agents.ts'
 
 declare global {
-  /** As in `esnext.disposable`, for those who compile without it. */
+  /** Same as in `esnext.disposable`, for applications that compile without that library. */
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol
   }
@@ -43,7 +43,7 @@ declare global {
 
 const ofDispose = { timeout: true } as const
 
-/** What a schema gives, and without one what the application has registered. */
+/** The output type of a schema, or the application's registered type without one. */
 type SchemaOutput<Schema, Registered> = Schema extends StandardSchemaV1
   ? StandardSchemaV1.InferOutput<Schema>
   : Registered
@@ -88,27 +88,27 @@ export class Agent<
     return this.#scope.setup.name
   }
 
-  /** The names that it had before, as its option says. */
+  /** Its former names. See the option of this name. */
   get formerNames(): readonly string[] {
     return this.#scope.setup.formerNames
   }
 
-  /** The agents of one group share the history of their sessions. */
+  /** Agents with the same group share the history of their sessions. */
   get sessionGroup(): string | undefined {
     return this.#scope.setup.sessionGroup
   }
 
-  /** The names under which its sessions may be kept: first that of new sessions (`session.key.agent`), then those of earlier ones. */
+  /** The names under which its sessions may be stored: first the current one (`session.key.agent`), then earlier ones. */
   get sessionNames(): readonly string[] {
     return this.#scope.sessionNames
   }
 
-  /** Of its code, as its option says. */
+  /** The version of its code. See the option of this name. */
   get version(): string | undefined {
     return this.#scope.setup.version
   }
 
-  /** Adds a layer inside those before it: an object, with its config; a hook of one scope; a turn function; an array of these. */
+  /** Adds a layer inside those before it: an object with its config, a hook of one scope, a turn function, or an array of these. */
   use<Scope extends ScopeName>(
     scope: Scope,
     hook:
@@ -125,7 +125,7 @@ export class Agent<
     toMiddleware(): M
   }): Agent<S & StatesOf<M extends readonly unknown[] ? M : [M]>, C, P, Calls>
   use<M extends readonly Usable[]>(layers: readonly [...M]): Agent<S & StatesOf<M>, C, P, Calls>
-  // Once more: where none fits, TypeScript tells of the last one, and mistakes are made in objects. First, it costs least.
+  // Repeated: if no overload matches, TypeScript reports the last one, and most mistakes are in objects. Also first, for fast type checks.
   use<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
     layer: TypedMiddleware<F, Schema, ContextOf<C>, PrincipalOf<P>>,
     ...config: ConfigArgs<Schema>
@@ -140,15 +140,15 @@ export class Agent<
     return this
   }
 
-  /** Runs the agent layers up to their next(). Runs call it by themselves; after a failure it may be tried again. */
+  /** Runs the agent layers up to their next(). A run calls it automatically. After a failure it can be called again. */
   init(): Promise<void> {
     return this.#life.init()
   }
 
   /**
-   * Waits for what runs, closes the sessions that have layers, then runs the rest of the agent layers.
+   * Waits for the current runs, closes the sessions that have layers, then runs the rest of the agent layers.
    *
-   * @param options.timeout milliseconds after which the runs that are left are aborted @default never
+   * @param options.timeout milliseconds after which the remaining runs are aborted @default never
    */
   async dispose(options: { timeout?: number | undefined } = {}): Promise<void> {
     checkOptions(options, ofDispose, 'dispose()', 'agent.options')
@@ -158,12 +158,16 @@ export class Agent<
     return this.dispose()
   }
 
-  /** A conversation. Its layers open at its first run. @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option */
+  /**
+   * Returns a session. Its layers open at its first run.
+   *
+   * @throws AlliumError `session.invalid_id`, `session.principal`, `run.options` for an unknown option
+   */
   session(options: SessionOptions<ContextOf<C>, PrincipalOf<P>> = {}): Session<S, ContextOf<C>, Calls[number]> {
     return this.#session(options, this.#scope.setup.ids)
   }
 
-  /** @param newId gives the id of a session that was given none */
+  /** @param newId returns the id for a session without one */
   #session(
     options: SessionOptions<ContextOf<C>, PrincipalOf<P>>,
     newId: () => string,
@@ -187,13 +191,13 @@ export class Agent<
     return new Session(this.#life, scope, busy)
   }
 
-  /** One turn in a session of its own, which is closed after it. */
+  /** Runs one turn in a new session, and closes the session after it. */
   run<O extends OutputOption | undefined = undefined>(
     input: Input,
     given: RunOptions<ContextOf<C>, O> & { session?: SessionOptions<ContextOf<C>, PrincipalOf<P>> } = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>, Calls[number]> {
     const { session: of, ...options } = given ?? {}
-    // Run again, the same turn is that of the same session.
+    // A repeated turn id gets the same session.
     const { turnId } = options
     const session = this.#session(of ?? {}, () => turnId ?? this.#scope.setup.ids())
     const run = session.run(input, options as RunOptions<ContextOf<C>, O>)
@@ -205,7 +209,8 @@ export class Agent<
   }
 
   /**
-   * How the owner of a stored session reads its texts: its history and answers pass the same layers as the stream of their run did.
+   * Returns the transform from stored texts to the texts that the session's owner sees. The layers change histories and stored
+   * answers in the same way as the stream of a run.
    *
    * @example
    * const show = await agent.showing(session.key)
@@ -215,7 +220,7 @@ export class Agent<
     return this.#life.showing(key)
   }
 
-  /** Listens beside the path: what the listener does or throws changes nothing in a run. */
+  /** Adds an observer. Its errors and return values never affect a run. */
   on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): this
   on<N extends string>(
     name: N extends keyof AgentEvents ? never : N,
@@ -225,7 +230,7 @@ export class Agent<
     this.#scope.observers.on(name, listener)
     return this
   }
-  /** Listens to the next event of a name alone. */
+  /** Adds an observer for the next event of this name only. */
   once<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): this {
     this.#scope.observers.once(name, listener)
     return this
@@ -235,18 +240,18 @@ export class Agent<
     return this
   }
 
-  /** The onion as data: what hooks what, in which order. */
+  /** Returns the onion as data: the layers, their scopes and their order. */
   inspect(): Inspection {
     const approvers = this.#scope.setup.approvals.mayDecide === undefined ? 'owner' : 'rule'
     return inspectLayers(this.name, this.#stack.layers, approvers)
   }
-  /** Every wrong order of layers, with the reason and the right one; and layers that would never see calls of a tool that they guard. */
+  /** Returns every wrong order of layers with its reason and fix, and every layer that would miss calls of a tool that it guards. */
   check(): Finding[] {
     return this.#stack.findings()
   }
 }
 
-/** What the runs of an agent come to: `ResultOf<typeof agent>`. */
+/** The result type of an agent's runs: `ResultOf<typeof agent>`. */
 export type ResultOf<A> = A extends { run(input: Input): AgentRun<infer S, string, infer K> }
   ? RunResult<S, string, K>
   : never

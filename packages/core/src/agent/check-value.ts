@@ -7,7 +7,7 @@ import type { SessionScope } from '../rings/session/session-scope.ts'
 import { tenantOf } from '../seams/tenant.ts'
 import { formatIssues } from '../tool/check-args.ts'
 
-/** A value as its schema, if there is one, makes it. */
+/** Returns the output of the schema, or the value itself without a schema. */
 export function checkValue(
   schema: StandardSchemaV1 | undefined,
   value: unknown,
@@ -24,13 +24,13 @@ export function checkValue(
   })
 }
 
-/** Throws `session.principal` where nobody could tell whose the session is, before anything is kept under a wrong name. */
+/** Throws `session.principal` if the owner is unclear, before anything is stored under a wrong name. */
 export function checkPlace({ principal, owner }: SessionScope): void {
   tenantOf(principal)
   void owner
 }
 
-/** Session ids go into store keys and logs. */
+/** Checks a session id, because it becomes part of store keys and logs. */
 export function checkSessionId(id: unknown): string {
   if (typeof id === 'string' && id.length > 0 && id.length <= 256 && isPrintable(id)) return id
   const given = typeof id === 'string' ? `one of ${id.length} characters` : String(id)

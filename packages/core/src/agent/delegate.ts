@@ -11,13 +11,13 @@ import type { Agent } from './agent.ts'
 import type { AgentOptions } from './options.ts'
 
 /**
- * Runs another agent inside a tool. Layers of the caller's agent with `inherit` stand around it, its usage is the caller's
- * too, its events go into the caller's run with a `path`, and an abort reaches it. Where it waits for a human, so does the
- * call: `session.pending` of the caller lists what waits inside, as `callId/innerCallId`, and `resume()` leads there.
+ * Runs another agent inside a tool. The caller's layers with `inherit` wrap it, its usage counts for the caller too, its events
+ * go to the caller's run with a `path`, and an abort of the run reaches it. If the sub-agent suspends, the call suspends too:
+ * the caller's `session.pending` lists its pending calls as `callId/innerCallId`, and `resume()` passes the decisions to it.
  *
- * @throws AlliumError `agent.too_deep` where more than 16 agents call each other, one inside the other
- * @param options those of `run()`; `signal` ends the sub-agent alone, beside the call's own
- * @returns what the run came to; undefined where it waits, and then it does not matter what the tool returns
+ * @throws AlliumError `agent.too_deep` if more than 16 agents call each other in a chain
+ * @param options those of `run()`; `signal` cancels only the sub-agent, in addition to the call's own signal
+ * @returns the result of the run; undefined if it suspended, in which case the tool's return value is ignored
  *
  * @example
  * const research = { name: 'research', description: 'Finds out', schema, execute: async ({ task }, ctx) => (await delegate(ctx, researcher, task))?.text }
@@ -46,7 +46,7 @@ export async function delegate<S>(
     if (result.status !== 'suspended') return result
     suspend({})
   } catch (error) {
-    // Nothing has changed: the human is told, and may decide again.
+    // Nothing has changed, so the call suspends again with the reason, and the human can decide again.
     if (!isAlliumError(error) || !error.code.startsWith('approval.')) throw error
     suspend({ refused: error.message })
   } finally {
@@ -55,7 +55,7 @@ export async function delegate<S>(
   return undefined
 }
 
-/** The model of the agent whose tool this is, and what finds one: options for an agent that answers with the same. */
+/** Returns the options for an agent that uses the same model as the agent of this tool: the model and its resolvers. */
 export function modelOf(ctx: ToolExecution): Pick<AgentOptions, 'model' | 'resolveModel' | 'adaptModel'> {
   const { model, resolveModel, adaptModel } = toolAttemptOf(ctx).$turn.session.agent.setup
   return {
@@ -72,7 +72,7 @@ function both(call: AbortSignal, given: AbortSignal | undefined): AbortSignal {
 const deepest = 16
 
 function checkDepth({ $turn }: ToolAttempt, name: string): void {
-  let depth = 2 // the one that delegates is the first
+  let depth = 2 // the agent that delegates is the first
   for (let session = $turn.session.parent; session !== undefined; session = session.$turn.session.parent) depth++
   if (depth <= deepest) return
   throw new AlliumError(

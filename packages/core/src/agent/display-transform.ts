@@ -3,7 +3,7 @@ import type { Layer } from '../middleware/middleware.ts'
 import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import type { SessionKey } from '../seams/session-store.ts'
 
-/** What all layers do to a stored text for its reader, inner ones first, as in the stream. */
+/** Combines the display transforms of all layers, inner ones first, as in the stream. */
 export async function displayTransformOf(
   layers: readonly Layer[],
   { setup, capabilities }: AgentScope,

@@ -2,7 +2,7 @@ import { type Layer, type LayerOrder, scopeNames } from '../middleware/middlewar
 import { compileOnion } from '../middleware/onion.ts'
 import type { ScopeName } from '../onion/hook.ts'
 
-/** A layer as `inspect()` tells it. */
+/** A layer in the result of `inspect()`. */
 export interface InspectedLayer {
   name: string
   scopes: ScopeName[]
@@ -18,11 +18,11 @@ export interface InspectedLayer {
 
 export interface Inspection {
   agent: string
-  /** In the order of their registration. */
+  /** In order of registration. */
   layers: InspectedLayer[]
   /** The names of the layers in each scope, outermost first. */
   scopes: Record<ScopeName, string[]>
-  /** Who may approve calls: the owner of their session alone, or whoever the rule `approvals.mayDecide` allows. */
+  /** The allowed approvers: only the owner of the session, or everyone whom the rule `approvals.mayDecide` allows. */
   approvers: 'owner' | 'rule'
 }
 

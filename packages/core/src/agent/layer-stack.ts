@@ -13,19 +13,19 @@ const none: readonly Usable[] = []
 
 export type OrderCheck = 'error' | 'warn' | 'off'
 
-/** The layers of an agent, in the order of their registration. */
+/** The layers of an agent, in order of registration. */
 export class LayerStack {
   readonly layers: Layer[] = []
   readonly #scope: AgentScope
   readonly #names = new Set<string>()
-  /** By the run's own layers, and by the one inside them. */
+  /** Compiled onions by the run's layers, and by the layer inside them. */
   readonly #ofRuns = new WeakMap<readonly Usable[], WeakMap<object, Onion>>()
 
   constructor(scope: AgentScope) {
     this.#scope = scope
   }
 
-  /** Takes layers with their state fields and tools, all or none. */
+  /** Adds layers with their state fields and tools, all or none. */
   add(first: unknown, config: unknown, callSite?: CallSite): void {
     const made = toLayers(first, config, this.layers.length)
     const added = callSite === undefined ? made : made.map((layer): Layer => ({ ...layer, callSite }))
@@ -35,7 +35,7 @@ export class LayerStack {
     for (const { name } of added) this.#names.add(name)
   }
 
-  /** The onion with a run's own layers inside, and one inside these; compiled once for each array and layer. */
+  /** Returns the onion with a run's layers inside, and `inner` inside these. Cached for each array and layer. */
   with(use: readonly Usable[] = none, inner?: Middleware): Onion {
     const compiled = this.#ofRuns.get(use) ?? new WeakMap<object, Onion>()
     this.#ofRuns.set(use, compiled)
@@ -50,7 +50,7 @@ export class LayerStack {
     return onion
   }
 
-  /** @throws AlliumError `layer.order` with every error; the rest is a warning */
+  /** Logs warnings. @throws AlliumError `layer.order` with all errors */
   checkOrder(mode: OrderCheck): void {
     if (mode === 'off') return
     const findings = checkOrder(this.layers)
@@ -62,7 +62,7 @@ export class LayerStack {
     throw new AlliumError('layer.order', messages.join('\n'), { details: { findings: errors } })
   }
 
-  /** Every wrong order, and every tool whose calls a layer would have to see and never does. */
+  /** Returns every wrong order, and every tool that a layer does not admit or whose calls it would miss. */
   findings(): Finding[] {
     const unseen = [...this.#scope.tools.all()]
       .filter(isRunByProvider)

@@ -22,18 +22,18 @@ import { checkSubAgents } from './sub-agents.ts'
 
 type Closable = { close(): Promise<void> }
 
-/** An agent from its first init() to dispose(): the host of its sessions. */
+/** The lifecycle of an agent from its first init() to dispose(). It hosts the agent's sessions. */
 export class Lifecycle implements SessionHost {
   ready = false
   readonly keys = new RunKeys()
   readonly #stack: LayerStack
   readonly #orderCheck: OrderCheck
-  /** Sessions that have layers, and so must be closed. */
+  /** Sessions with open layers, which must be closed. */
   readonly #open = new Set<Closable>()
-  /** In no order. A Set would make a table anew for each run, and V8 keeps what old tables lead to. */
+  /** Unordered. A Set would allocate a new table for each run, and V8 retains the objects that old tables refer to. */
   readonly #running: Abortable[] = []
   #idle: (() => void) | undefined
-  /** The last run has ended, and sessions are closed for good. */
+  /** Whether the last run has ended and no session may open any more. */
   #drained = false
   readonly #work: SharedWork
   #gate: ScopeLifecycle | undefined
@@ -60,7 +60,7 @@ export class Lifecycle implements SessionHost {
     return this.#disposing === undefined ? this.#work.join(by) : Promise.reject(this.#disposed())
   }
 
-  /** With a timeout, what still runs by then is aborted; what does not end then either is left. A second call may bring one. */
+  /** After the timeout, it aborts the remaining runs, and later abandons those that do not end. A second call may set a timeout. */
   dispose(timeout?: number): Promise<void> {
     if (timeout !== undefined && !(timeout >= 0)) return Promise.reject(noTimeout(timeout))
     this.ready = false
@@ -83,7 +83,7 @@ export class Lifecycle implements SessionHost {
     this.#work.abandon(toAbortError(reason))
   }
 
-  /** Layers that do not close, or a store that does not answer, hold the process no longer. */
+  /** Resolves dispose() although a layer does not close or a store does not answer, so that the process can exit. */
   #leave(): void {
     const { logger, name } = this.scope.setup
     logger.warn(`dispose() of the agent "${name}" waits no longer: a layer or a store did not come to its end.`)
@@ -127,7 +127,7 @@ export class Lifecycle implements SessionHost {
     const keeps = ({ spec }: Layer) => spec.session !== undefined && spec.order?.is?.includes('keepers') === true
     return this.#stack.layers.find(keeps)?.name
   }
-  /** Why a run may not start now, if it may not. */
+  /** Returns the error if a run may not start now. */
   refusal(): AlliumError | undefined {
     return this.#disposing === undefined ? undefined : this.#disposed()
   }

@@ -30,78 +30,79 @@ export interface AgentOptions<
   P extends StandardSchemaV1 | undefined = undefined,
   Calls extends readonly CallTypes[] = readonly CallTypes[],
 > {
-  /** Agents of one store need different names: sessions, approvals and durable runs belong to the name. @default 'agent' */
+  /** Agents that share a store need different names: sessions, approvals and durable runs belong to the name. @default 'agent' */
   name?: string | undefined
   /**
-   * The names that it had before. It takes over the sessions that are kept under them, and decides the calls that were suspended
-   * under them. Without it a renamed agent begins with no sessions. @default none
+   * Its former names. The agent takes over the sessions stored under them, and accepts approvals for calls that were suspended
+   * under them. A renamed agent without this option starts with no sessions. @default none
    */
   formerNames?: readonly string[] | undefined
   /**
-   * Shares the history of its sessions with the agents that name the same group. Each of them still decides only the calls that it
-   * suspended itself, by its own `approvals`. @default none: a session belongs to one agent
+   * Shares the session history with other agents of the same group. Each agent still decides only the calls that it suspended
+   * itself, with its own `approvals`. @default none: a session belongs to one agent
    */
   sessionGroup?: string | undefined
-  /** A model, one of the AI SDK that `adaptModel` takes, or a string that `resolveModel` knows. */
+  /** A model, an AI SDK model that `adaptModel` accepts, or a string that `resolveModel` knows. */
   model: ModelRef
   /** The first system message of each model call. */
   instructions?: Instructions | undefined
-  /** Those made with `defineTool` type the calls in events, approvals and results. */
+  /** Tools made with `defineTool` type the calls in events, approvals and results. */
   tools?: ToolList<Calls> | undefined
-  /** What the runtime context must be; types `ctx.context` and the `context` of runs and sessions. */
+  /** Schema of the runtime context. Types `ctx.context` and the `context` of runs and sessions. */
   context?: C | undefined
-  /** What the principal must be; types `ctx.principal` and the `principal` of sessions. */
+  /** Schema of the principal. Types `ctx.principal` and the `principal` of sessions. */
   principal?: P | undefined
   /**
-   * Whose the sessions of a principal are: an id finds a session of the same owner alone. Give the team's id for sessions that a team shares.
+   * Returns the owner of a principal's sessions. A session id only finds sessions of the same owner. Return the team's id for
+   * sessions that a team shares.
    *
-   * @default that of the agent which delegates, else the principal's `userId`, else its `user`
+   * @default the owner of the delegating agent, else the principal's `userId`, else its `user`
    */
   owner?(
     principal: P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : RegisteredPrincipal,
   ): string | undefined
   settings?: Settings | undefined
-  /** Steps of one turn; then it is stopped with the reason `max_steps`. @default 25 */
+  /** Maximum steps of one turn. Then it stops with the reason `max_steps`. @default 25 */
   maxSteps?: number | undefined
-  /** Tools of one step that run at once; 1 is one after the other. @default 8 */
+  /** How many tools of one step run at the same time. 1 runs them one after the other. @default 8 */
   toolConcurrency?: number | undefined
-  /** Milliseconds that one `execute` may take. @default 30_000 */
+  /** Timeout of one `execute`, in milliseconds. @default 30_000 */
   toolTimeout?: number | undefined
-  /** Milliseconds that layers have to come back when a run ends before its time, or an attempt is left. @default 2_000 */
+  /** How long layers may take to return after a run ends early or an attempt is abandoned, in milliseconds. @default 2_000 */
   abortGrace?: number | undefined
-  /** What a run does while the session runs another one. @default 'reject' */
+  /** Whether a run is rejected or queued while the session runs another one. @default 'reject' */
   busy?: 'reject' | 'queue' | undefined
   /**
-   * Milliseconds that the provider waits for a reader who takes nothing more, as after a lost connection; then the run
-   * flows on, and its events are kept. `false`: it waits for ever. @default 30_000
+   * How long the run pauses when its reader stops reading (for example after a lost connection), in milliseconds.
+   * After that the run continues and buffers its events. `false` pauses without a limit. @default 30_000
    */
   readerSilence?: number | false | undefined
   /**
-   * Milliseconds without a run after which a session closes its layers, where it has any; its next run opens them again.
-   * `false`: they stay open until `close()`. @default 900_000
+   * Time without a run after which a session closes its layers, in milliseconds. The next run opens them again.
+   * `false` keeps them open until `close()`. @default 900_000
    */
   sessionIdle?: number | false | undefined
-  /** What init() does about wrong orders of layers. @default 'error' */
+  /** Whether init() throws, warns or does nothing about a wrong order of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off' | undefined
   journal?: Journal | undefined
-  /** The version of the agent's code; a turn that waits is resumed by the same one alone. */
+  /** The version of the agent's code. Only the same version resumes a suspended turn. */
   version?: string | undefined
   approvals?:
     | ApprovalOptions<P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : RegisteredPrincipal>
     | undefined
   resolveModel?: ResolveModel | undefined
-  /** Makes a model of one of another library, wherever a model is taken. The `Agent` of `allium` takes those of the AI SDK. */
+  /** Adapts models of other libraries, wherever a model is accepted. The `Agent` of `allium` adapts AI SDK models. */
   adaptModel?: AdaptModel | undefined
-  /** Checks arguments against a raw JSON Schema that you wrote. The `Agent` of `allium` brings ajv. */
+  /** Checks arguments against a raw JSON Schema that you wrote. The `Agent` of `allium` includes ajv. */
   validate?: Validate | undefined
   /**
-   * Reads JSON Schemas that come with client tools, without running them as code. The `Agent` of `allium` brings
+   * Reads JSON Schemas of client tools without running them as code. The `Agent` of `allium` includes
    * `untrustedSchema` of `@allium/json-schema`. @default none: arguments of client tools are not checked
    */
   untrustedSchema?: ReadUntrustedSchema | undefined
   clock?: Clock | undefined
   ids?: Ids | undefined
-  /** What it throws, or rejects with, fails nobody. @default the console */
+  /** Its errors and rejections never fail a run. @default the console */
   logger?: Logger | undefined
 }
 
@@ -146,7 +147,7 @@ const elsewhere = {
   ...settingsElsewhere,
 }
 
-/** @throws AlliumError `agent.options` for what is no option, or no value of one */
+/** @throws AlliumError `agent.options` for an unknown option or an invalid value */
 export function checkAgentOptions(options: object): void {
   checkOptions(options, ofAgent, 'new Agent()', 'agent.options', elsewhere)
   const { tools, context, principal, approvals, settings } = options as Partial<AgentOptions>
@@ -240,7 +241,7 @@ export function toSetup({
   }
 }
 
-/** Names are part of store keys: an empty one stands for none. */
+/** Checks names, because they are part of store keys, where an empty one would mean no name. */
 function checkNames(name: unknown, formerNames: unknown, sessionGroup: unknown): void {
   if (!Array.isArray(formerNames))
     throw new AlliumError(
@@ -258,7 +259,7 @@ function checkNames(name: unknown, formerNames: unknown, sessionGroup: unknown):
   }
 }
 
-/** A secret whose variable is not set must not pass for a choice to go without. */
+/** Rejects an unset secret, for example from a missing variable, so that it does not turn tokens off. */
 function checkSecret(approvals: ApprovalOptions): void {
   if (!('secret' in approvals)) return
   const { secret } = approvals as { secret?: unknown }

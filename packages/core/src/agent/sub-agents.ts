@@ -2,24 +2,25 @@ import type { AgentScope } from '../rings/agent/agent-scope.ts'
 import type { FlowLabels } from '../tool/flow.ts'
 import type { ToolGuard } from '../tool/tool-guard.ts'
 
-/** An agent as others know it that hand work to it. */
+/** The parts of an agent that delegating agents use. */
 interface Known {
   readonly scope: AgentScope
-  /** Whether it has begun; one that has not is brought up. */
+  /** Whether its init() has begun. If not, the caller starts it. */
   readonly begun: () => boolean
   init(): Promise<void>
 }
 
 const known = new WeakMap<object, Known>()
 
-/** Lets an agent be found by the tools that name it. */
+/** Registers an agent, so that the tools that refer to it find its parts. */
 export function introduce(agent: object, agentInfo: Known): void {
   known.set(agent, agentInfo)
 }
 
 /**
- * Asks the guards of an agent about the tools of the agents below it, which are brought up for that, and notes what these
- * may bring in. One that is on its way up already is asked about as it stands: agents may name each other.
+ * Checks the tools of all sub-agents against an agent's guards, and records the labels of data that they may bring in.
+ * Initializes sub-agents first. A sub-agent whose init() has begun is checked in its current state, because agents may refer
+ * to each other.
  */
 export async function checkSubAgents(scope: AgentScope, guards: readonly ToolGuard[]): Promise<void> {
   const admitting = guards.filter(({ admits }) => admits !== undefined)
@@ -37,7 +38,7 @@ async function checkBelow(scope: AgentScope, guards: readonly ToolGuard[], ances
   }
 }
 
-/** What the tools of an agent may bring in, all together. */
+/** Returns the combined labels of an agent's tools. */
 function broughtBy({ tools }: AgentScope): FlowLabels {
   const flows = [...tools.all()].map(({ name }) => tools.flowOf(name))
   return {

@@ -1,13 +1,13 @@
 /**
- * What a journal keeps of a step whose attempt was left while the run went on: a signal fired, or the layer around it went on without
- * it. A replay leaves the attempt in the same place, for the same reason, or waits until that layer goes on again; it asks nobody.
+ * Recorded for a step whose attempt was abandoned while the run continued: a signal aborted, or the enclosing layer did not wait for it.
+ * A replay abandons the attempt at the same point, for the same reason, or waits until that layer continues. It runs no step again.
  */
 export class AbandonedError extends Error {
   override readonly name = 'LeftError'
-  /** How many attempts around the step's own were left with it; undefined where the layer around them had gone on by itself. */
+  /** How many enclosing attempts were abandoned with the step's own; undefined if the layer around them had already returned or thrown. */
   readonly by: number | undefined
 
-  /** @param reason what the next() rejected with that had opened the attempt */
+  /** @param reason the rejection of the next() that had opened the attempt */
   constructor(by: number | undefined, reason: unknown) {
     super('The attempt was left.', { cause: reason })
     this.by = by

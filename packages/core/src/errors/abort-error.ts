@@ -1,4 +1,4 @@
-/** A run, or the call of one layer, was aborted. `reason` is what `abort(reason)` was given. */
+/** A run, or the call of one layer, was aborted. `reason` is the argument of `abort(reason)`. */
 export class AbortError extends Error {
   override readonly name = 'AbortError'
   readonly reason: unknown
@@ -9,7 +9,7 @@ export class AbortError extends Error {
   }
 }
 
-/** The error for a reason: an AbortError, the platform's included, is kept as it is. */
+/** Returns the error for an abort reason. Keeps an AbortError, except a DOMException, unchanged. */
 export function toAbortError(reason: unknown): Error {
   if (reason instanceof Error && reason.name === 'AbortError' && !(reason instanceof DOMException)) return reason
   return new AbortError(reason)
@@ -17,7 +17,7 @@ export function toAbortError(reason: unknown): Error {
 
 function message(reason: unknown): string {
   if (typeof reason === 'string' && reason !== '') return `The run was aborted: ${reason}`
-  // What the platform says of it, in words of its own: "This operation was aborted".
+  // The platform's own message differs: "This operation was aborted".
   if (reason instanceof DOMException && reason.name === 'AbortError') return 'The run was aborted by its signal.'
   if (reason instanceof Error && reason.message !== '') return `The run was aborted: ${reason.message}`
   return 'The run was aborted.'

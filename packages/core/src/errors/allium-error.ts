@@ -4,15 +4,15 @@ const brand = Symbol.for('allium.error')
 
 export interface AlliumErrorOptions {
   cause?: unknown | undefined
-  /** What the message speaks of, for programs: a layer's name, a state key, the issues of a schema. */
+  /** Data about the error, for programs: a layer's name, a state key, the issues of a schema. */
   details?: Record<string, unknown> | undefined
   /** Whether the message may be shown to the model or to an end user. @default false */
   expose?: boolean | undefined
 }
 
 /**
- * The one error class of Allium. `code` is from a closed table, so that callers can switch on it;
- * the message says what happened, with the value, and then what to do.
+ * The only error class of Allium. `code` comes from a closed list, so that callers can switch on it.
+ * The message says what happened, with the value, and then how to fix it.
  */
 export class AlliumError extends Error {
   override readonly name = 'AlliumError'
@@ -29,7 +29,7 @@ export class AlliumError extends Error {
   }
 }
 
-/** Tells an AlliumError by its brand, so that two copies of the package in one program agree. */
+/** Recognizes an AlliumError by its brand, which also works across two copies of the package in one program. */
 export function isAlliumError(value: unknown, code?: ErrorCode): value is AlliumError {
   if (typeof value !== 'object' || value === null || !(brand in value)) return false
   return code === undefined || (value as { code?: unknown }).code === code

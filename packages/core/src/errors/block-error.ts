@@ -3,26 +3,26 @@ import { checkOptions, type KeysOf } from './known-options.ts'
 
 const brand = Symbol.for('allium.block')
 
-/** What is said of a block beside its reason. */
+/** Options of a block, besides its reason. */
 export interface BlockOptions {
   /** Becomes the text of the result. */
   reply?: string | undefined
-  /** For programs, such as `guard.budget`: stands in the result and in `turn:end`. */
+  /** The rule, for programs, such as `guard.budget`. Appears in the result and in `turn:end`. */
   code?: string | undefined
-  /** Milliseconds after which it is worth another try. */
+  /** Milliseconds after which a retry makes sense. */
   retryAfter?: number | undefined
 }
 
 const ofBlock: KeysOf<BlockOptions> = { reply: true, code: true, retryAfter: true }
 
-/** What `ctx.block()` throws to unwind the layers. It is a status of the result, never a crash; catching it changes nothing. */
+/** Thrown by `ctx.block()` to unwind the layers. The run resolves with the status `blocked`, even if a layer catches this error. */
 export class BlockError extends Error {
   override readonly name = 'BlockError'
   readonly reason: string
   readonly reply: string | undefined
-  /** For programs: which rule it was. */
+  /** The rule, for programs. */
   readonly code: string | undefined
-  /** Milliseconds after which it is worth another try. */
+  /** Milliseconds after which a retry makes sense. */
   readonly retryAfter: number | undefined
 
   constructor(reason: string, options: BlockOptions = {}) {
@@ -38,7 +38,7 @@ export class BlockError extends Error {
   }
 }
 
-/** Tells a BlockError by its brand, so that two copies of the package in one program agree. */
+/** Recognizes a BlockError by its brand, which also works across two copies of the package in one program. */
 export function isBlockError(value: unknown): value is BlockError {
   return typeof value === 'object' && value !== null && brand in value
 }

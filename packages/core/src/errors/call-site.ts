@@ -1,4 +1,4 @@
-/** Where the caller of a function stands in the program: one frame, which is written out only where it is asked for. */
+/** The call site of a function: one stack frame, which the engine formats only when it is read. */
 export interface CallSite {
   readonly stack?: string
 }
@@ -8,13 +8,13 @@ interface StackTraces {
   stackTraceLimit?: number
 }
 
-/** A place takes 5 to 10 µs on Node 20: who makes an agent for each request does not pay for it each time. */
+/** Maximum call sites per minute. One takes 5 to 10 µs on Node 20, which would add up for an agent per request. */
 const most = 1_000
 const minute = 60_000
 let taken = 0
 let since = 0
 
-/** Undefined where the platform cannot tell, and after the first thousand of a minute. */
+/** Returns undefined if the platform does not support it, and after the first thousand per minute. */
 export function callSiteOf(called: (...args: never[]) => unknown): CallSite | undefined {
   const platform = Error as StackTraces
   if (platform.captureStackTrace === undefined || !hasBudget()) return undefined
@@ -38,7 +38,7 @@ function hasBudget(): boolean {
   return ++taken <= most
 }
 
-/** The line of a place, as it stands in a stack. */
+/** Returns the line of a call site, as formatted in a stack. */
 export function lineOf(site: CallSite | undefined): string | undefined {
   return site?.stack?.split('\n').find((line) => line.startsWith('    at '))
 }

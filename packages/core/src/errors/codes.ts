@@ -1,4 +1,4 @@
-/** Every code that an {@link AlliumError} can carry; docs/concepts/errors.md has a line for each. */
+/** Every code of an {@link AlliumError}. docs/concepts/errors.md has a line for each. */
 export const errorCodes = [
   'agent.disposed',
   'agent.options',

@@ -1,4 +1,4 @@
-/** A value as a few words for a message: short, never throwing, and without the contents of objects. */
+/** Describes a value in a few words for a message. Never throws, and never shows the contents of objects. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return value.length > 60 ? `"${value.slice(0, 57)}…"` : `"${value}"`
   if (typeof value === 'function') return value.name === '' ? 'a function' : `the function ${value.name}`
@@ -7,7 +7,7 @@ export function describe(value: unknown): string {
   return String(value)
 }
 
-/** The message of whatever was thrown; safe for values whose getters throw. */
+/** Returns the message of any thrown value, even if its getters throw. */
 export function messageOf(thrown: unknown): string {
   try {
     if (typeof thrown === 'object' && thrown !== null && 'message' in thrown) return String(thrown.message)
@@ -18,8 +18,8 @@ export function messageOf(thrown: unknown): string {
 }
 
 /**
- * The message of whatever was thrown, for logs: without words that have a digit or follow a name of a secret, and without URLs, since keys,
- * passwords and tokens are among these.
+ * Returns the message of any thrown value, for logs. Removes URLs, and words that contain a digit or follow the name of a secret, because
+ * keys, passwords and tokens are among these.
  */
 export function cleanMessageOf(thrown: unknown): string {
   return messageOf(thrown)
@@ -29,14 +29,14 @@ export function cleanMessageOf(thrown: unknown): string {
     .replace(/\S*\d\S*/g, '…')
 }
 
-/** Why somebody refuses or ends something, as text: who writes JavaScript may give nothing, or an error. */
+/** Returns the reason of a refusal or a stop as text. In JavaScript, callers may pass nothing, or an error. */
 export function reasonText(reason: unknown, otherwise: string): string {
   if (typeof reason === 'string') return reason
   if (reason instanceof Error) return messageOf(reason)
   return reason === undefined || reason === null ? otherwise : describe(reason)
 }
 
-/** No control characters, no half of a surrogate pair. */
+/** Whether a text has no control characters and no lone surrogates. */
 export function isPrintable(text: string): boolean {
   for (const character of text) {
     const code = character.codePointAt(0) as number

@@ -1,6 +1,6 @@
 /**
- * Which of two errors goes on outward: the first, unless the second is a translation that carries it as `cause`
- * (or among `errors`). The other is kept in `first.suppressed`, so that an error of a `finally` hides nothing.
+ * Returns which of two errors to throw: the first, unless the second wraps it as `cause` (or in `errors`). The other one is added to
+ * `first.suppressed`, so that an error of a `finally` hides nothing.
  */
 export function firstError(first: unknown, second: unknown): unknown {
   if (first === second || carries(second, first)) return second
@@ -13,7 +13,7 @@ function suppress(first: object & { suppressed?: unknown }, second: unknown): vo
   else Reflect.defineProperty(first, 'suppressed', { value: [second], writable: true, configurable: true })
 }
 
-/** Getters of what was thrown may throw themselves: it carries nothing then. */
+/** Whether an error wraps another. False if its getters throw. */
 function carries(error: unknown, cause: unknown): boolean {
   try {
     return leadsTo(error, cause, 0)

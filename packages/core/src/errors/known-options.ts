@@ -7,12 +7,12 @@ import { isPlain } from './plain.ts'
 /** Every key of an options type. A key that is missing here, or that the type does not have, is a compile error. */
 export type KeysOf<O> = Readonly<Record<O extends unknown ? keyof O : never, true>>
 
-/** Sentences about options that belong somewhere else, by their names, separated by spaces. */
+/** Hints for options that belong elsewhere, by option names separated by spaces. */
 export type Elsewhere = Readonly<Record<string, string>>
 
 /**
- * Throws when an object of options has a key that its type does not have, because the option would silently do nothing.
- * Instances of classes may have more. Runs at each call, so it allocates nothing unless it throws.
+ * Throws if an options object has a key that its type does not have, because the option would silently do nothing.
+ * Class instances may have extra keys. Runs at each call, so it allocates nothing unless it throws.
  *
  * @param what the subject of the error message, such as `server()`
  * @example
@@ -47,7 +47,7 @@ function unknownOption(
   })
 }
 
-/** @param isFar whether no known option is one slip away, so that a hint for a misspelled name helps more */
+/** @param isFar whether no known option is one edit away, so that a hint for a misspelled name helps more */
 function hintFor(name: string, elsewhere: Elsewhere, isFar: boolean): string | undefined {
   for (const [names, hint] of Object.entries(elsewhere)) {
     const other = names.split(' ').find((one) => one === name || (isFar && isNear(name, [one])))

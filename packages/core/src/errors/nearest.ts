@@ -1,16 +1,16 @@
-/** Known names, those first that need the fewest edits to become the given one; a swap of neighbours is one edit. */
+/** Sorts the known names by edit distance to the given one. A swap of neighbors is one edit. */
 export function nearestFirst(given: string, known: readonly string[]): string[] {
   const wanted = given.toLowerCase()
   const far = new Map(known.map((name) => [name, edits(wanted, name.toLowerCase())]))
   return [...known].sort((a, b) => (far.get(a) as number) - (far.get(b) as number))
 }
 
-/** Whether one of the names is one slip away: a letter more, less or other, or two that changed places. */
+/** Whether one of the names is one edit away: a letter added, removed or replaced, or two neighbors swapped. */
 export function isNear(given: string, known: readonly string[]): boolean {
   return known.some((name) => edits(given.toLowerCase(), name.toLowerCase()) <= 1)
 }
 
-/** Corrects a name that is not known: the name that was probably meant, then all known names. */
+/** Suggests a fix for an unknown name: the most likely name, then all known names. */
 export function unknownName(given: string, known: readonly string[]): string {
   const [nearest, ...rest] = nearestFirst(given, known)
   if (nearest === undefined) return 'Known are: none.'
@@ -23,13 +23,13 @@ function isSimilar(given: string, nearest: string): boolean {
   return edits(given.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, given.length / 3)
 }
 
-/** The known name for which other frameworks have this one. */
+/** Returns the known name that corresponds to another framework's name. */
 function translated(given: string, known: readonly string[]): string | undefined {
   const name = given.replace(/[_-]/g, '').toLowerCase()
   return known.find((one) => Object.hasOwn(foreignNames, one) && foreignNames[one]?.split(' ').includes(name))
 }
 
-/** What other frameworks call these options, in lower case. */
+/** The names of these options in other frameworks, in lower case. */
 const foreignNames: Readonly<Record<string, string>> = {
   schema: 'inputschema parameters argsschema input',
   jsonSchema: 'inputschema parameters schema',
@@ -45,7 +45,7 @@ const foreignNames: Readonly<Record<string, string>> = {
   mayDecide: 'candecide canapprove',
 }
 
-/** The distance of Damerau and Levenshtein, restricted: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */
+/** Restricted Damerau–Levenshtein distance: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */
 function edits(a: string, b: string): number {
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

@@ -2,7 +2,7 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 }
 
-/** Calls one of two functions, once, when a thenable settles; one of its own making may throw, or call both. */
+/** Calls one of two callbacks, exactly once, when a thenable settles. A custom thenable may throw, or call both. */
 export function watch(
   thenable: PromiseLike<unknown>,
   onValue: (value: unknown) => void,
@@ -12,25 +12,25 @@ export function watch(
   else void Promise.resolve(thenable).then(onValue, onError)
 }
 
-/** Marks a promise as watched, so that nobody's rejection ends the process. The promise still rejects for who awaits it. */
+/** Prevents an unhandled rejection from ending the process. The promise still rejects for callers that await it. */
 export function silence(promise: PromiseLike<unknown> | undefined): void {
   promise?.then(undefined, ignore)
 }
 
-/** The promise itself, which may be dropped: a rejection that nobody awaits ends no process. */
+/** Returns the promise itself, after `silence`, so that it may be dropped. */
 export function quiet<T>(promise: Promise<T>): Promise<T> {
   silence(promise)
   return promise
 }
 
-/** A rejected promise that may be dropped. */
+/** Returns a rejected promise that may be dropped. */
 export function rejected(error: unknown): Promise<never> {
   const promise = Promise.reject(error)
   promise.catch(ignore)
   return promise
 }
 
-/** Runs `then` after `wait`, at once where there is nothing to wait for. */
+/** Runs `then` after `wait`, or at once if there is nothing to wait for. */
 export function after<T>(wait: void | Promise<void>, then: () => T): T | Promise<T> {
   return wait === undefined ? then() : wait.then(then)
 }

@@ -11,14 +11,14 @@ export type RunStatus = 'completed' | 'stopped' | 'blocked' | 'suspended' | 'abo
 interface InTurn {
   sessionId: string
   turnId: string
-  /** The sub-agents that lead to where it happened, outermost first. */
+  /** The path of sub-agents to the event, outermost first. */
   path?: readonly string[]
 }
 interface InStep extends InTurn {
   stepIndex: number
 }
 
-/** It comes before any layer, and so without the input, which one of them may still redact or block. */
+/** Emitted before any layer runs. It has no input, because a layer may still redact or block the input. */
 export interface TurnStart extends InTurn {
   type: 'turn:start'
   turnIndex: number
@@ -32,11 +32,11 @@ export interface TurnEnd<K extends CallEvents = CallEvents> extends InTurn {
   status: RunStatus
   /** Why it was stopped, blocked or aborted. */
   reason?: string
-  /** Of a block: which rule it was, for programs, and milliseconds after which it is worth another try. */
+  /** For a block: the rule, for programs, and the milliseconds after which a retry makes sense. */
   code?: string
   retryAfter?: number
   usage: Usage
-  /** Of a suspended run: the calls that wait for a decision, for the run's own reader alone. Observers get none: it has tokens. */
+  /** For a suspended run: the pending calls. Only the run's own reader gets them, not observers, because they contain tokens. */
   pending?: readonly K['pending'][]
 }
 export interface StepStart extends InStep {
@@ -45,7 +45,7 @@ export interface StepStart extends InStep {
 export interface StepEnd extends InStep {
   type: 'step:end'
 }
-/** What was shown of this model call no longer counts: another attempt follows. */
+/** The chunks of this model call that were already streamed no longer count, because another attempt follows. */
 export interface ModelReset extends InStep {
   type: 'model:reset'
 }
@@ -60,59 +60,59 @@ export interface ToolEnd extends InStep {
   callId: string
   name: string
   status: ToolStatus
-  /** What the model is sent, as text. */
+  /** The text sent to the model. */
   content: string
   isError: boolean
-  /** What a human has decided of the call. */
+  /** The approval decision, if there was one. */
   approval?: ApprovalRecord
 }
-/** What events tell of tool calls: of tools whose types are known, or of any. */
+/** The types of tool calls in events. */
 export interface CallEvents {
   start: ToolStart
   end: ToolEnd
   pending: PendingCall
 }
-/** A message that came while the turn ran stands in the history, before this step. */
+/** A message that arrived during the turn was added to the history, before this step. */
 export interface SteerDelivered extends InStep {
   type: 'steer:heard'
-  /** That of `run.steer()`. */
+  /** The message's id, from the options of `run.steer()`. */
   id: string
 }
-/** A message that came while the turn ran was not heard: nothing of it is kept. */
+/** A message that arrived during the turn was not delivered and is not stored. */
 export interface SteerRejected extends InStep {
   type: 'steer:returned'
   id: string
   reason: string
 }
-/** The provider answered, though not quite as it was asked: it passed over a setting, say. */
+/** The provider answered, but did not follow the whole request: for example, it ignored a setting. */
 export interface ModelWarned extends InStep {
   type: 'model:warning'
   model: string
   warning: ModelWarning
 }
-/** A step that is replayed is asked with other instructions, settings or definitions than it was: what is recorded stands. */
+/** A replayed step has other instructions, settings or definitions than when it was recorded. The recorded result is used. */
 export interface JournalDrift extends InStep {
   type: 'journal:drift'
   /** Its id in the journal. */
   step: string
-  /** What differs: `settings`, `tool definitions`. */
+  /** The parts that differ: `settings`, `tool definitions`. */
   differs: readonly string[]
 }
-/** What a layer sends with `ctx.emit()`. */
+/** An event that a layer sends with `ctx.emit()`. */
 export interface CustomEvent {
   type: `${string}:${string}`
   [field: string]: unknown
 }
 
-/** A chunk of a sub-agent, whose own stream it left; it is not part of this run's answer. */
+/** A chunk of a sub-agent, forwarded from its stream. It is not part of this run's answer. */
 export interface SubAgentChunk extends InStep {
   type: 'model:chunk'
   chunk: ContentChunk | FinishChunk
 }
 
 /**
- * One event of a run's stream. Those with a `path` come from sub-agents. Where the agent's tools were made with `defineTool` the name of
- * a call tells its arguments; calls of sub-agents, and of tools that layers bring, come too, and are no part of that type.
+ * One event of a run's stream. Events with a `path` come from sub-agents. If the agent's tools were made with `defineTool`, the name
+ * of a call determines the type of its arguments. Calls of sub-agents and of tools from layers also appear, but not in this type.
  */
 export type StreamEvent<K extends CallEvents = CallEvents> =
   | ContentChunk
@@ -139,11 +139,11 @@ export interface ModelEnd extends InStep {
   type: 'model:end'
   model: string
   callIndex: number
-  /** Absent where the call failed. */
+  /** Absent if the call failed. */
   finishReason?: FinishReason
   usage?: Usage
   error?: unknown
-  /** What the provider tells besides, where it does: see `FinishChunk`. */
+  /** Details from the provider, if it sends any. See `FinishChunk`. */
   rawReason?: string
   paused?: boolean
   responseId?: string
@@ -151,12 +151,12 @@ export interface ModelEnd extends InStep {
   warnings?: ModelWarning[]
 }
 
-/** A layer, or a tool, tried something after its attempt had failed or was left: it had no effect. */
+/** A layer or a tool used its context after its attempt had failed or was abandoned. This had no effect. */
 export interface LayerLate extends InStep {
   type: 'layer:late'
   layer: string
   scope: 'turn' | 'model' | 'tool'
-  /** What it tried: a verb or a field of the context. */
+  /** The method or field of the context that it used. */
   verb: string
 }
 
@@ -185,7 +185,7 @@ export interface CoreEvents {
   'observer:error': { type: 'observer:error'; event: string; error: unknown }
 }
 
-/** What observers may listen to, by name. Layers add their own by declaration merging. */
+/** The events that observers can subscribe to, by name. Layers add their own by declaration merging. */
 export interface AgentEvents extends CoreEvents {}
 /** The events that layers declare. */
 export type LayerEvent = AgentEvents[Exclude<keyof AgentEvents, keyof CoreEvents>]

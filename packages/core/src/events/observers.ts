@@ -8,11 +8,9 @@ interface Observer {
   readonly once: boolean
 }
 
-/**
- * Observers beside the path. What one throws, at once or later, goes to `observer:error` and nowhere else; nobody waits for it.
- */
+/** Observers never affect a run. Their errors and rejections only go to `observer:error`, and nothing waits for them. */
 export class Observers {
-  /** Each change makes a new list, so that an event goes to those who listened when it came. */
+  /** Each change makes a new list, so that an event only reaches the observers that existed when it was emitted. */
   readonly #lists = new Map<string, readonly Observer[]>()
 
   on(name: string, listener: Listener): void {
@@ -23,17 +21,17 @@ export class Observers {
     this.#add(name, { listener, once: true })
   }
 
-  /** Whichever way it was added. */
+  /** Removes a listener of either kind. */
   off(name: string, listener: Listener): void {
     this.#keep(name, (one) => one.listener !== listener)
   }
 
-  /** Whether an event object is worth building. */
+  /** Whether there are observers, so that the event object is worth building. */
   has(name: string): boolean {
     return this.#of(name).length > 0
   }
 
-  /** The event goes to each observer as it is; senders give an object of its own. What was thrown is not in its JSON. */
+  /** Passes the same event object to all observers, so each event needs its own object. Its JSON contains no thrown errors. */
   emit(name: string, event: object): void {
     if ('error' in event && Object.isExtensible(event)) jsonSafe(event)
     for (const observer of this.#of(name))
@@ -54,7 +52,7 @@ export class Observers {
     this.#lists.set(name, this.#of(name).filter(stays))
   }
 
-  /** Takes one off that hears one event; false where an event inside this one has reached it already. */
+  /** Removes a `once` observer. Returns false if a nested event has already called it. */
   #take(name: string, observer: Observer): boolean {
     const isThere = this.#of(name).includes(observer)
     this.#keep(name, (one) => one !== observer)

@@ -5,7 +5,7 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import type { Approval, Decision } from '../tool/approval.ts'
 
-/** The calls that wait and that a human has decided, to run now. */
+/** Returns the pending calls that have a decision, to run now. */
 export function decidedCalls({ session }: Turn, { suspension, decisions, records }: Resume): RequestedCall[] {
   const { items } = session.history
   const waiting = new Set(session.history.pending().map(({ callId }) => callId))
@@ -31,7 +31,7 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
   })
 }
 
-/** Those for the calls of a sub-agent that waits inside this one, by their ids there. */
+/** Returns the decisions on calls of a suspended sub-agent in this call, by their inner ids. */
 function innerDecisions(
   callId: string,
   decisions: ReadonlyMap<string, Decision>,
@@ -42,12 +42,12 @@ function innerDecisions(
   return Object.fromEntries(inner.map(([id, decision]) => [id.slice(prefix.length), withInnerToken(decision)]))
 }
 
-/** The token of a call inside is that of the call that runs the sub-agent, a dot, and its own. */
+/** The token of an inner call is the token of the outer call, a dot, and its own. */
 function withInnerToken({ token, ...decision }: Decision): Decision {
   return token === undefined ? decision : { ...decision, token: token.slice(token.indexOf('.') + 1) }
 }
 
-/** What layers see of a decision: without its token. */
+/** Returns a decision without its token, for layers. */
 function approvalOf(decision: Decision | undefined): Approval | undefined {
   if (decision === undefined) return undefined
   const { token: _, ...approval } = decision

@@ -3,13 +3,16 @@ import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 
-/** Why a run was stopped, or ended before its time. */
+/** Returns why a run was stopped or ended early. */
 export function reasonOf({ end, stopReason, isSuspended }: Turn): string | undefined {
   if (end === undefined) return isSuspended ? undefined : stopReason
   return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
 }
 
-/** The same for who keeps it: of errors that are not Allium's, the class alone, since their texts may hold anything. */
+/**
+ * Returns the reason to store. For errors that are not Allium's it is only the class name, because their messages may
+ * contain anything.
+ */
 export function storedReasonOf(turn: Turn): string | undefined {
   const { end } = turn
   if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
@@ -18,7 +21,7 @@ export function storedReasonOf(turn: Turn): string | undefined {
     : String((end.error as Error).name)
 }
 
-/** What its error says for programs. */
+/** Returns the code of the error that ended the run. */
 export function codeOf({ end }: Turn): string | undefined {
   const code = (end?.error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : undefined

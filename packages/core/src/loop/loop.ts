@@ -13,8 +13,8 @@ import { requestedCalls, toolStep } from './tool-step.ts'
 const none: readonly RequestedCall[] = []
 
 /**
- * The loop, which is the core of a turn: a step is one model call and the tool calls that it asked for; a turn goes on while
- * there are any, or a message has come in. Its end is the core's.
+ * The loop, which is the core of a turn. A step is one model call and its tool calls. The turn continues while there
+ * are tool calls or a message came in. Settles the core at the end.
  */
 export async function loop(turn: Turn, core: Attempt): Promise<void> {
   try {
@@ -67,7 +67,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
   turn.steering?.close()
 }
 
-/** The rest of a step that waited: the calls that a human has decided run, those that are undecided go on waiting. */
+/** Runs the rest of a suspended step: the calls that have a decision. Undecided calls stay pending. */
 async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
   turn.emitStep('step:start')
@@ -78,7 +78,7 @@ async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.stepIndex++
 }
 
-/** Whether a message that came in asks for another step behind an answer that asked for none. */
+/** Whether a steered message requires another step after an answer without tool calls. */
 async function follows(turn: Turn, steering: Steering): Promise<boolean> {
   if (turn.stopReason !== undefined || turn.stepIndex + 1 >= turn.maxSteps) return false
   const heard = await steering.checkInbox(turn.stepIndex + 1)

@@ -8,7 +8,7 @@ import { ModelCall } from '../rings/model/model-call.ts'
 import { modelRing } from '../rings/model/ring.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 
-/** A model call at its start: the stream begins a new answer. */
+/** Starts a model call and a new answer in the stream. */
 export function beginCall(turn: Turn): ModelCall {
   turn.answer.beginCall()
   const call = new ModelCall(turn, modelRing)
@@ -22,7 +22,10 @@ export function beginCall(turn: Turn): ModelCall {
   return call
 }
 
-/** The answer of a call: told, and put into the history. `followed`: a message came in, and another step follows it. */
+/**
+ * Emits the events of a model call and adds its answer to the history. `followed`: a message came in, so another step
+ * follows.
+ */
 export function callEnded(call: ModelCall, response: ModelResponse, followed: boolean): void {
   const { turn, callIndex } = call
   const { observers } = turn.session.agent
@@ -78,7 +81,7 @@ function commit(turn: Turn, response: ModelResponse, followed: boolean): void {
   turn.answer.committed(response, empty ? undefined : history.items.length - 1, followed)
 }
 
-/** The message with one result for each call that waits for one, in it or before it: the last. Others belong to no call. */
+/** Keeps the last result for each call that awaits one, in this message or before it. Drops results that belong to no call. */
 function withKnownResults(message: Message, before: readonly Message[]): Message {
   const { content } = message
   if (typeof content === 'string' || !content.some(isResult)) return message

@@ -2,9 +2,9 @@ import { jsonSafe } from '../messages/json-safe.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { RunResult } from './run-result.ts'
 
-/** What there was when a run ended before its time; on its error as `partial`. */
+/** The state of a run that ended early. Set as `partial` on its error. */
 export interface Partial extends Pick<RunResult, 'text' | 'usage' | 'messages'> {
-  /** Which run it was; absent before its turn began. */
+  /** Undefined if the turn had not started. */
   turnId?: string
   sessionId?: string
 }
@@ -14,7 +14,7 @@ export function partialOf({ answer, session, turnId, usage }: Turn): Partial {
   return jsonSafe({ text: answer.partial, usage: { ...usage }, messages, turnId, sessionId: session.id })
 }
 
-/** Puts what there was on the error that the run rejects with, if that takes a field. */
+/** Sets `partial` on the error that the run rejects with, if the error is extensible. */
 export function withPartial(error: unknown, partial: Partial): unknown {
   if (typeof error === 'object' && error !== null)
     Reflect.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })

@@ -5,14 +5,17 @@ import { tenantOf } from '../seams/tenant.ts'
 
 type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 
-/** Signs that a provider may run a call; undefined if the agent has no secret. Without it, whoever can write to the store could approve. */
+/**
+ * Returns the seal that lets a provider run a call; undefined if the agent has no secret. Without a seal, anyone with
+ * write access to the store could approve.
+ */
 export async function approvalSeal(session: SessionScope, call: ApprovalSubject): Promise<string | undefined> {
   const { secret } = session.agent.setup.approvals
   const pending = session.history.pending().find(({ callId }) => callId === call.callId) ?? call
   return secret === undefined ? undefined : sealOf(boundOf(session, pending), secret)
 }
 
-/** Turns the approvals of a restored history that the agent's secret has not signed into refusals. */
+/** Turns approvals in a restored history into denials, unless the agent's secret has signed them. */
 export async function refuseForged(session: SessionScope): Promise<void> {
   const { history, agent } = session
   const { secret } = agent.setup.approvals

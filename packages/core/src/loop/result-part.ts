@@ -4,12 +4,12 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { isShaped, type ToolResult } from '../tool/tool-result.ts'
 
-/** The part for the history, which shares nothing with what layers hold. */
+/** Returns the result part for the history. It shares no data with objects that layers hold. */
 export function resultPart(turn: Turn, { name, result, approval }: ToolCallRecord): ToolResultPart {
   const { callId, content, isError } = result
   const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
   if (result.flow !== undefined) part.flow = { ...result.flow }
-  // The reason of a denial is in its place: nothing of the tool's has come in.
+  // The content is the reason for the denial. It contains no data of the tool.
   else if (result.status === 'denied' && turn.options.tools.declaresFlow) part.flow = {}
   if (approval !== undefined) part.approval = approval
   if (isError === true) part.isError = true
@@ -17,7 +17,7 @@ export function resultPart(turn: Turn, { name, result, approval }: ToolCallRecor
   return part
 }
 
-/** Whether the content is the JSON of what the tool gave. A layer may have changed the one without the other. */
+/** Whether the content is the JSON of the tool's value. A layer may have changed only one of the two. */
 function isJson({ value, status }: ToolResult): boolean {
   return status === 'ok' && value !== undefined && typeof value !== 'string' && !isShaped(value)
 }

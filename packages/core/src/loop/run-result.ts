@@ -5,41 +5,42 @@ import type { AnswerDetails } from '../model/response.ts'
 import type { State } from '../state/state-store.ts'
 import type { CallTypes } from '../tool/typed-calls.ts'
 
-/** What a run came to. An aborted or failed run rejects instead. */
+/** The result of a run. An aborted or failed run rejects instead. */
 export interface RunResult<S = State, O = string, K extends CallTypes = CallTypes> extends AnswerDetails {
   /** The text of the last step. */
   text: string
-  /** The answer: its text, or where the run had the option `output` what its schema made of it; null where it has none. */
+  /** The answer: its text, or the parsed value if the run had the option `output`; null if there is none. */
   output: O | null
   /**
-   * How it ended: `completed`, the model asked for no more; `stopped` by `ctx.stop()` or `maxSteps`; `blocked` by a guard;
-   * `suspended`, calls in `pending` wait for a human.
+   * How the run ended: `completed` (the model made no more calls), `stopped` (by `ctx.stop()` or `maxSteps`), `blocked`
+   * (by a guard), or `suspended` (the calls in `pending` need a decision).
    */
   status: Exclude<RunStatus, 'aborted' | 'failed'>
   /** Why it was stopped or blocked. */
   reason?: string
-  /** Of a block: which rule it was, for programs, and milliseconds after which it is worth another try. */
+  /** For a block: the code of the rule, and after how many milliseconds a retry makes sense. */
   code?: string
   retryAfter?: number
   /** A shallow snapshot of the session's state. */
   state: S
-  /** Tokens and physical model calls of this run, sub-agents included. */
+  /** Tokens and provider calls of this run, including sub-agents. */
   usage: Usage
-  /** What this turn added to the history. */
+  /** The messages that this turn added to the history. */
   messages: readonly Message[]
-  /** Each tool call of this run, in the order of the model's: `callId`, `name`, the `args` that the model sent, and the `result` that it got. */
+  /** The tool calls of this run in the model's order: `callId`, `name`, the `args` that the model sent, and the `result`. */
   toolCalls: readonly K['record'][]
-  /** Calls that wait for a decision. */
+  /** Tool calls that wait for a decision. */
   pending: readonly K['pending'][]
-  /** The id of this run; a turn that was resumed had several. */
+  /** The id of this run. A resumed turn has several runs. */
   turnId: string
-  /** The run that this one resumed. */
+  /** The id of the run that this one resumed. */
   resumes?: string
-  /** The session that it ran in. */
+  /** The id of its session. */
   sessionId: string
   /**
-   * The result as plain JSON data, for JSON.stringify() and responses: it never throws, and shows nothing that was thrown. BigInts become
-   * their digits, dates ISO texts, Maps lists of `[key, value]`, Sets lists, bytes base64, and errors `{ code, message }`.
+   * Returns the result as plain JSON data, for JSON.stringify() and responses. It never throws, and it hides error
+   * messages unless the error has `expose: true`. BigInts become digits, dates ISO strings, Maps lists of
+   * `[key, value]`, Sets lists, bytes base64, and errors `{ code, message }`.
    */
   toJSON(): Record<string, unknown>
 }

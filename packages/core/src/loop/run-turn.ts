@@ -14,9 +14,9 @@ import { store } from './store.ts'
 import { suspend } from './suspend.ts'
 
 /**
- * Runs a turn from its outermost layer to its one terminal event; then what layers do at its end; then `settled` is told,
- * then deferred work awaited.
- * Rejects where the turn was aborted or failed.
+ * Runs a turn from its outermost layer to its one terminal event. Then it runs the `onEnd()` handlers, calls `settled`,
+ * and waits for deferred work.
+ * Rejects if the turn was aborted or failed.
  */
 export async function runTurn(
   turn: Turn,
@@ -77,7 +77,7 @@ function begin(turn: Turn): void {
   turn.send(resumes === undefined ? event : { ...event, resumes: resumes.turnId })
 }
 
-/** A cut answer stays, marked; a blocked one goes, and its reply stands in its place. */
+/** Closes the history of a turn. An interrupted answer stays and is marked. A blocked answer is replaced with its reply. */
 function closeHistory(turn: Turn): void {
   const { end, answer, session } = turn
   if (end === undefined && turn.isSuspended) return
@@ -95,7 +95,7 @@ function closeHistory(turn: Turn): void {
   session.endTurn(turn.turnId)
 }
 
-/** Adds what a block says for programs. */
+/** Adds the code and the retry time of a block. */
 function addCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
   if (end?.kind !== 'blocked') return
   const { code, retryAfter } = end.error as BlockError

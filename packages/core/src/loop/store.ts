@@ -5,9 +5,9 @@ import { statusOf } from './status.ts'
 import { storedTurn } from './stored-turn.ts'
 
 /**
- * Gives the ended run to those who store the session. What one of them throws fails the run, unless it has ended otherwise.
+ * Passes the ended run to the keepers. An error of a keeper fails the run, unless it has ended early.
  *
- * @returns where it was not stored: what takes the run back, or leaves it to be stored with the next one
+ * @returns if the run was not stored: a function that rolls it back, or keeps it to be stored with the next one
  */
 export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Promise<(() => void) | undefined> {
   const { session } = turn
@@ -30,14 +30,14 @@ export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Prom
   return undefined
 }
 
-/** Whether a tool began, or a decision of a human was used. */
+/** Whether a tool ran or a decision was used. */
 function hadEffect({ options, toolCalls }: Turn): boolean {
   return (
     options.resume !== undefined || toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
   )
 }
 
-/** The run ends otherwise, so that its caller does not hear of it. */
+/** Logs the error, because the run already ends with another one and its caller does not get this one. */
 function reportNotStored({ session, turnId }: Turn, error: unknown): void {
   const what = `The session "${session.id}" could not be stored: ${messageOf(error)}`
   session.agent.setup.logger.error(what, { error, turnId })

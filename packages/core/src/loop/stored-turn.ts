@@ -2,7 +2,7 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { StoredStatus, StoredTurn } from '../seams/session-store.ts'
 import { codeOf, storedReasonOf } from './end-reason.ts'
 
-/** A run as a store keeps it: what it has changed in the history, and what the session is after it. */
+/** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
 export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
   const { session, turnId, rootId, startedAt, usage, answer, options, records } = turn
   const { version, name, clock } = session.agent.setup
@@ -31,7 +31,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
   return stored
 }
 
-/** While a run goes on: those who store the session get it as it stands. */
+/** Passes the current state of a running turn to the keepers. */
 export async function storeStep(turn: Turn): Promise<void> {
   for (const keeper of turn.session.keepers ?? [])
     if (keeper.step !== undefined) await keeper.step(storedTurn(turn, 'running'))

@@ -7,7 +7,7 @@ import { identityOf, tenantOf } from '../seams/tenant.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
 import { isClientTool } from '../tool/client-tool.ts'
 
-/** Keeps what the turn needs to go on when a human has decided: what waits, and seals over what was asked. */
+/** Stores what the turn needs to resume after a decision: the suspended calls and their seals. */
 export async function suspend(turn: Turn): Promise<void> {
   const { session, turnId, rootId, stopReason, suspendedCalls: newlySuspended = [] } = turn
   const before = session.suspension?.calls ?? {}
@@ -17,7 +17,7 @@ export async function suspend(turn: Turn): Promise<void> {
     const record = call === undefined ? before[callId] : await recordOf(call)
     if (record !== undefined) calls[callId] = record
   }
-  // The loop has gone on to the step after the one that waits.
+  // The loop has already advanced to the step after the suspended one.
   const stepIndex = turn.stepIndex - 1
   session.suspension = { turnId, rootId, stepIndex, state: session.state.ofTurn(), calls }
   if (stopReason !== undefined) session.suspension.stopReason = stopReason
@@ -58,7 +58,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   return { ...record, token: await sealOf(bindingOf(callId, record), setup.approvals.secret) }
 }
 
-/** The arguments as they stand in the history. */
+/** The arguments in the history. */
 function sentArgs({ session }: Turn, callId: string): unknown {
   return session.history.pending().find((part) => part.callId === callId)?.args
 }

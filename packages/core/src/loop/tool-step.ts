@@ -13,7 +13,7 @@ import { errorResult, type ToolResult } from '../tool/tool-result.ts'
 import { approvalSeal } from './provider-approvals.ts'
 import { resultPart } from './result-part.ts'
 
-/** Runs tool calls, some at once, and puts their results into the history in the order of the calls. */
+/** Runs tool calls, several at once, and adds their results to the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Promise<void> {
   if (calls.length === 0) return
   const step = new ToolStep(turn, calls)
@@ -22,7 +22,7 @@ export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Pro
   step.end()
 }
 
-/** The calls of an answer, but for those that the provider ran itself. */
+/** Returns the calls of an answer, except those that the provider ran. */
 export function requestedCalls(response: ModelResponse): RequestedCall[] {
   const requested: RequestedCall[] = []
   for (const call of response.toolCalls) {
@@ -33,16 +33,16 @@ export function requestedCalls(response: ModelResponse): RequestedCall[] {
   return requested
 }
 
-/** The calls of a step: what they came to, and those that run. */
+/** The tool calls of one step: which are running, and their results. */
 class ToolStep {
   readonly #turn: Turn
   readonly #calls: readonly RequestedCall[]
-  /** By place, as the calls. */
+  /** By index, like the calls. */
   readonly #records: (ToolCallRecord | undefined)[]
   readonly #runs: boolean[]
-  /** The arguments of each call that has begun, as its records show them. */
+  /** The arguments of each call that has started, as records show them. */
   readonly #begun: (Record<string, unknown> | undefined)[] = []
-  /** Those that the provider which asked may run. */
+  /** Records of calls that the requesting provider may run, with their seals. */
   readonly #permitted = new Map<ToolCallRecord, string | undefined>()
   #closed = false
 
@@ -53,7 +53,7 @@ class ToolStep {
     this.#runs = calls.map(() => false)
   }
 
-  /** As many at once as the agent allows, in the order of the calls. */
+  /** Runs the calls in order, with the agent's concurrency limit. */
   async runAll(): Promise<void> {
     const { length } = this.#calls
     let next = 0
@@ -83,7 +83,7 @@ class ToolStep {
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
     const seal = permitted ? await approvalSeal(turn.session, requested.call) : undefined
-    // A step that was closed has told it as cancelled.
+    // A closed step has already reported the call as cancelled.
     if (this.#closed) return
     const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
     this.#runs[index] = false
@@ -95,16 +95,16 @@ class ToolStep {
     emitEnd(turn, record)
   }
 
-  /** The loop was left: what has no result yet was cancelled, and nobody will be asked about calls that wait. */
+  /** The loop was abandoned. Calls without a result and suspended calls are cancelled. */
   close(): void {
     this.#commit(true)
   }
-  /** All calls have come to their end; one that waits gets no result. */
+  /** All calls have ended. Suspended calls get no result. */
   end(): void {
     this.#commit(false)
   }
 
-  /** Puts the results into the history, once. */
+  /** Adds the results to the history, once. */
   #commit(cut: boolean): void {
     if (this.#closed) return
     this.#closed = true
@@ -128,14 +128,14 @@ class ToolStep {
     turn.view.commitResults(content)
   }
 
-  /** The tool is about to run. Readers and observers see the arguments of the first attempt, records those of the last. */
+  /** The tool is about to run. Events show the arguments of the first attempt, records those of the last. */
   #begins(index: number, args: Record<string, unknown>): void {
     const { callId, name } = (this.#calls[index] as RequestedCall).call
     if (this.#begun[index] === undefined) emitStart(this.#turn, callId, name, cloneJson(args))
     this.#begun[index] = cloneJson(args)
   }
 
-  /** A call that a layer answered, or that was cancelled before its tool, begins as it ends. */
+  /** Creates the record of a call. For a call that ended before its tool ran, `tool:start` is emitted now. */
   #recordOf(index: number, result: ToolResult): ToolCallRecord {
     const { callId, name, args } = (this.#calls[index] as RequestedCall).call
     if (this.#runs[index] === true && this.#begun[index] === undefined) this.#begins(index, args)
@@ -154,7 +154,7 @@ function emitStart(turn: Turn, callId: string, name: string, args: Record<string
   turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
 }
 
-/** The stream gets what may be shown; what was thrown goes to observers alone. */
+/** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { session, turnId, stepIndex } = turn
   const { callId, status, isError = false, error } = result
@@ -176,7 +176,7 @@ function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
 }
 
-/** A call with its arguments asked of the schema, before any layer sees it. */
+/** Validates the arguments of a call, before a layer sees it. */
 function prepare(turn: Turn, requested: RequestedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
   const { agent } = turn.session
   const { call, problem } = requested
@@ -203,7 +203,7 @@ function invalidJson(problem: string, response: ModelResponse): string {
   return `${problem}${cut} Send the call again, as one JSON object.`
 }
 
-/** The last call of an answer that reached its length limit, before any argument came. */
+/** Returns the problem if the answer reached its length limit before any argument of its last call arrived. */
 function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
   const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
   return cut ? truncated : undefined

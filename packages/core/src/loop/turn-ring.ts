@@ -7,7 +7,7 @@ import { openStage } from '../rings/turn/stream-verbs.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { loop } from './loop.ts'
 
-/** The turn scope: entered once, its core is the loop, its layers set `ctx.output` or leave the answer as it is. */
+/** The turn scope. It is entered once, its core is the loop, and its layers may set `ctx.output`. */
 export const turnRing: Ring = {
   scope: 'turn',
   reentrant: false,

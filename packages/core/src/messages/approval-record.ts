@@ -1,18 +1,18 @@
-/** Whom a principal stands for. */
+/** The tenant and user of a principal. */
 export interface Identity {
   tenantId?: string
   userId?: string
 }
 
-/** What is kept of a human's decision, beside the result of its call. */
+/** A human's decision, as stored with the result of its call. */
 export interface ApprovalRecord {
   decision: 'approved' | 'denied' | 'edited'
-  /** Who decided: from the verified principal, never what a decision says of itself. */
+  /** The approver, from the verified principal. Never from the decision itself. */
   by?: Identity
   /** Milliseconds since the epoch. */
   at: number
-  /** Of edited arguments, where the agent has a secret: tells whether they are those that one has, and nothing else. */
+  /** For edited arguments, if the agent has a secret: a keyed digest, which only proves whether given arguments are the same. */
   digest?: string
-  /** It was given before, for the same call. */
+  /** The decision comes from an earlier approval of the same call. */
   remembered?: true
 }

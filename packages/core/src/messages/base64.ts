@@ -1,7 +1,7 @@
-/** Bytes per call: a multiple of three, so that only the last chunk has padding, and few enough for the stack. */
+/** Bytes per call: a multiple of three, so that only the last chunk has padding, and small enough for the stack. */
 const some = 12_288
 
-/** Bytes as base64. */
+/** Encodes bytes as base64. */
 export function base64Of(bytes: ArrayBuffer | ArrayBufferView): string {
   const own = viewOf(bytes) as Uint8Array & { toBase64?(): string }
   if (own.toBase64 !== undefined) return own.toBase64()
@@ -10,7 +10,7 @@ export function base64Of(bytes: ArrayBuffer | ArrayBufferView): string {
   return text
 }
 
-/** The same as text of one character for each byte. */
+/** Returns the bytes as a binary string, one character per byte. */
 export function binaryOf(bytes: ArrayBuffer | ArrayBufferView): string {
   return [...characters(bytes)].join('')
 }

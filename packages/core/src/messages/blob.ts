@@ -5,6 +5,6 @@ const least = 4096
 export function isBlob(value: string | object): value is Uint8Array | string | URL {
   if (value instanceof Uint8Array) return value.length >= least
   const text = typeof value === 'string' ? value : value instanceof URL ? value.href : ''
-  // A text that only looks like base64 is restored exactly, too.
+  // A text that only looks like base64 is also restored exactly.
   return text.length >= least && /^(?:data:|[\w+/-]{64})/.test(text)
 }

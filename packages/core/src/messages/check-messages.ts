@@ -33,8 +33,8 @@ function uiMessage(value: object): string {
 }
 
 /**
- * Throws unless the list is a conversation that a provider takes: each tool call has exactly one result, after it.
- * Calls of the last assistant message may still wait for theirs; while they do, so may earlier ones that the provider runs.
+ * Throws unless the list is a conversation that providers accept: each tool call has exactly one result, after it.
+ * Calls of the last assistant message may still be pending. In that case, earlier calls that the provider runs may be too.
  */
 export function checkHistory(history: unknown): asserts history is Message[] {
   if (!Array.isArray(history))
@@ -52,7 +52,7 @@ export function checkHistory(history: unknown): asserts history is Message[] {
       broken(history.length - 1, `ends with the tool call ${describe(callId)} unanswered`)
 }
 
-/** Throws unless each tool call of an input has its result there: nothing else will bring one. */
+/** Throws unless each tool call of an input has its result there, because no tool runs for it. */
 export function checkInput(messages: readonly Message[]): void {
   const broken = (at: number, what: string) => {
     const fix = 'Give each call one result behind it, in a tool message, or leave both out.'
@@ -78,7 +78,7 @@ interface OpenCall {
   ranByProvider: boolean
 }
 
-/** Calls without a result, with the place of their message; `broken` is told of a second call, and of a result without one. */
+/** Returns calls without a result, with the index of their message. Calls `broken` for a duplicate call or a result without a call. */
 function openCalls(messages: readonly Message[], broken: (at: number, what: string) => void): Map<string, OpenCall> {
   const open = new Map<string, OpenCall>()
   const closed = new Set<string>()

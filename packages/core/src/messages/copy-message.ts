@@ -1,7 +1,7 @@
 import { cloneJson } from './json.ts'
 import type { Message } from './message.ts'
 
-/** A message of one's own: changing it, however deep, changes nothing else. Bytes and URLs are shared. */
+/** Returns a deep copy of a message. Bytes and URLs are shared. */
 export function copyMessage(message: Message): Message {
   return typeof message.content === 'string' ? { ...message } : cloneJson(message)
 }

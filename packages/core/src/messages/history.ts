@@ -4,44 +4,44 @@ import { copyMessage } from './copy-message.ts'
 import { freezeJson } from './json.ts'
 import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts'
 
-/** The canonical conversation as users see it: reading like an array, and `push`. A message is frozen once somebody looks at it. */
+/** The conversation as users see it: a read-only array, plus `push`. A message is frozen when it is first read. */
 export interface ReadonlyHistory extends ReadonlyArray<Readonly<Message>> {
-  /** Adds messages at the end; they are checked and copied. */
+  /** Adds messages at the end, after checking and copying them. */
   push(...messages: Message[]): number
 }
 
-/** The canonical conversation of a session. It only grows; the last answer alone may be replaced, by the core. */
+/** The conversation of a session. It is append-only, except that the core may replace the last answer. */
 export class History {
   readonly items: Message[] = []
-  /** The first message that is new or another one since `watch()`. */
+  /** Index of the first message that was added or changed since `watch()`. */
   changedFrom = 0
-  /** A call that the provider ran may be without its result, which can come with a later answer of the turn. */
+  /** Whether a call that the provider ran may lack its result, which can arrive with a later answer of the turn. */
   mayAwait = false
-  /** It came from outside this session, as from a store. */
+  /** Whether it came from outside this session, for example from a store. */
   isRestored = false
-  /** Somebody has decided a call of it: what is kept of that is not sent to models. */
+  /** Whether it contains approval records, which are not sent to models. */
   hasApprovals = false
   #view: ReadonlyHistory | undefined
 
-  /** Adds a message that the core made itself. */
+  /** Adds a message that the core created. */
   append(message: Message): void {
     this.items.push(message)
   }
 
-  /** Adds messages as copies. */
+  /** Adds copies of messages. */
   push(messages: readonly Message[]): void {
     for (const message of messages) this.append(copyMessage(message))
     this.hasApprovals ||= messages.some(isApproved)
   }
 
-  /** Replaces or removes the answer; only the core may. */
+  /** Replaces or removes the answer. Only for the core. */
   replace(index: number, message: Message | undefined): void {
     if (message === undefined) this.items.splice(index, 1)
     else this.items[index] = message
     this.changed(index)
   }
 
-  /** Copies of the messages from an index on. */
+  /** Returns copies of the messages from an index on. */
   since(index: number): Message[] {
     return this.items.slice(index).map(copyMessage)
   }
@@ -53,7 +53,7 @@ export class History {
     this.push(messages)
   }
 
-  /** Gives each call of a provider that never brought its result one, behind what its answer says. */
+  /** Adds an error result for each provider call that never got one, at the end of the answer with that call. */
   closeAwaited(): void {
     if (!this.mayAwait) return
     this.mayAwait = false
@@ -63,19 +63,19 @@ export class History {
     }
   }
 
-  /** Tool calls of the last assistant message that have no result yet. */
+  /** Returns the tool calls of the last assistant message that have no result yet. */
   pending(): ToolCallPart[] {
     return pendingParts(this.items)
   }
 
-  /** Gives results to calls that wait for theirs. */
+  /** Adds results to pending calls. */
   answer(results: readonly ToolResultPart[]): void {
     const at = answerCalls(this.items, results)
     this.hasApprovals ||= results.some(({ approval }) => approval !== undefined)
     if (at !== undefined) this.changed(at)
   }
 
-  /** Gives each call that waits the same result, an error. */
+  /** Adds the same error result to each pending call. */
   closePending(content: string): void {
     this.answer(
       this.pending().map(
@@ -84,7 +84,7 @@ export class History {
     )
   }
 
-  /** From here on changes are watched; gives where the last watch found the first one. */
+  /** Starts to track changes from here on. */
   watch(): void {
     this.changedFrom = this.items.length
   }
@@ -92,24 +92,24 @@ export class History {
     if (index < this.changedFrom) this.changedFrom = index
   }
 
-  /** What layers and callers get. A proxy, made once, because a plain array could be rewritten. */
+  /** The history for layers and callers. A cached proxy, because a plain array could be rewritten. */
   get view(): ReadonlyHistory {
     this.#view ??= this.viewFor(always)
     return this.#view
   }
 
-  /** The same for one layer, whose `push` adds something only while it may. */
+  /** Returns the history for one layer. `push` only has an effect while `mayPush` returns true. */
   viewFor(mayPush: () => boolean): ReadonlyHistory {
     return new Proxy(this.items, new AppendOnly(mayPush)) as unknown as ReadonlyHistory
   }
 }
 
-/** Whether somebody has decided a call that it has the result of. */
+/** Whether it has the result of a call that was approved or denied. */
 function isApproved({ content }: Message): boolean {
   return typeof content !== 'string' && content.some((part) => 'approval' in part && part.approval !== undefined)
 }
 
-/** A message as models are sent it: the same without what is kept of decisions. */
+/** Returns a message as sent to models, without approval records. */
 export function withoutApprovals(message: Message): Message {
   if (!isApproved(message)) return message
   const content = (message.content as Part[]).map((part) => {
@@ -120,14 +120,14 @@ export function withoutApprovals(message: Message): Message {
   return { ...message, content }
 }
 
-/** All tool calls of the last assistant message that the agent's own tools answer. */
+/** Returns all tool calls of the last assistant message that the agent's own tools answer. */
 export function lastCalls(messages: readonly Message[]): ToolCallPart[] {
   const content = messages.findLast(({ role }) => role === 'assistant')?.content
   if (content === undefined || typeof content === 'string') return []
   return content.filter((part): part is ToolCallPart => isCall(part) && part.providerExecuted !== true)
 }
 
-/** Calls that the provider ran and whose result has not come, by the place of their message. */
+/** Returns the calls that the provider ran and that have no result yet, by the index of their message. */
 export function awaitedCalls(messages: readonly Message[]): Map<number, ToolCallPart[]> {
   const answered = new Set<string>()
   const awaited = new Map<number, ToolCallPart[]>()
@@ -143,7 +143,7 @@ export function awaitedCalls(messages: readonly Message[]): Map<number, ToolCall
   return awaited
 }
 
-/** The tool calls of the last assistant message that our own tools answer and that have no result yet, whatever was said since. */
+/** Returns the pending calls of the last assistant message that the agent's own tools answer. Later messages do not matter. */
 export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
   let answered: Set<string> | undefined
   for (let i = messages.length - 1; i >= 0; i--) {
@@ -163,8 +163,8 @@ export function pendingParts(messages: readonly Message[]): ToolCallPart[] {
 }
 
 /**
- * Puts results behind the calls that they answer, in the order of the calls: those of one answer stand in one message.
- * Gives the place of that message.
+ * Inserts results after the calls that they answer, in the order of the calls. All results of one answer go into one message.
+ * Returns the index of that message.
  */
 export function answerCalls(messages: Message[], results: readonly ToolResultPart[]): number | undefined {
   if (results.length === 0) return undefined
@@ -183,7 +183,7 @@ export function answerCalls(messages: Message[], results: readonly ToolResultPar
   return answerIndex + 1
 }
 
-/** The traps of a view; a class, so that a view costs one small object. */
+/** The proxy handler of a view. It is a class, so that a view costs one small object. */
 class AppendOnly implements ProxyHandler<Message[]> {
   readonly #mayPush: () => boolean
 

@@ -4,7 +4,7 @@ import { checkInput, checkMessage } from './check-messages.ts'
 import { copyMessage } from './copy-message.ts'
 import type { Input, Message } from './message.ts'
 
-/** The messages that an input stands for, as copies that the run owns. */
+/** Returns the messages of an input, as copies that the run owns. */
 export function toMessages(input: Input): Message[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }]
   const list: unknown = Array.isArray(input) ? input : [input]

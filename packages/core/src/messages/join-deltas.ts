@@ -1,19 +1,19 @@
-/** Something that is streamed. */
+/** A streamed item. */
 interface Streamed {
   readonly type: string
 }
-/** A piece of text, thought or tool input. */
+/** A delta of text, reasoning or tool input. */
 interface Piece extends Streamed {
   delta: string
 }
-/** One of a sub-agent. */
+/** A chunk of a sub-agent. */
 interface Relayed extends Streamed {
   readonly turnId: string
   readonly stepIndex: number
   readonly chunk: Piece
 }
 
-/** Whether a piece of text, thought or tool input goes on where the event before it ended. */
+/** Whether a delta of text, reasoning or tool input continues the event before it. */
 export function continues<E extends Streamed>(
   before: E | undefined,
   event: E,
@@ -25,17 +25,17 @@ export function continues<E extends Streamed>(
   return isPiece(event.chunk) && last.chunk.type === event.chunk.type && sameBlock(last.chunk, event.chunk)
 }
 
-/** A copy that can be added to. */
+/** Returns a copy that `add` may change. */
 export function ownCopy<E extends Streamed>(event: E): E {
   return isRelayed(event) ? { ...event, chunk: { ...event.chunk } } : { ...event }
 }
 
-/** Adds to an event what `continues` it. */
+/** Appends the delta of an event to the event that it continues. */
 export function add(to: Streamed, event: Streamed): void {
   pieceOf(to).delta += pieceOf(event).delta
 }
 
-/** The items of a step, with neighbouring pieces as one. */
+/** Returns the items of a step, with adjacent deltas merged. */
 export function merged(items: readonly unknown[]): unknown[] {
   const joined: Streamed[] = []
   let own: Streamed | undefined

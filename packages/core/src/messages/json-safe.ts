@@ -1,7 +1,7 @@
 import { base64Of } from './base64.ts'
 import { type PlainRules, toPlain } from './to-plain.ts'
 
-/** What whoever reads a response may see: of an error its code, and its message where it says that this may be shown. */
+/** The public view of a response. An error shows its code, and its message only if `expose` is set. */
 const rules: PlainRules = {
   error: publicError,
   bytes: base64Of,
@@ -10,8 +10,8 @@ const rules: PlainRules = {
 }
 
 /**
- * Gives an object a `toJSON()`, so that JSON.stringify() of it never throws and shows nothing that was thrown. It is not
- * enumerable: copies and comparisons see the data alone.
+ * Adds a `toJSON()` to an object, so that JSON.stringify() never throws and exposes no thrown error. The method is not enumerable,
+ * so copies and comparisons only see the data.
  *
  * @param hidden the field that JSON leaves out
  */

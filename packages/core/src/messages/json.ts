@@ -1,12 +1,12 @@
 import { isPlain } from '../errors/plain.ts'
 import { binaryOf } from './base64.ts'
 
-/** A copy of a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
+/** Copies a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(cloneJson) as T
   if (!isPlain(value)) return value
-  // A spread copies all fields at once; what is nested is few.
+  // A spread copies all fields at once, and few of them are nested.
   const copy: Record<string, unknown> = { ...(value as Record<string, unknown>) }
   for (const key in copy) {
     const inner = copy[key]
@@ -16,7 +16,7 @@ export function cloneJson<T>(value: T): T {
   return copy as T
 }
 
-/** Freezes a JSON-like value all the way down and gives it back. */
+/** Freezes a JSON-like value deeply, and returns it. */
 export function freezeJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
   if (Array.isArray(value)) for (const item of value) freezeJson(item)
@@ -25,7 +25,7 @@ export function freezeJson<T>(value: T): T {
   return Object.freeze(value)
 }
 
-/** Whether two JSON-like values say the same; an absent field equals an undefined one. */
+/** Whether two JSON-like values are equal. An absent field equals an undefined one. */
 export function equalJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -37,7 +37,7 @@ export function equalJson(a: unknown, b: unknown): boolean {
   return true
 }
 
-/** JSON with the keys in order: the same text for the same value. */
+/** Serializes JSON with sorted keys, so that equal values give equal text. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) => ordered(item)) ?? 'null'
 }

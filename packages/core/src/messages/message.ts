@@ -1,6 +1,6 @@
 import type { ApprovalRecord } from './approval-record.ts'
 
-/** What a provider adds to a part and wants back unchanged in the next step, by provider: thinking signatures and the like. */
+/** Data that a provider adds to a part and expects back unchanged in the next step, by provider, such as thinking signatures. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>
 
 interface PartBase {
@@ -26,22 +26,22 @@ export interface FilePart extends PartBase {
   data: Uint8Array | URL | string
   mediaType: string
   filename?: string
-  /** It belongs to the model's thoughts, not to its answer. */
+  /** The file belongs to the model's reasoning, not to its answer. */
   reasoning?: boolean
 }
-/** Something that only its provider knows, and wants back in the next step: the summary of a compaction, say. */
+/** Provider-specific data that the provider expects back in the next step, such as the summary of a compaction. */
 export interface CustomPart extends PartBase {
   type: 'custom'
-  /** What it is, as its provider names it: `openai.compaction`. */
+  /** Its kind, as named by the provider: `openai.compaction`. */
   kind: string
 }
-/** A provider asks for an approval before it runs a call itself, such as a call of an MCP server that it reaches. */
+/** A provider's request for approval before it runs a call itself, such as a call to an MCP server. */
 export interface ProviderApprovalRequest {
-  /** The id that the provider gave the request. */
+  /** The provider's id of the request. */
   id: string
-  /** The provider that asks, and the only one that gets the answer. */
+  /** The provider that sent the request, and the only one that gets the answer. */
   provider: string
-  /** The label of the MCP server that the call is for. */
+  /** The label of the MCP server for the call. */
   server?: string
 }
 export interface ToolCallPart extends PartBase {
@@ -49,9 +49,9 @@ export interface ToolCallPart extends PartBase {
   callId: string
   name: string
   args: Record<string, unknown>
-  /** The provider ran it itself: its result follows in the same message, or in a later one of the turn. */
+  /** The provider ran the call itself. Its result is later in the same message, or in a later message of the turn. */
   providerExecuted?: boolean
-  /** The provider runs the call once it is approved. Its result then comes as a call of its own. */
+  /** The provider runs the call once it is approved. Its result then arrives as a separate call. */
   approvalRequest?: ProviderApprovalRequest
 }
 export interface ToolResultPart extends PartBase {
@@ -60,17 +60,17 @@ export interface ToolResultPart extends PartBase {
   name: string
   content: string | Part[]
   isError?: boolean
-  /** The content is JSON: what the tool gave was no text. Providers that take values get the value. */
+  /** The content is JSON, because the tool's result was not text. Providers that accept values get the value. */
   json?: boolean
-  /** What the tool, or a layer, said of this result, for `guard.flow`. Models are not sent it. */
+  /** The labels that the tool or a layer set on this result, for `guard.flow`. Not sent to models. */
   flow?: { untrusted?: boolean; private?: boolean }
-  /** What a human has decided of the call, and who that was. Models are not sent it. */
+  /** The approval decision and the approver. Not sent to models. */
   approval?: ApprovalRecord
-  /** The answer to the call's `approvalRequest`: the provider may run it. Anything but `true` is sent as a refusal. */
+  /** The answer to the call's `approvalRequest`: `true` lets the provider run it. Any other value is sent as a denial. */
   approved?: boolean
-  /** Proves that the core has approved it, if the agent has `approvals.secret`. */
+  /** Proves that the core approved it, if the agent has `approvals.secret`. */
   approvalSeal?: string
-  /** The provider ran the call, and its result never came: this one stands in its place, and is not sent on. */
+  /** A placeholder for a result that the provider never sent. It is not sent back to the provider. */
   missing?: boolean
 }
 export type Part = TextPart | ReasoningPart | ImagePart | FilePart | CustomPart | ToolCallPart | ToolResultPart
@@ -81,16 +81,16 @@ export interface Message {
   role: Role
   content: string | Part[]
   id?: string
-  /** The answer was cut by an abort, a stop or a disconnect. */
+  /** The answer was cut off by an abort, a stop or a disconnect. */
   interrupted?: boolean
-  /** It was said while its turn ran: the id by which `steer:heard` told of it. Models are not sent it. */
+  /** Set for a message that arrived during its turn: the id in its `steer:heard` event. Not sent to models. */
   steer?: string
 }
 
-/** What `run()` takes as input: a text, a message, or several. */
+/** The input of `run()`: a text, a message, or several. */
 export type Input = string | Message | readonly Message[]
 
-/** The text of a message, its text parts joined. */
+/** Returns the joined text parts of a message. */
 export function textOf(message: Message): string {
   if (typeof message.content === 'string') return message.content
   let text = ''

@@ -5,9 +5,8 @@ import { base64Of, bytesOf } from './base64.ts'
 import { classOf } from './to-plain.ts'
 
 /**
- * A value as JSON text, from which {@link fromJson} makes the same value again: plain objects and lists, and in them bytes,
- * URLs, dates, maps, sets, bigints, NaN, ±Infinity and -0. An undefined field is left out, as JSON does. Stores, event logs,
- * journals and cassettes keep values in this form.
+ * Serializes a value as JSON text that {@link fromJson} restores exactly: plain objects and lists, bytes, URLs, dates, maps, sets,
+ * bigints, NaN, ±Infinity and -0. Like JSON, it omits undefined fields. Stores, event logs, journals and cassettes use this format.
  *
  * @param blobOf called with each text, and with each object that is neither plain nor an array. Returns a reference to write in place of
  * the value, or undefined to write the value itself
@@ -18,7 +17,7 @@ export function toJson(value: unknown, blobOf?: (value: string | object) => unkn
 }
 
 /**
- * The value that {@link toJson} was given.
+ * Restores a value from the text of {@link toJson}.
  *
  * @param blob returns the value for a reference that `blobOf` returned
  * @throws AlliumError `state.invalid` if `toJson` did not write the text, or if it has a reference and there is no `blob`
@@ -36,20 +35,20 @@ export function fromJson(text: string, blob?: (reference: unknown) => unknown): 
 type Path = (string | number)[]
 
 interface Writing {
-  /** One for the whole value: each level puts its key behind, and takes it away again. */
+  /** One array for the whole value: each level pushes its key and pops it again. */
   readonly path: Path
-  /** The objects that the value stands in. */
+  /** The objects that contain the current value, to detect cycles. */
   readonly around: Set<object>
   readonly blobOf: ((value: string | object) => unknown) | undefined
 }
 
-/** How deep a value may be. */
+/** Maximum nesting depth. */
 const deepest = 500
 
-/** How long a bigint may be: reading one takes time that grows with the square of its length. */
+/** Maximum digits of a bigint. The time to parse one grows with the square of its length. */
 const mostDigits = 100_000
 
-/** Undefined for what JSON leaves out. */
+/** Returns undefined for a value that JSON omits. */
 function write(value: unknown, to: Writing): string | undefined {
   if (typeof value === 'string') return reference(value, to) ?? JSON.stringify(value)
   if (typeof value === 'boolean' || value === null) return String(value)
@@ -82,7 +81,7 @@ function object(value: object, to: Writing): string {
   if (isPlain(value)) return fields(value as Record<string, unknown>, to)
   const blob = reference(value, to)
   if (blob !== undefined) return blob
-  // Base64 has nothing to escape.
+  // Base64 needs no escaping.
   if (value instanceof Uint8Array) return `{"$bytes":"${base64Of(value)}"}`
   if (value instanceof URL) return tagged('$url', value.href)
   if (value instanceof Date && !Number.isNaN(value.getTime())) return tagged('$date', value.toISOString())
@@ -106,7 +105,7 @@ function list(items: readonly unknown[], to: Writing): string {
   return `[${text}]`
 }
 
-/** A key that begins with `$` gets another one, so that no value can pose as a tag. */
+/** Adds another `$` to a key that starts with `$`, so that no value can look like a tag. */
 function fields(value: Record<string, unknown>, to: Writing): string {
   let all = ''
   for (const key of Object.keys(value)) {
@@ -123,13 +122,13 @@ function tagged(tag: string, text: string): string {
   return `{"${tag}":${JSON.stringify(text)}}`
 }
 
-/** What is made of a value with a tag. */
+/** Restores a tagged value, by tag. */
 type Tags = Readonly<Record<string, (value: never) => unknown>>
 
-/** Changes what was parsed in place. `depth` is that of the objects around it. */
+/** Restores tagged values in a parsed value, in arrays in place. `depth` is the current nesting depth. */
 function read(value: unknown, tags: Tags, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value
-  // A map or set is an object and a list.
+  // A map or a set is an object and a list, so it counts twice.
   if (depth > 2 * deepest) throw unreadable(`a value more than ${deepest} objects deep`)
   if (Array.isArray(value)) {
     for (const [i, item] of value.entries()) value[i] = read(item, tags, depth + 1)

@@ -1,6 +1,6 @@
 import type { ToolResultPart } from './message.ts'
 
-/** The result of a call that its provider ran. Neither a model nor a cache that answers for it decides a call, or labels its result as trusted. */
+/** Removes fields that only the core may set. So a model or a cached answer cannot approve a call or label its result as trusted. */
 export function providerResult({
   approval: _approval,
   approved: _approved,

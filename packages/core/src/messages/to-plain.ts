@@ -1,28 +1,28 @@
 import { isPlain } from '../errors/plain.ts'
 
-/** How deep a value may be. */
+/** Maximum nesting depth. */
 const maxDepth = 100
-/** How many values one conversion writes: one object that is found in many places counts in each. */
+/** Maximum number of values in one conversion. An object that is referenced several times counts each time. */
 const maxValues = 200_000
-/** Characters of all texts together. JSON escapes one with up to six, and V8 holds texts of 536 million. */
+/** Maximum total characters of text. JSON escapes a character with up to six, and V8 limits strings to 536 million. */
 const maxCharacters = 64 * 1024 * 1024
 
-/** What stands for values that JSON does not have, where readers differ. */
+/** Replacements for values that JSON does not support, where uses differ. */
 export interface PlainRules {
   error(error: Error): unknown
   bytes(bytes: ArrayBuffer | ArrayBufferView): unknown
-  /** What stands for a symbol or a function. */
+  /** Replaces a symbol or a function. */
   other(value: symbol | ((...args: never[]) => unknown)): unknown
-  /** What stands for an object that throws while it is read. Without it the error is thrown. */
+  /** Replaces an object that throws while it is read. Without it, the error is thrown. */
   readonly unreadable?: string
-  /** Called with each value that is not what it was any more, and the keys that lead to it. */
+  /** Called with each value that was changed, and its path of keys. */
   lost?(what: string, keys: readonly string[]): void
 }
 
 /**
- * Any value as plain JSON data, always the same for the same value, and bounded in depth and size. BigInts become their digits, NaN and
- * Infinity their names, Maps lists of `[key, value]`, Sets lists, an object with a `toJSON()` what that gives, and other instances of
- * classes their enumerable fields. A text stands for a cycle, and for what is too deep or too large.
+ * Converts any value to plain JSON data of bounded depth and size. Equal values give equal results. A BigInt becomes its digits, NaN and
+ * Infinity their names, a Map a list of `[key, value]`, a Set a list, an object with `toJSON()` the result of that, and any other class
+ * instance its enumerable fields. A placeholder text replaces cycles, and values that are too deep or too large.
  */
 export function toPlain(value: unknown, rules: PlainRules): unknown {
   return new Conversion(rules).convert(value)
@@ -30,7 +30,7 @@ export function toPlain(value: unknown, rules: PlainRules): unknown {
 
 class Conversion {
   readonly #rules: PlainRules
-  /** The objects that the value stands in, and the keys that lead to it. */
+  /** The objects that contain the current value, and its path of keys. */
   readonly #around: object[] = []
   readonly #keys: string[] = []
   #values = 0
@@ -82,7 +82,7 @@ class Conversion {
 
   #members(value: object): unknown {
     if (Array.isArray(value)) return value.map((item, i) => this.#member(String(i), item) ?? null)
-    // Before toJSON(): that of an HTTP error brings its request along, with all headers.
+    // Before toJSON(), because that of an HTTP error may include its request with all headers.
     if (value instanceof Error) return this.#lose('an Error', this.convert(this.#rules.error(value)))
     if (value instanceof ArrayBuffer || ArrayBuffer.isView(value))
       return this.#lose('bytes', this.convert(this.#rules.bytes(value)))
@@ -123,7 +123,7 @@ class Conversion {
   }
 }
 
-/** The name of an object's class, for messages. */
+/** Returns the name of an object's class, for messages. */
 export function classOf(value: object): string {
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
   return typeof name === 'string' && name !== '' ? name.slice(0, 60) : 'a class'

@@ -1,4 +1,4 @@
-/** Tokens and calls. */
+/** Token and call counts. */
 export interface Usage {
   inputTokens: number
   outputTokens: number
@@ -8,21 +8,21 @@ export interface Usage {
   cacheWriteTokens?: number
   /** Part of `outputTokens` that was spent on reasoning. */
   reasoningTokens?: number
-  /** Physical calls of a provider, retries included; counted by the core. */
+  /** Physical calls to a provider, including retries, counted by the core. */
   calls: number
   /**
-   * Some of it is estimated: the stream of a call was cut behind its first chunk, or its provider told no count. A call that
-   * failed before its first chunk has no tokens, and is no estimate.
+   * Set if a part is estimated: the stream of a call was cut off after its first chunk, or its provider sent no count. A call that
+   * failed before its first chunk has no tokens, and is not an estimate.
    */
   estimated?: true
 }
 
-/** A usage with every count 0, to add to. */
+/** Returns a usage with every count 0, to add to. */
 export function noUsage(): Usage {
   return { inputTokens: 0, outputTokens: 0, calls: 0 }
 }
 
-/** A provider's usage with every count a whole number that is not negative; what it did not tell, or told as nonsense, is 0. */
+/** Normalizes a provider's usage to non-negative integers. A missing or invalid count becomes 0. */
 export function cleanUsage(given: Partial<Usage> | undefined, calls: number): Usage {
   const usage: Usage = { inputTokens: count(given?.inputTokens), outputTokens: count(given?.outputTokens), calls }
   if (given?.cachedInputTokens !== undefined) usage.cachedInputTokens = count(given.cachedInputTokens)
@@ -45,7 +45,7 @@ export function addUsage(total: Usage, more: Readonly<Usage>): void {
   if (more.estimated === true) total.estimated = true
 }
 
-/** What several calls have used, such as `ctx.physicalCalls`. */
+/** Returns the total usage of several calls, such as `ctx.physicalCalls`. */
 export function usageOf(calls: readonly { readonly usage: Readonly<Usage> }[]): Usage {
   const total = noUsage()
   for (const { usage } of calls) addUsage(total, usage)

@@ -1,13 +1,13 @@
 import type { Capability } from '../seams/capability.ts'
 import type { SessionKey } from '../seams/session-store.ts'
 
-/** What a layer's `shows()` is given: the session whose stored texts are read. */
+/** The parameter of a layer's `shows()`: the session whose stored texts are displayed. */
 export interface DisplayContext {
   readonly agent: { readonly name: string }
   readonly sessionKey: SessionKey
-  /** What the agent's layers provide. */
+  /** Looks up a capability of the agent's layers. */
   find<T>(capability: Capability<T>): T | undefined
 }
 
-/** A stored text as the owner of the session reads it. */
+/** Turns a stored text into the text that the owner of the session sees. */
 export type DisplayTransform = (text: string) => string

@@ -17,69 +17,69 @@ import type { DisplayContext, DisplayTransform } from './display-transform.ts'
 type Awaitable<T> = T | Promise<T>
 type Nothing = void | undefined
 
-/** Goes one layer inward. Await it, or return it. */
+/** Runs the next layer inward. Await its promise, or return it. */
 export type NextFor<R> = (options?: NextOptions) => Promise<R>
 
 /** The hooks of a layer by scope; C and P are the agent's context and principal. */
 export interface Hooks<S, Config, C, P, Args = Record<string, unknown>> {
-  /** Around the life of the agent: up to `next()` at `init()`, the rest at `dispose()`. */
+  /** Wraps the lifetime of the agent: the part before `next()` runs at `init()`, the rest at `dispose()`. */
   agent(ctx: AgentContext<Config>, next: NextFor<void>): Awaitable<Nothing>
-  /** Around a session: up to `next()` when it opens, the rest when it closes. */
+  /** Wraps a session: the part before `next()` runs when it opens, the rest when it closes. */
   session(ctx: SessionContext<S, Config, C, P>, next: NextFor<void>): Awaitable<Nothing>
-  /** Around one input and its answer. Without `next()` it answers the turn itself, by `ctx.output`. */
+  /** Wraps one input and its answer. Without `next()`, the layer answers the turn itself through `ctx.output`. */
   turn(ctx: TurnContext<S, Config, C, P>, next: NextFor<void>): Awaitable<Nothing>
-  /** Around each call of the model. Returns what `next()` gave, a text, or a response of its own. */
+  /** Wraps each model call. Returns the response of `next()`, a text, or a response of its own. */
   model(ctx: ModelContext<S, Config, C, P>, next: NextFor<ModelResponse>): Awaitable<ResponseInput>
-  /** Around each call of a tool. Returns what `next()` gave, a text, or a result of its own. */
+  /** Wraps each tool call. Returns the result of `next()`, a text, or a result of its own. */
   tool(ctx: ToolContext<S, Config, C, P, Args>, next: NextFor<ToolResult>): Awaitable<ToolResultInput>
 }
 
-/** What a layer is and where it belongs, for the order check. `inside` and `outside` take names or categories. */
+/** A layer's categories and position, for the order check. `inside` and `outside` take names or categories. */
 export interface LayerOrder {
   /** Such as `retries`, `meters`, `caches`, `redacts`, `authorizes`. */
   is?: readonly string[]
-  /** The scopes of which all this is said; its hooks in others may stand anywhere. @default all that it hooks */
+  /** The scopes that the other fields apply to. Hooks in other scopes may be in any order. @default all scopes that it hooks */
   scopes?: readonly ScopeName[]
   inside?: readonly string[]
   outside?: readonly string[]
 }
 
 interface LayerFields {
-  /** Unique in an agent; state keys and events begin with it. */
+  /** Unique in an agent. State keys and events start with it. */
   name: string
-  /** Tools that come with the layer. */
+  /** Tools that the layer adds. */
   tools?: readonly AnyTool[]
   provides?: readonly Capability<unknown>[]
   requires?: readonly Capability<unknown>[]
   order?: LayerOrder
-  /** Its model and tool hooks sit right around the core, below all other layers. @default false */
+  /** Whether its model and tool hooks run right around the core, inside all other layers. @default false */
   innermost?: boolean
-  /** Its model and tool hooks may call next() again after next() succeeded. @default false */
+  /** Whether its model and tool hooks may call next() again after next() has succeeded. @default false */
   reenters?: boolean
-  /** Sub-agents run it too. @default false */
+  /** Whether sub-agents run it too. @default false */
   inherit?: boolean
   /**
-   * Tells of which tools its tool hook must see every call. `init()` refuses such a tool where the provider runs it, since
-   * no layer sees those calls. @default none
+   * Whether its tool hook must see every call of this tool. If the provider runs such a tool, `init()` rejects it, because no
+   * layer sees those calls. @default no tool
    */
   guards?(tool: string): boolean
   /**
-   * Says why an agent may not have a tool, if it may not: `init()` refuses it then, in the agent and, where the layer is
-   * inherited, in its sub-agents. For layers with a tool hook. @default all may be had
+   * Returns the reason why an agent may not have a tool, or undefined if it may. `init()` rejects such a tool, in the agent and,
+   * if the layer is inherited, in its sub-agents. For layers with a tool hook. @default all tools are admitted
    */
   admits?(tool: AnyTool): string | undefined
   /**
-   * How the owner of a session reads a text that was stored: what `ctx.onShow()` does to the stream of a run, for those who
-   * read it later. Asked each time a history or a stored answer is shown. @default as it is stored
+   * Returns the transform from stored text to the text that the session's owner sees. It does for later readers what
+   * `ctx.onShow()` does for the stream of a run. Called for each display of a history or a stored answer. @default texts as stored
    */
   shows?(ctx: DisplayContext): Awaitable<DisplayTransform | undefined>
-  /** Only for the type: a function, which has a name too, is no layer. A factory is called: `.use(budget({ … }))`. */
+  /** Only a type: rejects functions, which also have a name. Call the factory: `.use(budget({ … }))`. */
   readonly apply?: never
-  /** Wraps the turn, model and tool hooks of all other layers, and the core's place, when the onion is compiled: for traces and timings. */
+  /** Wraps the turn, model and tool hooks of all other layers, and the core, when the onion is compiled. For traces and timings. */
   wrapHooks?(hook: HookInfo): HookRun
 }
 
-/** A hook of another layer, as a layer that wraps hooks gets it. */
+/** Another layer's hook, as passed to `wrapHooks()`. */
 export interface HookInfo {
   /** The layer's name; undefined for the core, which the innermost next() runs. */
   readonly layer: string | undefined
@@ -90,7 +90,7 @@ export type HookRun = (ctx: never, next: (options?: NextOptions) => Promise<unkn
 
 type ConfigOf<Schema> = Schema extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<Schema> : unknown
 
-/** A layer with its state and config inferred; `defineMiddleware` and `agent.use` take it. */
+/** A layer whose state and config types are inferred. `defineMiddleware` and `agent.use` take it. */
 export interface TypedMiddleware<
   F,
   Schema extends StandardSchemaV1 | undefined = undefined,
@@ -99,23 +99,23 @@ export interface TypedMiddleware<
 > extends LayerFields,
     Partial<Hooks<F, ConfigOf<Schema>, C, P>> {
   state?: { [K in keyof F]: StateField<F[K]> }
-  /** Any Standard Schema: `.use(layer, config)` is typed and checked by it. */
+  /** Any Standard Schema. It types and checks the config in `.use(layer, config)`. */
   config?: Schema
   readonly loose?: never
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the one loose type, for layers that are written without inference
+// biome-ignore lint/suspicious/noExplicitAny: the only loose type, for layers that are written without inference
 type Loose = any
 
-/** A layer without inference: state, config, arguments, context are loose inside its own hooks, and it adds nothing to the agent's state type. */
+/** A layer without inference. Its hooks see loose types for state, config, arguments and context. It adds no state type to the agent. */
 export interface Middleware extends LayerFields, Partial<Hooks<Loose, Loose, Loose, Loose, Loose>> {
   state?: Record<string, StateField<Loose>>
   config?: StandardSchemaV1
-  /** Only for the type: tells a loose layer from an inferred one. */
+  /** Only a type: distinguishes a loose layer from an inferred one. */
   readonly loose?: true
 }
 
-/** Anything that turns into layers. */
+/** An object that converts to one or more layers. */
 export interface ToMiddleware {
   toMiddleware(): AnyMiddleware | readonly AnyMiddleware[]
 }
@@ -123,13 +123,13 @@ export interface ToMiddleware {
 /** A layer of either kind. */
 export type AnyMiddleware = Middleware | TypedMiddleware<Loose, Loose, Loose, Loose>
 type TurnHook = Hooks<Loose, Loose, Loose, Loose>['turn']
-/** What `.use()` takes as one layer. */
+/** Everything that `.use()` accepts as one layer. */
 export type Usable = AnyMiddleware | ToMiddleware | TurnHook | readonly Usable[]
 
 /** Whether a layer was declared as plain `Middleware`, without inference. */
 export type IsLoose<M> = 'loose' extends keyof M ? (true extends M['loose'] ? true : false) : false
 
-/** The state that a layer adds. */
+/** The state type that a layer adds. */
 export type StateOf<M> =
   IsLoose<M> extends true
     ? {}
@@ -142,13 +142,13 @@ export interface Layer {
   readonly name: string
   readonly spec: AnyMiddleware
   readonly config: unknown
-  /** Where it was given to `use()`. */
+  /** The caller of `use()`. */
   readonly callSite?: CallSite | undefined
 }
 
 export const scopeNames: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
 
-/** Types a layer from its own fields: its state in `ctx.state`, its config in `ctx.config`. Adds nothing at run time. */
+/** Infers a layer's types from its fields: its state in `ctx.state`, its config in `ctx.config`. Does nothing at run time. */
 export function defineMiddleware<F = {}, Schema extends StandardSchemaV1 | undefined = undefined>(
   layer: TypedMiddleware<F, Schema>,
 ): TypedMiddleware<F, Schema> {

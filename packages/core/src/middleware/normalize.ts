@@ -7,7 +7,7 @@ import { isThenable } from '../errors/thenable.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
 
-/** The layers that one call of `.use()` stands for. `place` names plain functions: `turn#2`. */
+/** Returns the layers of one `.use()` call. `position` names plain functions, such as `turn#2`. */
 export function toLayers(first: unknown, second: unknown, position: number): Layer[] {
   if (typeof first === 'string') return [scoped(first, second, position)]
   if (typeof first === 'function') return [scoped('turn', first, position)]
@@ -16,7 +16,7 @@ export function toLayers(first: unknown, second: unknown, position: number): Lay
   return [layer(first, second)]
 }
 
-/** Those of a list, nested ones too: each has its place in the whole. */
+/** Flattens a list, including nested ones. Each layer gets its position in the whole list. */
 function ofList(list: readonly unknown[], position: number): Layer[] {
   const layers: Layer[] = []
   for (const one of list) layers.push(...toLayers(one, undefined, position + layers.length))
@@ -68,8 +68,8 @@ function layer(given: unknown, config: unknown): Layer {
 }
 
 /**
- * A key that no layer has is a mistake: what it was to do would not be done. Classes have fields of their own, and a layer
- * may bring functions to call, such as `head()` of an audit, unless they are named almost as a hook is.
+ * Rejects unknown keys, because they would silently have no effect. Classes may have fields of their own. A layer may also have
+ * public functions, such as `head()` of an audit, unless the name is close to that of a hook.
  */
 function checkKeys(name: string, given: object): void {
   const { order = {} } = given as AnyMiddleware

@@ -3,7 +3,7 @@ import type { Hook, Onion, ScopeName } from '../onion/hook.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 import type { Layer, LayerOrder } from './middleware.ts'
 
-/** The hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
+/** Returns the hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
 export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
   const all = ofRun.length === 0 ? layers : [...layers, ...ofRun]
   return {
@@ -15,7 +15,7 @@ export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] =
   }
 }
 
-/** What runs: the onion, with the hooks of turns and their calls wrapped by the layers that ask for it. */
+/** Returns the onion with the turn, model and tool hooks wrapped by the layers that have `wrapHooks`. */
 export function wrapOnion(onion: Onion, layers: readonly Layer[]): Onion {
   const wrappers = layers.filter(({ spec }) => spec.wrapHooks !== undefined)
   if (wrappers.length === 0) return onion
@@ -23,7 +23,7 @@ export function wrapOnion(onion: Onion, layers: readonly Layer[]): Onion {
   return { ...onion, turn: wrap('turn'), model: wrap('model'), tool: wrap('tool') }
 }
 
-/** Throws unless the layers of a run keep to what a run may have. */
+/** Throws if a layer of a run has a field that layers of a run cannot have. */
 export function checkRunLayers(layers: readonly Layer[], taken: ReadonlySet<string>): void {
   checkNames(layers, taken)
   for (const { name, spec } of layers) {
@@ -37,7 +37,7 @@ export function checkRunLayers(layers: readonly Layer[], taken: ReadonlySet<stri
   }
 }
 
-/** Throws where a layer has a name that is taken, or two share one. */
+/** Throws if a name is taken, or if two layers have the same name. */
 export function checkNames(layers: readonly Layer[], taken: ReadonlySet<string>): void {
   const seen = new Set<string>()
   for (const { name } of layers) {
@@ -94,7 +94,7 @@ function looksOnly({ is = [], scopes = ['turn'] }: LayerOrder = {}): boolean {
   return scopes.includes('turn') && is.some((word) => lookers.has(word))
 }
 
-/** A sub-agent's onion inside the layers of its parent that are inherited; compiled once for each pair. @throws AlliumError `tool.invalid` */
+/** Puts the parent's inherited layers around a sub-agent's onion. Cached for each pair. @throws AlliumError `tool.invalid` */
 export function inheritOnion(parent: Onion, child: Onion, tools: ToolRegistry): Onion {
   if (!parent.model.some(isInherited) && !parent.tool.some(isInherited)) return child
   const ofParent = inherited.get(parent) ?? new WeakMap<Onion, Onion>()
@@ -112,14 +112,14 @@ const inherited = new WeakMap<Onion, WeakMap<Onion, Onion>>()
 const isInherited = ({ inherit }: Hook): boolean => inherit === true
 const isInnermost = ({ innermost }: Hook): boolean => innermost === true
 
-/** Innermost layers stay innermost, the parent's outside the child's. */
+/** Joins the hooks. Innermost layers stay innermost, the parent's outside the child's. */
 function joined(parent: readonly Hook[], child: readonly Hook[]): Hook[] {
   const inherited = parent.filter(isInherited).map((hook): Hook => ({ ...hook, levelsUp: (hook.levelsUp ?? 0) + 1 }))
   const outer = (hooks: readonly Hook[]) => hooks.filter((hook) => !isInnermost(hook))
   return [...outer(inherited), ...outer(child), ...inherited.filter(isInnermost), ...child.filter(isInnermost)]
 }
 
-/** Wraps the hooks of the others, and a place right around the core. */
+/** Wraps the hooks of all other layers, and adds a wrapped hook right around the core. */
 function wrapHooks(wrappers: readonly Layer[], scope: ScopeName, hooks: readonly Hook[]): Hook[] {
   const around: Hook = { name: 'core', run: (_ctx, next) => next(), config: undefined, reenters: false }
   return [...hooks, around].map((hook) => {

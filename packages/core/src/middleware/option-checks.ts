@@ -2,56 +2,56 @@ import { describe } from '../errors/describe.ts'
 import { unknownName } from '../errors/nearest.ts'
 import { isPlain } from '../errors/plain.ts'
 
-/** What is wrong with a value. */
+/** The reason why a check failed. */
 export interface Violation {
-  /** Where inside it: `[0].limit`; empty for the value itself. */
+  /** The path to the wrong part, such as `[0].limit`; empty for the value itself. */
   readonly path: string
-  /** Says it, with the name of the place. */
+  /** Returns the message for the option of this name. */
   say(name: string): string
 }
 
-/** Looks at the value of an option. `T` ties it to the option's type; nothing is there at run time. */
+/** Checks the value of an option. `T` ties it to the option's type and does not exist at run time. */
 export interface Check<T = never> {
   (value: unknown): Violation | undefined
   readonly type?: T
 }
 
-/** An option that must be given. */
+/** A required option. */
 export interface Required<T = never> {
   readonly check: Check<T>
-  /** What it is, for the error where it is missing. */
+  /** A description of the option, for the error if it is missing. */
   readonly hint: string | undefined
 }
 
-/** The options of a layer, or the fields of one, each by its name: what must be given is `required`. */
+/** The checks of a layer's options, or of an option's fields, by name. Required options use `required`. */
 export type Declaration<O> = {
   readonly [K in keyof O]-?: {} extends Pick<O, K> ? Check<Exclude<O[K], undefined>> : Required<O[K]>
 }
 
-/** Makes an option one that must be given; `hint` says in the error what it is. */
+/** Marks an option as required. The error for a missing option shows the `hint`. */
 export function required<T>(check: Check<T>, hint?: string): Required<T> {
   return { check, hint }
 }
 
-/** What the layer itself looks at, or only passes on. */
+/** Accepts any value, for options that the layer checks itself or only passes on. */
 export const any: Check = () => undefined
-/** Any text. */
+/** Accepts any string. */
 export const text: Check<string> = (value) => (typeof value === 'string' ? undefined : violation(value, 'to be a text'))
-/** A text that no error repeats. */
+/** Accepts any string. The error does not repeat the value. */
 export const secret: Check<string> = (value) =>
   typeof value === 'string' ? undefined : { path: '', say: (name) => `needs ${name} to be a text.` }
-/** `true` or `false`. */
+/** Accepts `true` or `false`. */
 export const flag: Check<boolean> = (value) =>
   typeof value === 'boolean' ? undefined : violation(value, 'to be true or false')
-/** A function. */
+/** Accepts a function. */
 export const fn: Check = (value) => (typeof value === 'function' ? undefined : violation(value, 'to be a function'))
-/** A regular expression. */
+/** Accepts a regular expression. */
 export const pattern: Check<RegExp> = (value) =>
   value instanceof RegExp ? undefined : violation(value, 'to be a regular expression')
-/** An object of any fields. */
+/** Accepts an object with any fields. */
 export const object: Check = (value) => (isObject(value) ? undefined : violation(value, 'to be an object'))
 
-/** The bounds of a number: `from` and `to` belong to it, `above` and `below` do not. */
+/** The bounds of a number: `from` and `to` are inclusive, `above` and `below` exclusive. */
 export interface Range {
   from?: number
   to?: number
@@ -59,13 +59,13 @@ export interface Range {
   below?: number
 }
 
-/** A number; NaN is none. */
+/** Accepts a number within the range, but not NaN. */
 export function number(range: Range = {}): Check<number> {
   const what = describeRange(range)
   return (value) => (isWithin(value, range) ? undefined : violation(value, what))
 }
 
-/** A number without a fraction. */
+/** Accepts an integer of `from` or more. */
 export function whole(from: number): Check<number> {
   return (value) =>
     Number.isInteger(value) && (value as number) >= from
@@ -73,25 +73,25 @@ export function whole(from: number): Check<number> {
       : violation(value, `to be a whole number, ${from} or more`)
 }
 
-/** One of these texts. */
+/** Accepts one of these strings. */
 export function oneOf<const T extends string>(...values: readonly T[]): Check<T> {
   const what = `to be ${values.map((value) => `'${value}'`).join(' or ')}`
   return (value) => (values.includes(value as T) ? undefined : violation(value, what))
 }
 
-/** A list of what fits. */
+/** Accepts a list whose items all pass the check. */
 export function list<T>(of: Check<T>): Check<T[]> {
   return (value) =>
     Array.isArray(value) ? first(value.map((item, i) => within(`[${i}]`, of(item)))) : violation(value, 'to be a list')
 }
 
-/** A list that names something. */
+/** Accepts a list that is not empty. */
 export function some<T>(of: Check<T>): Check<T[]> {
   const items = list(of)
   return (value) => (Array.isArray(value) && value.length === 0 ? empty : items(value))
 }
 
-/** An object whose fields, of any name, all fit. */
+/** Accepts an object, with any field names, whose values all pass the check. */
 export function record<T>(of: Check<T>): Check<Record<string, T>> {
   return (value) =>
     isObject(value)
@@ -99,7 +99,7 @@ export function record<T>(of: Check<T>): Check<Record<string, T>> {
       : violation(value, 'to be an object')
 }
 
-/** What fits one of them; where it fits none, the error is that of the one that got furthest. */
+/** Accepts a value that passes one of the checks. If none passes, reports the violation with the longest path. */
 export function either<const C extends readonly Check<unknown>[]>(...checks: C): Check<NonNullable<C[number]['type']>> {
   return (value) => {
     const violations: Violation[] = []
@@ -112,7 +112,7 @@ export function either<const C extends readonly Check<unknown>[]>(...checks: C):
   }
 }
 
-/** An object of these fields and no others. */
+/** Accepts an object with these fields and no others. */
 export function shape<O>(fields: Declaration<O>): Check<O> {
   const known = Object.keys(fields)
   return (value) => {

@@ -5,13 +5,13 @@ import type { TypedMiddleware } from './middleware.ts'
 import { type Declaration, shape, text } from './option-checks.ts'
 
 /**
- * Declares what a factory of layers takes: each option once, with its check. Gives the function that the factory reads its
- * options with; `as`, the layer's name, is one of them.
+ * Declares the options of a layer factory, each with its check. Returns the function with which the factory reads its
+ * options. `as`, the layer's name, is always one of them.
  *
- * A mistake is told at the factory: an unknown option with the nearest known one, a missing one, a wrong value with what
- * is expected.
+ * That function throws at the factory call: for an unknown option (with the nearest known name), a missing one, or a wrong
+ * value (with the expected kind).
  *
- * @param name the layer's name where `as` gives none
+ * @param name the layer's name without `as`
  * @example
  * const options = layerOptions<RetryOptions>('tools:retry', {
  *   tools: option.required(option.list(option.text), 'the names of those that may run again'),
@@ -37,22 +37,22 @@ export function layerOptions<O extends { as?: string }>(
   }
 }
 
-/** The error of a layer whose options do not go together. @param what follows its name: "needs rules or a function to, and not both." */
+/** The error for invalid or conflicting options. @param what follows the name: "needs rules or a function to, and not both." */
 export function misconfigured(layer: string, what: string): AlliumError {
   return new AlliumError('layer.config', `"${layer}" ${what}`, { details: { layer } })
 }
 
-/** A state key that adds up what is written to it. */
+/** A state key that sums the values written to it. */
 export function sum(field: Pick<StateField<number>, 'scope' | 'persist'> = {}): StateField<number> {
   return { default: 0, reducer: (total, more) => total + more, ...field }
 }
 
-/** A layer whose state keys are computed from its name: TypeScript takes such a key for any text, so its state is said here. */
+/** Types a layer whose state keys are computed from its name. TypeScript widens such keys to `string`, so its state is declared here. */
 export function withState<State>(layer: { readonly name: string }): TypedMiddleware<State> {
   return layer as TypedMiddleware<State>
 }
 
-/** `.use(guard.budget)` makes a turn hook of the factory, which then gets a context for its options. */
+/** Whether the options are a context: `.use(guard.budget)` registers the factory as a turn hook, which then gets a context. */
 function isContext(given: object): boolean {
   return 'turnId' in given && 'sessionId' in given && 'abort' in given
 }

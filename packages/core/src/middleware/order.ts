@@ -1,10 +1,10 @@
 import type { ScopeName } from '../onion/hook.ts'
 import { type Layer, scopeNames } from './middleware.ts'
 
-/** A place in the onion that is wrong, why, and the right order. */
+/** A wrong order of layers, with the reason and the right order. */
 export interface Finding {
   severity: 'error' | 'warn'
-  /** The two layers, in their right order, outer first; one where another is missing. */
+  /** The two layers in their right order, outer first; a single layer if the other one is missing. */
   layers: string[]
   message: string
 }
@@ -17,7 +17,7 @@ interface Rule {
   readonly scope?: 'tool'
 }
 
-/** The classic wrong orders. */
+/** The common ordering mistakes. */
 const rules: readonly Rule[] = [
   { outer: 'retries', inner: 'meters', reason: 'or repeated attempts go uncounted' },
   { outer: 'redacts', inner: 'caches', reason: 'or the cache keeps raw text' },
@@ -32,7 +32,7 @@ const rules: readonly Rule[] = [
   { outer: 'blocks', inner: 'retries', reason: 'or each attempt is checked again', severity: 'warn' },
 ]
 
-/** Every wrong order among the layers, each with its reason. */
+/** Returns every wrong order among the layers, each with its reason. */
 export function checkOrder(layers: readonly Layer[]): Finding[] {
   const placed = layers.map((layer, position) => ({
     layer,
@@ -44,14 +44,14 @@ export function checkOrder(layers: readonly Layer[]): Finding[] {
   return [...findings, ...checkCapabilities(layers)]
 }
 
-/** A layer with its place in each scope that it hooks. */
+/** A layer with its depth in each scope that it hooks. */
 interface Placed {
   readonly layer: Layer
   readonly position: number
   readonly depths: readonly (number | undefined)[]
 }
 
-/** The layers by their names and categories: a pair that no rule speaks of is never looked at. */
+/** Indexes the layers by name and category, so that pairs without a rule are never compared. */
 function byWord(placed: readonly Placed[]): Map<string, Placed[]> {
   const known = new Map<string, Placed[]>()
   for (const one of placed)
@@ -63,7 +63,7 @@ function byWord(placed: readonly Placed[]): Map<string, Placed[]> {
   return known
 }
 
-/** The layers that a rule about `one`, or its own wishes, speak of; in the order of their registration. */
+/** Returns the layers that a rule about `one`, or its own `inside` and `outside`, refers to. In order of registration. */
 function neighbours(one: Placed, known: ReadonlyMap<string, readonly Placed[]>): Placed[] {
   const { order } = one.layer.spec
   if (order === undefined) return []
@@ -74,7 +74,7 @@ function neighbours(one: Placed, known: ReadonlyMap<string, readonly Placed[]>):
   return [...all].sort((a, b) => a.position - b.position)
 }
 
-/** What is wrong about two layers by the rules whose inner one is the first, and by what that one asks for. */
+/** Checks a pair against the rules whose inner layer is `one`, and against the `inside` and `outside` of `one`. */
 function checkPair(one: Placed, other: Placed): Finding[] {
   const { order } = one.layer.spec
   const findings: Finding[] = []
@@ -88,7 +88,7 @@ function checkPair(one: Placed, other: Placed): Finding[] {
   return findings
 }
 
-/** Whether `a` is entered before `b` in a scope where both have hooks, or in a scope outside where they share none. */
+/** Whether `a` runs outside `b`: in a scope that both hook, or in an outer scope if they share none. */
 function isOutside(a: Placed, b: Placed, only?: ScopeName): boolean {
   const shared = sharedScopes(a, b).filter((scope) => only === undefined || scopeNames[scope] === only)
   return shared.length > 0 ? shared.some((scope) => isBefore(a, b, scope)) : nests(a, b)
@@ -98,7 +98,7 @@ function isBefore(a: Placed, b: Placed, scope: number): boolean {
   return (a.depths[scope] as number) < (b.depths[scope] as number)
 }
 
-/** Scopes that both hook: turn, model and tool; what opens an agent or a session counts where there is nothing else. */
+/** Returns the scopes that both hook. The agent and session scopes count only if one of the two hooks nothing else. */
 function sharedScopes(a: Placed, b: Placed): number[] {
   const scopes = seesCalls(a) && seesCalls(b) ? callScopes : gateScopes
   return scopes.filter((scope) => a.depths[scope] !== undefined && b.depths[scope] !== undefined)
@@ -108,17 +108,17 @@ function seesCalls({ depths }: Placed): boolean {
   return callScopes.some((scope) => depths[scope] !== undefined)
 }
 
-/** Whether the outermost scope of `a` holds that of `b`; model and tool stand side by side. */
+/** Whether the outermost scope of `a` contains that of `b`. The model and tool scopes are siblings. */
 function nests(a: Placed, b: Placed): boolean {
   const [scopeOfA, scopeOfB] = [outermost(a), outermost(b)]
   return scopeOfA >= 0 && scopeOfA < scopeNames.indexOf('model') && scopeOfA < scopeOfB
 }
 
-/** Places in `scopeNames`: agent and session, which stay open; turn, model and tool. */
+/** Indexes in `scopeNames`: agent and session, which stay open; turn, model and tool. */
 const gateScopes: readonly number[] = [0, 1]
 const callScopes: readonly number[] = [2, 3, 4]
 
-/** Its place in each scope that it hooks; `innermost` moves model and tool hooks inside all others. */
+/** Returns its depth in each scope that it hooks. `innermost` moves model and tool hooks inside all others. */
 function depthsOf({ spec }: Layer, position: number, count: number): (number | undefined)[] {
   return scopeNames.map((scope) => {
     if (spec[scope] === undefined || spec.order?.scopes?.includes(scope) === false) return undefined
@@ -139,7 +139,7 @@ function matches(wanted: readonly string[] | undefined, { name, spec }: Layer): 
   return wanted?.some((one) => one === name || spec.order?.is?.includes(one) === true) === true
 }
 
-/** The scope where a layer begins to see calls; an agent's or a session's where it hooks nothing else. */
+/** Returns the outermost of the turn, model and tool scopes that a layer hooks, or else the agent or session scope. */
 function outermost({ depths }: Placed): number {
   const call = callScopes.find((scope) => depths[scope] !== undefined)
   return call ?? depths.findIndex((depth) => depth !== undefined)
@@ -154,7 +154,7 @@ function finding(outer: Placed, inner: Placed, reason: string, severity: Finding
   }
 }
 
-/** How the two come into their right order: by their registration, where that decides. */
+/** Describes how to fix the order, by registration if that decides it. */
 function fix(outer: Placed, inner: Placed): string {
   const [a, b] = [outer.layer, inner.layer]
   const wrong = sharedScopes(outer, inner).find((scope) => isBefore(inner, outer, scope))

@@ -2,7 +2,7 @@ import type { Part, ProviderApprovalRequest, ProviderMetadata } from '../message
 import type { Usage } from '../messages/usage.ts'
 
 interface ChunkBase {
-  /** Tells blocks of one kind apart: deltas with another id begin a new part. */
+  /** Separates blocks of the same kind: a delta with another id starts a new part. */
   id?: string
   providerMetadata?: ProviderMetadata
 }
@@ -18,9 +18,9 @@ export interface ToolInputStart extends ChunkBase {
   type: 'tool-input-start'
   callId: string
   name: string
-  /** The provider runs this call itself and brings its result as a `tool-result` chunk. */
+  /** The provider runs this call itself and sends the result as a `tool-result` chunk. */
   providerExecuted?: boolean
-  /** The provider asks for an approval before it runs the call. Not together with `providerExecuted`. */
+  /** The provider requires an approval before it runs the call. Never set together with `providerExecuted`. */
   approvalRequest?: ProviderApprovalRequest
 }
 /** A piece of the call's JSON text. */
@@ -32,7 +32,7 @@ export interface ToolInputDelta extends ChunkBase {
 export interface ToolInputEnd extends ChunkBase {
   type: 'tool-input-end'
   callId: string
-  /** As in the start, from providers that tell it only once the call is whole. */
+  /** Same as in the start, for providers that only send it at the end of the call. */
   providerExecuted?: boolean
 }
 /** The result of a call that the provider executed itself. */
@@ -42,66 +42,66 @@ export interface ProviderToolResult extends ChunkBase {
   name: string
   content: string | Part[]
   isError?: boolean
-  /** The content is JSON: what the provider gave was no text. */
+  /** The content is JSON, because the provider's result was not text. */
   json?: boolean
 }
 export interface FileChunk extends ChunkBase {
   type: 'file'
   data: Uint8Array | URL | string
   mediaType: string
-  /** It belongs to the model's thoughts, not to its answer. */
+  /** The file belongs to the model's reasoning, not to its answer. */
   reasoning?: boolean
 }
-/** Something that only its provider knows, and wants back in the next step: the summary of a compaction, say. */
+/** Provider-specific data that the provider expects back in the next step, such as the summary of a compaction. */
 export interface CustomChunk extends ChunkBase {
   type: 'custom'
-  /** What it is, as its provider names it: `openai.compaction`. */
+  /** Its kind, as named by the provider: `openai.compaction`. */
   kind: string
 }
-/** Where the answer comes from. */
+/** A source of the answer. */
 export interface SourceChunk extends ChunkBase {
   type: 'source'
   url?: string
   title?: string
   mediaType?: string
   filename?: string
-  /** The passage of the answer that it supports, from providers that tell it. */
+  /** The passage of the answer that it supports, if the provider sends it. */
   cites?: Citation
 }
 export interface Citation {
   /** The `id` of the text's chunks. */
   textId: string
-  /** Where the passage begins in that text, and the index behind its end, in UTF-16 units. */
+  /** Start of the passage in that text, and its exclusive end, in UTF-16 units. */
   startIndex?: number
   endIndex?: number
-  /** What the source says. */
+  /** The quoted text of the source. */
   citedText?: string
 }
 export type FinishReason = 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'
-/** The last chunk; a stream without it was cut. */
+/** The last chunk. A stream without it was cut off. */
 export interface FinishChunk extends ChunkBase {
   type: 'finish'
   reason: FinishReason
   usage: Partial<Usage>
-  /** The reason in the provider's own word. */
+  /** The provider's original finish reason. */
   rawReason?: string
-  /** The provider has paused by itself, and goes on once it is sent what it has said: another step follows. */
+  /** The provider paused the answer and continues it in another step, which sends the answer so far. */
   paused?: boolean
   /** The provider's id of this answer. */
   responseId?: string
-  /** What the provider, or its package, could not do as it was asked. */
+  /** Parts of the request that the provider, or its package, could not follow. */
   warnings?: ModelWarning[]
 }
-/** A model call was made, though not quite as asked: a setting that the model does not know, say. */
+/** A part of a model request that was not followed, such as a setting that the model does not support. */
 export interface ModelWarning {
   /** `unsupported`, `compatibility`, `deprecated` or `other`. */
   type: string
-  /** The setting, tool or feature that it is about. */
+  /** The setting, tool or feature of the warning. */
   feature?: string
   message?: string
 }
 
-/** What flows through the layers: everything but `finish`, which no layer sees or drops. */
+/** The chunks that layers transform: all except `finish`, which layers cannot see or drop. */
 export type ContentChunk =
   | TextDelta
   | ReasoningDelta
@@ -112,5 +112,5 @@ export type ContentChunk =
   | FileChunk
   | SourceChunk
   | CustomChunk
-/** One piece of a model's stream. */
+/** One chunk of a model's stream. */
 export type ModelChunk = ContentChunk | FinishChunk

@@ -1,16 +1,16 @@
 import type { Part } from '../messages/message.ts'
 import type { ModelRequest } from './model.ts'
 
-/** Characters of a token: about four in English, fewer in most other languages and in code. */
+/** Characters per token: about four in English, fewer in most other languages and in code. */
 const charsPerToken = 4
-/** What an image or a file is taken for; providers count between a few hundred and a few thousand. */
+/** The estimate for an image or a file. Providers count between a few hundred and a few thousand. */
 const tokensPerFile = 1_000
-/** The frame of a message. */
+/** The overhead of a message. */
 const charsPerMessage = 16
 
 /**
- * About how many tokens a model call sends, tools included: one for 4 characters, 1,000 for an image or a file. What the
- * core takes where a provider tells none.
+ * Estimates the input tokens of a model call, including tools: one token per 4 characters, 1,000 per image or file. The core uses
+ * it if the provider sends no count.
  */
 export function estimateInputTokens({ messages, tools }: Pick<ModelRequest, 'messages' | 'tools'>): number {
   let chars = 0
@@ -20,12 +20,12 @@ export function estimateInputTokens({ messages, tools }: Pick<ModelRequest, 'mes
   return tokensOf(chars)
 }
 
-/** About how many tokens something said has. */
+/** Estimates the tokens of output. */
 export function estimateTokens({ chars, files }: Size): number {
   return tokensOf(chars) + files * tokensPerFile
 }
 
-/** What was said: the characters of texts, thoughts and arguments, and the files. */
+/** The size of output: the characters of text, reasoning and arguments, and the number of files. */
 export interface Size {
   chars: number
   files: number

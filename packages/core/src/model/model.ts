@@ -9,14 +9,14 @@ export interface ToolDef {
   name: string
   description: string
   jsonSchema: JsonSchema
-  /** For tools that the provider runs itself: its own id and arguments for it. */
+  /** For tools that the provider runs itself: the provider's id and arguments. */
   providerExecuted?: { id: string; args: Record<string, unknown> }
-  /** Passed to the provider with the tool, by provider. */
+  /** Options that the provider gets with the tool, by provider. */
   providerOptions?: ProviderOptions
-  /** Whether the provider holds the model to the schema, where it can. */
+  /** Whether the provider enforces the schema, if it can. */
   strict?: boolean
 }
-/** By provider: `{ anthropic: { deferLoading: true } }`. */
+/** Options by provider: `{ anthropic: { deferLoading: true } }`. */
 export type ProviderOptions = Record<string, Record<string, unknown>>
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { name: string }
@@ -27,14 +27,14 @@ export type ResponseFormat =
 export interface Settings {
   temperature?: number
   topP?: number
-  /** Tokens. */
+  /** Maximum output, in tokens. */
   maxOutputTokens?: number
-  /** Texts at which the model stops. */
+  /** Stop sequences. */
   stop?: string[]
   seed?: number
-  /** How long a model that can think does so. */
+  /** The effort of a reasoning model. */
   reasoning?: 'low' | 'medium' | 'high'
-  /** Passed to the provider as they are, by provider. */
+  /** Passed to the provider unchanged, by provider. */
   providerOptions?: ProviderOptions
   /** HTTP headers of the provider call. */
   headers?: Record<string, string>
@@ -51,7 +51,7 @@ const ofSettings: KeysOf<Settings> = {
   headers: true,
 }
 
-/** @param what whose settings they are, for the message */
+/** @param what the subject of the error message */
 export function checkSettings(settings: unknown, what: string, code: ErrorCode): void {
   checkOptions(settings, ofSettings, what, code, besideSettings)
 }
@@ -60,20 +60,20 @@ const besideSettings = {
   'topK presencePenalty frequencyPenalty': 'Give it to the provider: { providerOptions: { anthropic: { … } } }.',
 }
 
-/** For options that settings are mixed into. */
+/** For options that are often confused with settings. */
 export const settingsElsewhere = {
   'temperature topP maxOutputTokens maxTokens stop seed reasoning providerOptions headers':
     'It belongs to settings: { settings: { … } }.',
 }
 
-/** What one model call sends. */
+/** The request of one model call. */
 export interface ModelRequest {
   readonly messages: readonly Message[]
   readonly tools: readonly ToolDef[]
   readonly toolChoice: ToolChoice
   readonly settings: Readonly<Settings>
   readonly responseFormat: ResponseFormat
-  /** Aborts when the run does, or when the call is left. */
+  /** Aborts when the run is aborted, or when the call is abandoned. */
   readonly signal: AbortSignal
   readonly principal: unknown
 }
@@ -84,16 +84,16 @@ export interface ModelServer {
   readonly port?: number
 }
 
-/** A language model: anything that streams. The stream ends with a `finish` chunk, or it was cut; errors are thrown. */
+/** A language model. Its stream ends with a `finish` chunk; without one it was cut off. Errors are thrown. */
 export interface Model {
-  /** As prices and logs name it, such as `anthropic/claude-sonnet-4-6`. */
+  /** The name in prices and logs, such as `anthropic/claude-sonnet-4-6`. */
   readonly id: string
-  /** Where its calls go, for traces: a host, and no path or query, which may hold a key. */
+  /** The host of its calls, for traces. It has no path or query, which may contain a key. */
   readonly server?: ModelServer
   stream(request: ModelRequest): AsyncIterable<ModelChunk>
 }
 
-/** A model of another library, by its shape: what providers of the AI SDK give. An agent's `adaptModel` makes a model of it. */
+/** A model of another library, such as an AI SDK provider's. An agent's `adaptModel` converts it. */
 export interface ForeignModel {
   readonly specificationVersion: string
   readonly provider: string
@@ -101,13 +101,13 @@ export interface ForeignModel {
   doStream(options: never): PromiseLike<unknown>
 }
 
-/** A model, one of the AI SDK as it is, or a string that a resolver knows, such as `anthropic/claude-sonnet-4-6`. */
+/** A model, an AI SDK model, or a string that a resolver knows, such as `anthropic/claude-sonnet-4-6`. */
 export type ModelRef = Model | ForeignModel | (string & {})
-/** What calls are made with. */
+/** A model after adaptation, or a string for the resolver. */
 export type KnownModel = Model | string
-/** Makes a model of one of another library. */
+/** Converts a model of another library. */
 export type AdaptModel = (model: ForeignModel) => Model
-/** Finds the model for a string; `principal` allows keys per tenant. */
+/** Returns the model for a string. `principal` allows keys per tenant. */
 export type ResolveModel = (
   ref: string,
   context: { principal: unknown },
@@ -117,7 +117,7 @@ export function modelId(ref: KnownModel): string {
   return typeof ref === 'string' ? ref : ref.id
 }
 
-/** What was given in the place of a model, and how to make one of it where that is known. */
+/** Describes a value that is not a model, with a fix for the known mistakes. */
 export function describeModel(value: unknown): string {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   const { doStream, doEmbed, doGenerate, modelId, languageModel } = (isObject ? value : {}) as Record<string, unknown>
@@ -131,7 +131,7 @@ export function describeModel(value: unknown): string {
   return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }
 
-/** The model or the name that was given, another library's model adapted; undefined for what is none. */
+/** Returns a model or a string unchanged, and adapts another library's model. Returns undefined for any other value. */
 export function knownModel(value: unknown, adapt: AdaptModel | undefined): KnownModel | undefined {
   if (typeof value === 'string' || isModel(value)) return value
   if (adapt === undefined || !isForeignModel(value)) return undefined

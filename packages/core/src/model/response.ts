@@ -11,15 +11,15 @@ export interface ToolCall {
   callId: string
   name: string
   args: Record<string, unknown>
-  /** The provider ran it itself. */
+  /** The provider ran the call itself. */
   providerExecuted?: boolean
-  /** The provider asks for an approval before it runs the call: no tool of the agent runs for it. */
+  /** The provider requires an approval before it runs the call. No tool of the agent runs for it. */
   approvalRequest?: ProviderApprovalRequest
-  /** Why the argument text is no JSON object; `args` is then `{}`. */
+  /** Why the argument text is not a JSON object; `args` is then `{}`. */
   invalid?: string
 }
 
-/** The answer of one model call. */
+/** The response of one model call. */
 export interface ModelResponse {
   text: string
   reasoning?: string
@@ -28,21 +28,21 @@ export interface ModelResponse {
   usage: Usage
   /** The id of the model that answered. */
   model: string
-  /** The finish reason in the provider's own word. */
+  /** The provider's original finish reason. */
   rawFinishReason?: string
-  /** The provider has paused by itself, and goes on once it is sent what it has said: another step follows. */
+  /** The provider paused the answer and continues it in another step, which sends the answer so far. */
   paused?: boolean
   /** The provider's id of the answer. */
   responseId?: string
-  /** What the provider says of the whole answer: its cost, its grounding, its container. */
+  /** The provider's metadata of the whole answer, such as its cost, grounding or container. */
   providerMetadata?: ProviderMetadata
-  /** What the provider, or its package, could not do as it was asked. */
+  /** Parts of the request that the provider, or its package, could not follow. */
   warnings?: ModelWarning[]
-  /** The answer as it goes into the history. A layer's `text` and `toolCalls` win over it. */
+  /** The message for the history. If a layer changes `text` or `toolCalls`, these take precedence. */
   message: Message
 }
 
-/** What a finish tells besides reason and usage, in the words of a response. */
+/** Copies the optional fields of a finish chunk to a response. */
 export function addFinish(
   response: FinishDetails,
   { rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk,
@@ -58,19 +58,19 @@ export type FinishDetails = Pick<
   'rawFinishReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'
 >
 
-/** What a run tells of its model calls. */
+/** Details of a run's model calls. */
 export interface AnswerDetails {
-  /** Of the last model call: why its answer ended, also in the provider's own word, and the provider's id of it. */
+  /** Of the last model call: its finish reason, also as the provider's original value, and the provider's id of the answer. */
   finishReason?: FinishReason
   rawFinishReason?: string
   responseId?: string
-  /** What the provider says of the last answer as a whole: its cost, its grounding, its container. */
+  /** The provider's metadata of the whole last answer, such as its cost, grounding or container. */
   providerMetadata?: ProviderMetadata
-  /** What the run's model calls could not do as they were asked, each once. */
+  /** Warnings of the run's model calls, without duplicates. */
   warnings?: readonly ModelWarning[]
 }
 
-/** The finish of a response. */
+/** Returns the finish chunk of a response. */
 export function finishOf(response: ModelResponse): FinishChunk {
   const { finishReason, usage, rawFinishReason, paused, responseId, providerMetadata, warnings } = response
   const finish: FinishChunk = { type: 'finish', reason: finishReason, usage }
@@ -82,12 +82,12 @@ export function finishOf(response: ModelResponse): FinishChunk {
   return finish
 }
 
-/** Whether another answer follows this one within the turn, if nothing ends it: its layers must let go of this one before. */
+/** Whether another model call follows in the turn, unless something ends it. Layers must then release this answer first. */
 export function goesOn({ toolCalls, paused }: ModelResponse): boolean {
   return toolCalls.length > 0 || paused === true
 }
 
-/** What a layer may give as a response: a text, or the fields that differ from an empty answer. */
+/** A response that a layer may return: a text, or the fields that differ from an empty answer. */
 export type ResponseInput =
   | string
   | (Partial<Omit<ModelResponse, 'usage' | 'toolCalls'>> & { usage?: Partial<Usage>; toolCalls?: readonly ToolCall[] })
@@ -107,7 +107,7 @@ const ofResponse: KeysOf<ModelResponse> = {
   message: true,
 }
 
-/** A whole response of what a layer gave; the same object if it is one already. */
+/** Completes a layer's response. Returns the same object if it is already complete. */
 export function toResponse(given: unknown, layer: string, model: string): ModelResponse {
   if (typeof given === 'string') return toResponse({ text: given }, layer, model)
   if (typeof given !== 'object' || given === null) throw notResponse(layer, describe(given))
@@ -129,7 +129,7 @@ export function toResponse(given: unknown, layer: string, model: string): ModelR
   return response
 }
 
-/** The message for the history: the response's own where it says the same, else rebuilt from `text` and `toolCalls`. */
+/** Returns the message for the history: the response's own if it matches, else one rebuilt from `text` and `toolCalls`. */
 export function responseMessage({ text, toolCalls, message }: ModelResponse): Message {
   return textOf(message) === text && hasCalls(message, toolCalls) ? message : rebuilt(message, text, toolCalls)
 }
@@ -143,7 +143,7 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
       part.type === 'reasoning' ||
       part.type === 'file' ||
       part.type === 'custom' ||
-      // The result of a call that an earlier answer made.
+      // The result of a call in an earlier answer.
       (part.type === 'tool-result' && !called.has(part.callId)) ||
       (sameText && part.type === 'text'),
   )
@@ -176,7 +176,7 @@ function hasCalls({ content }: Message, toolCalls: readonly ToolCall[]): boolean
   return at === toolCalls.length
 }
 
-/** By value: id, name, arguments and the provider's request for an approval. */
+/** Compares two calls by id, name, arguments and the provider's approval request. */
 export function sameCall(a: CallValue, b: CallValue | undefined): boolean {
   if (b === undefined || a.callId !== b.callId || a.name !== b.name) return false
   return equalJson(a.args, b.args) && equalJson(a.approvalRequest, b.approvalRequest)

@@ -1,6 +1,6 @@
 import { describe } from '../errors/describe.ts'
 
-/** The arguments of a tool call as JSON tells them, or why they are none. Empty text is `{}`. */
+/** Parses the arguments of a tool call. Returns why they are invalid if they are not a JSON object. Empty text is `{}`. */
 export function parseArgs(json: string): { args: Record<string, unknown> } | { invalid: string } {
   if (json.trim() === '') return { args: {} }
   let args: unknown
@@ -22,20 +22,20 @@ export const notJson = 'The arguments are not valid JSON.'
 
 const maxDepth = 200
 
-/** Whether JSON is nested too deep to walk. `most` is how deep its text can be at the most. */
+/** Whether JSON is nested too deep to traverse. `most` is an upper bound of its depth, from the text length. */
 function isTooDeep(value: unknown, most: number, depth = 0): boolean {
   if (most <= maxDepth || typeof value !== 'object' || value === null) return false
   return depth >= maxDepth || Object.values(value).some((inner) => isTooDeep(inner, most, depth + 1))
 }
 
-/** 2^53 has 16 digits; the largest number has an exponent of three. */
+/** Finds candidates: 2^53 has 16 digits, and the largest number has a three-digit exponent. */
 const mayRound = /\d{16}|\d[eE]\+?\d{3}/
-/** Matches no whole text: that overflows the stack at some megabytes. */
+/** Matches single tokens. A match of the whole text would overflow the stack at several megabytes. */
 const tokens = /\\.|"|-?\d[\d.eE+-]*/g
-/** Stands before a number that was put in quotes to be found again. */
+/** Prefix of a number that was quoted so that it can be found after parsing. */
 const mark = '\u0000number '
 
-/** Names the argument whose number JSON.parse would make another one, such as an id of 18 digits. */
+/** Describes the first argument with a number that JSON.parse would round, such as an id of 18 digits. */
 function findRounded(json: string): string | undefined {
   let found = false
   let isText = false

@@ -2,8 +2,9 @@ import { silence } from '../errors/thenable.ts'
 import { type Attempt, isOpen, State } from './attempt.ts'
 
 /**
- * Leaves an attempt: from here on nothing inside has an effect. What its core runs is closed; the layers inside unwind, told
- * by their next() or by their signal; the caller's next() rejects at once.
+ * Abandons an attempt: from now on nothing inside it has an effect.
+ * Cancels the core's work and rejects the caller's next() at once. The layers inside unwind when their next() rejects
+ * or their signal aborts.
  */
 export function abandon(attempt: Attempt, reason: unknown): void {
   const chain = markAbandoned(attempt, reason)
@@ -16,9 +17,9 @@ export function abandon(attempt: Attempt, reason: unknown): void {
 }
 
 /**
- * Gives up a call whose layers do not come back: each next() in it rejects, from the inside out.
- * @param withRoot whether who runs the call learns it, too
- * @returns its layers that still run, outermost first
+ * Gives up on a call whose layers do not return. Every next() in it rejects, from the inside out.
+ * @param withRoot whether to reject the root too, so that the caller of the whole call gets the error
+ * @returns the layers that are still running, outermost first
  */
 export function rejectAll(root: Attempt, reason: unknown, withRoot = true): Attempt[] {
   const chain = markAbandoned(root, reason)
@@ -29,7 +30,10 @@ export function rejectAll(root: Attempt, reason: unknown, withRoot = true): Atte
   return chain.filter(({ $hook, $exited }) => $hook !== undefined && !$exited)
 }
 
-/** The next() that opened an attempt rejects, and what runs in it is over. A rejection that nobody awaits ends no process. */
+/**
+ * Rejects the next() that opened the attempt. The promise is silenced first, so a rejection that is not awaited cannot
+ * end the process.
+ */
 export function reject(attempt: Attempt, error: unknown): void {
   if (attempt.$caller === undefined) attempt.$call.settled(attempt)
   if (attempt.$reject === undefined) return
@@ -37,14 +41,14 @@ export function reject(attempt: Attempt, error: unknown): void {
   attempt.$reject(error)
 }
 
-/** The open attempts from one inward. */
+/** Returns the open attempts from this one inward. */
 export function chainOf(attempt: Attempt): Attempt[] {
   const chain: Attempt[] = []
   for (let at: Attempt | undefined = attempt; at !== undefined && isOpen(at); at = at.$inner) chain.push(at)
   return chain
 }
 
-/** Whether what runs in an attempt now is the core's: no layer has to come back first. */
+/** Whether the core is running in this attempt, so no layer has to return first. */
 export function isInCore({ $hook, $exited }: Attempt): boolean {
   return $hook === undefined || $exited
 }

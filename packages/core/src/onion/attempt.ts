@@ -4,118 +4,118 @@ import type { Transforms } from '../stream/transforms.ts'
 import type { Cancel } from './cancel.ts'
 import type { Hook, ScopeName } from './hook.ts'
 
-/** Where an attempt stands. The first three are open: its caller's next() has not settled. */
+/** The states of an attempt. In the first three it is open: its caller's next() has not settled. */
 export const State = {
   running: 0,
-  /** Its layer has returned; what that said still flows outward. */
+  /** Its layer has returned. The layer's stream is still being flushed outward. */
   flushing: 1,
-  /** It has failed; what its pipes hold back still flows outward. */
+  /** It has failed. The content that its pipes hold back is still being flushed outward. */
   draining: 2,
   done: 3,
   failed: 4,
-  /** Its caller went on without it. */
+  /** Its caller stopped waiting for it. */
   abandoned: 5,
 } as const
 
-/** What ends every layer, however it is swallowed: an abort, a block, a failure that sticks. */
+/** Ends every layer, even if a layer swallows the error: an abort, a block or a sticky failure. */
 export interface Ending {
   readonly error: unknown
 }
 
-/** One way through the onion of one scope. What its attempts share; none of them is set back in it. */
+/** One call through the onion of one scope: the state that all its attempts share. A retry does not reset it. */
 export interface Call {
   readonly ring: Ring
   readonly hooks: readonly Hook[]
-  /** The attempts that were numbered so far. */
+  /** The number of attempts so far. */
   attempts: number
-  /** The attempt of the scope around it that it is part of. */
+  /** The attempt of the enclosing scope that this call belongs to. */
   readonly outer: Attempt | undefined
-  /** What ends all layers now, if anything. */
+  /** Set once the run has to end. Every next() then rejects with its error. */
   readonly end: Ending | undefined
-  /** Its outermost attempt has come to its end, or whoever runs it waits for it no longer. */
+  /** The outermost attempt has settled, or its caller stopped waiting for it. */
   settled(root: Attempt): void
-  /** Layers were left while they ran. */
+  /** These layers were abandoned while they were running. */
   abandoned(layers: readonly Attempt[]): void
-  /** A layer of a left attempt has come back. @param thrown what it threw, or why it was left */
+  /** A layer of an abandoned attempt has returned. @param thrown the error it threw, or the reason it was abandoned */
   returned(layer: Attempt, thrown: unknown): void
-  /** Something was tried that has no effect any more. */
+  /** A layer called `verb` when it no longer has an effect. */
   late(attempt: Attempt, verb: string): void
 }
 
-/** What a scope is: one constant for each. */
+/** The behavior of one scope. There is one constant per scope. */
 export interface Ring {
   readonly scope: ScopeName
   /** Whether next() may be called again after it rejected. */
   readonly reentrant: boolean
-  /** An attempt, which is the context of the layer that stands in it, or of the core. */
+  /** Creates an attempt. It is the context of the layer that runs in it, or of the core. */
   create(call: Call, caller: Attempt | undefined, number: number, cancel: Cancel): Attempt
-  /** What a caller waits for before its first attempt begins, if anything. */
+  /** Returns a promise if the caller has to wait before its first attempt starts. */
   admit?(caller: Attempt): Promise<void> | undefined
-  /** Before an attempt begins: what it takes from its caller. */
+  /** Copies what an attempt takes from its caller, before it starts. */
   enter(caller: Attempt, inner: Attempt): void
-  /** Why a layer may not open another attempt, if it may not. */
+  /** Returns the error if a layer may not open another attempt, otherwise undefined. */
   mayRetry(caller: Attempt): unknown
-  /** What the innermost next() runs; it calls `succeed` or `fail`, now or later. */
+  /** Runs the core, inside the innermost next(). It calls `succeed` or `fail`, now or later. */
   run(attempt: Attempt): void
-  /** The attempt has failed or was left: what its layer kept of the stream is void. */
+  /** Discards the stream content that the layer held back, after the attempt failed or was abandoned. */
   rollback(attempt: Attempt): void
-  /** Closes what the core of an attempt still runs. */
+  /** Cancels the work that the core of an attempt is still doing. */
   cancel(run: Attempt, reason: unknown): void
-  /** The result that sticks, which next() gives at once. */
+  /** Returns the sticky result that next() returns at once, if there is one. */
   shortCircuit(attempt: Attempt): unknown
-  /** What a layer's return value means as a result, or a promise of it. */
+  /** Converts a layer's return value to a result, or a promise of one. */
   toResult(attempt: Attempt, value: unknown): unknown
-  /** What next() of the caller gives, or a promise of it. */
+  /** Returns the value that the caller's next() resolves with, or a promise of it. */
   deliver(caller: Attempt, inner: Attempt, value: unknown): unknown
-  /** The caller takes over what the inner layers left. */
+  /** Copies the changes of the inner layers to the caller. */
   commit(caller: Attempt, inner: Attempt): void
 }
 
 /**
- * One attempt: what one next() opened, for the layer inside, or the core. It is that layer's context, too. It holds what its
- * caller gave it and what was changed in it; nothing that is inside reaches anything wider.
- *
- * Fields begin with `$` to stand apart from what layers see.
+ * One attempt, opened by one next(), for the layer inside or for the core. It is also that layer's context. It holds
+ * what the caller passed in and the changes made in it. Changes made inside do not reach the outer attempts until
+ * `commit`.
+ * Fields start with `$` to tell them apart from the members that layers see.
  */
 export abstract class Attempt {
   $state: number = State.running
-  /** The attempt that this layer's next() opened last. */
+  /** The last attempt that this layer's next() opened. */
   $inner: Attempt | undefined = undefined
   /** The layer has returned or thrown. */
   $exited = false
-  /** The place of the stream that it sends to. */
+  /** Where its stream goes. */
   $sink: Sink | undefined = undefined
-  /** What its layer does to the stream of the attempt that it opened last. */
+  /** Applies this layer's transforms to the stream of the attempt it opened last. */
   $stage: Stage | undefined = undefined
-  /** What its core runs: a physical call, a wait. */
+  /** The work its core is doing: a provider call or a wait. */
   $work: { abandon(reason: unknown): void } | undefined = undefined
-  /** What its layer asked to be done to the stream. */
+  /** The stream transforms that its layer registered. */
   $transforms: Transforms | undefined = undefined
-  /** What it came to: a value, or an error. */
+  /** Its result or its error. */
   $outcome: unknown = undefined
-  /** What its caller's next() gave, while the attempt is open, and how it settles. */
+  /** The promise that its caller's next() returned, while the attempt is open, and its resolvers. */
   $promise: Promise<unknown> | undefined = undefined
   $resolve: ((value: unknown) => void) | undefined = undefined
   $reject: ((error: unknown) => void) | undefined = undefined
-  /** Unties it from the signal that narrowed it. */
+  /** Disconnects it from the signal that narrowed it. */
   $release: (() => void) | undefined = undefined
-  /** It was over because the run had ended: what its layers still do while they unwind counts. */
+  /** The attempt failed because the run ended. Its layers' side effects still count while they unwind. */
   $exempt = false
-  /** Its core's work is past its time: what it still tries has no effect. */
+  /** Its core's work has timed out, so it no longer has an effect. */
   $timedOut = false
-  /** What was tried too late, and told. */
+  /** The late verbs that have been reported. */
   $reportedLate: Set<string> | undefined = undefined
-  /** Its place in the onion of its call, from the outside. */
+  /** Its position in the onion, counted from the outside. */
   readonly $index: number
-  /** The layer that stands in it; the core has none. */
+  /** The layer that runs in it. Undefined for the core. */
   readonly $hook: Hook | undefined
 
   constructor(
     readonly $call: Call,
     readonly $caller: Attempt | undefined,
-    /** Counts the attempts of its call from 1; a layer's first next() inherits that of its caller. */
+    /** Counts the attempts of the call from 1. A layer's first next() inherits its caller's number. */
     readonly $number: number,
-    /** The place of cancellation that it stands in. */
+    /** The cancellation scope that it runs in. */
     public $cancel: Cancel,
   ) {
     this.$index = $caller === undefined ? 0 : $caller.$index + 1
@@ -127,12 +127,15 @@ export function isOpen({ $state }: Attempt): boolean {
   return $state <= State.draining
 }
 
-/** Whether an attempt has failed or was left. */
+/** Whether an attempt has failed or was abandoned. */
 export function isOver({ $state }: Attempt): boolean {
   return $state === State.draining || $state > State.done
 }
 
-/** Whether what is tried in an attempt has no effect any more: it, or one around it, has failed or was left. */
+/**
+ * Whether actions in this attempt no longer have an effect, because it or an enclosing attempt failed, timed out or was
+ * abandoned.
+ */
 export function isLate(attempt: Attempt): boolean {
   if (attempt.$state <= State.flushing && attempt.$hook?.levelsUp === undefined && !attempt.$timedOut) return false
   for (let at: Attempt | undefined = attempt; at !== undefined; at = at.$caller ?? at.$call.outer)

@@ -1,18 +1,18 @@
 type Listener = (reason: unknown) => void
 
 /**
- * A place where work can be cancelled: the run, a narrowed `next({ signal })`, one physical call. Cheaper than an
- * AbortController (1.3 µs on Node 20), which is made only when somebody reads `signal`.
+ * A cancellation scope: the run, a narrowed `next({ signal })` or one provider call. Creating an AbortController takes
+ * 1.3 µs on Node 20, so one is created only when `signal` is read.
  */
 export class Cancel {
   aborted = false
   reason: unknown
   #controller: AbortController | undefined
-  /** One that follows is the common case. */
+  /** Most scopes have only one follower. */
   #first: Listener | Cancel | undefined
   #more: Set<Listener | Cancel> | undefined
 
-  /** Whether somebody has its signal, or follows it. */
+  /** Whether its signal was read or it has a follower. */
   get isObserved(): boolean {
     return this.#controller !== undefined || this.#first !== undefined || (this.#more?.size ?? 0) > 0
   }
@@ -25,7 +25,7 @@ export class Cancel {
     return this.#controller.signal
   }
 
-  /** Cancels once; a second call changes nothing. */
+  /** Cancels once. Later calls do nothing. */
   abort(reason: unknown): void {
     if (this.aborted) return
     this.aborted = true
@@ -38,7 +38,7 @@ export class Cancel {
     if (more !== undefined) for (const other of more) notify(other, reason)
   }
 
-  /** Calls a listener, or cancels another place, when cancelled; at once if that was before. */
+  /** Calls a listener, or cancels another scope, on cancellation. Does it at once if already cancelled. */
   on(follower: Listener | Cancel): void {
     if (this.aborted) notify(follower, this.reason)
     else if (this.#first === undefined) this.#first = follower
@@ -50,13 +50,13 @@ export class Cancel {
     else this.#more?.delete(follower)
   }
 
-  /** A narrower place: cancelled with this one, or alone. */
+  /** Returns a nested scope. It is cancelled with this one, or on its own. */
   narrow(): NarrowCancel {
     return new NarrowCancel(this)
   }
 }
 
-/** A place inside another one; `release()` unties the two until somebody reads its signal, or one inside it. */
+/** A nested scope. `release()` detaches it from the outer scope, until its signal is read or a follower is added. */
 export class NarrowCancel extends Cancel {
   readonly #outer: Cancel
   #released = false

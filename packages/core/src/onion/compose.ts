@@ -2,18 +2,18 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { silence } from '../errors/thenable.ts'
 
-/** A layer of a bare onion: no agent, no scopes. */
+/** A layer of a bare onion, without an agent or scopes. */
 export type Layer<C = unknown, R = unknown> = (ctx: C, next: () => Promise<R>) => R | Promise<R>
 
-/** Layers, lists of them, and lists in lists. */
+/** Layers, or nested lists of layers. */
 export type Layers<C = unknown, R = unknown> = Layer<C, R> | readonly Layers<C, R>[]
 
 /**
- * Composes layers as koa-compose does, on its own, for any context: `compose(a, [b, c])(ctx, core)`.
- * The core gets `(ctx, next)`; without one the innermost `next()` gives `undefined`.
+ * Composes layers like koa-compose, for any context and without an agent: `compose(a, [b, c])(ctx, core)`.
+ * The core gets `(ctx, next)`. Without a core the innermost `next()` resolves with `undefined`.
  *
- * @throws TypeError where something is no function. The run rejects with `layer.next_twice` and `layer.floating_next`,
- * in production too.
+ * @throws TypeError if an item is not a function. The run rejects with `layer.next_twice` and `layer.floating_next`, in
+ * production too.
  * @see https://github.com/koajs/compose
  */
 export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, core?: Layer<C, R>) => Promise<R> {
@@ -44,7 +44,7 @@ export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, cor
   }
 }
 
-/** @param isInList an empty list there is a mistake, as it is for koa-compose */
+/** @param isInList whether `given` is inside a list. An empty list there is a mistake, as in koa-compose. */
 function flat<C, R>(given: Layers<C, R>, isInList: boolean): Layer<C, R>[] {
   if (typeof given === 'function') return [given]
   if (Array.isArray(given) && (given.length > 0 || !isInList)) return given.flatMap((one) => flat(one, true))

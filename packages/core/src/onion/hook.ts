@@ -1,34 +1,33 @@
 import type { CallSite } from '../errors/call-site.ts'
 
 export type ScopeName = 'agent' | 'session' | 'turn' | 'model' | 'tool'
-/** The hooks of an agent's layers, by scope, outermost first. */
+/** The hooks of an agent's layers by scope, outermost first. */
 export type Onion = Readonly<Record<ScopeName, readonly Hook[]>>
 
-/** One layer's hook in one scope, as compiled. */
+/** The compiled hook of one layer in one scope. */
 export interface Hook {
-  /** The layer's name. */
   readonly name: string
   readonly run: (ctx: never, next: Next) => unknown
   readonly config: unknown
-  /** Whether it may call next() again after next() succeeded. */
+  /** Whether the layer may call next() again after next() succeeded. */
   readonly reenters: boolean
-  /** Sub-agents run it too. */
+  /** Whether sub-agents run the hook too. */
   readonly inherit?: boolean
   readonly innermost?: boolean
-  /** Where the layer was given to `use()`. */
+  /** Where the layer was passed to `use()`. */
   readonly callSite?: CallSite | undefined
-  /** Of a turn hook: it watches, counts or limits, and lets every input pass as it is. */
+  /** For a turn hook: it only watches, counts or limits, and does not change any input. */
   readonly observesOnly?: boolean
-  /** Of which tools it must see every call. */
+  /** The tools whose calls the layer must always see. */
   readonly guards?: ((tool: string) => boolean) | undefined
-  /** Why an agent may not have a tool, if it may not; of a tool, which this folder knows nothing of. */
+  /** Returns why an agent may not have this tool, or undefined if it may. `object`, because this folder does not know tools. */
   admits?(tool: object): string | undefined
-  /** How many agents up the one is whose layer this is, where a sub-agent inherited it. */
+  /** For a layer that a sub-agent inherited: how many agents up its owner is. */
   readonly levelsUp?: number
 }
 
 export interface NextOptions {
-  /** Narrows `ctx.signal` for everything inside; when it aborts, `next()` rejects at once. */
+  /** Narrows `ctx.signal` for everything inside. When it aborts, `next()` rejects at once. */
   signal?: AbortSignal | undefined
 }
 export type Next = (options?: NextOptions) => Promise<unknown>

@@ -3,7 +3,7 @@ import { lineOf } from '../errors/call-site.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { type Attempt, isOpen } from './attempt.ts'
 
-/** The error for a next() that the rules do not allow. */
+/** Returns the error for a next() call that breaks the rules. */
 export function misuse(attempt: Attempt): AlliumError {
   if (attempt.$exited)
     return layerError(attempt, 'layer.next_late', 'called next() after it had returned. Call it before, and await it.')
@@ -26,18 +26,18 @@ export function abandonedError(attempt: Attempt): AlliumError {
   return layerError(attempt, 'layer.left', what)
 }
 
-/** An error that names a layer and its scope, then says what it did and the mend. */
+/** Returns an error that names the layer and its scope, then the mistake and the fix. */
 export function layerError(attempt: Attempt, code: ErrorCode, what: string, cause?: unknown): AlliumError {
   const { scope } = attempt.$call.ring
   const layer = nameOf(attempt)
   const error = new AlliumError(code, `Layer "${layer}" (${scope}) ${what}`, { details: { layer, scope }, cause })
-  // No frame of its own is on the stack: it has returned, or is called by the onion.
+  // The stack has no frame of the layer: it has returned already, or the onion called it.
   const line = lineOf(attempt.$hook?.callSite)
   if (line !== undefined) error.stack = `${error.stack}\n  where "${layer}" was given to use():\n${line}`
   return error
 }
 
-/** The name of what stands in an attempt. */
+/** The name of the layer in an attempt, or `core`. */
 export function nameOf({ $hook }: Attempt): string {
   return $hook === undefined ? 'core' : $hook.name
 }

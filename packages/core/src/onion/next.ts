@@ -8,14 +8,14 @@ import type { Cancel } from './cancel.ts'
 import type { NextOptions } from './hook.ts'
 import { abandonedError, floating, misuse } from './misuse.ts'
 
-/** What a call comes to: its result at once, or a promise of it. Throws or rejects as its layers do. */
+/** Returns the result of a call, or a promise of it. Throws or rejects with the error of its layers. */
 export function outcomeOf(root: Attempt): unknown {
   if (root.$state === State.done) return root.$outcome
   if (isOpen(root)) return promiseOf(root)
   throw root.$outcome
 }
 
-/** The core, or a layer, has its result: it goes on outward. */
+/** The core or a layer has its result. Delivers it to the caller. */
 export function succeed(attempt: Attempt, value: unknown): void {
   if (attempt.$state >= State.draining) return
   const { $caller: caller, $call } = attempt
@@ -34,7 +34,7 @@ export function succeed(attempt: Attempt, value: unknown): void {
   )
 }
 
-/** The core, or a layer, has failed. What its pipes hold back flows out first, unless the run has ended. */
+/** The core or a layer has failed. Its pipes are drained first, unless the run has ended. */
 export function fail(attempt: Attempt, error: unknown): void {
   if (attempt.$state >= State.draining) return
   attempt.$outcome = error
@@ -59,7 +59,7 @@ export function fail(attempt: Attempt, error: unknown): void {
   )
 }
 
-/** Goes on with what a core has waited for, unless its attempt is over by then. */
+/** Calls `then` when the core's promise resolves, unless the attempt is over by then. */
 export function whenDone<T>(core: Attempt, promise: PromiseLike<T>, then: (value: T) => void): void {
   watch(
     promise,
@@ -75,7 +75,10 @@ export function whenDone<T>(core: Attempt, promise: PromiseLike<T>, then: (value
   )
 }
 
-/** The run has ended: what stands in the core's hands fails now, from the inside; layers that run come back by themselves. */
+/**
+ * Fails the innermost attempt after the run has ended, if the core is running in it. A layer that is running returns by
+ * itself.
+ */
 export function failInside(root: Attempt, error: unknown): void {
   const deepest = chainOf(root).at(-1)
   if (deepest === undefined || !isInCore(deepest)) return
@@ -86,7 +89,7 @@ export function failInside(root: Attempt, error: unknown): void {
   failed(deepest)
 }
 
-/** Runs what stands in an attempt: its layer, or the core. */
+/** Runs the layer of an attempt, or the core. */
 export function enter(attempt: Attempt): void {
   const { $hook: hook } = attempt
   try {
@@ -107,7 +110,7 @@ export function enter(attempt: Attempt): void {
 
 const ofNext: KeysOf<NextOptions> = { signal: true }
 
-/** next(): the rules of how often and when, then one step inward. */
+/** The implementation of next(): checks the rules, then opens the next attempt. */
 function next(attempt: Attempt, options: NextOptions | undefined): Promise<unknown> {
   const { $call: call, $inner: before } = attempt
   if (attempt.$exited || (before !== undefined && isOpen(before))) return rejected(misuse(attempt))
@@ -133,7 +136,7 @@ function next(attempt: Attempt, options: NextOptions | undefined): Promise<unkno
   return signal === undefined ? open(attempt, number, attempt.$cancel) : narrowed(attempt, number, signal)
 }
 
-/** The same once what comes in has passed its layer. */
+/** Opens the attempt once the input has passed through the layer. */
 async function openWhen(
   ready: Promise<void>,
   attempt: Attempt,
@@ -163,7 +166,10 @@ function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown>
   return isOpen(inner) ? promiseOf(inner) : rejected(inner.$outcome)
 }
 
-/** next({ signal }): inward with a place of cancellation of its own, and left at once when the signal fires. */
+/**
+ * The implementation of next({ signal }): opens the attempt in a nested cancellation scope, and abandons it when the
+ * signal aborts.
+ */
 function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise<unknown> {
   const cancel = caller.$cancel.narrow()
   const { $inner: before } = caller
@@ -174,7 +180,7 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   }
   const release = () => {
     signal.removeEventListener('abort', fired)
-    // Who has its signal goes by the run from here on.
+    // Code that holds the nested signal still has to see the run's abort.
     if (!cancel.isObserved) cancel.release()
   }
   signal.addEventListener('abort', fired, { once: true })
@@ -185,7 +191,7 @@ function narrowed(caller: Attempt, number: number, signal: AbortSignal): Promise
   return promise
 }
 
-/** A layer returned: with its next() at rest its value counts, otherwise that is its error. */
+/** A layer returned. Its value counts if its next() has settled. Otherwise it gets a floating-next error. */
 function exited(attempt: Attempt, value: unknown): void {
   attempt.$exited = true
   const { $call: call, $inner: inner } = attempt
@@ -210,7 +216,7 @@ function exited(attempt: Attempt, value: unknown): void {
   )
 }
 
-/** A layer threw. The error goes outward as it is, unless the run has ended or it would hide the first one. */
+/** A layer threw. The error propagates as it is, unless the run has ended or it would hide the first error. */
 function threw(attempt: Attempt, error: unknown): void {
   attempt.$exited = true
   const { $call: call, $inner: inner } = attempt
@@ -220,7 +226,7 @@ function threw(attempt: Attempt, error: unknown): void {
   fail(attempt, inner === undefined || inner.$state === State.done ? error : firstError(inner.$outcome, error))
 }
 
-/** A layer of a left attempt has come back: who called it learns what it was left for. */
+/** A layer of an abandoned attempt has returned. Its caller gets the reason for the abandonment. */
 function unwound(attempt: Attempt, error: unknown, thrown = error): void {
   reject(attempt, error)
   attempt.$call.returned(attempt, thrown)
@@ -247,7 +253,7 @@ function failed(attempt: Attempt): void {
   reject(attempt, attempt.$outcome)
 }
 
-/** What next() gives while the attempt is open. */
+/** Returns the promise of next() while the attempt is open. */
 function promiseOf(attempt: Attempt): Promise<unknown> {
   promised = attempt
   attempt.$promise = new Promise(executor)
@@ -255,7 +261,7 @@ function promiseOf(attempt: Attempt): Promise<unknown> {
   return attempt.$promise
 }
 
-/** The attempt whose promise is being made: with one executor for all, no promise needs a function of its own. */
+/** The attempt whose promise is being created. With one shared executor, no promise needs a closure. */
 let promised: Attempt | undefined
 const executor = (resolve: (value: unknown) => void, reject: (error: unknown) => void): void => {
   if (promised === undefined) return

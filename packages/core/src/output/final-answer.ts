@@ -2,7 +2,7 @@ import type { Middleware } from '../middleware/middleware.ts'
 import type { ResponseFormat } from '../model/model.ts'
 import type { ToolCall } from '../model/response.ts'
 
-/** Puts the answer that ends the loop into a form by one more call, without tools. What the model said first is not streamed. */
+/** Converts the final answer to the format with one more call, without tools. The first answer is not streamed. */
 export function finalAnswer(format: ResponseFormat): Middleware {
   return {
     name: 'allium:output',
@@ -24,7 +24,7 @@ export function finalAnswer(format: ResponseFormat): Middleware {
   }
 }
 
-/** A call that the provider ran is part of its answer: nothing follows it. */
+/** Whether the agent runs the call. A call that the provider ran is part of its answer and needs no further step. */
 function isOurs({ providerExecuted }: ToolCall): boolean {
   return providerExecuted !== true
 }

@@ -3,7 +3,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { formatIssues } from '../tool/check-args.ts'
 import type { OutputPlan } from './plan.ts'
 
-/** The answer as its schema makes it. @throws AlliumError `output.invalid` with the issues and the text */
+/** Parses and validates the answer. @throws AlliumError `output.invalid` with the issues and the text */
 export async function parseOutput({ schema, wrapped }: OutputPlan, text: string): Promise<unknown> {
   const json = parseJson(text)
   const value = wrapped ? (json as { value?: unknown } | null)?.value : json
@@ -20,7 +20,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Models like to put JSON into a code fence. */
+/** Removes a code fence, which models often add to JSON. */
 function unfenced(text: string): string {
   const trimmed = text.trim()
   if (!trimmed.startsWith('```') || !trimmed.endsWith('```')) return trimmed

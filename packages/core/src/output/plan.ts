@@ -11,19 +11,19 @@ import { finalAnswer } from './final-answer.ts'
 import type { OutputOption, OutputStrategy } from './output.ts'
 import { toolAnswer } from './tool-answer.ts'
 
-/** How one run gets its answer into a form. */
+/** How one run gets an answer that fits the schema. */
 export interface OutputPlan {
   readonly schema: StandardSchemaV1
-  /** The schema is of no object, and stands in one as `value`: providers take objects alone. */
+  /** Whether the schema is wrapped in an object as `value`, because providers only accept object schemas. */
   readonly wrapped: boolean
   readonly responseFormat: ResponseFormat | undefined
   /** The tool that the model answers with. */
   readonly tool: ToolDef | undefined
-  /** What turns the model's way of answering into text, as all other layers know it. */
+  /** The layer that turns the model's answer into text, so that the other layers see it as text. */
   readonly layer: Middleware | undefined
 }
 
-/** How a run with this option gets there; made once for each. @throws AlliumError `run.options` */
+/** Returns the plan for an option. Cached by option. @throws AlliumError `run.options` */
 export function outputPlan(option: OutputOption, hasTools: boolean): OutputPlan {
   const made = hasTools ? withTools : withoutTools
   let plan = isObject(option) ? made.get(option) : undefined
@@ -44,7 +44,7 @@ const ofOutput: KeysOf<Exclude<OutputOption, StandardSchemaV1>> = {
   description: true,
 }
 
-/** @throws AlliumError `run.options` unless it is a schema, or `{ schema }`, that can be written as JSON Schema */
+/** @throws AlliumError `run.options` unless it is a schema, or `{ schema }`, that converts to JSON Schema */
 function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   const {
     schema,
@@ -80,7 +80,7 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   return { ...base, tool, layer: toolAnswer(name) }
 }
 
-/** The form of an answer as plain data, however the plan gets there. @throws AlliumError `run.options` */
+/** Returns the JSON Schema of the answer, for any strategy. @throws AlliumError `run.options` */
 export function formOf(option: OutputOption): JsonSchema {
   return jsonSchemaOf(isSchema(option) ? option : option.schema, 'The option output')
 }

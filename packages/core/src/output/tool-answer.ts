@@ -2,7 +2,7 @@ import type { Middleware } from '../middleware/middleware.ts'
 import type { ContentChunk } from '../model/chunk.ts'
 import type { Pipe } from '../stream/transforms.ts'
 
-/** Turns the call of the tool that the model answers with into the answer's text, chunk by chunk. */
+/** Converts the call of the answer tool to the text of the answer, chunk by chunk. */
 export function toolAnswer(name: string): Middleware {
   return {
     name: 'allium:output',
@@ -14,7 +14,7 @@ export function toolAnswer(name: string): Middleware {
   }
 }
 
-/** Text before the answer is not part of it, so text waits until it is clear that no answer follows. */
+/** Holds text back until it is clear that no answer call follows, because text before such a call is not part of the answer. */
 function asText(name: string): Pipe {
   return async function* (chunks) {
     let waiting: ContentChunk[] = []

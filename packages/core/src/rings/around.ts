@@ -6,21 +6,21 @@ import { ToolAttempt } from './tool/context.ts'
 import { TurnAttempt } from './turn/context.ts'
 import type { Turn } from './turn/turn.ts'
 
-// For layers that stand around another one. What is no context of a layer has none of this.
+// Helpers for layers that wrap another layer. They do nothing for an object that is not a layer's context.
 
-/** Whether the run has ended (by an abort, a block, a failure that sticks), and every layer only unwinds. */
+/** Whether the run has ended by an abort, a block or a sticky failure, so that every layer only unwinds. */
 export function hasEnded(ctx: object): boolean {
   return ctx instanceof AgentAttempt && ctx.$call.end !== undefined
 }
 
-/** Tells observers of the event's type, and not the run's stream. */
+/** Emits an event to observers only, not to the run's stream. */
 export function tellObservers(ctx: object, event: CustomEvent): void {
   if (ctx instanceof AgentAttempt) ctx.$agent.observers.emit(event.type, event)
 }
 
 /**
- * Notes the fields of a layer's attempt before its next(). Calling what it gives drops what was changed since, with the
- * transforms and the skip that the layer asked for: as in a new attempt, what it said (state, a deny) stays.
+ * Saves the fields of a layer's attempt before its next(). The returned function discards the changes since, the
+ * transforms and the skip. As in a new attempt, state writes and a denial stay.
  */
 export function noteFields(ctx: object): () => void {
   if (!(ctx instanceof AgentAttempt)) return () => {}
@@ -31,7 +31,7 @@ export function noteFields(ctx: object): () => void {
   }
 }
 
-/** Fields are copied on write: from here on a write makes new ones, and the noted stay as they are. */
+/** Fields are copied on write. Later writes create new ones, so the saved ones do not change. */
 function fieldsOf(ctx: AgentAttempt): () => void {
   if (ctx instanceof ModelAttempt) {
     const { $fields } = ctx
@@ -46,7 +46,7 @@ function fieldsOf(ctx: AgentAttempt): () => void {
   return ctx instanceof TurnAttempt ? fieldsOfTurn(ctx.$turn) : () => {}
 }
 
-/** Those of a turn are its own, with one attempt. */
+/** A turn has a single attempt, so it owns its fields. */
 function fieldsOfTurn({ view, session }: Turn): () => void {
   const { input, working } = view
   const { items } = session.history

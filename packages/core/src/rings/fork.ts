@@ -18,26 +18,26 @@ import { TurnAttempt } from './turn/context.ts'
 import { openStage } from './turn/stream-verbs.ts'
 
 export interface ForkOptions {
-  /** The layer's hook: gets the attempt as its context. */
+  /** The layer's hook. Gets the attempt as its context. */
   run(ctx: AgentAttempt, next: Next): unknown
-  /** What its next() gives: of a turn the text of its answer. Asked each time that the layer goes inside. */
+  /** Returns the value of next(); for a turn, the text of its answer. Called for each next(). */
   inside(): Promise<unknown>
 }
 
 /**
- * An attempt of the same call that nobody adopts: its fields are copied on write, its stream goes nowhere, a deny, a suspension or a
- * skip stays in it, and the rules of next() hold. Its lateness is not told.
- *
- * Its context has more that is not its own: only what `own` names stays inside. All else (state, history, abort, emit, what is
- * added to contexts later) reaches the run, and is for who forks to keep from the layer.
+ * A separate attempt of the same call, for trying out a layer. It is never committed: its fields are copied on write,
+ * its stream goes nowhere, and a denial, suspension or skip stays in it. The rules of next() apply. Late verbs are not
+ * reported.
+ * Only the members of its context listed in `own` stay inside. All others reach the run (state, history, abort, emit,
+ * and members added later). The caller has to keep the layer from using them.
  */
 export class Fork {
   readonly ctx: AgentAttempt
-  /** The fields and verbs of `ctx` that reach nothing but the fork. */
+  /** The fields and verbs of `ctx` that affect only the fork. */
   readonly own: ReadonlySet<PropertyKey>
-  /** What stands for the session that the layer belongs to: the same object each time. */
+  /** An object that identifies the session of the layer. The same object each time. */
   readonly session: object | undefined
-  /** How often the layer has gone inside. */
+  /** How often the layer has called next(). */
   entered = 0
   readonly #call: Call & { end: Ending | undefined }
   readonly #before: Record<string, unknown>
@@ -60,19 +60,19 @@ export class Fork {
     this.session = real instanceof SessionAttempt ? real.$owner : undefined
   }
 
-  /** Runs the layer. What it comes to is told as the run would be: a result, or the error of the layer or of a rule. */
+  /** Runs the layer. Resolves with its result, or rejects with its error or that of a broken rule. */
   async run(): Promise<unknown> {
     enter(this.ctx)
     return outcomeOf(this.ctx)
   }
 
-  /** Ends the fork as an abort or a block ends a run: the layer may swallow it, its next() rejects all the same. */
+  /** Ends the fork like an abort or a block ends a run. If the layer swallows the error, its next() still rejects. */
   end(error: unknown): never {
     this.#call.end ??= { error }
     throw this.#call.end.error
   }
 
-  /** What the layer has decided of its call. */
+  /** The layer's decision on the call. */
   get decided(): 'deny' | 'suspend' | 'skip' | undefined {
     const { denied, suspended } = this.#call as Partial<ToolCall>
     if (denied !== undefined) return 'deny'
@@ -80,13 +80,13 @@ export class Fork {
     return (this.ctx as ToolAttempt).$skip === undefined ? undefined : 'skip'
   }
 
-  /** Fields that the layer has left other than it found them. */
+  /** The names of the fields that the layer changed. */
   get changed(): string[] {
     const now = fieldsOf(this.ctx)
     return Object.keys(this.#before).filter((key) => !equalJson(this.#before[key], now[key]))
   }
 
-  /** Takes the fields of the call: shared are the messages alone, which are frozen. */
+  /** Copies the fields of the call. Only the messages are shared, and they are frozen. */
   #begin(real: AgentAttempt): Record<string, unknown> {
     const { ctx } = this
     if (real instanceof ModelAttempt && ctx instanceof ModelAttempt) {
@@ -102,14 +102,14 @@ export class Fork {
   }
 }
 
-/** The call as it is now, with nobody to tell. */
+/** Returns a copy of the call that reports nothing. */
 function callLike(call: Call, ring: Ring, hook: Hook): Call & { end: Ending | undefined } {
   const alone = { ring, hooks: [hook], outer: undefined, end: undefined, ...deaf }
   const copy = Object.assign(Object.create(call) as object, call)
   return Object.defineProperties(copy, descriptorsOf(alone)) as typeof copy & Call & { end: Ending | undefined }
 }
 
-/** A scope that is entered once, without what its layers give. */
+/** Returns a ring for a scope that is entered once. It ignores the results of its layers. */
 function open({ scope, create: open }: Ring): Ring {
   return {
     scope,
@@ -130,7 +130,7 @@ function open({ scope, create: open }: Ring): Ring {
   }
 }
 
-/** What is inside, all of its stream at once. */
+/** Runs `inside` and streams its content all at once. */
 async function give(core: Attempt, inside: () => Promise<unknown>): Promise<unknown> {
   const value = await inside()
   await pushAll(core.$sink ?? nowhere, chunksOf(core, value))
@@ -143,7 +143,7 @@ function chunksOf(core: Attempt, value: unknown): readonly ContentChunk[] {
   return typeof value === 'string' && value !== '' ? [{ type: 'text-delta', delta: value }] : []
 }
 
-/** What a layer may change of a call, and what changes with it. */
+/** Returns the fields of a call that a layer may change. */
 function fieldsOf(attempt: Attempt): Record<string, unknown> {
   if (attempt instanceof ToolAttempt) return { args: attempt.$fields.args }
   return attempt instanceof ModelAttempt ? { ...attempt.$fields } : {}

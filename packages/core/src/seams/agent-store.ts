@@ -5,45 +5,45 @@ import type { Ledger } from './ledger.ts'
 import type { SessionStore } from './session-store.ts'
 import type { Writer } from './writer.ts'
 
-/** What a store keeps beside sessions; each part is for those layers that were given none of their own. */
+/** The parts of a store. A layer without a store of its own uses the part that it needs. */
 export interface AgentStore {
   readonly sessions: SessionStore
-  /** Money, for budgets; and rates, where there are no `limits`. */
+  /** Accounts of budgets. Also counts rates if there are no `limits`. */
   readonly ledger?: Ledger | undefined
-  /** Answers and results, for caches. */
+  /** Cached answers and results. */
   readonly keyValue?: KeyValue | undefined
-  /** What placeholders stand for. */
+  /** The original values of placeholders. */
   readonly vault?: Vault | undefined
-  /** Events of runs, for readers who come and go. */
+  /** The events of runs, for readers that disconnect and come back. */
   readonly events?: EventLog | undefined
-  /** Where an audit goes: a chain for each tenant. */
+  /** The target of an audit log: one chain for each tenant. */
   readonly audit?: { chainOf(tenant: string): object } | undefined
-  /** Makes what counts a rate. */
+  /** Makes rate counters. */
   readonly limits?: MakeRateCounter | undefined
 }
 
-/** Keeps what placeholders stand for, by session. */
+/** Stores the original values of placeholders, by session. */
 export interface Vault {
-  /** The values by placeholder, and under `numbers` which of these were numbers. The key carries layer, tenant, owner and session. */
+  /** Returns the values by placeholder. `numbers` lists which of them were numbers. The key holds layer, tenant, owner and session. */
   load(key: string): VaultValues | undefined | Promise<VaultValues | undefined>
   /**
    * Replaces all values of the session.
    *
-   * @param by whose run saves them
-   * @throws AlliumError `store.fenced` when the session was erased after the run began, in stores that know
+   * @param by the owner of the run that saves them
+   * @throws AlliumError `store.fenced` if the session was erased after the run began, in stores that detect it
    */
   save(key: string, values: VaultValues, by?: Writer): void | Promise<void>
 }
 export type VaultValues = Readonly<Record<string, string>>
 
-/** Counts what happens in a window; the limiters of rate-limiter-flexible do. */
+/** Counts events in a time window. The limiters of rate-limiter-flexible implement it. */
 export interface RateCounter {
-  /** Rejects with `{ msBeforeNext }` where there is no room. */
+  /** Rejects with `{ msBeforeNext }` when the limit is reached. */
   consume(key: string, points?: number): Promise<unknown>
-  /** Gives points back. */
+  /** Returns points to the limit. */
   reward(key: string, points?: number): Promise<unknown>
 }
 export type MakeRateCounter = (options: { keyPrefix: string; points: number; duration: number }) => RateCounter
 
-/** The store of the agent, as `new Agent({ store })` of the umbrella provides it: `ctx.find(sharedStore)`. */
+/** The agent's store, from `new Agent({ store })` of the `allium` package: `ctx.find(sharedStore)`. */
 export const sharedStore = capability<AgentStore>('allium:store')

@@ -1,9 +1,9 @@
 import { AlliumError } from '../errors/allium-error.ts'
 
-/** The most that a ledger reserves or posts at once: beyond it a sum would lose small amounts, and holds could not be given back. */
+/** The largest amount that a ledger reserves or posts at once. Larger sums would lose small amounts, and with them parts of holds. */
 export const mostAmount = 1e15
 
-/** Checks an amount that a ledger is asked to reserve. @throws AlliumError `ledger.invalid` when it is below 0, above 1e15 or no number */
+/** Checks an amount to reserve. @throws AlliumError `ledger.invalid` if it is below 0, above 1e15 or not a number */
 export function checkAmount(amount: number): void {
   if (amount >= 0 && amount <= mostAmount) return
   throw new AlliumError(
@@ -13,9 +13,9 @@ export function checkAmount(amount: number): void {
 }
 
 /**
- * Returns what is posted for an amount that was spent: one that is too large is cut, so that its reservation is settled all the same.
+ * Returns the amount to post for a spent amount. Caps an amount that is too large, so that its reservation is still settled.
  *
- * @throws AlliumError `ledger.invalid` for a negative amount, or one that is not finite
+ * @throws AlliumError `ledger.invalid` for a negative or non-finite amount
  */
 export function postedAmount(spent: number): number {
   const posted = Number.isFinite(spent) ? Math.min(spent, mostAmount) : spent

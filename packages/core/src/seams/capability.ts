@@ -1,18 +1,18 @@
 import { AlliumError } from '../errors/allium-error.ts'
 
-/** The typed name of something that one layer provides and others use. */
+/** The typed name of a value that one layer provides and others use. */
 export interface Capability<T> {
   readonly name: string
-  /** Only for the type. */
+  /** Exists only as a type. */
   readonly __type?: T
 }
 
-/** Names a capability: `const Db = capability<Database>('db')`. */
+/** Creates a capability: `const Db = capability<Database>('db')`. */
 export function capability<T>(name: string): Capability<T> {
   return Object.freeze({ name })
 }
 
-/** What was provided at one level; what is not found here is looked up outside. */
+/** The values provided at one level. A lookup continues in the outer level. */
 export class Capabilities {
   readonly #outer: Capabilities | undefined
   #values: Map<string, unknown> | undefined
@@ -26,7 +26,7 @@ export class Capabilities {
     this.#values.set(capability.name, value)
   }
 
-  /** Undefined where nothing was provided. */
+  /** Returns undefined if no layer provides it. */
   find<T>(capability: Capability<T>): T | undefined {
     return this.#valuesWith(capability.name)?.get(capability.name) as T | undefined
   }

@@ -1,14 +1,14 @@
-/** Time. Give your own in tests: `new Agent({ clock })`. */
+/** The source of time. Tests can pass their own: `new Agent({ clock })`. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Milliseconds that never go back, for durations and deadlines. */
+  /** A monotonic time in milliseconds, for durations and deadlines. */
   monotonic(): number
-  /** Calls `fn` after `ms`; the function it gives cancels that. With `idle`, waiting for it keeps no process alive. */
+  /** Calls `fn` after `ms`. Returns a function that cancels the timer. With `idle`, the timer does not keep the process alive. */
   after(ms: number, fn: () => void, options?: { idle?: boolean }): () => void
 }
 
-/** The clock of the machine: `Date.now()`, and timers of which those that only tidy up keep no process alive. */
+/** The system clock: `Date.now()`, and timers. Timers for cleanup do not keep the process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
@@ -16,7 +16,7 @@ export const systemClock: Clock = {
     let timer: unknown
     const arm = (remaining: number) => {
       timer = setTimeout(() => (remaining > longest ? arm(remaining - longest) : fn()), Math.min(remaining, longest))
-      // A number in browsers, where a page lives without timers.
+      // Browsers return a number, which has no `unref`.
       if (idle) (timer as { unref?: () => void }).unref?.()
     }
     arm(ms)
@@ -24,5 +24,5 @@ export const systemClock: Clock = {
   },
 }
 
-/** What `setTimeout` takes, 24.8 days; with more it fires at once. */
+/** The maximum of `setTimeout`, 24.8 days. A longer timer would fire at once. */
 const longest = 2 ** 31 - 1

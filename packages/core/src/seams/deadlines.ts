@@ -2,11 +2,11 @@ import type { Clock } from './clock.ts'
 
 export interface Deadline {
   readonly due: number
-  /** Undefined once it was removed. */
+  /** Undefined after `remove`. */
   reached: (() => void) | undefined
 }
 
-/** The timeouts of a turn's tools over one timer: setting and clearing one for each call costs more than most tools. */
+/** Runs the timeouts of a turn's tools on one timer. Setting and clearing a timer for each call costs more than most tools. */
 export class Deadlines {
   readonly #clock: Clock
   #deadlines: Deadline[] = []
@@ -18,7 +18,7 @@ export class Deadlines {
     this.#clock = clock
   }
 
-  /** Calls `reached` after `ms`, unless `remove` comes first. */
+  /** Calls `reached` after `ms`, unless `remove` is called before. */
   add(ms: number, reached: () => void): Deadline {
     const deadline = { due: this.#clock.monotonic() + ms, reached }
     this.#deadlines.push(deadline)
@@ -34,7 +34,7 @@ export class Deadlines {
     if (this.#waiting === 0) this.#deadlines.length = 0
   }
 
-  /** The turn has ended: no timer is left. */
+  /** Cancels the timer at the end of the turn. */
   clear(): void {
     this.#deadlines.length = 0
     this.#disarm?.()

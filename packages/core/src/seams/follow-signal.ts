@@ -4,7 +4,7 @@ interface Follower {
   readonly notify: Listener
 }
 
-/** All that follow a signal, behind the one listener that it gets. */
+/** All followers of a signal, which share its one listener. */
 interface Hub {
   readonly followers: Set<Follower>
   readonly listen: () => void
@@ -13,10 +13,10 @@ interface Hub {
 const hubs = new WeakMap<AbortSignal, Hub>()
 
 /**
- * Calls `told` with the reason when a signal aborts, at once where it has. However many follow, the signal has one
- * listener: an application may give one signal to all its runs, and Node warns of the eleventh listener.
+ * Calls `notify` with the reason when a signal aborts, or at once if it has aborted. All followers of a signal share one
+ * listener, because an application may pass one signal to all its runs, and Node warns about the eleventh listener.
  *
- * @returns what unties the two; call it when the work is over
+ * @returns a function that stops following; call it when the work is over
  */
 export function followSignal(signal: AbortSignal, notify: Listener): () => void {
   if (signal.aborted) {
@@ -51,7 +51,7 @@ function dissolve(signal: AbortSignal, hub: Hub): void {
   if (hubs.get(signal) === hub) hubs.delete(signal)
 }
 
-/** What one of them throws keeps the others from nothing, and goes where errors of listeners go. */
+/** Notifies all followers even if one throws. Then rethrows the first error, which goes to the runtime like any listener's. */
 function notifyAll(followers: ReadonlySet<Follower>, reason: unknown): void {
   const errors: unknown[] = []
   for (const { notify } of followers)

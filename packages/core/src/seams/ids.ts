@@ -1,11 +1,11 @@
 import { nanoid } from 'nanoid'
 
-/** Makes unique ids. A session asks once; its turns are counted from there. */
+/** Makes unique ids. A session calls it once, and numbers its turns from that id. */
 export type Ids = () => string
 
 export const randomIds: Ids = () => {
   const id = nanoid()
-  // nanoid adds one character after the other: looking at one makes V8 join the nested pieces, which are 250 bytes.
+  // nanoid appends one character at a time. Reading one makes V8 flatten the string, whose nested pieces take 250 bytes.
   id.charCodeAt(0)
   return id
 }

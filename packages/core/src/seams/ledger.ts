@@ -1,6 +1,6 @@
 import type { Writer } from './writer.ts'
 
-/** An account's room and what is taken of it. Amounts are in the account's own unit: USD, tokens. */
+/** An amount reserved in an account, in the account's unit: USD or tokens. */
 export interface Reservation {
   readonly id: string
   readonly account: string
@@ -8,40 +8,40 @@ export interface Reservation {
 }
 
 export interface LedgerBalance {
-  /** Settled for good. */
+  /** The settled amount. */
   spent: number
-  /** Held by reservations that are neither settled nor over. */
+  /** The amount held by reservations that are neither settled nor expired. */
   reserved: number
 }
 
 /**
- * Where money is counted: reserve before a call, settle after it. Both are atomic, and both are idempotent by
- * reservation id, so that a replayed step posts nothing twice.
+ * Accounts for money: reserve before a call, settle after it. Both operations are atomic and idempotent by reservation id, so a
+ * replayed step posts nothing twice.
  */
 export interface Ledger {
-  /** Takes `amount` if `spent + reserved + amount <= limit`; otherwise gives `undefined` and takes nothing. */
+  /** Reserves `amount` if `spent + reserved + amount <= limit`. Otherwise returns `undefined` and reserves nothing. */
   reserve(request: {
     id: string
     account: string
     amount: number
     limit: number
-    /** Milliseconds from now after which nobody asks for the account any more: it may be forgotten then. @default it never ends */
+    /** Milliseconds from now after which the account is no longer used, so that the ledger may forget it. @default never */
     endsIn?: number
     /**
-     * Milliseconds from now after which its room is free, where nobody has settled it; who settles it later posts all the same.
-     * The same reservation again holds it so long from then on, whatever room there is. @default never
+     * Milliseconds from now after which an unsettled reservation frees its amount. A later settlement is still posted.
+     * Reserving again with the same id renews this time, even if the account is over its limit. @default never
      */
     ttl?: number
-    /** For whom it is: `holds()` finds it by that. No other tenant's is the same. @default nobody finds it */
+    /** The run that reserves, for `holds()`. Must be unique across tenants. @default `holds()` does not find the reservation */
     run?: string
-    /** For whose run it is: after that owner was erased the ledger knows the reservation by digests alone. What was spent stays. */
+    /** The owner of the run. After an erasure of the owner, the ledger keeps only digests of the reservation. The spent amount stays. */
     by?: Writer
   }): Reservation | undefined | Promise<Reservation | undefined>
-  /** Turns a reservation into what was really spent, which may be more, less or 0. */
+  /** Replaces a reservation with the amount that was spent, which may be more, less or 0. */
   settle(reservation: Reservation, spent: number): void | Promise<void>
   balance(account: string): LedgerBalance | Promise<LedgerBalance>
-  /** Reservations of a run that nobody has settled, those that are over among them: its process may be lost. */
+  /** Returns the unsettled reservations of a run, including expired ones. They remain if the run's process is lost. */
   holds?(run: string): readonly Reservation[] | Promise<readonly Reservation[]>
-  /** Nobody will ask for the account any more: it may be forgotten, once its reservations are settled. */
+  /** Marks an account as no longer used. The ledger may forget it once its reservations are settled. */
   close?(account: string): void | Promise<void>
 }

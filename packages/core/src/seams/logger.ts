@@ -1,8 +1,8 @@
 import { isThenable, silence } from '../errors/thenable.ts'
 
-/** Where Allium says what no caller can be told: late rejections, warnings of init, what a tool really threw. */
+/** Receives messages that cannot reach a caller: late rejections, warnings of init, the original error of a tool. */
 export interface Logger {
-  /** Details for who looks for a fault. @default dropped */
+  /** Details for debugging. @default dropped */
   debug?(message: string, details?: Record<string, unknown>): void
   warn(message: string, details?: Record<string, unknown>): void
   error(message: string, details?: Record<string, unknown>): void
@@ -13,7 +13,7 @@ export const consoleLogger: Logger = {
   error: (message, details) => (details === undefined ? console.error(message) : console.error(message, details)),
 }
 
-/** A logger that fails nobody: what cannot be written with its details is written without, or dropped. */
+/** Wraps a logger so that its errors never fail a run. If logging fails, it retries without the details, then drops the message. */
 export function safeLogger(logger: Logger): Logger {
   const say =
     (level: 'debug' | 'warn' | 'error'): Logger['warn'] =>
@@ -28,16 +28,16 @@ export function safeLogger(logger: Logger): Logger {
   return logger.debug === undefined ? safe : { ...safe, debug: say('debug') }
 }
 
-/** An error whose getters throw cannot be printed; the message, a text, can. */
+/** Logs only the message. An error whose getters throw cannot be printed, but the message is a string. */
 function sayWithout(log: () => unknown): void {
   try {
     watch(log())
   } catch {
-    // A log that cannot be written has nobody left to be told.
+    // The log itself failed, so there is nowhere to report this.
   }
 }
 
-/** A logger may be asynchronous, and reject. */
+/** Ignores the rejection of an asynchronous logger. */
 function watch(written: unknown): void {
   if (isThenable(written)) silence(written)
 }

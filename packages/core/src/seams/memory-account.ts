@@ -1,32 +1,32 @@
 import type { Reservation } from './ledger.ts'
 
-/** A reservation that nobody has settled. */
+/** An unsettled reservation. */
 export interface Hold {
   readonly reservation: Reservation
   readonly run: string | undefined
-  /** From then on its room is free. */
+  /** When its amount is freed. */
   expiresAt: number
 }
 
 const never = Number.POSITIVE_INFINITY
 
-/** An account of `memoryLedger()`: what is spent, and what is held. */
+/** An account of `memoryLedger()`: the spent and the reserved amount. */
 export class MemoryAccount {
   spent = 0
   reserved = 0
-  /** From then on nobody asks for it. */
+  /** From this time on, the account is no longer used. */
   endsAt = never
   #open: Map<string, Hold> | undefined
-  /** Those that are over, and may still be settled. */
+  /** Expired holds, which may still be settled. */
   #late: Map<string, Hold> | undefined
-  /** None of the open ones is over before. */
+  /** A lower bound for the expiry of all open holds. */
   #nextExpiry = never
 
-  /** Whether something is held. */
+  /** Whether it has open holds. */
   get isHeld(): boolean {
     return this.#open !== undefined
   }
-  /** Whether somebody may still settle something. */
+  /** Whether it has holds that may still be settled. */
   get isOwed(): boolean {
     return this.#open !== undefined || this.#late !== undefined
   }
@@ -45,7 +45,7 @@ export class MemoryAccount {
     this.#nextExpiry = Math.min(this.#nextExpiry, hold.expiresAt)
   }
 
-  /** It holds until then, also where it was over. */
+  /** Extends a hold, even an expired one. */
   renew(hold: Hold, expiresAt: number): void {
     hold.expiresAt = expiresAt
     const { id } = hold.reservation
@@ -61,7 +61,7 @@ export class MemoryAccount {
     this.#closeEmpty()
   }
 
-  /** Frees the room of what is over. */
+  /** Frees the amounts of expired holds. */
   free(now: number): void {
     if (now < this.#nextExpiry || this.#open === undefined) return
     this.#nextExpiry = never

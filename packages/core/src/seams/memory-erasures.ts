@@ -1,8 +1,8 @@
 import type { Erasure, Writer } from './writer.ts'
 
-/** Who was erased in this process: what runs bring that began before is refused. */
+/** Remembers the erasures in this process, to reject writes of runs that began before. */
 export class MemoryErasures {
-  /** When, by tenant and owner. */
+  /** The time of erasure, by tenant and owner. */
   readonly #at = new Map<string, number>()
 
   add({ tenant, owner }: Erasure, now: number): void {
@@ -17,5 +17,5 @@ export class MemoryErasures {
   }
 }
 
-/** Milliseconds for which an erasure is known. */
+/** How long an erasure is remembered, in milliseconds. */
 const known = 7 * 24 * 3_600_000

@@ -2,26 +2,26 @@ import type { Emit, Journal } from './journal.ts'
 import { recordStep, replayStep } from './step-record.ts'
 
 export interface MemoryJournal extends Journal {
-  /** Ids of the steps that really ran here, in order; replayed ones are not among them. */
+  /** Ids of the steps that ran in this process, in order, without replayed ones. */
   readonly ran: readonly string[]
-  /** Ids of all steps that are recorded. */
+  /** Ids of all recorded steps. */
   readonly recorded: readonly string[]
-  /** Once this many steps are recorded nothing goes on any more, as in a process that was killed. Resolves then. */
+  /** Simulates a killed process: after this many more recorded steps, nothing continues. Resolves at that point. */
   killAfter(steps: number): Promise<void>
-  /** The journal as the next process finds it. */
+  /** Returns a copy of the journal as the next process would load it. */
   reopen(): MemoryJournal
 }
 
 /**
- * Records every step in this process, and gives those that are recorded again without running them. A run that was killed
- * goes on where it was: start it again with the same input and the same ids. What an engine for durable execution does
- * across machines, to test against: it keeps texts, with neighbouring deltas as one. A cancelled step is not recorded.
+ * Records every step in this process, and replays recorded steps without running them. To continue a killed run, start it again
+ * with the same input and the same ids. For tests of code that uses a durable execution engine. Like such an engine, it stores
+ * text, merges adjacent deltas and does not record a cancelled step.
  */
 export function memoryJournal(): MemoryJournal {
   return open(new Map())
 }
 
-/** @param entries steps as texts: what a layer needs beyond them is missed here, too */
+/** @param entries steps as text, so that data that a real journal would lose is lost here too */
 function open(entries: Map<string, string>): MemoryJournal {
   const ran: string[] = []
   let limit = Number.POSITIVE_INFINITY

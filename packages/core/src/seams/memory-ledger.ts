@@ -8,13 +8,13 @@ import { SettledIds } from './settled-ids.ts'
 
 export interface MemoryLedgerOptions {
   /**
-   * Accounts from which on those go whose window is over. What another one has spent is never forgotten: where there are more
-   * of these, a warning says so. @default 100_000
+   * How many accounts to keep before removing those whose window is over. The amount that other accounts have spent is never
+   * forgotten: if there are more of them than this, the ledger logs a warning. @default 100_000
    */
   accounts?: number | undefined
-  /** Milliseconds for which a settled call is known again, so that a replay posts nothing twice. @default 600_000 */
+  /** How long a settled reservation is remembered, in milliseconds, so that a replay posts nothing twice. @default 600_000 */
   settledFor?: number | undefined
-  /** Settled calls that are known at the most, over all accounts; half of them where the others came long before. @default 200_000 */
+  /** Maximum settled reservations to remember, over all accounts; half of them if the rest is much older. @default 200_000 */
   settled?: number | undefined
   clock?: Pick<Clock, 'now'> | undefined
   /** @default the console */
@@ -29,7 +29,7 @@ const known: KeysOf<MemoryLedgerOptions> = {
   logger: true,
 }
 
-/** A ledger in this process: exact under concurrency, because each post is one synchronous step. */
+/** A ledger in this process. It is exact under concurrency, because each post is synchronous. */
 export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   checkOptions(options, known, 'memoryLedger()', 'options.invalid')
   const { accounts: most = 100_000, settledFor = 600_000, settled = 200_000 } = options
@@ -41,7 +41,7 @@ export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   let sweepAt = most
   let warnAt = most
 
-  /** Each look at all accounts is paid by as many new ones, so that a post is cheap. */
+  /** Removes accounts. Runs only after many new accounts, so that the average cost of a post stays low. */
   const sweep = () => {
     const now = clock.now()
     for (const [name, account] of accounts) {

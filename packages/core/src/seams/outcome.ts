@@ -5,31 +5,32 @@ import { isPlain } from '../errors/plain.ts'
 import { isBlob } from '../messages/blob.ts'
 import { fromJson, toJson } from '../messages/plain-json.ts'
 
-/** What a step came to. */
+/** The outcome of a step. */
 export type StepOutcome = { readonly result: unknown } | { readonly error: unknown }
 
-/** The most that an outcome may take, in bytes: 8 MiB. */
+/** The maximum size of an outcome: 8 MiB. */
 const largest = 8 * 1024 * 1024
 
 /**
- * What a step came to, as text for a journal. Results keep JSON values, bytes, URLs, dates, maps, sets and bigints; of what a tool
- * returned that is none of these its JSON is kept, or its text alone. Of an error its name, message, code, status, details where it is
- * Allium's, whether it may be retried and when, and its causes: no other header, no body, no stack.
+ * Serializes the outcome of a step for a journal. Results keep JSON values, bytes, URLs, dates, maps, sets and bigints. Any other
+ * return value of a tool is stored as its JSON or, failing that, only as its text. Of an error it stores the name, message, code,
+ * status, details (if it is Allium's), whether and when it may be retried, and its causes. It stores no other header, no body
+ * and no stack.
  *
- * @throws AlliumError `state.invalid` for a result that cannot be kept, `journal.too_large` for one over 8 MiB
+ * @throws AlliumError `state.invalid` for a result that cannot be serialized, `journal.too_large` for one over 8 MiB
  */
 export function encodeOutcome(outcome: StepOutcome): string {
   return checkSize(toJson(stored(outcome)[0]))
 }
 
-/** The same as a value that `toJson` takes. Bytes, base64 and data URLs of 4 kB or more do not count toward the limit. */
+/** Returns the same as a value that `toJson` takes. Bytes, base64 and data URLs of 4 kB or more do not count toward the limit. */
 export function keptOutcome(outcome: StepOutcome): unknown {
   const [value, text] = stored(outcome)
   checkSize(text)
   return value
 }
 
-/** What {@link encodeOutcome} was given. @throws AlliumError `journal.corrupt` */
+/** Reverses {@link encodeOutcome}. @throws AlliumError `journal.corrupt` */
 export function decodeOutcome(text: string): StepOutcome {
   let value: unknown
   try {
@@ -38,7 +39,7 @@ export function decodeOutcome(text: string): StepOutcome {
   return outcomeIn(value)
 }
 
-/** What {@link keptOutcome} was given. @throws AlliumError `journal.corrupt` */
+/** Reverses {@link keptOutcome}. @throws AlliumError `journal.corrupt` */
 export function outcomeIn(value: unknown): StepOutcome {
   if (typeof value !== 'object' || value === null)
     throw new AlliumError(
@@ -52,7 +53,7 @@ export function outcomeIn(value: unknown): StepOutcome {
     : { result: { ...(result as object), error: restoredError(error) } }
 }
 
-/** What work comes to. */
+/** Runs work and returns its outcome. */
 export async function outcomeOf(work: () => unknown): Promise<StepOutcome> {
   try {
     return { result: await work() }
@@ -61,13 +62,13 @@ export async function outcomeOf(work: () => unknown): Promise<StepOutcome> {
   }
 }
 
-/** What was thrown stands beside the result, where no result can pose as it. */
+/** Stores the error in a field next to the result, so that no result can look like an error. */
 interface StoredOutcome {
   result?: unknown
   error?: unknown
 }
 
-/** A character takes at most three bytes. */
+/** Skips the encoding if the text is surely small enough, because a character takes at most three bytes. */
 function checkSize(text: string): string {
   const bytes = text.length * 3 <= largest ? 0 : new TextEncoder().encode(text).length
   if (bytes <= largest) return text
@@ -78,7 +79,7 @@ function checkSize(text: string): string {
   )
 }
 
-/** What is kept, and its text without blobs. */
+/** Returns the value to store, and its text without blobs. */
 function stored(outcome: StepOutcome): [value: StoredOutcome, text: string] {
   const stored = outcome as { readonly result?: unknown; readonly error?: unknown }
   if ('error' in stored) return checked({ error: storedError(stored.error) })
@@ -89,7 +90,7 @@ function stored(outcome: StepOutcome): [value: StoredOutcome, text: string] {
     try {
       return checked({ ...own, result: { ...result, value: form() } })
     } catch {
-      // Its text stands for it.
+      // Without its value, the result keeps its text.
     }
   return checked(own)
 }
@@ -103,7 +104,7 @@ function isToolResult(value: unknown): value is { content: unknown; value?: unkn
   return typeof value === 'object' && value !== null && isPlain(value) && 'callId' in value && 'content' in value
 }
 
-/** What is kept of an error. */
+/** The stored fields of an error. */
 interface StoredError {
   name?: string
   message: string
@@ -133,7 +134,7 @@ function storedError(error: unknown, depth = 0): StoredError {
   return stored
 }
 
-/** How long the other side asks to wait: nothing else of its headers is kept. */
+/** Returns the headers that say how long to wait before a retry. No other header is stored. */
 function retryHeaders({ headers, responseHeaders, response }: Record<string, unknown>): StoredError['headers'] {
   const found: Record<string, string> = {}
   for (const one of [responseHeaders, headers, (response as { headers?: unknown } | undefined)?.headers])

@@ -1,5 +1,5 @@
 /**
- * What an application says once of its own types, so that each layer, tool and callback that is written for it knows them:
+ * Declares an application's own types once, for all its layers, tools and callbacks:
  *
  * @example
  * declare module 'allium' {
@@ -12,7 +12,7 @@
 // biome-ignore lint/suspicious/noEmptyInterface: applications fill it
 export interface Register {}
 
-/** The type of `ctx.principal` where nothing nearer says it: the application's, if it has one. */
+/** The default type of `ctx.principal`: the registered type, if there is one. */
 export type RegisteredPrincipal = Register extends { principal: infer P } ? P : unknown
-/** The same of `ctx.context`. */
+/** The default type of `ctx.context`. */
 export type RegisteredContext = Register extends { context: infer C } ? C : unknown

@@ -1,6 +1,6 @@
 import type { Lease, Page, SessionKey } from './session-store.ts'
 
-/** How a durable run stands: it waits to be run, it is run, or it has ended so. */
+/** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
   | 'queued'
   | 'running'
@@ -15,24 +15,24 @@ export type DurableStatus =
 export interface DurableRun {
   readonly run: string
   readonly key: SessionKey
-  /** The name of the agent that runs it, and the agent's version, `''` where it has none: another one does not. */
+  /** Name and version of the agent that runs it. The version is `''` if the agent has none. No other agent or version runs it. */
   readonly agent: string
   readonly version: string
-  /** What it is asked, as `toJson` takes it; undefined once it has ended, and cannot be run again. */
+  /** Its input, as a value that `toJson` takes; undefined once it has ended and cannot run again. */
   readonly task: unknown
   readonly status: DurableStatus
-  /** Milliseconds since the epoch, by the store's clock: it is not run before. */
+  /** Milliseconds since the epoch, by the store's clock. It does not run before that time. */
   readonly runAt: number
-  /** How often it was begun since a step of it was recorded last. */
+  /** How often it was started since its last recorded step. */
   readonly attempts: number
-  /** Why it was asked to stop. */
+  /** The reason of the stop request. */
   readonly stop?: string
-  /** Why it was given up, or with which code its turn ended. */
+  /** Why it was given up, or the error code of its turn. */
   readonly code?: string
   readonly reason?: string
 }
 
-/** A run as it is added. */
+/** A new run, for `add()`. */
 export interface NewDurableRun {
   readonly run: string
   readonly key: SessionKey
@@ -42,21 +42,21 @@ export interface NewDurableRun {
   /** @default now */
   readonly runAt?: number | undefined
   readonly idempotencyKey?: string | undefined
-  /** What the idempotency key stands for, as text. */
+  /** The request that the idempotency key belongs to, as text. */
   readonly asked?: string | undefined
-  /** The calls that it decides: each waits in the session, and waits no more once the run is added. */
+  /** The calls that it decides. They must be pending in the session, and are no longer pending once the run is added. */
   readonly decides?: readonly string[] | undefined
 }
 
-/** A run that was added, or the one that stood there before under its idempotency key. */
+/** The added run, or the existing one with the same idempotency key. */
 export interface AddedRun {
   readonly run: DurableRun
   readonly isNew: boolean
-  /** The right to run it now. */
+  /** The lease to run it now, if it was claimed. */
   readonly lease?: Lease
 }
 
-/** A run to be run here. */
+/** A run that this process has claimed. */
 export interface ClaimedRun {
   readonly run: DurableRun
   readonly lease: Lease
@@ -68,24 +68,24 @@ export interface RunningAgent {
   readonly version: string
 }
 
-/** A step of a run, as a journal keeps it. */
+/** A recorded step of a run. */
 export interface RecordedStep {
   readonly id: string
-  /** A text or another value that `toJson` takes. A store gives it back as it was, and may store its bytes as blobs. */
+  /** Text, or another value that `toJson` takes. The store returns it unchanged, and may store its bytes as blobs. */
   readonly body: unknown
 }
 
-/** Calls of a durable run that nobody has decided in time. */
+/** Calls of a durable run that were not decided in time. */
 export interface ExpiredCalls {
   readonly run: DurableRun
   readonly callIds: readonly string[]
 }
 
 /**
- * Keeps runs and their steps, beside the sessions of the same store: run and session share one lease. A session whose run has begun
- * belongs to it until it ends: `SessionStore.acquire` gives nobody else a lease, though that of the run has lapsed, and an
- * `append` of its turn ends it, and forgets its steps. Every operation is atomic. Implementations pass `runStoreConformance` of
- * `@allium/testing`.
+ * Stores runs and their steps in the same store as the sessions. A run and its session share one lease. Once a run has begun, the
+ * session belongs to it until it ends: `SessionStore.acquire` gives no other lease, even if the run's lease has expired. An
+ * `append` of its turn ends the run and deletes its steps. Every operation is atomic. Implementations pass
+ * `runStoreConformance` of `@allium/testing`.
  *
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.full`, `store.readonly`, `store.key`
  */
@@ -93,18 +93,18 @@ export interface RunStore {
   /** Whether tasks and steps are sealed. */
   readonly sealed: boolean
   /**
-   * @param options.claim milliseconds for which it is taken at once, where its time has come and the session is free
-   * @param options.unlessBusy milliseconds: where somebody has the session it is not added; what belongs to a run that nobody runs is held for
-   * as long
-   * @throws AlliumError `approval.used` where a call that it decides does not wait, `run.key_reused` where its key stands for something else,
-   * `session.busy` with `details.heldUntil`; nothing is added
+   * @param options.claim claims the run at once for this many milliseconds, if it is due and its session is free
+   * @param options.unlessBusy does not add the run if the session is in use. If it belongs to a run that no process is running,
+   * `details.heldUntil` is this many milliseconds from now
+   * @throws AlliumError `approval.used` if a call that it decides is not pending, `run.key_reused` if its key belongs to another
+   * request, `session.busy` with `details.heldUntil`. Then nothing is added
    */
   add(run: NewDurableRun, options?: { claim?: number; unlessBusy?: number }): Promise<AddedRun>
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
-  /** The run of a session that an idempotency key stands for. */
+  /** Returns the run of a session with this idempotency key. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>
   /**
-   * Runs of a tenant, or of one owner in it, the newest first.
+   * Lists the runs of a tenant, or of one owner in it, newest first.
    *
    * @param of.agents the names of the agents whose runs are listed @default all
    */
@@ -117,33 +117,34 @@ export interface RunStore {
     limit: number
   }): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
-   * Takes runs whose time has come and whose session is free, and those whose process was lost, for `ms` milliseconds. So it takes
-   * runs that have ended at least `ms` ago and whose end nobody was told.
+   * Claims runs for `ms` milliseconds: due runs whose session is free, and runs whose process was lost. It also claims runs that
+   * ended at least `ms` ago and for which `told()` was not called.
    *
-   * @param of.alone nothing else runs here: a run that was begun twice without a new step is taken then alone, and is the only one
+   * @param of.alone whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and
+   * no other run with it
    */
   claim(of: { agents: readonly RunningAgent[]; limit: number; ms: number; alone: boolean }): Promise<ClaimedRun[]>
-  /** Gives each lease `ms` more from now on; false where it was lost. */
+  /** Extends each lease to `ms` from now. False for a lease that was lost. */
   renew(leases: readonly Lease[], ms: number): Promise<boolean[]>
   steps(lease: Lease, run: string): Promise<RecordedStep[]>
-  /** Records a step, while the lease holds. @throws AlliumError `store.fenced` */
+  /** Records a step under a valid lease. @throws AlliumError `store.fenced` */
   record(lease: Lease, run: string, step: RecordedStep): Promise<void>
-  /** Asks a run to stop: it ends at its next step, whoever runs it. False where it has ended. */
+  /** Requests a stop: the run ends at its next step, in whichever process. Returns false if it has ended. */
   stop(of: { tenant: string; run: string }, reason: string): Promise<boolean>
   /**
-   * Ends a run that was claimed without a turn, with its steps kept: the session is free, and nobody writes to it by the lease.
+   * Ends a claimed run without a turn and keeps its steps. The session becomes free, and the lease can no longer write to it.
    *
    * @throws AlliumError `store.fenced`
    */
   giveUp(lease: Lease, run: string, why: { status: 'failed' | 'aborted'; code: string; reason: string }): Promise<void>
-  /** A run that was given up is run again, where the session stands as it stood. False where it was not given up, or that has gone on. */
+  /** Queues a run again that was given up, if its session has not changed since. Returns false otherwise. */
   retry(of: { tenant: string; run: string }): Promise<boolean>
-  /** Its readers know how it ended. */
+  /** Marks that the run's readers know how it ended. */
   told(lease: Lease, run: string): Promise<void>
-  /** Takes runs of other versions of the agents that nobody has run for `ms` milliseconds, to fail them, for `lease` milliseconds. */
+  /** Claims runs of other agent versions that were idle for `ms` milliseconds, to fail them. The claim lasts `lease` milliseconds. */
   orphans(of: { agents: readonly RunningAgent[]; ms: number; lease: number; limit: number }): Promise<ClaimedRun[]>
-  /** Calls that wait beyond their `expiresAt`, of runs of these agents. */
+  /** Returns pending calls after their `expiresAt`, of runs of these agents. */
   expired(of: { agents: readonly RunningAgent[]; limit: number }): Promise<ExpiredCalls[]>
-  /** Forgets runs that ended so many milliseconds ago, but for those of which a call waits; tells how many. */
+  /** Deletes runs that ended more than `olderThan` milliseconds ago, except those with a pending call. Returns how many. */
   expire(of: { olderThan: number }): Promise<number>
 }

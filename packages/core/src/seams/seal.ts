@@ -2,8 +2,8 @@ import { isPlain } from '../errors/plain.ts'
 import { canonicalJson } from '../messages/json.ts'
 
 /**
- * The SHA-256 of a JSON-like value, in base64url: for keys and comparisons. The order of its keys does not matter, and bytes count.
- * A list of messages goes into it as their digests, so that those of a long history are taken once.
+ * Returns the SHA-256 of a JSON-like value in base64url, for keys and comparisons. Key order does not matter, and bytes count. Lists
+ * of messages are hashed per message, so that a long history is hashed only once.
  */
 export async function digestOf(value: unknown): Promise<string> {
   const lists = new Map<object, string>()
@@ -15,8 +15,8 @@ export async function digestOf(value: unknown): Promise<string> {
 }
 
 /**
- * The same for a value that may have images: bytes and very long texts count by their own digest, which another thread computes. It equals
- * {@link digestOf} for a value without them.
+ * Same for a value that may contain images. Bytes and very long texts are replaced by their own digests, computed on another
+ * thread. Equals {@link digestOf} for a value without them.
  */
 export async function contentDigestOf(value: unknown): Promise<string> {
   const digests = new Map<unknown, string>()
@@ -27,7 +27,7 @@ export async function contentDigestOf(value: unknown): Promise<string> {
   return digestOf(withDigests(value, digests))
 }
 
-/** The HMAC-SHA-256 of a JSON-like value under a secret; without one its digest, which shows a change but no forgery. */
+/** Returns the HMAC-SHA-256 of a JSON-like value. Without a secret it returns the digest, which detects changes but not forgery. */
 export async function sealOf(value: unknown, secrets: Secrets): Promise<string> {
   const secret = typeof secrets === 'string' ? secrets : secrets?.[0]
   if (secret === undefined) return digestOf(value)
@@ -36,27 +36,27 @@ export async function sealOf(value: unknown, secrets: Secrets): Promise<string> 
   return base64url(await crypto.subtle.sign('HMAC', key, bytesOf(value)))
 }
 
-/** What seals: of several the first. */
+/** The secrets of seals. The first one seals. */
 type Secrets = string | readonly string[] | undefined
 
-/** Whether a seal is that of a value under any of the secrets. */
+/** Whether a seal matches a value under any of the secrets. */
 export async function isSealOf(seal: string, value: unknown, secrets: Secrets): Promise<boolean> {
   for (const secret of Array.isArray(secrets) ? secrets : [secrets])
     if (sameSeal(seal, await sealOf(value, secret))) return true
   return false
 }
 
-/** Whether two seals are equal, in a time that does not tell where they differ. */
+/** Compares two seals in constant time. */
 export function sameSeal(a: string, b: string): boolean {
   let difference = a.length ^ b.length
   for (let i = 0; i < a.length; i++) difference |= a.charCodeAt(i) ^ b.charCodeAt(i)
   return difference === 0
 }
 
-/** Digests of messages that nobody can change any more. */
+/** Digests of messages that can no longer change. */
 const known = new WeakMap<object, string>()
 
-/** The same for equal messages, whether frozen or not. */
+/** Returns the same digest for equal messages, frozen or not. */
 function ofMessage(message: object): string | Promise<string> {
   const before = known.get(message)
   if (before !== undefined) return before
@@ -71,14 +71,14 @@ function isMade(digest: string | Promise<string>): digest is string {
   return typeof digest === 'string'
 }
 
-/** Whether nothing in it can change: bytes, dates and URLs can. */
+/** Whether nothing in it can change. Bytes, dates and URLs are mutable. */
 function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (!Object.isFrozen(value) || !(Array.isArray(value) || isPlain(value))) return false
   return Object.values(value).every(isDeepFrozen)
 }
 
-/** The bytes in a value, and texts of a million characters, such as images in base64. */
+/** Returns the bytes in a value, and texts of more than a million characters, such as base64 images. */
 function largeIn(value: unknown): (Uint8Array | string)[] {
   if (typeof value === 'string' && value.length > 1e6) return [value]
   if (typeof value !== 'object' || value === null) return []
@@ -86,7 +86,7 @@ function largeIn(value: unknown): (Uint8Array | string)[] {
   return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(largeIn) : []
 }
 
-/** A copy in which digests stand for bytes; what has none is the same object, whose digest may be known. */
+/** Replaces bytes by digests in a copy. A value without any stays the same object, whose digest may be cached. */
 function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unknown {
   if (digests.has(value)) return { [typeof value]: digests.get(value) }
   if (largeIn(value).length === 0) return value
@@ -94,14 +94,14 @@ function withDigests(value: unknown, digests: ReadonlyMap<unknown, string>): unk
   return Object.fromEntries(Object.entries(value as object).map(([key, item]) => [key, withDigests(item, digests)]))
 }
 
-/** The lists of messages in a value, those within messages left out. */
+/** Returns the lists of messages in a value, except those inside messages. */
 function listsIn(value: unknown): (readonly object[])[] {
   if (typeof value !== 'object' || value === null) return []
   if (isMessages(value)) return [value]
   return Array.isArray(value) || isPlain(value) ? Object.values(value).flatMap(listsIn) : []
 }
 
-/** A key that begins with NUL stands for a list of messages, so one that does by itself gets another NUL: no value can pose as a list. */
+/** Marks lists with a key that starts with NUL. Real keys that start with NUL get another NUL, so that no value can look like a list. */
 function withLists(value: unknown, lists: ReadonlyMap<object, string>): unknown {
   if (typeof value !== 'object' || value === null) return value
   const digests = lists.get(value)
@@ -132,7 +132,7 @@ function shaOf(text: string): string | Promise<string> {
   return crypto.subtle.digest('SHA-256', bytes).then(base64url)
 }
 
-/** Node's own hash takes microseconds, where WebCrypto goes by another thread. Elsewhere there is none. */
+/** Returns Node's crypto, whose hash takes microseconds; WebCrypto goes through another thread. Undefined on other runtimes. */
 function nodeCrypto(): NodeCrypto | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?(name: 'crypto'): NodeCrypto } }
   return process?.getBuiltinModule?.('crypto')

@@ -4,19 +4,19 @@ import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './out
 
 type Bytes = Uint8Array | Promise<Uint8Array>
 
-/** Makes bytes unreadable, and readable again: AES-GCM with a key of yours, say. What was changed must not open. */
+/** Encrypts and decrypts bytes, for example with AES-GCM and your own key. `open` must fail for modified bytes. */
 export interface Seals {
-  /** @param location where the bytes stand: bind it as associated data, so that they open nowhere else */
+  /** @param location the step that the bytes belong to: bind it as associated data, so that they open nowhere else */
   seal(bytes: Uint8Array, location: { step: string }): Bytes
   open(bytes: Uint8Array, location: { step: string }): Bytes
 }
 
 /**
- * A journal that keeps nothing in the clear. It stands below all layers, so it is told what a verdict withheld: the chunks of
- * a blocked answer, what a tool brought before a guard had looked. Chunks, results and errors reach the journal inside as bytes.
+ * Encrypts all entries of a journal. A journal is inside all layers, so it records data that a layer withheld: the chunks of a
+ * blocked answer, or a tool result before a guard has checked it. The inner journal gets chunks, results and errors as bytes.
  *
- * A replay gives JSON values, bytes, URLs, dates, maps, sets and bigints as they were; of an error its name, message, code and
- * status. What else a tool returned is left out, and its text stands for it; what else `ctx.once()` gave fails with `state.invalid`.
+ * A replay restores JSON values, bytes, URLs, dates, maps, sets and bigints. Of an error it restores the name, message, code and
+ * status. Of any other return value of a tool it keeps only the text. Any other value of `ctx.once()` fails with `state.invalid`.
  *
  * @example
  * new Agent({ model, journal: sealedJournal(memoryJournal(), { seal, open }) })
@@ -29,7 +29,7 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
   return {
     ...(journal.known !== undefined && { known: (id: string) => journal.known?.(id) ?? false }),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
-      /** What this process did itself goes on as it is. */
+      /** The outcome if this process ran the step; it is passed on unchanged. */
       let ran: StepOutcome | undefined
       let item = 0
       const live: C[] = []

@@ -2,20 +2,20 @@ import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 
-/** Where a session is kept. Ids of one tenant, of one owner in it, or of one agent never meet those of another. */
+/** Identifies a stored session. Sessions of different tenants, owners or agents are separate even with equal ids. */
 export interface SessionKey {
-  /** @default '' where the principal tells none */
+  /** @default '' if the principal has none */
   readonly tenant: string
-  /** @default '' where neither the principal nor the agent's `owner` tells one */
+  /** @default '' if neither the principal nor the agent's `owner` has one */
   readonly owner: string
-  /** The name under which the agent keeps its sessions: its `sessionGroup`, else its `name`. Never empty. */
+  /** The name under which the agent stores its sessions: its `sessionGroup`, else its `name`. Never empty. */
   readonly agent: string
   readonly sessionId: string
 }
 
 /**
- * How a stored run stands: `running` while it is checkpointed, `interrupted` where its process was lost, `closed` for what
- * session layers wrote as the session closed, `rewound` for a session that went back to an earlier turn; else as its `turn:end` said.
+ * The status of a stored run: `running` for a checkpoint, `interrupted` if its process was lost, `closed` for changes that session
+ * layers made while the session closed, `rewound` for a session that returned to an earlier turn. Otherwise the status of `turn:end`.
  */
 export type StoredStatus =
   | 'running'
@@ -29,10 +29,10 @@ export type StoredStatus =
   | 'aborted'
   | 'failed'
 
-/** One run of a session: the messages from `from` on are these now. */
+/** One run of a session. Its messages replace the history from index `from` on. */
 export interface StoredTurn {
   turnId: string
-  /** The first run of the turn, over suspensions. */
+  /** The id of the turn's first run, before any resume. */
   rootId: string
   /** The run that this one resumed. */
   resumes?: string
@@ -47,27 +47,27 @@ export interface StoredTurn {
   code?: string
   /** Milliseconds since the epoch. */
   startedAt: number
-  /** The same; absent while it runs. */
+  /** Milliseconds since the epoch; absent while it runs. */
   endedAt?: number
   usage: Usage
-  /** The answer's text; null where it has none. */
+  /** The answer's text; null if there is none. */
   answer: string | null
-  /** Who asks again with this key gets this run. */
+  /** A repeated request with this key gets this run. */
   idempotencyKey?: string
-  /** Digest of the input that the key stands for. */
+  /** Digest of the input that belongs to the key. */
   inputDigest?: string
-  /** What `ctx.record()` has kept, for the outbox. */
+  /** Records of `ctx.record()`, for the outbox. */
   records: StoredRecord[]
-  /** Index in the history of the first message; what stood there and after it is replaced. */
+  /** Index of the first message in the history. It replaces the messages from this index on. */
   from: number
   messages: Message[]
   /** The rest of the session's snapshot after this turn. */
   rest: Omit<Snapshot, 'history'>
 }
 
-/** What `ctx.record()` keeps with the turn. */
+/** A record that `ctx.record()` stores with the turn. */
 export interface StoredRecord {
-  /** No other record has it, also where the turn is run again. */
+  /** Unique, and the same if the turn runs again. */
   id: string
   topic: string
   data: unknown
@@ -75,114 +75,114 @@ export interface StoredRecord {
   at: number
 }
 
-/** A session that was stored. */
+/** A stored session. */
 export interface StoredSession {
-  /** Turns that were appended. */
+  /** Number of appended turns. */
   version: number
   owner: string
   history: Message[]
   rest: Omit<Snapshot, 'history'>
-  /** The run that was checkpointed and not appended yet; no part of the history. */
+  /** The checkpointed run that was not appended yet. It is not part of the history. */
   open?: StoredTurn
 }
 
-/** The right to append to a session for a while. */
+/** The right to append to a session for a limited time. */
 export interface Lease {
   readonly key: SessionKey
-  /** Fencing token: it grows with each lease, and the store refuses what comes with an older one. */
+  /** Fencing token. It grows with each lease, and the store rejects writes with an older one. */
   readonly token: number
-  /** Turns that were appended before. */
+  /** Number of turns appended before. */
   readonly version: number
-  /** A run was checkpointed and has not ended: its process was lost. */
+  /** Set if a checkpointed run has not ended because its process was lost. */
   readonly open?: true
 }
 
-/** The lease, or until when somebody else has the session, in milliseconds since the epoch by the store's clock. */
+/** The lease, or the time until which another process holds the session: milliseconds since the epoch by the store's clock. */
 export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undefined; heldUntil: number }
 
-/** What a run is found by. */
+/** The lookup key of a run. */
 export type FindBy = { turnId: string } | { idempotencyKey: string } | { version: number }
 
-/** A page of what a tenant has; with `cursor` there is more. A cursor is a place, and no right to what is there. */
+/** One page of a tenant's items. With a `cursor` there are more. A cursor is only a position and grants no access. */
 export interface Page<T> {
   items: T[]
   cursor?: string
 }
 
-/** What a list tells of a session. */
+/** A session in a list. */
 export interface SessionSummary {
   key: SessionKey
-  /** Turns that were appended. */
+  /** Number of appended turns. */
   version: number
-  /** How the last of them ended; `running` while one goes on. */
+  /** How the last turn ended; `running` while one runs. */
   status: StoredStatus
-  /** When a run of it was appended or checkpointed last, in milliseconds since the epoch by the store's clock. */
+  /** The time of the last append or checkpoint, in milliseconds since the epoch by the store's clock. */
   updatedAt: number
 }
 
-/** A tool call that waits for a decision, in a stored session. */
+/** A pending tool call in a stored session. */
 export interface StoredPendingCall {
   key: SessionKey
   turnId: string
   callId: string
   name: string
-  /** Milliseconds since the epoch; from then on it can only be refused. */
+  /** Milliseconds since the epoch. After that, the call can only be denied. */
   expiresAt?: number
 }
 
-/** A record on its way out: at least once, until its consumer says that it is done. */
+/** A record for delivery, at least once, until its consumer marks it as done. */
 export interface OutboxRecord extends StoredRecord {
   tenant: string
   turnId: string
 }
 
-/** What turns have recorded, for those who act on it: invoices, webhooks. Each consumer has its own place. */
+/** The records of turns, for consumers that act on them, such as invoices or webhooks. Each consumer has its own position. */
 export interface Outbox {
-  /** Takes up to `limit` records for `ms` milliseconds, the oldest first; what is not done by then comes again. */
+  /** Leases up to `limit` records for `ms` milliseconds, oldest first. Records that are not done by then are delivered again. */
   take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]>
-  /** These records are done, for this consumer. */
+  /** Marks these records as done for this consumer. */
   done(consumer: string, ids: readonly string[]): Promise<void>
 }
 
 /**
- * Keeps sessions: turns are appended, never changed. Every operation is atomic, and names its tenant. Implementations pass
+ * Stores sessions. Turns are appended and never changed. Every operation is atomic and names its tenant. Implementations pass
  * `storeConformance` of `@allium/testing`.
  *
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.full`, `store.readonly`, `store.key`
  */
 export interface SessionStore {
   /**
-   * @param options.version as it was after so many turns; undefined where there were fewer, or none
-   * @default after the last, with the run that goes on
+   * @param options.version returns the session after this many turns; undefined if there were fewer, or none
+   * @default the last turn, with the run in progress
    */
   load(key: SessionKey, options?: { version?: number }): Promise<StoredSession | undefined>
-  /** Takes the session for `ms` milliseconds of the store's clock, or tells how long somebody else has it. */
+  /** Leases the session for `ms` milliseconds of the store's clock, or returns how long another process holds it. */
   acquire(key: SessionKey, ms: number): Promise<Acquired>
-  /** Gives it `ms` more from now on, also where it had run out and nobody took it; false where it was lost. */
+  /** Extends the lease to `ms` from now, even an expired one that was not taken by another process. False if it was lost. */
   renew(lease: Lease, ms: number): Promise<boolean>
   release(lease: Lease): Promise<void>
   /**
-   * Keeps a run that goes on, in the place of the one that was kept before; no version is raised.
+   * Stores a run in progress, and replaces its previous checkpoint. The version stays the same.
    *
-   * @throws AlliumError `store.fenced`, `store.conflict` as `append` does; `store.conflict` for a run that has ended, too
+   * @throws AlliumError `store.fenced`, `store.conflict` as `append` does; also `store.conflict` for a run that has ended
    */
   checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void>
   /**
-   * Appends a run that has ended; its checkpoint is gone then, and its records are in the outbox. The same run again changes
-   * nothing, also after the lease was lost.
+   * Appends a run that has ended, deletes its checkpoint and puts its records in the outbox. Appending the same run again changes
+   * nothing, even after the lease was lost.
    *
-   * @param version turns that were appended so far, as the caller knows it
-   * @param options.release gives the lease back with it
-   * @throws AlliumError `store.fenced` where the lease was lost; `store.conflict` where more or fewer turns were appended,
-   * where `from` is beyond the end of the history, or where another run stands under its id
+   * @param version number of appended turns that the caller knows of
+   * @param options.release also releases the lease
+   * @throws AlliumError `store.fenced` if the lease was lost; `store.conflict` if more or fewer turns were appended, if `from` is
+   * beyond the end of the history, or if another run has the same id
    */
   append(lease: Lease, version: number, turn: StoredTurn, options?: { release?: boolean }): Promise<void>
-  /** A run of the session, the one that goes on among them; with `version` the one whose append made that version. */
+  /** Returns a run of the session, including one in progress. With `version`, the run whose append made that version. */
   find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined>
   /**
-   * Sessions of a tenant, or of one owner in it, those that were changed last first.
+   * Lists the sessions of a tenant, or of one owner in it, most recently changed first.
    *
-   * @param of.agents the `agent` of the keys that are listed @default all
+   * @param of.agents the `agent` values of the keys to list @default all
    */
   list(of: {
     tenant: string
@@ -191,7 +191,7 @@ export interface SessionStore {
     cursor?: string
     limit: number
   }): Promise<Page<SessionSummary>>
-  /** Calls of a tenant, of one owner or in the sessions of some agents in it, that wait for a decision, the oldest first. */
+  /** Lists the pending calls of a tenant, optionally of one owner or of some agents' sessions, oldest first. */
   waiting(of: {
     tenant: string
     owner?: string
@@ -199,72 +199,68 @@ export interface SessionStore {
     cursor?: string
     limit: number
   }): Promise<Page<StoredPendingCall>>
-  /** The waiting call of a token, of a tenant or in the sessions of some agents in it. */
+  /** Returns the pending call with this token, in a tenant or in the sessions of some of its agents. */
   findWaiting(of: { tenant: string; agents?: readonly string[]; token: string }): Promise<StoredPendingCall | undefined>
   /**
-   * Moves a session to `key` that is kept under another name of its agent, with everything that is kept beside it. Does nothing
-   * if there is a session under `key`.
+   * Moves a session, with all its data, from another name of its agent to `key`. Does nothing if there is a session under `key`.
    *
-   * @param names the other names. The first one under which there is a session with this tenant, owner and id counts
+   * @param names the other names. It takes the first one that has a session with this tenant, owner and id
    * @param options.lease the caller's lease of that session. It remains valid, under `key`
    * @returns whether a session was moved
    * @throws AlliumError `session.busy` with `details.heldUntil` while another process holds that session
    */
   adopt(key: SessionKey, names: readonly string[], options?: { lease?: Lease }): Promise<boolean>
-  /** Forgets a session, with its lease: who had it can store nothing more. Deleting one that is not there does nothing. */
+  /** Deletes a session and its lease, whose holder can store nothing more. Does nothing if there is no such session. */
   delete(key: SessionKey): Promise<void>
   /**
-   * Forgets everything of a tenant, or of one owner in it, of every agent; tells how many sessions there were. Runs that go on store
-   * nothing any more: what they bring is refused with `store.fenced`. A run that begins later is stored as ever. What was spent stays, and
-   * usage totals do, without a name.
+   * Deletes all data of a tenant, or of one owner in it, for every agent. Returns the number of sessions. Writes of current runs are
+   * rejected with `store.fenced`. Later runs are stored as usual. Spent amounts and usage totals stay, without a name.
    */
   erase(of: { tenant: string; owner?: string }): Promise<number>
   /**
-   * Forgets sessions of all tenants whose last turn is older, in milliseconds by the store's clock; tells how many. Those that
-   * somebody has stay, and those with a call that waits until its `expiresAt`.
+   * Deletes sessions of all tenants whose last turn is older than `olderThan` milliseconds by the store's clock. Returns how many.
+   * It keeps sessions under a lease, and those with a pending call until its `expiresAt`.
    */
   expire(of: { olderThan: number }): Promise<number>
   readonly outbox: Outbox
 }
 
-/** A run that begins, for who stores it. */
+/** A run that begins, as a keeper sees it. */
 export interface BeginningRun {
-  /** Its id, once the session stands where the store does. */
+  /** The id of the run. Valid once the session matches the store. */
   readonly turnId: string
-  /** Its id was given: it may have run before, to its end, and is answered as it ended then. */
+  /** Whether the caller passed the id. Then the run may have ended before, and is answered with that result. */
   readonly given: boolean
-  /** A journal keeps its steps: where its process was lost, it goes on, and is not marked as interrupted. */
+  /** Whether a journal records its steps. If its process is lost, the run continues and is not marked as interrupted. */
   readonly replays: boolean
-  /** The right under which that journal records, and in which the run is stored. */
+  /** The lease under which that journal records, and under which the run is stored. */
   readonly lease?: Lease | undefined
-  /** The session runs under this key; with the digest of its input. */
+  /** The idempotency key of the run, with the digest of its input. */
   readonly idempotencyKey: string | undefined
   readonly inputDigest: string | undefined
-  /**
-   * Aborts when the run is aborted while it begins. A keeper then releases what it took, now or when it comes, and its `begin` rejects.
-   */
+  /** Aborts when the run is aborted while it begins. The keeper then releases its lease, even one it gets later, and `begin` rejects. */
   readonly signal: AbortSignal
-  /** Ends the run, for a keeper that learns that it can store it no more. */
+  /** Ends the run. For a keeper that can no longer store it. */
   abort(reason: unknown): void
 }
 
-/** Who stores a session: a layer gives one to `ctx.keep()` while its session opens. */
+/** Stores a session. A layer passes it to `ctx.keep()` while its session opens. */
 export interface SessionKeeper {
   /**
-   * Before each run: may restore what another process has appended. What it throws refuses the run. Where it gives a stored
-   * run, that is the answer: no layer and no model is asked.
+   * Called before each run. May restore turns that another process has appended. If it throws, the run is rejected. If it returns a
+   * stored run, that run is the answer, and no layer or model runs.
    */
   begin?(run: BeginningRun): void | StoredTurn | undefined | Promise<void | StoredTurn | undefined>
   /**
-   * While the run goes on: when its input stands in the history, before a resumed call runs, and after each step that is not
-   * the last. The run waits for it, and fails with what it throws.
+   * Called during the run: once its input is in the history, before a resumed call runs, and after each step except the last. The
+   * run waits for it, and fails if it throws.
    */
   step?(turn: StoredTurn): void | Promise<void>
   /**
-   * When a run has ended and its history and state are final; without a turn, where the run was refused or answered after
-   * `begin`. The run waits for it, and fails with what it throws.
+   * Called when a run has ended and its history and state are final. Called without a turn if the run was rejected, or answered by a
+   * stored run, after `begin`. The run waits for it, and fails if it throws.
    */
   end?(turn: StoredTurn | undefined): void | Promise<void>
-  /** A run that it has stored, by its id: to go back to where it ended. */
+  /** Returns a stored run by id, to return to the state at its end. */
   find?(turnId: string): StoredTurn | undefined | Promise<StoredTurn | undefined>
 }

@@ -1,11 +1,11 @@
 /**
- * Ids that were settled, each with its account: for a time at least, and twice that at the most. In two generations, the
- * older of which goes as a whole: nothing is kept beside an id, and nothing is searched.
+ * Settled ids with their accounts, each kept for `time` to twice `time`. There are two generations, and the older one is dropped as a
+ * whole. So it stores no timestamp per id and never scans.
  */
 export class SettledIds {
   readonly #time: number
   readonly #most: number
-  /** An account; where two have the same id, all of them. */
+  /** The account of an id, or all accounts that use the same id. */
   #recent = new Map<string, string | string[]>()
   #older = new Map<string, string | string[]>()
   #since = Number.NEGATIVE_INFINITY

@@ -3,16 +3,16 @@ import { fromJson, toJson } from '../messages/plain-json.ts'
 import { type Emit, isCancellation } from './journal.ts'
 import { decodeOutcome, encodeOutcome, keptOutcome, outcomeIn, outcomeOf, type StepOutcome } from './outcome.ts'
 
-/** A recorded step, as `toJson` takes it: the items that it emitted, and its outcome. */
+/** A recorded step, as a value that `toJson` takes: its items and its outcome. */
 export type StepValue = readonly [items: readonly unknown[], outcome: unknown]
 
 /**
- * Runs a step for a journal that keeps texts: what it emitted, neighbouring pieces of text as one, and what it came to. A step that
- * was cancelled with its run is not kept.
+ * Runs a step and stores its items and outcome as text, for a journal. Merges adjacent text chunks. A step that was cancelled with
+ * its run is not stored.
  *
  * @param store is awaited before the step ends
- * @returns what the step gave; throws what it threw
- * @throws AlliumError `journal.too_large` where it came to more than a journal keeps, `state.invalid` where it cannot be kept
+ * @returns the result of the step, or throws its error
+ * @throws AlliumError `journal.too_large` if the outcome exceeds the journal's limit, `state.invalid` if it cannot be serialized
  */
 export function recordStep<T, C>(
   work: (emit: Emit<C>) => T | PromiseLike<T>,
@@ -23,8 +23,8 @@ export function recordStep<T, C>(
 }
 
 /**
- * Runs a step as {@link recordStep} does, for a journal that stores bytes apart from JSON. Bytes, base64 and data URLs do not count toward
- * the limit.
+ * Same as {@link recordStep}, for a journal that stores bytes apart from JSON. Bytes, base64 and data URLs do not count toward the
+ * limit.
  *
  * @param store receives the bytes of the step itself, not a copy
  */
@@ -39,7 +39,7 @@ export function recordStepValue<T, C>(
 /**
  * Emits the items of a recorded step, and returns its result.
  *
- * @param record what {@link recordStep} or {@link recordStepValue} gave
+ * @param record the record of {@link recordStep} or {@link recordStepValue}
  * @throws AlliumError `journal.corrupt`; the error of the step
  */
 export async function replayStep<T, C>(record: unknown, emit: Emit<C>): Promise<T> {
@@ -70,7 +70,7 @@ function read(record: unknown): [items: readonly unknown[], ended: () => StepOut
     const [items, outcome] = JSON.parse(record as string) as [string, string]
     return [fromJson(items) as unknown[], () => decodeOutcome(outcome)]
   } catch {
-    // No outcome is empty.
+    // An empty outcome is invalid, so decoding it throws `journal.corrupt`.
     return [[], () => decodeOutcome('')]
   }
 }

@@ -1,12 +1,12 @@
 import { AlliumError } from '../errors/allium-error.ts'
 
-/** Bytes of UTF-8 that a tenant, an owner or an id may have: what an index of all databases takes. */
+/** The maximum UTF-8 bytes of a tenant, owner or id. The indexes of all supported databases can hold this. */
 export const mostNameBytes = 2048
 
 /**
- * Returns a tenant, an owner or an id that every store keeps as it is.
+ * Checks that every store keeps a tenant, an owner or an id unchanged, and returns it.
  *
- * @throws AlliumError `store.key` when a database would cut it, or take it for another one
+ * @throws AlliumError `store.key` if a database would truncate it, or confuse it with another one
  */
 export function checkStoreName(what: string, text: string): string {
   const problem = problemOf(text)
@@ -16,7 +16,7 @@ export function checkStoreName(what: string, text: string): string {
   })
 }
 
-/** The same for those who have something in a store: a tenant, or one owner in it. */
+/** Checks the names of a tenant, or of one owner in it. */
 export function checkOwner<T extends { tenant: string; owner?: string | undefined }>(of: T): T {
   checkStoreName('tenant', of.tenant)
   if (of.owner !== undefined) checkStoreName('owner', of.owner)
@@ -27,7 +27,7 @@ function problemOf(text: unknown): string | undefined {
   if (typeof text !== 'string') return 'is no text'
   if (text.includes('\0')) return 'has a NUL'
   if (!isWellFormed(text)) return 'has half a character'
-  // A unit of UTF-16 has three bytes at most.
+  // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= mostNameBytes) return undefined
   const { length } = new TextEncoder().encode(text)
   return length > mostNameBytes ? `has ${length} bytes` : undefined

@@ -3,9 +3,9 @@ import { describe } from '../errors/describe.ts'
 import type { StoredTurn } from './session-store.ts'
 
 /**
- * Returns a turn that every store can keep and give back.
+ * Checks that every store can store and return a turn, and returns it.
  *
- * @throws AlliumError `state.invalid` when a field of it is none
+ * @throws AlliumError `state.invalid` if a field is invalid
  */
 export function checkTurn(turn: StoredTurn): StoredTurn {
   const { from, messages, records, usage, rest, startedAt, endedAt = startedAt } = turn
@@ -19,7 +19,7 @@ export function checkTurn(turn: StoredTurn): StoredTurn {
   return turn
 }
 
-/** Milliseconds that a date can be away from the epoch. */
+/** The maximum distance of a date from the epoch, in milliseconds. */
 const farthest = 8.64e15
 
 function isObject(value: unknown): value is object {

@@ -3,31 +3,31 @@ import { describe } from '../errors/describe.ts'
 import type { Identity } from '../messages/approval-record.ts'
 import type { SessionKey } from './session-store.ts'
 
-/** What is kept of who did something: of a principal its tenant and user, and nothing else. */
+/** Returns the parts of a principal that are stored with an action: its tenant and user, and nothing else. */
 export function identityOf(principal: unknown): Identity {
   const [tenantId, userId] = [tenantOf(principal), ownerOf(principal)]
   return { ...(tenantId !== undefined && { tenantId }), ...(userId !== undefined && { userId }) }
 }
 
 /**
- * The tenant that a principal belongs to: its `tenantId`, else its `tenant`. Approvals and store keys carry it.
+ * Returns the tenant of a principal: its `tenantId`, else its `tenant`. It is part of approvals and store keys.
  *
- * @throws AlliumError `session.principal` where that is neither a plain text nor a safe integer
+ * @throws AlliumError `session.principal` if it is neither a plain text nor a safe integer
  */
 export function tenantOf(principal: unknown): string | undefined {
   return idIn(principal, 'tenantId', 'tenant')
 }
 
 /**
- * The user that a principal is: its `userId`, else its `user`. What counts or is kept per user goes by it.
+ * Returns the user id of a principal: its `userId`, else its `user`. Used for all counts and data per user.
  *
- * @throws AlliumError `session.principal` where that is neither a text nor a safe integer
+ * @throws AlliumError `session.principal` if it is neither a text nor a safe integer
  */
 export function ownerOf(principal: unknown): string | undefined {
   return idIn(principal, 'userId', 'user')
 }
 
-/** Returns the key of a session as one text, which differs from that of every other session: a list in JSON. */
+/** Returns the key of a session as one text, unique among sessions: a list in JSON. */
 export function sessionKeyOf({
   sessionKey: { tenant, owner, agent, sessionId },
 }: Pick<SessionPlace, 'sessionKey'>): string {
@@ -35,8 +35,8 @@ export function sessionKeyOf({
 }
 
 /**
- * Who shares what is kept per tenant, user or session, for a key in a store. Who is not known shares with nobody: without the
- * tenant or user that it is kept for, it is the session's. What a tenant or a user shares is shared by all agents.
+ * Returns the key prefix for data that is shared per tenant, user or session. If the tenant or user is unknown, the data is not
+ * shared and belongs to the session. Data of a tenant or a user is shared by all agents.
  *
  * @throws AlliumError `session.principal` as {@link tenantOf}
  */
@@ -47,13 +47,13 @@ export function sharersOf(source: SessionPlace, per: 'tenant' | 'user' | 'sessio
   return user === undefined ? ['session', sessionKeyOf(source)] : ['user', tenant ?? null, user]
 }
 
-/** What a context tells of its session. */
+/** The session fields of a context. */
 export interface SessionPlace {
   readonly principal: unknown
   readonly sessionKey: SessionKey
 }
 
-/** The first field that is there. An id of another kind must not pass for none: those who have none share. */
+/** Returns the first field that is set. Rejects ids of other types: treating them as missing would share data between them. */
 function idIn(principal: unknown, ...fields: string[]): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined
   for (const field of fields) {
@@ -69,7 +69,7 @@ function idIn(principal: unknown, ...fields: string[]): string | undefined {
   return undefined
 }
 
-/** Control characters, and halves of others: what a log, a path or a database would change. */
+/** Control characters and lone surrogates, which a log, a path or a database would change. */
 const unprintable = /[\p{Cc}\p{Surrogate}]/u
 
 function describeId(id: unknown): string {

@@ -1,7 +1,7 @@
 import { isThenable } from '../errors/thenable.ts'
 import { Cancel } from '../onion/cancel.ts'
 
-/** Waits that end at once when they are aborted. What comes afterwards is undone, and what fails then is reported. */
+/** Waits that reject at once on abort. Values that arrive after the abort are undone, and later errors are reported. */
 export class AbortableWaits {
   readonly cancel = new Cancel()
   readonly #report: (error: unknown) => void
@@ -10,7 +10,7 @@ export class AbortableWaits {
     this.#report = report
   }
 
-  /** @param undo called with a value that comes after the abort */
+  /** @param undo called with a value that arrives after the abort */
   until<T>(value: T | PromiseLike<T>, undo?: (value: T) => unknown): Promise<T> {
     const { cancel } = this
     return new Promise((resolve, reject) => {

@@ -9,8 +9,8 @@ import type { LiveRun } from './live-run.ts'
 import { checkSteerOptions, type SteerInput, type SteerOptions, toSteered } from './steer-input.ts'
 
 /**
- * A run that has started: await it for its result, or iterate it for its events, or both.
- * Leaving the iteration aborts the run. A run that fails and that nobody awaits never ends the process.
+ * A run that has started. Await it for its result, iterate it for its events, or both.
+ * Leaving the iteration aborts the run. A failed run that is not awaited does not end the process.
  */
 export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
   implements PromiseLike<RunResult<S, O, K>>, AsyncIterable<StreamEvent<K> | LayerEvent>
@@ -27,20 +27,20 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
     return this.#run.partial
   }
 
-  /** Cancels the provider call and the running tools; the run rejects with an AbortError, the partial answer is kept. */
+  /** Cancels the provider call and the running tools. The run rejects with an AbortError, and the partial answer is kept. */
   abort(reason?: unknown): void {
     this.#run.abort(reason)
   }
 
   /**
-   * Puts a message of the user's into the turn that runs: before its next step, behind the tools that run now. It passes every
-   * guard that an input passes. A model that was about to end its turn is asked once more, within `maxSteps`.
+   * Adds a user message to the running turn, before its next step and after the tools that are running. It passes every
+   * input guard. If the model was about to end its turn, it is called once more, within `maxSteps`.
    *
-   * @param message a text, parts of a user's message, or such a message
-   * @param options.id what `steer:heard` or `steer:returned` in the stream names it by @default an id of its own
-   * @returns whether it was heard; if not it is given back with the reason, and never becomes a later input by itself
-   * @throws AlliumError `run.not_running` once the run has ended; `run.options` for what is no message of a user;
-   * `steer.unguarded` where a layer goes by the input and would not see it; what a guard threw that looked at it
+   * @param message a text, parts of a user message, or a user message
+   * @param options.id the id in the `steer:heard` or `steer:returned` event @default a new id
+   * @returns whether the message was delivered; otherwise the reason. A rejected message is never delivered later.
+   * @throws AlliumError `run.not_running` after the run has ended; `run.options` if it is not a user message;
+   * `steer.unguarded` if a layer depends on the input and would not see it; and the error of a guard that inspected it
    */
   async steer(message: SteerInput, options: SteerOptions = {}): Promise<Steered> {
     const { id } = checkSteerOptions(options)
@@ -48,7 +48,7 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
     return new Promise((settle, fail) => this.#run.steer({ id, message: steered, settle, fail }))
   }
 
-  /** Resolves when the run has ended, whichever way; unlike awaiting the run it does not hurry a slow reader. */
+  /** Resolves when the run has ended, for any reason. Unlike awaiting the run, it leaves backpressure on for a slow reader. */
   async settled(): Promise<void> {
     await this.#run.result?.catch(() => {})
   }
@@ -69,7 +69,7 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
     return this.then().finally(onSettled)
   }
 
-  /** Every event, once. @throws AlliumError `stream.second_reader` for a second iterator */
+  /** Yields every event once. @throws AlliumError `stream.second_reader` for a second iterator */
   [Symbol.asyncIterator](): AsyncIterator<StreamEvent<K> | LayerEvent, undefined> {
     if (this.#read)
       throw new AlliumError(
@@ -88,13 +88,16 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
     }
   }
 
-  /** The text alone, as it comes. Ends with AlliumError `stream.reset` where a new attempt takes text back: read events there. */
+  /**
+   * Yields only the text, as it arrives. Throws AlliumError `stream.reset` when a retry takes text back. To handle
+   * that, read the events.
+   */
   get textStream(): AsyncIterable<string> {
     return textOf(this)
   }
 }
 
-/** What takes an error; written so that `(error: Error) => …` is taken too, as a Promise does. */
+/** A rejection handler. Written as a method so that `(error: Error) => …` is accepted too, as a Promise does. */
 type OnError<B> = { take(error: unknown): B | PromiseLike<B> }['take']
 
 async function* textOf(run: AsyncIterable<StreamEvent | LayerEvent>): AsyncGenerator<string> {

@@ -9,17 +9,18 @@ import { identityOf, ownerOf, tenantOf } from '../seams/tenant.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { DecidableCall, Decision } from '../tool/approval.ts'
 
-/** Who decides. */
+/** The principal who makes a decision. */
 export interface Approver {
   readonly principal: unknown
   readonly by: Identity
 }
 
 /**
- * Who decides a run's calls: of a sub-agent's, who decides those of the agent above; else the one that was given, else the
- * session's own.
+ * Returns the approver of a run's calls. For a sub-agent's calls it is the parent's approver. Otherwise it is the given
+ * principal, or the session's own.
  *
- * @throws AlliumError `session.principal` where nobody could tell who that is, `approval.forbidden` for one of another tenant
+ * @throws AlliumError `session.principal` if the given principal has no user, `approval.forbidden` if it belongs to
+ * another tenant
  */
 export function approverOf(session: SessionScope, given: unknown): Approver {
   const parentApprover = session.parent?.$turn.options.resume?.decider
@@ -34,7 +35,7 @@ export function approverOf(session: SessionScope, given: unknown): Approver {
   return { principal, by: identityOf(principal) }
 }
 
-/** @throws AlliumError `approval.forbidden` unless the decider may decide the call so */
+/** @throws AlliumError `approval.forbidden` unless the approver may make this decision on the call */
 export async function checkRight(
   session: SessionScope,
   decider: Approver,
@@ -50,7 +51,7 @@ export async function checkRight(
     if (!(await allows(session, decider, one))) throw forbidden(`may not decide the call "${call.callId}"`)
 }
 
-/** The calls that one may approve, with their tokens and true values. */
+/** Returns the calls that a principal may approve, with their tokens and true values. */
 export async function decidable(session: SessionScope, principal: unknown): Promise<PendingCall[]> {
   const decider = { principal, by: identityOf(principal) }
   if (tenantOf(principal) !== tenantOf(session.principal)) return []
@@ -60,7 +61,10 @@ export async function decidable(session: SessionScope, principal: unknown): Prom
   return allowed
 }
 
-/** By the agent's rule, if it has one; else its owner alone decides. A rule that fails says no. */
+/**
+ * Whether a principal may decide the call: by the agent's rule, or if it has none, only the owner. A rule that throws
+ * means no.
+ */
 async function allows(session: SessionScope, decider: Approver, call: PendingCall): Promise<boolean> {
   const { approvals, logger } = session.agent.setup
   if (approvals.mayDecide === undefined || call.client === true) return owns(session, decider)

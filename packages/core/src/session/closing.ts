@@ -4,8 +4,8 @@ import { AbortableWaits } from './abortable-waits.ts'
 import { beginEntry, entryOf } from './entry.ts'
 
 /**
- * For a session that somebody stores: gives what stores, after its layers have closed, the state and the messages that they
- * still wrote, as an entry with the status `closed`.
+ * Returns a function to call after the session layers have closed. It stores the state and messages that they still
+ * wrote, as an entry with the status `closed`. Undefined if the session is not stored.
  */
 export function closing(scope: SessionScope): (() => Promise<void>) | undefined {
   const { keepers = [] } = scope

@@ -14,10 +14,10 @@ import { checkArgs, formatIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
 import { type Approver, checkRight } from './approvers.ts'
 
-/** Decisions that fit, with the calls of this session that they are for. */
+/** Valid decisions, with the ids of the calls in this session that they apply to. */
 type Checked = Resume & { callIds: ReadonlySet<string> }
 
-/** Uses decisions, all or none. @throws AlliumError `approval.used` */
+/** Marks decisions as used, all or none. @throws AlliumError `approval.used` */
 export function useDecisions(session: SessionScope, { callIds, ...resume }: Checked): Resume {
   for (const outer of callIds) checkUnused(session, outer)
   for (const outer of callIds) use(session, outer)
@@ -25,9 +25,10 @@ export function useDecisions(session: SessionScope, { callIds, ...resume }: Chec
 }
 
 /**
- * Checks decisions against the calls that wait, and uses none of them.
+ * Validates decisions against the pending calls, without using them.
  *
- * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`, `approval.forged`, `approval.forbidden`
+ * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`,
+ * `approval.forged`, `approval.forbidden`
  */
 export async function checkedDecisions(
   session: SessionScope,
@@ -48,7 +49,7 @@ export async function checkedDecisions(
     checkUnused(session, call.outer)
     const checked = checkShape(callId, decision)
     decisions.set(callId, checked)
-    // A decider without permission never received a token, so report the missing permission first.
+    // An approver without permission never received a token, so report the missing permission first.
     const hasToken = checked.token !== undefined
     if (!hasToken) await checkRight(session, decider, call.pending, checked)
     await checkCall(session, callId, checked, { ...call, tools })
@@ -59,7 +60,10 @@ export async function checkedDecisions(
   return { suspension: session.suspension, decisions, records, decider, callIds }
 }
 
-/** What is kept of a decision; of other arguments a digest, where a secret keeps it from being guessed. */
+/**
+ * Returns the record of a decision. For edited arguments it contains a digest, but only with a secret, because
+ * otherwise the arguments could be guessed from it.
+ */
 async function recordOf({ agent }: SessionScope, { by }: Approver, decision: Decision): Promise<DecisionRecord> {
   const { secret } = agent.setup.approvals
   if ('deny' in decision) return { decision: 'denied', by }
@@ -68,14 +72,17 @@ async function recordOf({ agent }: SessionScope, { by }: Approver, decision: Dec
 }
 type DecisionRecord = Omit<ApprovalRecord, 'at'>
 
-/** A call that a decision may be for: one of this session, or one inside the sub-agent that such a call runs. */
+/** A call that can be decided: one of this session, or one of a sub-agent that such a call runs. */
 interface Decidable {
   outer: string
   inside: boolean
   pending: PendingCall
 }
 
-/** By the ids that `session.pending` shows. An id may hold a "/" itself: only where a sub-agent waits does it lead inside. */
+/**
+ * Returns the decidable calls by the ids in `session.pending`. An id may contain a "/" itself. It is a path only if a
+ * sub-agent is suspended.
+ */
 function decidableCalls({ history, suspension }: SessionScope): Map<string, Decidable[]> {
   const decidables = new Map<string, Decidable[]>()
   for (const part of history.pending())
@@ -142,7 +149,7 @@ function checkShape(callId: string, value: unknown): Decision {
   throw fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
 }
 
-/** Of a decision for a call inside a sub-agent the call that runs it is checked here; the rest is checked there. */
+/** Checks a decision. For a call of a sub-agent this checks only the outer call. The sub-agent checks the rest. */
 async function checkCall(
   session: SessionScope,
   callId: string,
@@ -175,7 +182,10 @@ async function checkCall(
   await checkTool(session, outer, record, { decision: inside ? { approve: true } : given, tools })
 }
 
-/** A call is decided by the rules of the agent that suspended it, and of no other one that shares its history or its secret. */
+/**
+ * Checks that this agent suspended the call, because its rules apply and not those of another agent with the same
+ * history or secret.
+ */
 function checkSuspender(session: SessionScope, callId: string, { agent }: SuspendedCall, denies: boolean): void {
   const suspender = session.suspenderOf(callId)
   const { name } = session.agent.setup
@@ -191,7 +201,7 @@ function checkSuspender(session: SessionScope, callId: string, { agent }: Suspen
     )
 }
 
-/** Who runs a call gives its result, and nobody else does. */
+/** Checks that a result comes from the client for the client's calls, and only for those. */
 function checkWho(callId: string, record: SuspendedCall | undefined, decision: Decision): void {
   const client = record?.client === true
   if (client === 'result' in decision) return

@@ -4,7 +4,7 @@ import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { beginKeepers } from './keepers.ts'
 
-/** Takes a session for an entry that is nobody's run: it has no key, and only its own waits to abort. */
+/** Acquires the session for an entry without a run. It has no key, and it can be aborted only through `waits`. */
 export async function beginEntry(scope: SessionScope, waits: AbortableWaits): Promise<void> {
   const beginning: BeginningRun = {
     get turnId() {
@@ -22,7 +22,7 @@ export async function beginEntry(scope: SessionScope, waits: AbortableWaits): Pr
   await beginKeepers(scope, beginning, waits)
 }
 
-/** The session as it stands, as an entry: of the history the part from an index on. */
+/** Returns the current session as an entry, with the history from an index on. */
 export function entryOf(scope: SessionScope, status: 'closed' | 'rewound', from: number): StoredTurn {
   const { version, name, clock } = scope.agent.setup
   const { history: messages, ...rest } = scope.snapshot(from)

@@ -3,12 +3,12 @@ import type { Turn } from '../rings/turn/turn.ts'
 import type { RunEvents } from '../rings/turn/turn-options.ts'
 import { isContentKind } from '../stream/chunk-kinds.ts'
 
-/** The events of a sub-agent's run: into its own stream, and with the path to it into that of the agent above. */
+/** Forwards the events of a sub-agent's run: to its own stream, and with its path to the parent's stream. */
 export class EventForwarder implements RunEvents {
   readonly #own: RunEvents
   readonly #parent: Turn
   readonly #agent: string
-  /** Where the sub-agent's run is, for chunks. */
+  /** The sub-agent's turn, which provides the location of chunks. */
   turn: Turn | undefined
 
   constructor(events: RunEvents, parent: Turn, agent: string) {

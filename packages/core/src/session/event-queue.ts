@@ -14,16 +14,16 @@ interface Taker {
 }
 
 /**
- * The events of a run until somebody takes them. While nobody reads, the run flows and adjacent text is merged; once
- * somebody does, a chunk that waits unread asks the provider to wait as well. Other events never wait. A reader who
- * leaves a chunk waiting for `silence` milliseconds counts as nobody, until the next read.
+ * Buffers the events of a run for its reader. Without a reader, the run continues and adjacent text is merged. With a
+ * reader, an unread chunk makes the provider wait. Other events never wait. A reader that leaves a chunk unread for
+ * `silence` milliseconds counts as gone until its next read.
  */
 export class EventQueue implements RunEvents {
   readonly #clock: Clock
   readonly #silence: number | false
   readonly #events = new Fifo<Event>()
   #takers: Fifo<Taker> | undefined
-  /** Whether a piece of an answer came. */
+  /** Whether a chunk of an answer has arrived. */
   begun = false
   #merged: Event | undefined
   #reading = false
@@ -31,7 +31,7 @@ export class EventQueue implements RunEvents {
   #closed = false
   #end: { error?: unknown } | undefined
   #room: { readonly promise: Promise<void>; readonly since: number; free(): void } | undefined
-  /** One timer for all waits of a run: most chunks wait for some microtasks alone. */
+  /** One timer for all waits of a run, because most chunks wait only a few microtasks. */
   #disarm: (() => void) | undefined
 
   constructor(clock: Clock, silence: number | false) {
@@ -50,21 +50,21 @@ export class EventQueue implements RunEvents {
     if (holds && isContentKind(event.type)) return this.#wait()
   }
 
-  /** No more events. With an error, the reader gets it after the last one. */
+  /** Ends the events. The reader gets the error, if there is one, after the last event. */
   finish(end: { error?: unknown }): void {
     this.#end = end
     this.#rest()
     this.#dismiss()
   }
 
-  /** Lifts the waiting for the reader. */
+  /** Stops waiting for the reader. */
   flow(): void {
     this.#flowing = true
     this.#rest()
     this.#free()
   }
 
-  /** The reader has left: what comes is dropped. */
+  /** The reader has left. Drops all events. */
   close(): void {
     this.#closed = true
     this.#events.clear()
@@ -91,7 +91,7 @@ export class EventQueue implements RunEvents {
     return 'error' in end && !this.#closed ? Promise.reject(end.error) : Promise.resolve(over)
   }
 
-  /** Nothing comes any more for those who wait for it. */
+  /** Ends the pending reads. */
   #dismiss(): void {
     for (let taker = this.#takers?.shift(); taker !== undefined; taker = this.#takers?.shift())
       this.#atEnd().then(taker.resolve, taker.reject)

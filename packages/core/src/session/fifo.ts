@@ -1,4 +1,4 @@
-/** First in, first out, in constant time: `shift()` of a long array moves all that is left. */
+/** A queue with constant-time `shift()`. `Array.shift()` moves all remaining items of a long array. */
 export class Fifo<T> {
   #items: (T | undefined)[] = []
   #head = 0
@@ -20,7 +20,7 @@ export class Fifo<T> {
   }
 
   shift(): T | undefined {
-    // The common case, a reader who keeps up: the array keeps its room.
+    // The common case is a reader that keeps up. `pop()` keeps the array's allocation.
     if (this.#head === 0 && this.#items.length < 2) return this.#items.pop()
     const item = this.#items[this.#head]
     this.#items[this.#head++] = undefined

@@ -3,9 +3,10 @@ import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 
 /**
- * Takes the session with each keeper, for a run or an entry. A run that is stored already ends it: the session is given back.
+ * Acquires the session from each keeper, for a run or an entry. If the run is already stored, releases the session and
+ * returns the stored run.
  *
- * @throws what a keeper throws, or the abort; the session is given back then
+ * @throws the error of a keeper or the abort reason, after the session was released
  */
 export async function beginKeepers(
   scope: SessionScope,
@@ -18,7 +19,7 @@ export async function beginKeepers(
   try {
     for (; begun < keepers.length; begun++) {
       const keeper = keepers[begun]
-      // One that takes the session in spite of the signal gives it back, unless another run has it by now.
+      // A keeper that acquires the session after the abort releases it, unless another run has it by now.
       const undo = () => (scope.beginnings === number ? keeper?.end?.(undefined) : undefined)
       const stored = await waits.until(keeper?.begin?.(run), undo)
       if (stored === undefined) continue
@@ -32,7 +33,7 @@ export async function beginKeepers(
   return undefined
 }
 
-/** A run was refused after the session had been taken for it. */
+/** Releases the session after a run was rejected. */
 export async function releaseKeepers({ keepers = [] }: SessionScope, begun = keepers.length): Promise<void> {
   for (const keeper of keepers.slice(0, begun)) await keeper.end?.(undefined)
 }

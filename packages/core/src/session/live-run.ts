@@ -13,7 +13,7 @@ import { followSignal } from '../seams/follow-signal.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
 
-/** What `steer` gets where nothing runs. */
+/** Returns the error for `steer` after the run has ended. */
 function notRunning(): AlliumError {
   return new AlliumError(
     'run.not_running',
@@ -21,27 +21,27 @@ function notRunning(): AlliumError {
   )
 }
 
-/** How a run has ended. */
+/** The outcome of a run. */
 export interface Settled {
   readonly error?: unknown
   readonly result?: RunResult
 }
 
-/** A run behind its AgentRun: its events, its turn while that lasts, its result. */
+/** The state of a run, for its AgentRun: its events, its turn while that runs, and its result. */
 export class LiveRun {
   readonly events: EventQueue
-  /** Where it stands among the runs of the agent. */
+  /** Its index among the agent's runs. */
   position = 0
   turn: Turn | undefined
   settled = false
-  /** Somebody awaits it, or reads its events. */
+  /** Whether the run is awaited or its events are read. */
   isObserved = false
-  /** Something came of it that a repetition would repeat: a piece of an answer, or a tool call. */
+  /** Whether a retry would repeat something: chunks of an answer or a tool call. */
   begun = false
   result: Promise<RunResult> | undefined
-  /** Its place in the queue of its session has come. */
+  /** Called when the run is first in the queue of its session. */
   front: (() => void) | undefined
-  /** What it waits for before its turn. */
+  /** Its waits before the turn starts. */
   waits: AbortableWaits | undefined
   #aborted: Error | undefined
   #release: (() => void) | undefined
@@ -57,7 +57,7 @@ export class LiveRun {
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)
   }
 
-  /** The turn begins; an abort that came before meets it at once. */
+  /** Starts the turn. An abort from before takes effect at once. */
   begin(turn: Turn): void {
     this.turn = turn
     if (this.#aborted !== undefined) turn.lifecycle.terminate('aborted', this.#aborted)
@@ -65,7 +65,7 @@ export class LiveRun {
     this.#steers = undefined
   }
 
-  /** Before the turn has begun, what comes waits for it. */
+  /** Delivers a message to the turn, or buffers it until the turn starts. */
   steer(steer: Steer): void {
     if (this.settled) return steer.fail(notRunning())
     if (this.turn !== undefined) return this.turn.steer(steer)
@@ -80,15 +80,15 @@ export class LiveRun {
     this.#aborted ??= error
     this.waits?.cancel.abort(this.#aborted)
   }
-  /** Until it settles, the signal aborts it. @throws AbortError where it has been aborted */
+  /** Aborts the run when the signal aborts, until the run settles. @throws AbortError if it has been aborted */
   follow(signal: AbortSignal | undefined): void {
     if (signal !== undefined) this.#release = followSignal(signal, (reason) => this.abort(reason))
     if (this.#aborted !== undefined) throw this.#aborted
   }
 
   /**
-   * The stream ends and the session is free. A failure that nobody awaits is not left unhandled.
-   * From here on nothing leads to the session: a run that somebody keeps does not keep the conversation.
+   * Ends the stream and frees the session. Silences a rejection that is not awaited.
+   * Drops all references to the session, so that a retained run does not keep the conversation in memory.
    */
   settle(end: Settled): void {
     this.settled = true

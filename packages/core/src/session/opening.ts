@@ -10,14 +10,15 @@ import type { SessionHost } from './session-host.ts'
 import { SharedWork } from './shared-work.ts'
 
 /**
- * The onion of a session: open from the first run, or open(), to close(). One with layers closes by itself where nothing
- * happens for `sessionIdle`, and opens again; without it, a session that nobody closes would never leave the agent.
+ * The onion of a session. It is open from open(), or the first run, to close(). If it has layers, it closes after
+ * `sessionIdle` without activity, and opens again when needed. Otherwise a session that is never closed would stay in
+ * the agent forever.
  */
 export class Opening {
   ready = false
-  /** Whether it has been open before now. */
+  /** Whether it has ever been open. */
   reached = false
-  /** What comes before its layers, once: reads a fork, and gives what begins with it. */
+  /** Runs before the layers, once. Loads the snapshot of a fork and returns a function that restores it. */
   before: (() => Promise<() => void>) | undefined
   readonly #host: SessionHost
   readonly #scope: SessionScope
@@ -37,12 +38,15 @@ export class Opening {
     )
   }
 
-  /** After a failure it may be tried again. @param by cancels the wait; the last one who leaves abandons the opening */
+  /**
+   * Opens the session. After a failure it can be called again. @param by cancels this wait. When the last caller has
+   * cancelled, the opening is abandoned.
+   */
   open(by?: Cancel): Promise<void> {
     return this.ready ? Promise.resolve() : this.#work.join(by)
   }
 
-  /** Opens without waiting, where there is nothing to wait for; tells whether it is open. */
+  /** Opens synchronously if there is nothing to wait for. Returns whether it is open. */
   openAtOnce(): boolean {
     if (this.ready) return true
     if (
@@ -56,13 +60,13 @@ export class Opening {
     return true
   }
 
-  /** Something goes on: it stays open. */
+  /** Stops the idle timer, because there is activity. */
   stir(): void {
     this.#disarm?.()
     this.#disarm = undefined
   }
 
-  /** Nothing goes on any more. */
+  /** Starts the idle timer, because the activity has ended. */
   rest(): void {
     this.stir()
     const { clock, sessionIdle } = this.#scope.agent.setup

@@ -11,17 +11,18 @@ import type { ToolExecution } from '../tool/tool.ts'
 export interface SessionOptions<C = RegisteredContext, P = RegisteredPrincipal> {
   /** @default a new random id */
   id?: string | undefined
-  /** Who acts: tenant, user, roles. Checked by the agent's `principal` schema. */
+  /** The acting principal: tenant, user, roles. Checked by the agent's `principal` schema. */
   principal?: P | undefined
   /** The application's runtime context. Checked by the agent's `context` schema. */
   context?: C | undefined
-  /** The session's scratch record. */
+  /** A record for arbitrary data, for the lifetime of the session. */
   metadata?: Record<string, unknown> | undefined
-  /** What a run does while another one is under way: fail with `session.busy`, or wait. @default the agent's */
+  /** What a run does while another one is running: reject with `session.busy`, or wait. @default the agent's */
   busy?: 'reject' | 'queue' | undefined
   /**
-   * The context of the tool that runs this session as a sub-agent's: principal and context default to its own, layers with
-   * `inherit` stand around this agent's, usage adds up, events go into its run with a `path`. `delegate()` sets it.
+   * The context of the tool that runs this session as a sub-agent's. Principal and context default to the tool's.
+   * Layers with `inherit` wrap this agent's layers, usage is added up, and events go to the parent run with a `path`.
+   * `delegate()` sets it.
    */
   parent?: ToolExecution | undefined
 }
@@ -32,48 +33,51 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
   /** The runtime context of this run. @default the session's */
   context?: C | undefined
   model?: ModelRef | undefined
-  /** Merged over the agent's. */
+  /** Model settings for this run, merged over the agent's. */
   settings?: Settings | undefined
-  /** Layers for this run, inside the agent's own: turn, model and tool hooks, no state. */
+  /** Layers for this run, inside the agent's own. They may have turn, model and tool hooks, but no state. */
   use?: readonly Usable[] | undefined
-  /** What the answer must be, as a schema: types and checks `result.output`. */
+  /** The schema of the answer. It types and validates `result.output`. */
   output?: O | undefined
   maxSteps?: number | undefined
   /**
-   * Tools that whoever began the run executes: such a call passes the layers, then waits, and goes on with
+   * Tools that the client runs. A call of one passes through the layers and is then suspended, until
    * `resume({ [callId]: { result } })`. @default those of the run that it resumes
    */
   clientTools?: readonly ToolDef[] | undefined
   /**
-   * Whether another attempt of a model call may take back, with `model:reset`, chunks that have reached the reader. With
-   * `refuse` its next() rejects with `stream.reset`. @default 'allow'
+   * Whether a retry of a model call may take back chunks that have reached the reader, with `model:reset`. With
+   * `refuse`, next() rejects with `stream.reset`. @default 'allow'
    */
   resets?: 'allow' | 'refuse' | undefined
-  /** Milliseconds that the provider waits for a reader who takes nothing more. @default the agent's */
+  /**
+   * How long the run pauses when its reader stops reading, in milliseconds. After that the run continues and buffers
+   * its events. @default the agent's
+   */
   readerSilence?: number | false | undefined
-  /** A repeated run with the same key gives the run that it first started; with another input it is `run.key_reused`. */
+  /** A repeated run with the same key returns the first run. With a different input it rejects with `run.key_reused`. */
   idempotencyKey?: string | undefined
   /**
-   * The id of its turn: a run that was cut off is started again under its own. One that is stored as ended is answered from the
-   * store. A text of 1 to 512 characters. @default made of the session's id
+   * The id of the turn. Use the same id to restart a run that was cut off. If the store has the ended run, it is
+   * returned from there. A text of 1 to 512 characters. @default derived from the session's id
    */
   turnId?: string | undefined
-  /** What keeps its steps, so that they are not done again where it is started again; sub-agents have it, too. @default the agent's */
+  /** Records the steps of the run, so that a restart does not repeat them. Sub-agents use it too. @default the agent's */
   journal?: Journal | undefined
-  /** Gets a promise of the run's whole completion, deferred work included, for hosts that stop early. */
+  /** Gets a promise of the run's completion, including deferred work, for hosts that may stop the process early. */
   waitUntil?(completion: Promise<unknown>): void
 }
 
-/** What a run that resumes takes besides. */
+/** Options for a run that resumes. */
 export interface ResumeOptions<C = RegisteredContext, O extends OutputOption | undefined = undefined>
   extends RunOptions<C, O> {
-  /** Who decides: a principal with a user, as your server has verified it. @default the principal of the session */
+  /** The approver: a principal with a user, as verified by your server. @default the principal of the session */
   decider?: RegisteredPrincipal
 }
 
 /** Options of `session.fork()`. */
 export interface ForkSessionOptions {
-  /** A turn that has ended. @default what there is now */
+  /** A turn that has ended. @default the current state */
   at?: string | undefined
   /** The new session's id. @default a new random id */
   id?: string | undefined
@@ -120,7 +124,8 @@ const beside = { 'tenantId userId user': 'Give it as the principal: { principal:
 /** @throws AlliumError `run.options` */
 export function checkSessionOptions(options: object): void {
   const { id, sessionId } = (options ?? {}) as { id?: unknown; sessionId?: unknown }
-  // Its name in events and contexts: with another `id`, or none, it would be lost.
+  // In events and contexts the option is called `sessionId`. It is accepted only next to an equal `id`, because it
+  // would be ignored otherwise.
   const known = sessionId !== undefined && sessionId === id ? { ...ofSession, sessionId: true as const } : ofSession
   checkOptions(options, known, 'A session', 'run.options', beside)
 }
@@ -154,7 +159,7 @@ export function checkRewindOptions(options: unknown): void {
   checkOptions(options, ofRewind, 'rewind()', 'run.options', { 'at turnId': 'The turn is given as { to }.' })
 }
 
-/** Turn ids go into keys of stores, too. */
+/** Turn ids are also part of store keys. */
 function isTurnId(given: unknown): boolean {
   return typeof given === 'string' && given.length > 0 && given.length <= 512 && isPrintable(given)
 }

@@ -5,8 +5,8 @@ import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { LiveRun } from './live-run.ts'
 
 /**
- * Says in the log that a run failed, where nobody awaits it or reads it by the next macrotask, as Node does of promises.
- * What was thrown, and its cause, may hold secrets: their class, code and cleaned message are told, and never a stack.
+ * Logs a failed run if it is not awaited or read by the next macrotask, like Node does for promises. The error and its
+ * cause may contain secrets, so only their class, code and cleaned message are logged, never a stack.
  */
 export function reportUnhandled(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
   if (run.isObserved || fieldOf(error, 'name') === 'AbortError') return

@@ -8,9 +8,9 @@ import { beginEntry, entryOf } from './entry.ts'
 import { releaseKeepers } from './keepers.ts'
 
 /**
- * The session goes back to what it was after a turn, here and where it is stored: as an entry that cuts the history.
+ * Restores the session to its state after a turn. In the store, this is an entry that truncates the history.
  *
- * @throws AlliumError `session.unknown_turn`, or what the store throws; nothing has changed then
+ * @throws AlliumError `session.unknown_turn`, or the store's error; nothing has changed then
  */
 export async function rewind(scope: SessionScope, turnId: string, waits: AbortableWaits): Promise<void> {
   await beginEntry(scope, waits)
@@ -34,7 +34,7 @@ export async function rewind(scope: SessionScope, turnId: string, waits: Abortab
 }
 
 /**
- * The session as it was after a turn that ended here, or that is stored.
+ * Returns the session as it was after a turn, from this process or from the store.
  *
  * @throws AlliumError `session.unknown_turn`
  */
@@ -48,7 +48,10 @@ export async function snapshotAt(scope: SessionScope, turnId: string): Promise<S
   return scope.snapshotAt(turnId)
 }
 
-/** Undefined for a turn that has not ended, and for one that was rewound: the history has other messages in its place. */
+/**
+ * Returns undefined for a turn that has not ended, or that was rewound, because the history then has other messages in
+ * its place.
+ */
 function snapshotAfter(
   { status, from, messages, rest: { state, turnCount } }: StoredTurn,
   history: readonly Message[],

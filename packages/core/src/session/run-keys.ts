@@ -6,17 +6,17 @@ import { requestOf, type Task } from './task.ts'
 
 interface Known {
   readonly run: AgentRun
-  /** The fingerprint of what it was asked. */
+  /** The fingerprint of the request. */
   readonly fingerprint: string
   settled: boolean
 }
 
-/** The runs of an agent by idempotency key: who asks again, with whichever object of the session, gets the run of that key. */
+/** The runs of an agent by idempotency key. A repeated request gets the run of its key, through any object of the session. */
 export class RunKeys {
   readonly #runs = new Map<string, Known>()
   readonly #most: number
 
-  /** @param most runs that are known at most, those under way not counted */
+  /** @param most the maximum number of runs to remember, without running ones */
   constructor(most = 1000) {
     this.#most = most
   }
@@ -30,7 +30,7 @@ export class RunKeys {
     if (this.#runs.size > this.#most) this.#dropOldest()
   }
 
-  /** @param counts whether the run is the one of its key from now on, so that it is not repeated */
+  /** @param counts whether the run is final for its key, so that it is not repeated */
   settle(session: SessionScope, key: string, counts: boolean): void {
     const name = nameOf(session, key)
     const known = this.#runs.get(name)
@@ -52,17 +52,17 @@ function nameOf(session: SessionScope, key: string): string {
   return JSON.stringify([sessionKeyOf({ sessionKey: session.key }), key])
 }
 
-/** Tells what runs are asked apart, at once, and keeps nothing of it. */
+/** Returns a synchronous fingerprint of a run's request, which stores nothing of the request. */
 export function fingerprintOf<C>(task: Task<C>): string {
   try {
     return hashOf(canonicalJson(requestOf(task)))
   } catch {
-    // Such a run is refused.
+    // Such a run is rejected.
     return ''
   }
 }
 
-/** 53 bits: cyrb53. */
+/** A 53-bit hash: cyrb53. */
 function hashOf(text: string): string {
   let [a, b] = [0xdeadbeef, 0x41c6ce57]
   for (let i = 0; i < text.length; i++) {

@@ -7,34 +7,37 @@ import type { SessionKey } from '../seams/session-store.ts'
 import type { RunKeys } from './run-keys.ts'
 
 export interface Abortable {
-  /** Where it stands among those that run. */
+  /** Its index among the running ones. */
   position: number
   abort(reason: unknown): void
 }
 
-/** What a session asks of its agent. */
+/** The agent's interface for its sessions. */
 export interface SessionHost {
   readonly scope: AgentScope
-  /** init() has ended well. */
+  /** Whether init() has succeeded. */
   readonly ready: boolean
-  /** The runs that were given an idempotency key. */
+  /** The runs with an idempotency key. */
   readonly keys: RunKeys
   /** The name of a layer that restores sessions when they open, if there is one. */
   readonly keeper: string | undefined
   init(by?: Cancel): Promise<void>
-  /** Why no run may start now, if none may. */
+  /** Returns the error if no run may start now. */
   refusal(): Error | undefined
-  /** The agent's onion with a run's own layers inside it, and one inside these. */
+  /** Returns the agent's onion with the layers of a run inside it, and `inner` inside those. */
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
-  /** How a stored text is read. */
+  /** Returns the transform from a stored text to the text that the reader sees. */
   showing(key: SessionKey): Promise<DisplayTransform>
   checkContext(context: unknown): unknown
   checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string
-  /** A session with layers of its own has opened, and must be closed. @throws AlliumError `agent.disposed` where nobody would */
+  /**
+   * A session with layers has opened and has to be closed. @throws AlliumError `agent.disposed` if the agent would not
+   * close it
+   */
   opened(session: { close(): Promise<void> }): void
   closed(session: { close(): Promise<void> }): void
-  /** A run began, or has settled with its deferred work. */
+  /** A run started, or settled including its deferred work. */
   started(run: Abortable): void
   settled(run: Abortable): void
 }

@@ -43,7 +43,7 @@ import { delegated, isRestartable, outputOf, type Prepared, prepare, type Task, 
 
 const ofCheck = { decider: true } as const
 
-/** One conversation with an agent: its history and state, and one turn at a time. */
+/** One conversation with an agent: its history, its state, and one turn at a time. */
 export class Session<S = State, C = RegisteredContext, K extends CallTypes = CallTypes> {
   readonly id: string
   readonly #scope: SessionScope
@@ -51,11 +51,11 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   readonly #onBusy: 'reject' | 'queue'
   readonly #opening: Opening
   #closing: Promise<void> | undefined
-  /** The runs that were accepted and have not settled, in their order: the first one runs, the others wait. */
+  /** The accepted runs that have not settled, in order. The first one runs, and the others wait. */
   readonly #runs: LiveRun[] = []
   #deferred: Promise<void> | undefined
 
-  /** Made by `agent.session()`. */
+  /** Use `agent.session()` instead. */
   constructor(host: SessionHost, scope: SessionScope, busy: 'reject' | 'queue') {
     this.id = scope.id
     this.#host = host
@@ -64,11 +64,14 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     this.#opening = new Opening(host, scope, this)
   }
 
-  /** Where it is kept, in stores and event logs. No session of another agent, owner or tenant has this key. */
+  /** The key of the session in stores and event logs. It is unique across agents, owners and tenants. */
   get key(): SessionKey {
     return { ...this.#scope.key }
   }
-  /** @throws AlliumError `session.not_open`, as state, pending, snapshot() and fork() do, before a stored session was opened */
+  /**
+   * @throws AlliumError `session.not_open` if a stored session has not been opened. The same applies to state, pending,
+   * snapshot() and fork().
+   */
   get history(): ReadonlyHistory {
     return this.#known().history.view
   }
@@ -76,25 +79,26 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return this.#known().state.view as S
   }
   /**
-   * Tool calls of this agent that wait for a decision: those of the last answer without a result. Of an agent with `approvals.mayDecide` as
-   * the model made them, without their tokens: those are for who may decide, from `pendingFor()`.
+   * This agent's pending tool calls: the calls of the last answer without a result. With `approvals.mayDecide`, they
+   * are shown as the model made them and without tokens. Approvers get the tokens from `pendingFor()`.
    */
   get pending(): readonly K['pending'][] {
     return this.#known().pending
   }
 
   /**
-   * The calls that wait which somebody may approve, with their tokens and true values: by the agent's `approvals.mayDecide`;
-   * without it all of them, for the owner of the session. In other tenants there are none.
+   * Returns the pending calls that a principal may approve, with their tokens and true values. The agent's
+   * `approvals.mayDecide` decides. Without it, the owner of the session gets all calls. For principals of other tenants
+   * the list is empty.
    */
   async pendingFor(principal: RegisteredPrincipal): Promise<K['pending'][]> {
     return decidable(this.#known(), this.#host.checkPrincipal(principal))
   }
 
   /**
-   * Checks decisions as `resume()` does, and uses none of them: before they are kept for a run that comes later.
+   * Validates decisions like `resume()`, without using them. For servers that queue decisions for a later run.
    *
-   * @returns the ids of the calls of this session that they are for; of those inside a sub-agent the call that runs it
+   * @returns the ids of the session's calls that they apply to; for calls of a sub-agent, the id of the outer call
    * @throws AlliumError `approval.*`
    */
   async checkDecisions(
@@ -109,7 +113,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return [...(await checkedDecisions(scope, decisions, by, tools)).callIds]
   }
 
-  /** Starts a turn at once. Failures reject the run; nothing is thrown here. Calls that wait are closed as not approved. */
+  /** Starts a turn. Pending calls are closed as not approved. Never throws; the run rejects on failure. */
   run<O extends OutputOption | undefined = undefined>(
     input: Input,
     options: RunOptions<C, O> = {},
@@ -118,11 +122,12 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   /**
-   * Goes on with a turn that waits: a run of its own in which the decided calls run. Those left undecided go on waiting.
+   * Resumes a suspended turn, as a new run in which the decided calls run. Undecided calls stay pending.
    *
-   * @param decisions by call id: `{ approve: true }`, `{ deny: 'why' }` or `{ args }`, with the call's `token` where the agent signs
-   * @param options.decider who decides, as your server has verified him @default the principal of the session
-   * @throws (the run) AlliumError `approval.*`, and nothing has changed
+   * @param decisions by call id: `{ approve: true }`, `{ deny: 'why' }` or `{ args }`, with the call's `token` if the
+   * agent signs
+   * @param options.decider the approver, as verified by your server @default the principal of the session
+   * @throws (the run) AlliumError `approval.*`; nothing has changed then
    */
   resume<O extends OutputOption | undefined = undefined>(
     decisions: Readonly<Record<string, Decision>>,
@@ -132,10 +137,11 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   /**
-   * A session of its own that begins with what this one had after a turn. Calls that wait are closed there as not approved.
+   * Returns a new session that starts from this one's state after a turn. Pending calls are closed in it as not
+   * approved.
    *
-   * @param options.at a turn that has ended. Where another process has run it, it is read from the store as the fork opens,
-   * with `open()` or its first run, which then fails where the store does not have it @default what there is now
+   * @param options.at a turn that has ended. If another process ran it, the fork loads it from the store on `open()` or
+   * its first run, which fails if the store does not have the turn. @default the current state
    * @throws AlliumError `session.unknown_turn`
    */
   fork(options: ForkSessionOptions = {}): Session<S, C, K> {
@@ -156,10 +162,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   /**
-   * Goes back to what the session was after a turn: later messages, state and calls that wait are gone, here and where it is
-   * stored. What was spent, recorded and approved stays so.
+   * Restores the session to its state after a turn. Later messages, state and pending calls are removed, here and in
+   * the store. Usage, records and used approvals stay.
    *
-   * @param options.to a turn that has ended, here or in another process that stored it
+   * @param options.to a turn that has ended, in this process or in another one that stored it
    * @throws AlliumError `session.unknown_turn`, `session.busy` while a turn runs; nothing has changed then
    */
   async rewind(options: { to: string }): Promise<void> {
@@ -181,31 +187,34 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     }
   }
 
-  /** Opens the session's onion; the first run does it by itself. */
+  /** Opens the session's onion. The first run does this automatically. */
   async open(): Promise<void> {
     if (this.#closing !== undefined) throw this.#closed()
     await this.#opening.open()
     this.#rest()
   }
 
-  /** All that outlives the process, as plain data: history, persistent state, what waits for a decision. */
+  /** Returns everything that outlives the process, as plain data: history, persistent state and suspended calls. */
   snapshot(): Snapshot {
     return this.#known().snapshot()
   }
 
-  /** Goes on from a snapshot. @throws AlliumError `history.invalid`, `state.invalid`, and nothing has changed; `session.busy` while a turn runs */
+  /**
+   * Restores a snapshot. @throws AlliumError `history.invalid`, `state.invalid`, and nothing has changed;
+   * `session.busy` while a turn runs
+   */
   restore(snapshot: Snapshot): void {
     if (this.#runs.length > 0) throw this.#isBusy('Await it before restore().')
     this.#scope.restore(snapshot)
     this.#opening.reached = true
   }
 
-  /** Aborts the run that goes on now, also where its turn has not begun yet. Those that wait behind it go on. */
+  /** Aborts the current run, even if its turn has not started. Queued runs continue. */
   abort(reason?: unknown): void {
     this.#runs[0]?.abort(reason)
   }
 
-  /** Waits for the running turn, then runs the rest of every session layer. A second call waits for the first. */
+  /** Waits for all accepted runs, then runs the rest of every session layer. A second call returns the same promise. */
   close(): Promise<void> {
     this.#closing ??= this.#close()
     return this.#closing
@@ -214,7 +223,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return this.close()
   }
 
-  /** The session once it is what its store says, so that nobody takes a stored session for an empty one. */
+  /** Returns the scope if it has been loaded from the store, so that a stored session is never mistaken for an empty one. */
   #known(): SessionScope {
     const { keeper } = this.#host
     const { ownId, agent } = this.#scope
@@ -286,7 +295,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return new AlliumError('session.busy', what, { details: { sessionId: this.id } })
   }
 
-  /** The run is the last one of the session now. */
+  /** Adds the run to the end of the session's queue. */
   #accept(run: LiveRun): AbortableWaits {
     this.#runs.push(run)
     this.#opening.stir()
@@ -294,7 +303,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return run.waits
   }
 
-  /** The run has settled: the one behind it is the first. */
+  /** Removes a settled run and starts the next one. */
   #leave(run: LiveRun): void {
     const position = this.#runs.indexOf(run)
     if (position !== -1) this.#runs.splice(position, 1)
@@ -360,7 +369,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return entered
   }
 
-  /** Throws where the run's options are refused; nothing has changed then. */
+  /** Enters the turn. Throws if the run's options are invalid; nothing has changed then. */
   #enter(run: LiveRun, task: Task<C>, prepared: Prepared): Promise<RunResult> {
     const output = outputOf(task, this.#scope)
     const turn = turnOf(task, this.#scope, this.#host, { prepared, events: run.events, output })
@@ -369,7 +378,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
   }
 
-  /** The run of its key was stored: it ends as that did. */
+  /** Answers a run whose key was stored: it ends like the stored run. */
   #answered(run: LiveRun, task: Task<C>, stored: StoredTurn, show: DisplayTransform): RunResult {
     const text = show(stored.answer ?? '')
     emitStored(run.events, this.#scope, stored, text)
@@ -378,7 +387,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return result
   }
 
-  /** What there is of a run whose turn has not begun. */
+  /** Returns the partial state of a run whose turn has not started. */
   #nothing({ partial }: LiveRun): Partial {
     return { ...partial, sessionId: this.id }
   }
@@ -389,12 +398,12 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return Promise.reject(error)
   }
 
-  /** The session is free for its next run; it closes only when deferred work has ended too. */
+  /** Settles a run and frees the session for the next one. The session closes only after the deferred work has ended too. */
   #settle(run: LiveRun, { options }: Task<C>, end: Settled): void {
     const key = keyWithin(options)
     const deferred = run.turn?.startedFinalizers?.deferred
     run.settle(end)
-    // A session that is stored knows its keys itself, in every process, until it is deleted.
+    // A stored session knows its keys itself, in every process, until it is deleted.
     const isRemembered = this.#host.keeper === undefined && (!('error' in end) || run.begun)
     if (key !== undefined) this.#host.keys.settle(this.#scope, key, isRemembered)
     if ('error' in end) reportUnhandled(run, end.error, this.#scope)
@@ -412,18 +421,21 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     this.#rest()
   }
 
-  /** From now on the session is idle, if nothing runs, waits or is deferred. */
+  /** Starts the idle timer, unless there are runs or deferred work. */
   #rest(): void {
     if (this.#runs.length === 0 && this.#deferred === undefined) this.#opening.rest()
   }
 }
 
-/** The key that finds a run of this process. A run with a journal is begun again by who has it: what this process began before is lost. */
+/**
+ * Returns the key to look up a run in this process. A run with a journal is restarted by its host, so an earlier run of
+ * this process is lost.
+ */
 function keyWithin({ idempotencyKey, journal }: Pick<RunOptions, 'idempotencyKey' | 'journal'>): string | undefined {
   return journal === undefined ? idempotencyKey : undefined
 }
 
-/** Whether turns of other processes can be read. */
+/** Whether turns of other processes can be loaded. */
 function canFind({ keepers = [] }: SessionScope): boolean {
   return keepers.some((keeper) => keeper.find !== undefined)
 }
@@ -441,7 +453,7 @@ function optionFault(options: object, resumes: boolean): AlliumError | undefined
   }
 }
 
-/** The turn that an error tells of: one that failed before, whose key was used again. */
+/** Returns the turn id from an error, if the error is that of an earlier run with the same key. */
 function partialTurn(error: unknown): string | undefined {
   return (error as { partial?: Partial } | undefined)?.partial?.turnId
 }

@@ -8,26 +8,29 @@ interface Current {
   done: boolean
 }
 
-/** Work that several callers wait for, such as opening a session. It is abandoned when the last of them has left; the next one begins it anew. */
+/**
+ * Work that several callers wait for, such as opening a session. It is abandoned when the last caller cancels. The next
+ * caller starts it again.
+ */
 export class SharedWork {
   readonly #work: (waits: AbortableWaits, done: () => void) => Promise<void>
   readonly #report: (error: unknown) => void
   #current: Current | undefined
-  /** Abandoned work that still winds up. */
+  /** Abandoned work that is still unwinding. */
   #winding: Promise<void> | undefined
 
-  /** @param work calls `done` in the step from which it cannot be abandoned any more */
+  /** @param work calls `done` when it can no longer be abandoned */
   constructor(work: (waits: AbortableWaits, done: () => void) => Promise<void>, report: (error: unknown) => void) {
     this.#work = work
     this.#report = report
   }
 
-  /** While it goes on, and once it has succeeded. */
+  /** The promise of the work, while it runs and after it has succeeded. */
   get promise(): Promise<void> | undefined {
     return this.#current?.promise
   }
 
-  /** @param by cancels this wait alone; without it the caller waits until the end */
+  /** @param by cancels only this wait; without it the caller waits until the end */
   join(by?: Cancel): Promise<void> {
     this.#current ??= this.#begin()
     const current = this.#current
@@ -51,12 +54,12 @@ export class SharedWork {
     })
   }
 
-  /** Ends it for all who wait, if it still goes on. */
+  /** Abandons the work for all callers, if it is still running. */
   abandon(reason: unknown): void {
     if (this.#current !== undefined) this.#abandon(this.#current, reason)
   }
 
-  /** The next caller begins it anew. */
+  /** Makes the next caller start the work again. */
   forget(): void {
     this.#current = undefined
   }

@@ -5,11 +5,11 @@ import { checkMessage } from '../messages/check-messages.ts'
 import { copyMessage } from '../messages/copy-message.ts'
 import type { FilePart, ImagePart, Message, TextPart } from '../messages/message.ts'
 
-/** What `run.steer()` takes: what a user says. */
+/** The input of `run.steer()`: a user message. */
 export type SteerInput = string | readonly (TextPart | ImagePart | FilePart)[] | (Message & { role: 'user' })
 
 export interface SteerOptions {
-  /** What the events of the run name it by. @default an id of the turn's own */
+  /** The id in the run's events. @default an id of the turn */
   id?: string | undefined
 }
 
@@ -25,7 +25,7 @@ export function checkSteerOptions(options: SteerOptions): SteerOptions {
   return { id }
 }
 
-/** The message as a copy that the run owns. @throws AlliumError `run.options` */
+/** Returns a copy of the message. @throws AlliumError `run.options` */
 export function toSteered(input: SteerInput): Message {
   const given: unknown = typeof input === 'string' || Array.isArray(input) ? { role: 'user', content: input } : input
   try {

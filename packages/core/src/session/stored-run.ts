@@ -11,7 +11,7 @@ import type { StoredTurn } from '../seams/session-store.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 
-/** The stream of a run that was answered from the store: the text of its answer at once, and its end. */
+/** Emits the stream of a run that was answered from the store: its text at once, and its end. */
 export function emitStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): void {
   const { turnId, usage, reason, rest } = stored
   if (text !== '') void events.push({ type: 'text-delta', delta: text })
@@ -24,10 +24,10 @@ export function emitStored(events: RunEvents, scope: SessionScope, stored: Store
 }
 
 /**
- * What a stored run came to, as it ended.
+ * Returns the result of a stored run.
  *
  * @param text its answer, as the reader sees it
- * @throws what it ended with, where it was aborted, failed or interrupted
+ * @throws the error that it ended with, if it was aborted, failed or interrupted
  */
 export function storedResult(stored: StoredTurn, scope: SessionScope, text: string): RunResult {
   const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
@@ -51,7 +51,7 @@ export function storedResult(stored: StoredTurn, scope: SessionScope, text: stri
   return result
 }
 
-/** Calls of a run that still wait. */
+/** Returns the calls of the run that are still pending. */
 function pendingOf({ turnId }: StoredTurn, scope: SessionScope): PendingCall[] {
   return scope.suspension?.turnId === turnId ? scope.pending : []
 }
@@ -75,7 +75,7 @@ function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
       'run.interrupted',
       `The run "${turnId}" of this key was interrupted, because its process was lost. The history has its work so far. Use another key to run again.`,
     )
-  // Errors of other libraries have codes of other forms, such as ECONNREFUSED.
+  // Error codes of other libraries have other formats, such as ECONNREFUSED.
   const known = /^[a-z]+\.[a-z_]+$/.test(code ?? '') ? (code as ErrorCode) : 'run.failed'
   return new AlliumError(known, `The run "${turnId}" of this key has failed: ${reason}`)
 }

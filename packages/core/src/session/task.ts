@@ -26,15 +26,15 @@ import { beginKeepers, releaseKeepers } from './keepers.ts'
 import type { ResumeOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
 
-/** What a run is to do: answer an input, or go on from decisions. */
+/** The work of a run: an input to answer, or decisions to resume with. */
 export interface Task<C> {
   readonly input: Input
-  /** Undefined for a run of its own. */
+  /** Undefined for a run that does not resume. */
   readonly decisions: unknown
   readonly options: ResumeOptions<C, OutputOption | undefined>
 }
 
-/** How the answer of a run gets into its form, if it has one. */
+/** Returns the plan for structured output, if the run has the option `output`. */
 export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | undefined {
   const { output } = task.options
   if (output === undefined) return undefined
@@ -45,7 +45,7 @@ export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | un
   return plan
 }
 
-/** The turn of a run: its input, and what the run's options say. Calls that wait are given up, unless it resumes them. */
+/** Creates the turn of a run from its input and options. Discards suspended calls, unless the run resumes them. */
 export function turnOf<C>(
   { input, options }: Task<C>,
   scope: SessionScope,
@@ -87,7 +87,7 @@ export function turnOf<C>(
   return turn
 }
 
-/** What a run begins with that is stored, or that resumes; `stored` is the run that its key stands for. */
+/** The result of `prepare`, for a run that is stored or resumes. `stored` is the earlier run with the same key. */
 export interface Prepared {
   readonly resume?: Resume | undefined
   readonly storedAs?: StoredAs | undefined
@@ -96,7 +96,7 @@ export interface Prepared {
 }
 type StoredAs = NonNullable<Turn['options']['storedAs']>
 
-/** Before a run that is stored, or that resumes: the session is taken, then the decisions are checked. */
+/** Prepares a run that is stored or resumes: acquires the session, then checks the decisions. */
 export async function prepare<C>(
   task: Task<C>,
   scope: SessionScope,
@@ -146,7 +146,7 @@ export async function prepare<C>(
   }
 }
 
-/** @throws AlliumError `run.key_reused` for a run of another agent that shares the history */
+/** @throws AlliumError `run.key_reused` if the stored run belongs to another agent with the same history */
 function checkRunner({ agent, id }: SessionScope, stored: StoredTurn, key: string | undefined): void {
   if (agent.isNamed(stored.agent)) return
   const what = key === undefined ? `id "${stored.turnId}"` : `key "${key}"`
@@ -157,12 +157,15 @@ function checkRunner({ agent, id }: SessionScope, stored: StoredTurn, key: strin
   )
 }
 
-/** That of the run, of the agent, or of the one that runs it as a sub-agent. */
+/** Returns the journal of the run, of the agent, or of the parent agent. */
 function journalOf<C>({ journal }: Task<C>['options'], scope: SessionScope): Journal {
   return journal ?? scope.journal
 }
 
-/** Whether a journal keeps when the run began: it was given its id or its journal, or is part of one that was. */
+/**
+ * Whether a journal records the start of the run. This is the case if the run was given an id or a journal, or belongs
+ * to such a run.
+ */
 export function isRestartable<C>(options: Task<C>['options'], scope: SessionScope): boolean {
   const isGiven = options.turnId !== undefined || options.journal !== undefined
   return (isGiven || scope.parent?.$turn.options.began !== undefined) && !isDirect(journalOf(options, scope))
@@ -177,7 +180,10 @@ async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope
   return { at: await journal.step(`${turnId}:start`, begin, () => {}), before }
 }
 
-/** The tools of a run: the agent's, and those that the client runs. @throws AlliumError `tool.duplicate`, `tool.invalid` */
+/**
+ * Returns the tools of a run: the agent's and the client's. @throws AlliumError `run.options`, `tool.duplicate`,
+ * `tool.invalid`
+ */
 export function toolsOf<C>(
   { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,
   { agent, suspension }: SessionScope,
@@ -197,7 +203,10 @@ export function toolsOf<C>(
   return { tools: agent.tools.with(clientTools.map((def) => clientTool(def, agent))), clientTools }
 }
 
-/** What stands for the same again: its key or its id, and the digest of what is asked. */
+/**
+ * Returns the identity of a run for repeated requests: its key, and the digest of its request. Undefined without a key
+ * or an id.
+ */
 async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
@@ -205,8 +214,8 @@ async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
 }
 
 /**
- * What the key of a run stands for: its input or decisions and, where the request brings them, the tools of the client and the form
- * of the answer.
+ * Returns the request that the key of a run identifies: its input or decisions and, if given, the client tools and the
+ * output format.
  *
  * @throws AlliumError `message.invalid`, `run.options`
  */
@@ -216,7 +225,7 @@ export function requestOf<C>({ decisions, input, options: { clientTools, output 
   return { asked: request, clientTools, form: output === undefined ? undefined : formOf(output) }
 }
 
-/** The task with its input as the layers leave it that it inherits from the agents above. */
+/** Passes the task's input through the layers that it inherits from parent agents, and returns the new task. */
 export async function delegated<C>(task: Task<C>, scope: SessionScope): Promise<Task<C>> {
   const steps = inheritedInputs(scope)
   if (steps.length === 0 || task.decisions !== undefined) return task

@@ -4,23 +4,23 @@ import { messageOf } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { isReservedKey } from '../messages/json.ts'
 
-/** One key of the session's state, as a layer declares it. */
+/** One key of the session's state, as declared by a layer. */
 export interface StateField<T> {
-  /** Where the key begins: a value, cloned for each session, or a function that makes one. */
+  /** The initial value, cloned for each session, or a function that returns it. */
   default: T | (() => T)
-  /** Combines the value with what is written. It must be synchronous and leave `previous` as it is. Without one the last write wins. */
+  /** Combines the old value with a write. It must be synchronous and must not change `previous`. Without a reducer, the last write wins. */
   reducer?(previous: NoInfer<T>, delta: NoInfer<T>): NoInfer<T>
-  /** `turn`: back to its default at the start of each turn. @default 'session' */
+  /** `turn` resets the key to its default at the start of each turn. @default 'session' */
   scope?: 'session' | 'turn'
-  /** Whether a SessionStore keeps it. @default true */
+  /** Whether a SessionStore stores it. @default true */
   persist?: boolean
-  /** What the value must be after each write; synchronous. */
+  /** Checks the value after each write. Must be synchronous. */
   schema?: StandardSchemaV1
 }
 
 const ofField: KeysOf<StateField<unknown>> = { default: true, reducer: true, scope: true, persist: true, schema: true }
 
-/** A field with its default made callable. */
+/** A field whose default is compiled to a function. */
 export interface CompiledField {
   readonly make: () => unknown
   readonly reducer: ((previous: unknown, delta: unknown) => unknown) | undefined
@@ -32,7 +32,7 @@ export interface CompiledField {
 
 export type Fields = Map<string, CompiledField>
 
-/** Adds a layer's fields, or throws: a key has one owner, and its default can be cloned. */
+/** Adds a layer's fields. Throws if a key has another owner, or if its default cannot be cloned. */
 export function declareFields(fields: Fields, owner: string, declared: Record<string, StateField<unknown>>): void {
   const added: Fields = new Map()
   for (const key of Object.keys(declared)) {

@@ -1,105 +1,105 @@
 import type { Identity } from '../messages/approval-record.ts'
 import type { Message, ProviderApprovalRequest } from '../messages/message.ts'
 
-/** What `ctx.suspend()` takes: anything that the human should see. */
+/** The parameter of `ctx.suspend()`: any fields that the human should see. */
 export interface SuspendRequest {
   reason?: string
-  /** Milliseconds that the approval may take. @default the agent's `approvals.expiresIn` */
+  /** How long the approval may take, in milliseconds. @default the agent's `approvals.expiresIn` */
   expiresIn?: number
   [field: string]: unknown
 }
 
-/** A tool call that waits for a human. */
+/** A tool call that waits for a human's decision. */
 export interface PendingCall {
   callId: string
   name: string
-  /** Those that are to run, where it was suspended: with what layers outside have put into them. */
+  /** The arguments that would run, at the point where it was suspended. Includes changes by outer layers. */
   args: Record<string, unknown>
-  /** What the layer or tool that suspended it says of it. */
+  /** The request of the layer or tool that suspended it. */
   request?: SuspendRequest
-  /** Milliseconds since the epoch; from then on it can only be refused. */
+  /** Milliseconds since the epoch. After that, the call can only be denied. */
   expiresAt?: number
-  /** Stands for this very call: its agent, tool, arguments, tenant and expiry. */
+  /** Identifies exactly this call: its agent, tool, arguments, tenant and expiry. */
   token?: string
-  /** The client runs it, and `resume()` brings its `{ result }`. */
+  /** The client runs it, and passes its `{ result }` to `resume()`. */
   client?: true
-  /** The provider asks, and runs it: it cannot be approved with other arguments. */
+  /** The provider that requests the approval and runs the call. It cannot be approved with other arguments. */
   provider?: string
-  /** The sub-agents that lead to the call, outermost first. */
+  /** The path of sub-agents to the call, outermost first. */
   path?: readonly string[]
-  /** Why the last decision was refused, where only a sub-agent could find that. */
+  /** Why the last decision was rejected, if only a sub-agent could detect that. */
   refused?: string
 }
 
-/** A suspended call as a session keeps it: digests, so that what is approved is what runs. */
+/** A suspended call as stored in the session. Its digests ensure that the approved call is the one that runs. */
 export interface SuspendedCall {
   name: string
   /** The run that suspended it. */
   turnId: string
-  /** The name of the agent that suspended it, and decides it; absent in records of earlier versions. */
+  /** The name of the agent that suspended it and decides it; absent in records of earlier versions. */
   agent?: string
-  /** The agent's version then. */
+  /** The agent's version at that time. */
   version?: string
-  /** The client runs it: it waits for a result. */
+  /** Whether the client runs it, so that it waits for a result. */
   client?: true
-  /** The provider asks for the approval, and runs the call. */
+  /** The provider requests the approval, and runs the call. */
   approvalRequest?: ProviderApprovalRequest
-  /** The layer that suspended it; absent where the tool itself requires approval. */
+  /** The layer that suspended it; absent if the tool itself requires approval. */
   layer?: string
   /** Digest of the arguments that the model sent. */
   sent: string
-  /** Digest of those that were to run, where it stood. */
+  /** Digest of the arguments that would run, at the point where it was suspended. */
   args: string
-  /** Those, where they are others than the model sent: for who decides, and for nobody else. */
+  /** Those arguments, if they differ from the ones that the model sent. Only for approvers. */
   ran?: Record<string, unknown>
   /** Digest of the tool's JSON Schema. */
   schema: string
   tenant?: string
-  /** Who ran the turn. */
+  /** The identity that ran the turn. */
   asked?: Identity
   expiresAt?: number
   request?: SuspendRequest
   token: string
-  /** The sub-agent that waits inside the call. */
+  /** The suspended sub-agent inside the call. */
   inner?: Inner
-  /** Digest of that. */
+  /** Digest of `inner`. */
   inside?: string
 }
 
-/** A sub-agent that waits, and its session. */
+/** A suspended sub-agent with its session. */
 export interface Inner {
   agent: string
   snapshot: Snapshot
 }
 
-/** A turn that waits: what its next run goes on from. */
+/** A suspended turn: the data that its next run needs. */
 export interface Suspension {
   /** The run that was suspended. */
   turnId: string
   /** The first run of the turn. */
   rootId: string
   stepIndex: number
-  /** Why a layer had asked the loop to end. */
+  /** Why a layer requested a stop of the loop. */
   stopReason?: string
   /** State of scope `turn`. */
   state: Record<string, unknown>
   calls: Record<string, SuspendedCall>
-  /** The tools that the client runs, where it has some: as a model knows them. */
+  /** The client's tools, if there are any, with the fields that the model sees. */
   clientTools?: readonly { name: string; description: string; jsonSchema: Record<string, unknown> }[]
 }
 
-/** A conversation at rest: all that outlives a process. Plain data; JSON, but for bytes and URLs in messages. */
+/** A session between runs, with all data that must outlive the process. Plain JSON data, except bytes and URLs in messages. */
 export interface Snapshot {
   history: Message[]
   state: Record<string, unknown>
-  /** Turns that have ended. */
+  /** Number of ended turns. */
   turnCount?: number
-  /** Runs so far: a turn that was resumed had several. */
+  /** Number of runs. A resumed turn has several. */
   runCount?: number
-  /** The turn that waits for a decision, if one does. */
+  /** The suspended turn, if there is one. */
   suspension?: Suspension
-  /** Results of `ctx.once()` of the turn that waits. */
+  /** Results of `ctx.once()` in the suspended turn. */
   once?: Record<string, unknown>
-  /** Approvals that were used. */
+  /** Keys of used approvals. */
   usedApprovals?: string[]
 }

@@ -6,31 +6,31 @@ import type { CompiledField, Fields } from './field.ts'
 
 export type State = Record<string, unknown>
 
-/** How a write is taken: `late` where what writes was left, so that its failure fails nothing. */
+/** How a write is handled. `late`: the writer was abandoned, so a failed write fails no run. */
 export type StateWrite = 'taken' | 'late' | 'dropped'
 
-/** Who writes through a view. */
+/** The writer behind a view. */
 export interface StateWriter {
   $writes(key: string): StateWrite
   $wrote(key: string, value: unknown): void
 }
 
 export interface StateHost {
-  /** A write failed: the turn that runs must fail, even if a layer swallows the error. */
+  /** A write failed. The current turn must fail, even if a layer swallows the error. */
   failed(error: unknown): void
-  /** A write that counts for nobody's run any more failed. */
+  /** A late write failed. No run depends on it any more. */
   report(error: unknown): void
-  /** A key was written that no layer declares. */
+  /** A write used a key that no layer declares. */
   undeclared(key: string): void
 }
 
-/** The state of one session: a write goes through the reducer of its key. */
+/** The state of one session. A write goes through the reducer of its key. */
 export class StateStore {
   readonly #fields: Fields
   readonly #host: StateHost
   #values: State | undefined
   #view: State | undefined
-  /** Keys that no layer declares were written. */
+  /** Whether keys without a declaration were written. */
   #strays = false
 
   constructor(fields: Fields, host: StateHost) {
@@ -38,13 +38,13 @@ export class StateStore {
     this.#host = host
   }
 
-  /** What layers read and write. A proxy, made once. */
+  /** The state for reads and writes. A cached proxy. */
   get view(): State {
     this.#view ??= new Proxy(this.#all(), new Traps(this))
     return this.#view
   }
 
-  /** What one layer reads and writes. */
+  /** Returns the state for the reads and writes of one layer. */
   viewOf(writer: StateWriter): State {
     return new Proxy(this.#all(), new Traps(this, writer))
   }
@@ -53,22 +53,22 @@ export class StateStore {
     return { ...this.#all() }
   }
 
-  /** What a store keeps. */
+  /** Returns the values that a store keeps. */
   persistent(): State {
     return this.#copy(({ persist, turn }) => persist && !turn)
   }
 
-  /** What a store keeps of a turn that waits: fields of scope `turn`. */
+  /** Returns the values that a store keeps of a suspended turn: fields of scope `turn`. */
   ofTurn(): State {
     return this.#copy(({ persist, turn }) => persist && turn)
   }
 
-  /** What a fork begins with, of the values at some time. */
+  /** Returns the initial state of a fork, from the values at some point. */
   ofSession(values: State): State {
     return this.#copy(({ turn }) => !turn, values)
   }
 
-  /** @throws AlliumError `state.invalid` where a value to restore does not fit the schema of its key */
+  /** @throws AlliumError `state.invalid` if a restored value does not match the schema of its key */
   checkRestored(state: State): void {
     for (const [key, value] of Object.entries(state)) {
       const field = this.#fields.get(key)
@@ -76,25 +76,25 @@ export class StateStore {
     }
   }
 
-  /** Sets keys past their reducers, as copies. */
+  /** Sets copies of the values without their reducers. */
   restore(state: State): void {
     const values = this.#all()
     for (const key of Object.keys(state)) if (!isReservedKey(key)) values[key] = structuredClone(state[key])
   }
 
-  /** Sets what a store keeps back to the values of a `snapshot()`. */
+  /** Resets the stored keys to the values of a `snapshot()`. */
   rollback(values: State): void {
     const all = this.#all()
     for (const [key, { persist }] of this.#fields) if (persist && Object.hasOwn(values, key)) all[key] = values[key]
   }
 
-  /** Fields of scope `turn` begin again. */
+  /** Resets fields of scope `turn`. */
   beginTurn(): void {
     if (this.#values === undefined) return
     for (const [key, field] of this.#fields) if (field.turn) this.#values[key] = field.make()
   }
 
-  /** Keys that nobody declared last for one run. */
+  /** Deletes undeclared keys, which last for one run. */
   endTurn(): void {
     if (this.#values === undefined || !this.#strays) return
     for (const key of Object.keys(this.#values)) if (!this.#fields.has(key)) delete this.#values[key]
@@ -147,7 +147,7 @@ export class StateStore {
   }
 }
 
-/** The view's traps; a class, so that a session's view costs one small object. */
+/** The proxy handler of a view. It is a class, so that a session's view costs one small object. */
 class Traps implements ProxyHandler<State> {
   readonly #store: StateStore
   readonly #writer: StateWriter | undefined

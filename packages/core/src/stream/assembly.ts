@@ -7,7 +7,7 @@ import type { Size } from '../model/estimate.ts'
 import type { ToolCall } from '../model/response.ts'
 import { parseArgs } from '../model/tool-args.ts'
 
-/** A tool call as its chunks tell it. */
+/** A tool call, built from its chunks. */
 interface OpenCall {
   start: ToolInputStart
   json: string
@@ -16,19 +16,19 @@ interface OpenCall {
 type Speech = TextPart | ReasoningPart
 type Block = { part: Part; id: string | undefined } | { call: OpenCall }
 
-/** Puts an answer together from its chunks, and checks that each tool input starts, goes on and ends in this order. */
+/** Builds an answer from its chunks. Checks that each tool input has one start, then its deltas, then one end. */
 export class Assembly {
   #text = ''
-  /** The text of the running block since it was last looked at, in pieces: joining them at once is cheaper than one by one. */
+  /** Pieces of the running text block since it was last read. Joining them once is cheaper than appending one by one. */
   #running: string[] | undefined
   #tail: { part: TextPart; id: string | undefined } | undefined
   #reasoning: string | undefined
   readonly #blocks: Block[] = []
   #calls: Map<string, OpenCall> | undefined
-  /** The one that mostly goes on. */
+  /** The call that most deltas continue. */
   #last: OpenCall | undefined
 
-  /** @param who named when chunks come in a wrong order: a layer, or the id of a model */
+  /** @param who named in the error when chunks arrive out of order: a layer, or the id of a model */
   constructor(readonly who: string) {}
 
   add(chunk: ContentChunk): void {
@@ -82,7 +82,7 @@ export class Assembly {
     return this.#reasoning
   }
 
-  /** How much was said, calls that are not whole included. */
+  /** The size of the content, including unfinished calls. */
   get size(): Size {
     let chars = this.text.length + (this.#reasoning?.length ?? 0)
     let files = 0
@@ -92,7 +92,7 @@ export class Assembly {
     return { chars, files }
   }
 
-  /** Whether a tool input with this id has begun. */
+  /** Whether a tool input with this id has started. */
   has(callId: string): boolean {
     return this.#find(callId) !== undefined
   }
@@ -107,14 +107,14 @@ export class Assembly {
       if (!ended) throw this.#disorder(`left the tool input ${describe(start.callId)} without its tool-input-end`)
   }
 
-  /** The calls, with their arguments parsed anew. */
+  /** Returns the calls. Parses their arguments on every call. */
   toolCalls(): ToolCall[] {
     const calls: ToolCall[] = []
     if (this.#calls !== undefined) for (const call of this.#calls.values()) calls.push(toCall(call))
     return calls
   }
 
-  /** The answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
+  /** Returns the answer as a message. `calls` are those of the response, so that their arguments are parsed once. */
   message(calls: readonly ToolCall[]): Message {
     this.#settle()
     const only = this.#blocks[0]
@@ -155,8 +155,9 @@ export class Assembly {
   }
 
   /**
-   * The part that a delta goes on with: without an id the last one, if it is of the kind; with one the last of the kind, if
-   * it has that id, whatever has come between. A delta without text says something of the part with its id, wherever that stands.
+   * Returns the part that a delta continues. Without an id, that is the last part, if it is of the same kind. With an
+   * id, it is the last part of the kind, if it has that id, no matter what came in between. A delta without text adds
+   * metadata to the part with its id, wherever that part is.
    */
   #partOf(type: 'text' | 'reasoning', { id, delta }: TextDelta | ReasoningDelta): Speech | undefined {
     for (let i = this.#blocks.length - 1; i >= 0; i--) {

@@ -3,7 +3,7 @@ import { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 import { checkChunk, type OnChunk, type Transforms } from './transforms.ts'
 
-/** The transforms of a layer, chained in the order of their registration; `end` takes what leaves the last. */
+/** Chains a layer's transforms in the order of registration. `end` receives the output of the last one. */
 export function chainTransforms(
   layer: string,
   { steps }: Transforms,

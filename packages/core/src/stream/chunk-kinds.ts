@@ -12,7 +12,7 @@ const kinds: Record<ContentChunk['type'], true> = {
   custom: true,
 }
 
-/** Whether a type is that of a chunk which flows through the layers. */
+/** Whether a chunk of this type passes through the layers. */
 export function isContentKind(type: unknown): type is ContentChunk['type'] {
   return typeof type === 'string' && Object.hasOwn(kinds, type)
 }

@@ -2,15 +2,15 @@ import type { ContentChunk } from '../model/chunk.ts'
 import { Assembly } from './assembly.ts'
 
 /**
- * What has left a layer: an assembly that is put together where somebody asks. Most layers let text pass as it is; of that the
- * pieces are kept until then.
+ * The output of a layer. The assembly is built only when it is read. Most layers do not change the text, so until then
+ * only the pieces are stored.
  */
 export class Forwarded {
-  /** Whether something may have left the layer otherwise than it came. */
+  /** Whether the layer may have changed something. */
   changed = false
   readonly #who: string
   #pieces: string[] | undefined
-  /** The block that the pieces are of. */
+  /** The block id of the pieces. */
   #id: string | undefined
   #assembly: Assembly | undefined
 

@@ -3,22 +3,22 @@ import type { ContentChunk } from '../model/chunk.ts'
 import type { Sink } from './sink.ts'
 import { checkChunk, type Pipe, type StreamEnd } from './transforms.ts'
 
-/** Pushes chunks through an async generator: what it yields goes on to `out`. At most one chunk waits in front of it. */
+/** Pushes chunks through an async generator and sends its output to `out`. At most one chunk waits in the queue. */
 export class PipeLink implements Pick<Sink, 'push'> {
   readonly #out: Pick<Sink, 'push'>
   readonly #layer: string
   readonly #queue: ContentChunk[] = []
-  /** Settles when the generator has ended. Who waits for one that hangs is left with its attempt. */
+  /** Settles when the generator has ended. If the generator hangs, its callers are abandoned with the attempt. */
   readonly #over: Promise<void>
   #ended: StreamEnd | undefined
   #dead = false
   #finished = false
   #failure: { error: unknown } | undefined
-  /** The generator waits for a chunk. */
+  /** Set while the generator is waiting for a chunk. */
   #give: ((result: IteratorResult<ContentChunk, undefined>) => void) | undefined
-  /** The generator waits for the end of the stream: then no sender waits for room. */
+  /** Set while the generator is waiting for the end of the stream. Senders then do not wait for room. */
   #endRequest: { promise: Promise<StreamEnd>; settle: (end: StreamEnd) => void } | undefined
-  /** The sender waits for room. */
+  /** Set while the sender is waiting for room. */
   #room: (() => void) | undefined
   #waiting: Promise<void> | undefined
 
@@ -53,14 +53,14 @@ export class PipeLink implements Pick<Sink, 'push'> {
     })
   }
 
-  /** Tells the generator how the stream has ended and waits for what it still yields. */
+  /** Tells the generator how the stream ended and waits for its remaining output. */
   async end(end: StreamEnd): Promise<void> {
     this.#close(end)
     await this.#over
     if (this.#failure !== undefined) throw this.#failure.error
   }
 
-  /** Drops whatever the generator still yields. */
+  /** Drops all further output of the generator. */
   kill(reason: unknown): void {
     this.#dead = true
     this.#queue.length = 0

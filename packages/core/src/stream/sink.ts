@@ -1,18 +1,18 @@
 import type { ContentChunk } from '../model/chunk.ts'
 
-/** Takes the chunks of one model call. */
+/** Receives the chunks of one model call. */
 export interface Sink {
-  /** A promise asks the sender to wait before the next chunk. */
+  /** Returns a promise if the sender has to wait before the next chunk. */
   push(chunk: ContentChunk): void | Promise<void>
-  /** Forgets what came: a new attempt begins. */
+  /** Discards the chunks so far, because a new attempt starts. */
   reset(): void
-  /** Whether anything came since the last reset. */
+  /** Whether a chunk arrived since the last reset. */
   readonly used: boolean
-  /** Whether what came can still be taken back unseen, because a `hold` keeps it. */
+  /** Whether the chunks can still be discarded before a reader sees them, because a `hold` buffers them. */
   readonly open: boolean
 }
 
-/** Sends several chunks in order, waiting where the sink asks to. */
+/** Sends several chunks in order and respects backpressure. */
 export function pushAll(sink: Pick<Sink, 'push'>, chunks: readonly ContentChunk[], from = 0): void | Promise<void> {
   for (let i = from; i < chunks.length; i++) {
     const backpressure = sink.push(chunks[i] as ContentChunk)

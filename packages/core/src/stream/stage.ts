@@ -6,17 +6,17 @@ import type { PipeLink } from './pipe-link.ts'
 import { pushAll, type Sink } from './sink.ts'
 import { checkChunk, type OnChunk, type StreamEnd, type Transforms } from './transforms.ts'
 
-/** The place of one layer in the stream, for one attempt: its transforms, and what left it. */
+/** The place of one layer in the stream, for one attempt: its transforms and its output. */
 export class Stage implements Sink {
   used = false
   #passed: Forwarded
   #entry: Pick<Sink, 'push'>
   #pipes: PipeLink[]
   #held: ContentChunk[] = []
-  /** Where the present answer begins in what is held. */
+  /** Where the current answer starts in `#held`. */
   #mark = 0
   #live = true
-  /** The one transform of most layers. */
+  /** Set if the layer has a single map and nothing else, as most layers do. */
   readonly #map: OnChunk | undefined
   readonly #exit: Pick<Sink, 'push'> = { push: (chunk) => this.#leave(chunk) }
 
@@ -36,11 +36,11 @@ export class Stage implements Sink {
   get open(): boolean {
     return this.transforms.hold || this.out.open
   }
-  /** What left it. */
+  /** The output of the layer. */
   get assembly(): Assembly {
     return this.#passed.assembly
   }
-  /** Whether something may have left it otherwise than it came. */
+  /** Whether the layer may have changed something. */
   get changed(): boolean {
     return this.#map === undefined || this.#passed.changed
   }
@@ -62,20 +62,20 @@ export class Stage implements Sink {
     return pushAll(this.#exit, mapped)
   }
 
-  /** Begins the answer again; what went outward is taken back there. */
+  /** Restarts the answer. Output that was already sent is reset in the outer sink. */
   reset(): void {
     this.restart()
     if (this.out.used) this.out.reset()
   }
 
-  /** The same where nothing has to be taken back outside. */
+  /** Restarts the answer without a reset of the outer sink. */
   restart(): void {
     for (const pipe of this.#pipes) pipe.kill(startedAgain)
     this.#held.length = this.#mark
     this.begin()
   }
 
-  /** A new answer, into the same stream: fresh pipes and an empty assembly. */
+  /** Starts a new answer in the same stream, with fresh pipes and an empty assembly. */
   begin(): void {
     this.used = false
     this.#mark = this.#held.length
@@ -85,26 +85,29 @@ export class Stage implements Sink {
     this.#pipes = pipes
   }
 
-  /** Fresh pipes for what is still said of the answer that has passed: what takes the answer back takes back all of it. */
+  /**
+   * Starts fresh pipes for late content of an answer that has already passed. `used` stays, so a reset takes back the
+   * whole answer.
+   */
   refresh(): void {
     const { used } = this
     this.begin()
     this.used = used
   }
 
-  /** What feeds it has come to its end: what the pipes hold back flows on. */
+  /** The source has ended. The pipes flush the content that they hold back. */
   end(end: StreamEnd): void | Promise<void> {
     if (this.#pipes.length === 0) return this.#passed.close()
     return this.#endPipes(end)
   }
 
-  /** What feeds it has failed: what the pipes hold back flows on, then nothing does. */
+  /** The source has failed. The pipes flush the content that they hold back, and later chunks are dropped. */
   fail(error: unknown): void | Promise<void> {
     if (this.#pipes.length > 0 && this.#live) return this.#drain(error)
     this.#live = false
   }
 
-  /** Sends on what `hold` kept. */
+  /** Sends the chunks that `hold` buffered. */
   release(): void | Promise<void> {
     const held = this.#held
     this.#held = []
@@ -112,12 +115,12 @@ export class Stage implements Sink {
     return pushAll(this.#outward, held)
   }
 
-  /** Replaces what `hold` kept of the present answer. */
+  /** Replaces the buffered chunks of the current answer. */
   replace(chunks: readonly ContentChunk[]): void {
     this.#held.splice(this.#mark, Number.POSITIVE_INFINITY, ...chunks)
   }
 
-  /** Drops whatever still comes; its pipes are told why. */
+  /** Drops all further chunks and passes the reason to the pipes. */
   kill(reason: unknown): void {
     this.#live = false
     for (const pipe of this.#pipes) pipe.kill(reason)
@@ -140,7 +143,7 @@ export class Stage implements Sink {
     return chainTransforms(this.layer, this.transforms, this.#exit)
   }
 
-  /** A chunk that has passed all transforms of the layer. */
+  /** Handles a chunk that has passed all transforms of the layer. */
   #leave(chunk: ContentChunk): void | Promise<void> {
     if (!this.#live) return
     this.#passed.add(chunk)
@@ -153,10 +156,10 @@ export class Stage implements Sink {
   }
 }
 
-/** Text or thoughts without more, of which a change in place would be seen. */
+/** Text or reasoning without metadata. For such a chunk the comparison above detects a change in place. */
 function isPlainText(chunk: ContentChunk): chunk is TextDelta {
   return (chunk.type === 'text-delta' || chunk.type === 'reasoning-delta') && chunk.providerMetadata === undefined
 }
 
-/** Why the pipes of an answer that began again have ended. */
+/** The error that ends the pipes of an answer that was restarted. */
 const startedAgain = new Error('Another attempt of the model call has begun.')

@@ -4,7 +4,7 @@ import type { ContentChunk } from '../model/chunk.ts'
 import { type ModelResponse, responseMessage, sameCall, type ToolCall } from '../model/response.ts'
 import type { Assembly } from './assembly.ts'
 
-/** What has gone into the stream at one place of the onion, kept apart from the objects that layers may change. */
+/** The content streamed so far at one place of the onion. It is a copy, so layers cannot change it. */
 export interface Streamed {
   readonly text: string
   readonly reasoning: string
@@ -26,7 +26,10 @@ export function streamedAs(response: ModelResponse): Streamed {
   return { text: response.text, reasoning: reasoningOf(responseMessage(response)), calls: () => calls }
 }
 
-/** The response with a message that thinks what its `reasoning` says, where a layer has given another one than was streamed. */
+/**
+ * Returns the response with a message that matches its `reasoning`, if a layer returned reasoning that differs from the
+ * stream.
+ */
 export function withReasoning(response: ModelResponse, streamed: Streamed | undefined): ModelResponse {
   const { reasoning } = response
   if (reasoning === undefined || reasoning === streamed?.reasoning) return response
@@ -39,14 +42,14 @@ export function withReasoning(response: ModelResponse, streamed: Streamed | unde
   return { ...response, message: { ...message, content } }
 }
 
-/** By value: the text, and the id, name and arguments of each call. */
+/** Whether the text is equal, and the id, name and arguments of each call. */
 export function hasSameContent(streamed: Streamed, { text, toolCalls }: ModelResponse): boolean {
   if (streamed.text !== text) return false
   const calls = streamed.calls()
   return calls.length === toolCalls.length && startsWithCalls(toolCalls, calls)
 }
 
-/** Whether a response has the thoughts that were streamed. */
+/** Whether the reasoning of a response equals the streamed reasoning. */
 export function hasSameReasoning({ reasoning }: Streamed, response: ModelResponse): boolean {
   if (response.reasoning !== undefined && response.reasoning !== reasoning) return false
   if (reasoning === '' && typeof response.message.content === 'string') return true
@@ -60,7 +63,7 @@ function reasoningOf({ content }: Message): string {
   return thoughts
 }
 
-/** The chunks that lead from what was said to the response, or undefined where it takes something back. */
+/** Returns the chunks that complete the stream to the response, or undefined if the response drops streamed content. */
 export function continuation(streamed: Streamed, response: ModelResponse): ContentChunk[] | undefined {
   const before = streamed.calls()
   if (!response.text.startsWith(streamed.text) || !startsWithCalls(response.toolCalls, before)) return undefined
@@ -72,7 +75,7 @@ export function continuation(streamed: Streamed, response: ModelResponse): Conte
   return chunks
 }
 
-/** A response as the chunks that say it, in the order of its message. */
+/** Returns a response as chunks, in the order of its message. */
 export function wholeResponse(response: ModelResponse): ContentChunk[] {
   const { content } = responseMessage(response)
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text-delta', delta: content }]

@@ -4,26 +4,26 @@ import type { ContentChunk } from '../model/chunk.ts'
 import type { ModelResponse } from '../model/response.ts'
 import { isContentKind } from './chunk-kinds.ts'
 
-/** Maps, drops (null) or expands (an array) a chunk; nothing returned means the chunk as it is. Synchronous. */
+/** Maps, drops (null) or expands (an array) a chunk. Return nothing to pass the chunk on unchanged. Synchronous. */
 export type OnChunk = (chunk: ContentChunk) => ContentChunk | readonly ContentChunk[] | null | undefined | void
 /**
- * Rewrites the stream of a call; may hold text back, for patterns across chunk edges. `await end()` tells how the stream that
- * feeds it has ended: with the response of what is inside, or with an error, also where the call was left and nothing that
- * the pipe yields is taken any more.
+ * Rewrites the stream of a call. A pipe may hold text back, for patterns that span chunks. `await end()` resolves when
+ * the source has ended, with the response of the inner layers or with an error. It is an error, too, when the call was
+ * abandoned; the output of the pipe is then dropped.
  */
 export type Pipe = (chunks: AsyncIterable<ContentChunk>, end: () => Promise<StreamEnd>) => AsyncIterable<ContentChunk>
-/** How a stream ended. In a turn hook each model call has an end of its own. */
+/** How a stream ended. In a turn hook, each model call ends separately. */
 export type StreamEnd =
   | { readonly response: ModelResponse; readonly error?: never }
   | { readonly error: unknown; readonly response?: never }
 
-/** What one layer asked for before its next(). */
+/** The transforms that one layer registered before its next(). */
 export interface Transforms {
   readonly steps: ({ map: OnChunk } | { pipe: Pipe })[]
   hold: boolean
 }
 
-/** Throws unless a layer sent a chunk that may flow between layers. */
+/** @throws AlliumError `layer.result` unless the chunk is one that a layer may send */
 export function checkChunk(value: unknown, layer: string): ContentChunk {
   const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
   if (type === 'text-delta' || isContentKind(type)) return value as ContentChunk

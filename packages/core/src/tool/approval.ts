@@ -1,8 +1,9 @@
 import type { PendingCall } from '../state/snapshot.ts'
 
 /**
- * What a human says of a call that waits: approve it as it is, refuse it with a reason, or approve it with other arguments.
- * `data` is for the layer that has suspended the call. Of a call that the client runs its `result`, a text or a JSON value.
+ * A human's decision on a pending call: approve it unchanged, deny it with a reason, or approve it with other arguments.
+ * For a call that the client runs, it carries the `result`, which is text or a JSON value.
+ * `data` is passed to the layer that suspended the call.
  */
 export type Approval = (
   | { approve: true }
@@ -11,8 +12,8 @@ export type Approval = (
   | { result: unknown; isError?: boolean }
 ) & { data?: unknown }
 
-/** An approval with the token of the call that it is for, which an agent with `approvals.secret` demands. */
+/** An approval with the token of its call. Required if the agent has `approvals.secret`. */
 export type Decision = Approval & { token?: string }
 
-/** A call that somebody wants to decide, as it would run: a frozen copy with its true values. */
+/** A pending call that an approver wants to decide, as it would run: a frozen copy with the true values. */
 export type DecidableCall = Readonly<Pick<PendingCall, 'callId' | 'name' | 'args' | 'request' | 'path'>>

@@ -5,14 +5,14 @@ import type { Validate } from '../seams/validate.ts'
 import type { AnyTool } from './tool.ts'
 
 /**
- * The outcome of asking a tool's schema: what `execute` gets, or why the arguments are refused. `cause` is what a schema
- * threw: for logs and observers, never for the model.
+ * The result of a schema check: the value for `execute`, or the issues that reject the arguments. `cause` is the error that
+ * the schema threw. It is for logs and observers, never for the model.
  */
 export type CheckedArgs =
   | { value: unknown; issues?: undefined }
   | { issues: readonly StandardSchemaV1.Issue[]; cause?: unknown }
 
-/** Asks a tool's schema. A schema that throws refuses the arguments. */
+/** Checks arguments against the tool's schema. If the schema throws, the arguments are rejected. */
 export function checkArgs(
   tool: AnyTool,
   args: Record<string, unknown>,
@@ -29,13 +29,13 @@ export function checkArgs(
   }
 }
 
-/** Refuses arguments with a key that would reach a prototype, however deep. */
+/** Rejects arguments that contain a key that would reach a prototype, at any depth. */
 export function refusedKey(args: Record<string, unknown>): { issues: readonly StandardSchemaV1.Issue[] } | undefined {
   const key = reservedKey(args)
   return key === undefined ? undefined : refused(`The key "${key}" is not allowed.`)
 }
 
-/** The issues as a line for the model. */
+/** Formats the issues as one line for the model. */
 export function formatIssues(issues: readonly StandardSchemaV1.Issue[]): string {
   return issues
     .slice(0, 10)
@@ -61,7 +61,7 @@ function outcome(result: StandardSchemaV1.Result<unknown>): CheckedArgs {
   return result.issues === undefined ? { value: result.value } : { issues: result.issues }
 }
 
-/** What a schema throws may hold a secret: the model is not told. */
+/** Hides the schema's error from the model, because it may contain a secret. */
 function failed(cause: unknown): CheckedArgs {
   return { ...refused('The arguments could not be checked.'), cause }
 }

@@ -20,10 +20,10 @@ const ofClient: KeysOf<Omit<ToolDef, 'providerExecuted'>> = {
 }
 const elsewhere = { 'execute requireApproval': 'The client runs it: its call waits for the result.' }
 
-/** As many as OpenAI takes in one request. */
+/** OpenAI's limit per request. */
 export const maxClientTools = 128
 
-/** What an agent brings for schemas, and where it reports. */
+/** The agent's schema checks, and its warnings. */
 interface SchemaHost {
   readonly setup: { readonly untrustedSchema: ReadUntrustedSchema | undefined; readonly validate: Validate | undefined }
   warnOnce(key: string, message: string): void
@@ -32,8 +32,8 @@ interface SchemaHost {
 const ofClients = new WeakSet<object>()
 
 /**
- * A tool that the client of a run executes: its call is suspended, and continues with the result that `resume()` brings.
- * Its schema comes from the client, so it is checked by `untrustedSchema` alone, and never by `validate`.
+ * Makes a tool that the client of a run executes. Its call is suspended until `resume()` passes the result.
+ * The schema comes from the client, so only `untrustedSchema` checks it, never `validate`.
  *
  * @throws AlliumError `schema.limits`
  */
@@ -47,7 +47,7 @@ export function clientTool(def: ToolDef, agent: SchemaHost): AnyTool {
     ...(isObject(jsonSchema) && { jsonSchema, schema: schemaOf(def, agent) }),
     ...(providerOptions !== undefined && { providerOptions }),
     ...(strict !== undefined && { strict }),
-    // What a client says is from outside, and its arguments leave for it.
+    // The client's results come from outside, and the arguments are sent to it.
     flow: { untrusted: true, sends: true },
     execute(_: unknown, ctx: ToolExecution) {
       const { approval } = ctx
@@ -61,7 +61,7 @@ export function clientTool(def: ToolDef, agent: SchemaHost): AnyTool {
   return tool
 }
 
-/** Whether the client runs it. */
+/** Whether the client runs the tool. */
 export function isClientTool(tool: object | undefined): boolean {
   return tool !== undefined && ofClients.has(tool)
 }
@@ -87,7 +87,7 @@ function schemaOf({ name, jsonSchema }: ToolDef, agent: SchemaHost): StandardSch
   }
 }
 
-/** The JSON Schema is left to the model. */
+/** Accepts any arguments: only the model sees the JSON Schema. */
 const anything: StandardSchemaV1 = {
   '~standard': { version: 1, vendor: 'allium', validate: (value) => ({ value: cloneJson(value) }) },
 }

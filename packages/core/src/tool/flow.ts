@@ -1,33 +1,33 @@
 import { describe } from '../errors/describe.ts'
 import { nearestFirst } from '../errors/nearest.ts'
 
-/** What is known of a text: that it comes from outside, that it is nobody else's business. */
+/** Information-flow labels of a text: untrusted or private. */
 export interface FlowLabels {
-  /** Somebody else may have written it, and may have put instructions into it. */
+  /** Someone other than the principal may have written it, and may have put instructions into it. */
   untrusted?: boolean
-  /** It is for the principal, and not for others. */
+  /** It is meant for the principal only. */
   private?: boolean
 }
 
 /**
- * What a tool brings in and what it lets out, for layers that watch the flow of information, such as `guard.flow`. `{}`
- * says that it does none of that.
+ * The kinds of data that a tool reads in and sends out, for layers that watch the flow of information, such as `guard.flow`.
+ * `{}` declares that the tool does none of this.
  */
 export interface ToolFlow<Args = Record<string, unknown>> extends FlowLabels {
-  /** Something of its arguments reaches somebody else. */
+  /** It sends part of its arguments to a third party. */
   sends?: boolean
-  /** It changes something that stays. */
+  /** It makes a persistent change. */
   writes?: boolean
-  /** All addresses that a call sends to, of what `execute` gets. */
+  /** Returns all addresses that a call sends to. Gets the same arguments as `execute`. */
   to?(args: Args): readonly string[]
-  /** Whether what the model reads of the tool is no longer what the app has chosen. Asked before each model call. */
+  /** Whether the tool's text for the model differs from the text that the app chose. Called before each model call. */
   changed?(): boolean
 }
 
 const flags = ['untrusted', 'private', 'sends', 'writes']
 const functions = ['to', 'changed']
 
-/** What is wrong with a value in the place of a `ToolFlow`; undefined for one. */
+/** Describes why a value is not a valid `ToolFlow`. Returns undefined for a valid one. */
 export function flowFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return `has ${describe(value)} as its flow. It is { untrusted?, private?, sends?, writes?, to? }; {} for none of these.`

@@ -7,7 +7,7 @@ interface WithJsonSchema {
   jsonSchema?: { input?(options: { target: string }): unknown }
 }
 
-/** The JSON Schema of a Standard Schema, through `~standard.jsonSchema` (https://standardschema.dev/json-schema). */
+/** Returns the JSON Schema of a Standard Schema, through `~standard.jsonSchema` (https://standardschema.dev/json-schema). */
 export function jsonSchemaOf(schema: StandardSchemaV1, what: string): JsonSchema {
   const { jsonSchema, vendor } = schema['~standard'] as StandardSchemaV1.Props & WithJsonSchema
   if (typeof jsonSchema?.input !== 'function')

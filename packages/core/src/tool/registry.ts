@@ -9,7 +9,7 @@ import { schemaFault } from './schema-fault.ts'
 import type { AnyTool, Tool } from './tool.ts'
 import { checkSeen, isRunByProvider, type ToolGuard } from './tool-guard.ts'
 
-/** A tool with its definition for the model, made once. */
+/** A tool with its definition for the model, which is built once. */
 export interface RegisteredTool {
   readonly tool: AnyTool
   readonly def: ToolDef
@@ -18,7 +18,7 @@ export interface RegisteredTool {
 /** The tools of an agent by name. */
 export class ToolRegistry {
   readonly #tools = new Map<string, RegisteredTool>()
-  /** What may come in through the agents that tools hand work to, by the tool's name. */
+  /** Labels of the data that may come in through the agents that tools delegate to, by tool name. */
   readonly brings = new Map<string, FlowLabels>()
   #defs: readonly ToolDef[] | undefined
   #guards: readonly ToolGuard[] = []
@@ -36,7 +36,7 @@ export class ToolRegistry {
     this.#defs = undefined
   }
 
-  /** The same tools and more, for one run. @throws AlliumError `tool.duplicate`, `tool.invalid` */
+  /** Returns a registry with more tools, for one run. @throws AlliumError `tool.duplicate`, `tool.invalid` */
   with(tools: readonly AnyTool[]): ToolRegistry {
     const both = new ToolRegistry()
     both.#guards = this.#guards
@@ -46,12 +46,12 @@ export class ToolRegistry {
     return both
   }
 
-  /** From now on these must see the calls of what they guard. @throws AlliumError `tool.invalid` */
+  /** Sets the guards. From now on, each must see the calls of the tools that it guards. @throws AlliumError `tool.invalid` */
   guardedBy(guards: readonly ToolGuard[]): void {
     this.checkSeenBy(guards)
     this.#guards = guards
   }
-  /** @throws AlliumError `tool.invalid` where one of them guards a tool that the provider runs */
+  /** @throws AlliumError `tool.invalid` if a guard covers a tool that the provider runs */
   checkSeenBy(guards: readonly ToolGuard[]): void {
     checkSeen(guards, this.all())
   }
@@ -60,8 +60,8 @@ export class ToolRegistry {
   }
 
   /**
-   * What a tool says that it brings in and lets out; undefined where it says nothing. One that hands work on brings what the
-   * other agent's tools may, or anything, where nobody has asked about these.
+   * Returns the declared flow of a tool, or undefined if it declares none. A tool that delegates gets the labels of the other
+   * agent's tools. If these are unknown, both labels are set.
    */
   flowOf(name: string): ToolFlow<never> | undefined {
     const tool = this.#tools.get(name)?.tool
@@ -70,7 +70,7 @@ export class ToolRegistry {
     return { ...tool.flow, untrusted, private: secret }
   }
 
-  /** Whether the labels of results matter to anyone. */
+  /** Whether any tool declares a flow, so that labels of results matter. */
   get declaresFlow(): boolean {
     for (const { flow } of this.all()) if (flow !== undefined) return true
     return false
@@ -90,7 +90,7 @@ export class ToolRegistry {
     return this.#tools.size
   }
 
-  /** Forgets the tools added since a mark, for an init that failed half-way. */
+  /** Removes the tools added since a savepoint, after an init that failed. */
   rollback(savepoint: number): void {
     for (const name of [...this.#tools.keys()].slice(savepoint)) this.#tools.delete(name)
     this.#defs = undefined
@@ -114,7 +114,7 @@ const ofTool: KeysOf<Tool> = {
 }
 const ofProvider: KeysOf<NonNullable<Tool['providerExecuted']>> = { id: true, args: true }
 
-/** Types of JSON Schema that no arguments have. */
+/** JSON Schema types that tool arguments cannot have. */
 const noArguments: ReadonlySet<string> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'null'])
 
 function toolDef(tool: AnyTool): ToolDef {
@@ -168,7 +168,7 @@ function toolDef(tool: AnyTool): ToolDef {
   })
 }
 
-/** Tools of the AI SDK have no name, and their schema by another one. */
+/** Recognizes tools of the AI SDK, which have no name and call the schema `inputSchema` or `parameters`. */
 function describeTool(tool: unknown): string {
   const isTheirs = typeof tool === 'object' && tool !== null && ('inputSchema' in tool || 'parameters' in tool)
   if (!isTheirs) return describe(tool)

@@ -1,6 +1,6 @@
 import { describe } from '../errors/describe.ts'
 
-/** What is wrong with a value in the place of a Standard Schema, and its mend; undefined for one. */
+/** Describes why a value is not a Standard Schema, and the fix. Returns undefined for a valid one. */
 export function schemaFault(value: unknown): string | undefined {
   const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
   if (isObject && '~standard' in value) return undefined

@@ -7,10 +7,10 @@ const rules: PlainRules = {
 }
 
 /**
- * Any value as a text for the model: JSON where it is JSON, and otherwise the nearest honest thing, always the same
- * for the same value. Only a getter or `toJSON` of the value itself can throw.
+ * Serializes any value as text for the model: JSON if possible, otherwise the closest faithful text. Equal values give equal
+ * text. Only a getter or `toJSON` of the value itself can throw.
  *
- * @param lost called with each value that the model gets as something else, such as a Date
+ * @param lost called with each value that the model receives in another form, such as a Date
  */
 export function serialize(value: unknown, lost?: PlainRules['lost']): string {
   if (typeof value === 'string') return value

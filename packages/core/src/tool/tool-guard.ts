@@ -2,31 +2,31 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { AnyTool } from './tool.ts'
 
-/** A layer, or its hook, that may have to see every call of some tools. */
+/** A layer, or one of its hooks, that may have to see every call of some tools. */
 export interface ToolGuard {
   readonly name: string
-  /** Tells of which. */
+  /** Whether it guards this tool. */
   readonly guards?: ((tool: string) => boolean) | undefined
-  /** Why an agent may not have a tool, if it may not. */
+  /** Returns the reason why an agent may not have a tool, or undefined if it may. */
   admits?(tool: AnyTool): string | undefined
 }
 
-/** Whether the provider runs the tool itself: its calls pass no layer. */
+/** Whether the provider runs the tool itself. No layer sees such calls. */
 export function isRunByProvider(tool: AnyTool | undefined): boolean {
   return tool?.providerExecuted !== undefined && tool.execute === undefined
 }
 
-/** What is wrong about a guard of a tool that the provider runs. */
+/** The error for a guard of a tool that the provider runs. */
 export function unseenCalls({ name }: ToolGuard, tool: string): string {
   return `"${name}" must see each call of "${tool}", but the provider runs it, so no layer sees its calls. Remove the tool, give it an execute function, or exclude it in the options of "${name}".`
 }
 
-/** Why a guard lets an agent not have a tool. */
+/** The error for a tool that a guard does not admit. */
 export function notAdmitted({ name }: ToolGuard, tool: string, why: string): string {
   return `"${name}" does not admit the tool ${describe(tool)}: ${why}`
 }
 
-/** @throws AlliumError `tool.invalid` where a guard would never see the calls of a tool that it is to see, or does not admit it */
+/** @throws AlliumError `tool.invalid` if a guard would never see the calls of a tool that it guards, or does not admit the tool */
 export function checkSeen(guards: readonly ToolGuard[], tools: Iterable<AnyTool>): void {
   const guarding = guards.filter((guard) => guard.guards !== undefined || guard.admits !== undefined)
   if (guarding.length === 0) return

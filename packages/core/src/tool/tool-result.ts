@@ -5,29 +5,29 @@ import type { ToolStatus } from '../messages/tool-status.ts'
 import type { FlowLabels } from './flow.ts'
 import { serialize } from './serialize.ts'
 
-/** What one tool call came to. */
+/** The result of one tool call. */
 export interface ToolResult {
   callId: string
-  /** What the model is sent. */
+  /** Sent to the model. */
   content: string | Part[]
-  /** What `execute` returned. */
+  /** The return value of `execute`. */
   value?: unknown
   isError?: boolean
   status: ToolStatus
-  /** What was thrown, for logs and retries; never sent. */
+  /** The thrown error, for logs and retries. Never sent to the model. */
   error?: unknown
-  /** What is known of this result, where it is more than the tool says of itself. */
+  /** Labels of this result, in addition to the tool's own. */
   flow?: FlowLabels
 }
 
-/** What a layer may give as a result: a text, or content with its flag. */
+/** A result that a layer may return: text, or content with its error flag. */
 export type ToolResultInput =
   | string
   | { content: string | Part[]; isError?: boolean; value?: unknown; flow?: FlowLabels }
 
 const shaped = Symbol('allium.toolResult')
 
-/** A result that `execute` returns to set its parts or its error flag itself. */
+/** A result of `toolResult()`. `execute` returns it to set the content parts or the error flag itself. */
 export interface ShapedToolResult {
   readonly [shaped]: true
   content: string | Part[]
@@ -35,11 +35,11 @@ export interface ShapedToolResult {
   flow?: FlowLabels
 }
 
-/** Shapes what the model gets from a tool: parts such as images, an error that is told as it is, what is known of its text. */
+/** Shapes the result that the model gets: parts such as images, an error passed on unchanged, or labels of its text. */
 export function toolResult(options: {
   content: string | Part[]
   isError?: boolean
-  /** Beside what the tool says of itself: `{ private: true }` for this result. */
+  /** In addition to the tool's own labels: `{ private: true }` for this result. */
   flow?: FlowLabels
 }): ShapedToolResult {
   checkOptions(options, ofResult, 'toolResult()', 'tool.invalid')
@@ -49,7 +49,7 @@ export function toolResult(options: {
 
 const ofResult = { content: true, isError: true, flow: true } as const
 
-/** The result for what `execute` returned. A look-alike object is data: only `toolResult()` can set the flag. */
+/** Builds the result from the return value of `execute`. A look-alike object is data: only `toolResult()` can set the flag. */
 export function resultOf(callId: string, value: unknown, lost?: Parameters<typeof serialize>[1]): ToolResult {
   if (typeof value === 'string') return { callId, content: value, value, status: 'ok' }
   if (isShaped(value))

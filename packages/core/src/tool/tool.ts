@@ -10,19 +10,19 @@ import type { ToolFlow } from './flow.ts'
 import type { ToolResult } from './tool-result.ts'
 import type { CallsOf, CallTypes } from './typed-calls.ts'
 
-/** What a tool's `execute` gets besides its arguments: its place in the run, and the ways out. */
+/** The second parameter of a tool's `execute`: its place in the run, and the ways to suspend or end it. */
 export interface ToolExecution {
   readonly callId: string
-  /** Counts the attempts of this call from 1. */
+  /** The attempt number of this call, from 1. */
   readonly attempt: number
   /**
-   * The id of this execution, which is the same where the run is cut off and started again: the idempotency key to hand on to what the
-   * tool calls. Another attempt of the call has another one.
+   * The id of this execution. Use it as the idempotency key for the services that the tool calls: it stays the same if the run is
+   * interrupted and restarted. Another attempt of the call has another id.
    */
   readonly stepId: string
-  /** Whether the run was cut off, and all that it has done so far is given from its journal. */
+  /** Whether the run was interrupted, and every step so far was replayed from its journal. */
   readonly replaying: boolean
-  /** Aborts on the tool's timeout, and when the run is cancelled. Pass it to everything that waits. */
+  /** Aborts when the tool times out or the run is cancelled. Pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly sessionId: string
   readonly turnId: string
@@ -33,18 +33,18 @@ export interface ToolExecution {
   inject<T>(capability: Capability<T>): T
   emit(event: CustomEvent): void
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
-  /** What a human has decided of this call, where the run resumes with it. */
+  /** The human's decision on this call, when the run resumes with it. */
   readonly approval: Approval | undefined
-  /** What was asked of a human, where the run resumes with the answer: by which layer (undefined: the tool itself), and its request. */
+  /** The approval request, when the run resumes with the decision: the layer that sent it (undefined: the tool itself), and its content. */
   readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
-  /** Waits for a human: return what it gives. `session.resume()` calls the tool again, with `approval` set. */
+  /** Suspends the call until a human decides. Return its result. `session.resume()` calls the tool again, with `approval` set. */
   suspend(request?: SuspendRequest): ToolResult
   stop(reason?: string): void
   abort(reason?: unknown): never
   block(reason: string, options?: { reply?: string }): never
 }
 
-/** Something the model may call. Its arguments are checked and typed by `schema`, or checked by a raw `jsonSchema`. */
+/** A tool that the model can call. `schema` checks and types its arguments. A raw `jsonSchema` only checks them. */
 export interface Tool<
   S extends StandardSchemaV1 | undefined = StandardSchemaV1 | undefined,
   N extends string = string,
@@ -52,39 +52,39 @@ export interface Tool<
 > {
   name: N
   description: string
-  /** Any Standard Schema. Its JSON Schema comes from `~standard.jsonSchema` (zod 4 has it), else give `jsonSchema` too. */
+  /** Any Standard Schema. Its JSON Schema comes from `~standard.jsonSchema`, which zod 4 has. Without that, set `jsonSchema` too. */
   schema?: S
   jsonSchema?: JsonSchema
-  /** Any value may be returned; what is not a string is written as JSON. Throwing gives the model an error result. */
+  /** May return any value; non-string values are serialized as JSON. If it throws, the model gets an error result. */
   execute?(args: ToolArgs<S>, ctx: ToolExecution): O | Promise<O>
   /** Whether a human must approve the call. @default false */
   requireApproval?: boolean | ((args: ToolArgs<S>, ctx: ToolExecution) => boolean | Promise<boolean>)
-  /** Milliseconds for `execute`; then its signal aborts and the model gets an error. @default the agent's toolTimeout */
+  /** Timeout of `execute` in milliseconds. Then its signal aborts and the model gets an error. @default the agent's toolTimeout */
   timeout?: number
   /**
-   * What happens to a call that had begun, and whose end is not known, when its run is started again: it runs once more; the model
-   * gets an error result, "outcome unknown"; or a person is asked, whose approval runs it. Holds where the run has a journal.
+   * What to do when a run restarts and the outcome of a started call is unknown: run it again, return the error result
+   * "outcome unknown" to the model, or ask a human, whose approval runs it. Applies to runs with a journal.
    * @default 'rerun'
    */
   afterCrash?: 'rerun' | 'fail' | 'ask'
   /**
-   * A tool that the provider defines: its id there and its arguments. Without `execute` the provider runs it; with it, it
-   * runs here, and what `execute` gives goes back as the provider wants it: a shell, a patch, a text in place of arguments.
+   * A tool that the provider defines: its id there and its arguments. Without `execute`, the provider runs it. With `execute`, it
+   * runs here, and the result goes back in the provider's format, for example for a shell, a patch, or text instead of arguments.
    */
   providerExecuted?: { id: string; args: Record<string, unknown> }
-  /** Passed to the provider with the tool, by provider: `{ anthropic: { deferLoading: true } }`. */
+  /** Options that the provider gets with the tool, by provider: `{ anthropic: { deferLoading: true } }`. */
   providerOptions?: ProviderOptions
-  /** Whether the provider holds the model to the schema, where it can. @default the provider's */
+  /** Whether the provider enforces the schema, if it can. @default the provider's default */
   strict?: boolean
-  /** What it brings in and lets out, for `guard.flow`; `{}` where it does neither. @default not known */
+  /** The data that it reads in and sends out, for `guard.flow`. `{}` declares neither. @default unknown */
   flow?: ToolFlow<ToolArgs<S>>
-  /** The agent that it hands work to: layers that ask about tools ask about that one's too. */
+  /** The agent that it delegates to. Layers that check an agent's tools also check that agent's. */
   agent?: object
 }
 
 export type ToolArgs<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : Record<string, unknown>
 
-/** A tool whose argument type does not matter any more. */
+/** A tool of any argument type. */
 export type AnyTool = Omit<Tool<undefined>, 'schema' | 'execute' | 'requireApproval' | 'flow'> & {
   schema?: StandardSchemaV1 | undefined
   execute?(args: never, ctx: ToolExecution): unknown
@@ -93,20 +93,20 @@ export type AnyTool = Omit<Tool<undefined>, 'schema' | 'execute' | 'requireAppro
   '~calls'?: CallTypes | undefined
 }
 
-/** Tools, and what is told of the calls of each. */
+/** Tools, with the types of their calls. */
 export type ToolList<Calls extends readonly CallTypes[]> = readonly [
   ...{ [I in keyof Calls]: AnyTool & { '~calls'?: Calls[I] | undefined } },
 ]
 
-/** A tool that tells the types of its calls. */
+/** A tool that carries the types of its calls. */
 export interface DefinedTool<S extends StandardSchemaV1 | undefined, N extends string, O> extends Tool<S, N, O> {
-  /** A type alone: nothing is there. */
+  /** Exists only as a type. */
   '~calls'?: CallsOf<S, N, O> | undefined
 }
 
 /**
- * Types a tool's arguments from its schema; and keeps its name and what it gives, so that events, approvals and results of an agent with it
- * are typed, also those of a client.
+ * Types a tool's arguments from its schema, and keeps its name and return type. So the events, approvals and results of an agent
+ * with this tool are typed, also in a client.
  */
 export function defineTool<
   S extends StandardSchemaV1 | undefined = undefined,

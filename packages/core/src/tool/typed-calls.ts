@@ -4,12 +4,12 @@ import type { PendingCall } from '../state/snapshot.ts'
 import type { ToolCallRecord } from './call-record.ts'
 import type { ToolResult } from './tool-result.ts'
 
-/** What is told of tool calls: of tools whose types are known, or of any. */
+/** The types of tool calls in events, pending calls and records. */
 export interface CallTypes extends CallEvents {
   record: ToolCallRecord
 }
 
-/** What is told of the calls of one tool: its name tells its arguments, as the model gives them, and what it gives. */
+/** The types of one tool's calls. The tool name determines the arguments, as the model sends them, and the return value. */
 export interface CallsOf<S, N extends string, O> extends CallTypes {
   start: Named<ToolStart, N, ToolInput<S>>
   end: Omit<ToolEnd, 'name'> & { name: N }
@@ -21,6 +21,6 @@ export interface CallsOf<S, N extends string, O> extends CallTypes {
 
 type Named<Call, N extends string, A> = Omit<Call, 'name' | 'args'> & { name: N; args: A }
 
-/** An interface is no record, and what it has is one. */
+/** Turns an interface into a plain object type, because an interface is not assignable to a record. */
 type Plain<A> = { [K in keyof A]: A[K] }
 type ToolInput<S> = S extends StandardSchemaV1 ? Plain<StandardSchemaV1.InferInput<S>> : Record<string, unknown>

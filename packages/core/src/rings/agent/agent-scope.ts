@@ -16,26 +16,27 @@ import type { DecidableCall } from '../../tool/approval.ts'
 import { ToolRegistry } from '../../tool/registry.ts'
 import type { TurnContext } from '../turn/context.ts'
 
-/** What each model call of a turn begins with. A function is asked once for each turn, before its first call. */
+/** The system prompt of each model call in a turn. A function is called once per turn, before its first model call. */
 export type Instructions = string | ((ctx: TurnContext) => string)
 
-/** How calls wait for a human. */
+/** Options for the approval of suspended calls. */
 export interface ApprovalOptions<P = RegisteredPrincipal> {
   /**
-   * Signs what waits, so that nothing in a store can be forged; then an approval must carry the token of its call. Of several
-   * the first signs, and what any of them has signed holds: to change it, put the new one in front.
+   * Signs suspended calls, so that a call in a store cannot be forged. An approval must then carry the token of its
+   * call. Of several secrets the first one signs, and all of them verify. To rotate the secret, put the new one first.
    */
   secret?: string | readonly string[]
-  /** Milliseconds after which a call that waits can only be refused. @default never */
+  /** How long a suspended call can be approved, in milliseconds. After that it can only be denied. @default no limit */
   expiresIn?: number | undefined
   /**
-   * Whether somebody of the session's tenant may decide a call: who opens it to others closes it with the same rule to its
-   * owner, who may always deny. Asked with the call as it would run; of a decision with other arguments again, with those.
-   * Anything but `true`, and what it throws, is a no. Of calls in sub-agents the outermost agent's rule is asked.
+   * Returns whether a principal of the session's tenant may decide a call. It replaces the default rule, so it applies
+   * to the owner too, who may always deny. It is called with the call as it would run, and again with the changed
+   * arguments if the decision has some. Anything but `true`, or an error, means no. For calls in sub-agents, the
+   * outermost agent's rule applies.
    *
-   * @param by.owner whose the session is
+   * @param by.owner the owner of the session
    * @param by.asked who ran the turn that was suspended
-   * @default the owner of the session decides
+   * @default the owner of the session may decide
    */
   mayDecide?(
     principal: P,
@@ -74,7 +75,7 @@ export interface AgentSetup {
   readonly adaptModel: AdaptModel | undefined
 }
 
-/** What all sessions of an agent share. */
+/** The state that all sessions of an agent share. */
 export class AgentScope {
   readonly tools = new ToolRegistry()
   readonly fields: Fields = new Map()
@@ -82,11 +83,11 @@ export class AgentScope {
   readonly capabilities = new Capabilities()
   readonly metadata: Record<string, unknown> = {}
   onion: Onion = { agent: [], session: [], turn: [], model: [], tool: [] }
-  /** Whether agent hooks are on their way in, the one time when tools may be registered by them. */
+  /** Whether agent hooks are running before their next(). Only then may they register tools. */
   opening = false
   readonly #warned = new Set<string>()
 
-  /** The names under which its sessions may be kept: first that of new sessions, then those of earlier ones. */
+  /** The names that its sessions may be stored under: first the name for new sessions, then earlier names. */
   readonly sessionNames: readonly [string, ...string[]]
 
   constructor(readonly setup: AgentSetup) {
@@ -94,12 +95,12 @@ export class AgentScope {
     this.sessionNames = sessionGroup === undefined ? [name, ...formerNames] : [sessionGroup, name, ...formerNames]
   }
 
-  /** Whether the agent has this name, or had it. */
+  /** Whether this is a current or former name of the agent. */
   isNamed(name: string): boolean {
     return name === this.setup.name || this.setup.formerNames.includes(name)
   }
 
-  /** Reports an error that nobody waits for. */
+  /** Reports an error that no caller is waiting for. */
   report(error: unknown, event: string): void {
     this.observers.emit('observer:error', { type: 'observer:error', event, error })
   }
@@ -111,5 +112,5 @@ export class AgentScope {
   }
 }
 
-/** Clients name tools, and a name may stand in a key: neither the memory nor the log grows without end. */
+/** Clients can name tools, and the names are part of keys. The limit keeps memory and log from growing forever. */
 const maxWarnings = 1_000

@@ -14,17 +14,20 @@ export interface AgentContext<Config = unknown> {
     readonly name: string
     readonly model: string
     readonly instructions: string | undefined
-    /** The names under which its sessions may be kept: first that of new sessions, then those of earlier ones. */
+    /** The names that its sessions may be stored under: first the name for new sessions, then earlier names. */
     readonly sessionNames: readonly string[]
   }
-  /** This layer's own configuration, as `.use(layer, config)` gave it. */
+  /** This layer's configuration, as passed to `.use(layer, config)`. */
   readonly config: Config
-  /** A scratch record of this scope: one per turn, shared by its model and tool calls; session and agent have their own. */
+  /**
+   * A record for arbitrary data in this scope. There is one per turn, shared by its model and tool calls. Session and
+   * agent have their own.
+   */
   readonly metadata: Record<string, unknown>
-  /** The agent's clock: layers that wait or measure use it, so that tests can move it. */
+  /** The agent's clock. Layers that wait or measure use it, so that tests can control the time. */
   readonly clock: Clock
   readonly logger: Logger
-  /** Observes the agent's events, as `agent.on()` does. */
+  /** Subscribes to the agent's events, like `agent.on()`. */
   on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): void
   /** Adds a tool to the agent. In agent hooks only, before next(). */
   registerTool(tool: AnyTool): void
@@ -32,11 +35,11 @@ export interface AgentContext<Config = unknown> {
   provide<T>(capability: Capability<T>, value: T): void
   /** @throws AlliumError `capability.missing` */
   inject<T>(capability: Capability<T>): T
-  /** The same, for what a layer can do without: undefined where nothing provides it. */
+  /** Returns the capability, or undefined if it is not provided. For capabilities that are optional. */
   find<T>(capability: Capability<T>): T | undefined
 }
 
-/** An attempt of the agent scope, and the context of its layer: every field is an accessor on the record of its scope. */
+/** An attempt of the agent scope, and the context of its layer. Each field is an accessor on the record of its scope. */
 export class AgentAttempt extends Attempt implements AgentContext {
   /** The record of the agent. */
   get $agent(): AgentScope {
@@ -84,7 +87,10 @@ export class AgentAttempt extends Attempt implements AgentContext {
   find<T>(capability: Capability<T>): T | undefined {
     return this.$capabilities.find(capability)
   }
-  /** @throws AlliumError `layer.left` in a layer of an agent or a session whose opening was abandoned: another one may be open */
+  /**
+   * @throws AlliumError `layer.left` in a layer whose agent or session opening was abandoned, because another one may
+   * be open by now
+   */
   $checkOpening(): void {
     const { end, ring } = this.$call
     if (end !== undefined && (ring.scope === 'agent' || ring.scope === 'session'))

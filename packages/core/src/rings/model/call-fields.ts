@@ -3,9 +3,9 @@ import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
 
-/** What layers may change of a model call, and what is sent. Shared by attempts until one of them writes. */
+/** The fields of a model call that layers may change, and that are sent. Attempts share them until one writes. */
 export interface CallFields {
-  /** Undefined while nobody has looked: then the turn's working view is sent as it is. */
+  /** Undefined until a layer reads it. Then the turn's working view is sent unchanged. */
   messages: readonly Message[] | undefined
   model: KnownModel
   settings: Readonly<Settings>
@@ -14,11 +14,11 @@ export interface CallFields {
   responseFormat: ResponseFormat
 }
 
-/** Bits of what an attempt has of its own: its record of fields, and what in it can be changed in place. */
+/** Bits for the parts that an attempt owns: its record of fields, and the fields in it that can be changed in place. */
 export const Own = { record: 1, messages: 2, settings: 4, toolDefs: 8 } as const
 export const looks = Own.messages | Own.settings | Own.toolDefs
 
-/** The fields without what a layer could still reach into. */
+/** Copies the fields that a layer could still change through a reference. */
 export function copyLooked(fields: CallFields, looked: number): CallFields {
   return {
     ...fields,
@@ -28,7 +28,7 @@ export function copyLooked(fields: CallFields, looked: number): CallFields {
   }
 }
 
-/** The message itself where it cannot change, else a copy that cannot. */
+/** Returns the message if it is frozen, otherwise a frozen copy. */
 function frozen(message: Message): Message {
   return Object.isFrozen(message) ? message : freezeJson(copyMessage(message))
 }

@@ -24,16 +24,19 @@ import { type CallFields, Own } from './call-fields.ts'
 import type { ModelCall } from './model-call.ts'
 import type { PhysicalCall } from './physical-call.ts'
 
-/** Model scope: one call of the model. What it holds is what is sent. */
+/** Model scope: one model call. Its fields are sent to the model. */
 export interface ModelContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
   extends TurnContext<S, Config, C, P> {
-  /** This call's own list, safe to change; the instructions come first. The messages in it are frozen: put others in their place. */
+  /**
+   * The messages of this call, with the instructions first. The list is safe to change. The messages in it are frozen,
+   * so replace them.
+   */
   messages: Message[]
-  /** What would be sent now, to read: without the copies that the other fields make. */
+  /** The request as it would be sent now, read-only. Reading it avoids the copies that the other fields make. */
   readonly request: RequestView
   /** The id of the model that is called. */
   readonly model: string
-  /** Where the physical call went, once there was one, and where its model tells. */
+  /** The server of the last provider call, if its model reports one. */
   readonly server: ModelServer | undefined
   settings: Settings
   toolDefs: ToolDef[]
@@ -44,13 +47,13 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
   /** Counts the attempts of this call from 1. */
   readonly attempt: number
   /**
-   * The calls of providers that were made inside this layer's next(), those of failed and left attempts too, and what each used.
-   * What meters count: all of them have it from here, so it is the same everywhere.
+   * The provider calls made inside this layer's next(), with their usage. Includes calls of failed and abandoned
+   * attempts. Meters count these, so that all of them agree.
    */
   readonly physicalCalls: readonly PhysicalCall[]
-  /** Whether this attempt is of a run that goes on, and its journal has what came of it: no model is asked. */
+  /** Whether this attempt is a replay whose result is in the journal, so no model is called. */
   isRecorded(): boolean | PromiseLike<boolean>
-  /** Calls another model. */
+  /** Switches this call to another model. */
   setModel(model: ModelRef): void
   /** Adds a system message after the leading ones. */
   addSystemMessage(text: string): void
@@ -58,11 +61,11 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
   addMessage(message: Message): void
   /** Hides tools from this call. */
   removeTools(...names: string[]): void
-  /** Answers without the inner layers and the model; gives the answer back. */
+  /** Answers without calling the inner layers and the model. Returns the answer. */
   skipCall(response: ResponseInput): ModelResponse
 }
 
-/** What a call would send, to read. */
+/** The request of a call, read-only. */
 export interface RequestView {
   readonly messages: readonly Readonly<Message>[]
   readonly tools: readonly ToolDef[]
@@ -71,19 +74,19 @@ export interface RequestView {
   readonly responseFormat: ResponseFormat
 }
 
-/** One attempt of a model call, and the context of the layer that stands in it. */
+/** One attempt of a model call, and the context of its layer. */
 export class ModelAttempt extends TurnAttempt implements ModelContext {
   declare readonly $call: ModelCall
-  $fields: CallFields = undefined as never // set where the attempt is opened
-  /** What of the fields is its own: bits of `Own`. */
+  $fields: CallFields = undefined as never // set when the attempt is opened
+  /** The fields it owns: bits of `Own`. */
   $own = 0
-  /** What of the fields a layer inside, which has returned, could still reach into. */
+  /** The fields that an inner layer, which has returned, could still change. */
   $borrowed = 0
-  /** What has gone into its sink. */
+  /** The content that went into its sink. */
   $streamed: Streamed = nothingStreamed
-  /** What next() gave last: a layer that returns just that has nothing to be asked. */
+  /** The last result of next(). If the layer returns the same object, it needs no check. */
   $given: ModelResponse | undefined = undefined
-  /** The answer of its layer, which skips the call. */
+  /** The layer's answer from skipCall(). */
   $skip: ModelResponse | undefined = undefined
 
   override get $turn(): Turn {
@@ -172,7 +175,7 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
     return response
   }
 
-  /** A field that its layer may change in place: copied once, so that no other attempt sees what is done to it. */
+  /** Returns a field that the layer may change in place. It is copied once, so that no other attempt sees the changes. */
   $copyOf(key: 'messages' | 'settings' | 'toolDefs', bit: number): CallFields[typeof key] {
     const running = this.$state === Stand.running
     if (running && (this.$own & bit) !== 0) return this.$fields[key]
@@ -182,7 +185,7 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
         : key === 'settings'
           ? { ...this.$fields.settings }
           : [...this.$fields.toolDefs]
-    // The layers outside have its fields once it has returned.
+    // After the layer has returned, the outer layers own its fields.
     if (!running && this.$isMute(key)) return copy as never
     this.$write(key, copy, bit)
     return copy as never
@@ -198,7 +201,7 @@ export class ModelAttempt extends TurnAttempt implements ModelContext {
     this.$fields[key] = value
   }
 
-  /** A list of its own of what would be sent; each message is frozen. */
+  /** Returns a new list of the messages that would be sent. Each message is frozen. */
   $messages(): Message[] {
     const messages = this.$fields.messages?.slice() ?? this.$call.messages()
     for (const message of messages) freezeJson(message)

@@ -6,14 +6,14 @@ import { TurnCall } from '../turn/turn-call.ts'
 import type { CallFields } from './call-fields.ts'
 import type { Counted } from './physical-call.ts'
 
-/** One call of the model, as one answer; attempts of it may be several. */
+/** One model call with one answer. It may have several attempts. */
 export class ModelCall extends TurnCall {
   readonly callIndex: number
-  /** The id of the model that was asked last. */
+  /** The id of the model that was called last. */
   model: string
-  /** Where the last physical call went, where its model tells. */
+  /** The server of the last provider call, if its model reports one. */
   server: ModelServer | undefined
-  /** The physical calls so far, those of failed and left attempts too. */
+  /** The provider calls so far, including those of failed and abandoned attempts. */
   readonly physical: Counted[] = []
 
   constructor(turn: Turn, ring: Ring) {
@@ -22,7 +22,7 @@ export class ModelCall extends TurnCall {
     this.model = modelId(turn.options.model)
   }
 
-  /** The fields as the first layer finds them. */
+  /** Returns the fields that the outermost layer starts with. */
   start(): CallFields {
     const { model, settings, format, tools } = this.turn.options
     const { defs } = tools
@@ -36,7 +36,7 @@ export class ModelCall extends TurnCall {
     }
   }
 
-  /** What is sent where no layer has looked: the instructions, then the working view. */
+  /** Returns the messages to send if no layer has read them: the instructions, then the working view. */
   messages(): Message[] {
     const { turn } = this
     const { system } = turn

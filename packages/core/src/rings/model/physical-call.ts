@@ -4,14 +4,14 @@ import type { Model, ModelRequest } from '../../model/model.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 
-/** One call of a provider's `stream()`: which model, and what it used. Until it is closed, that is the call alone. */
+/** One call of a provider's `stream()`, with its model and usage. Until it ends, the usage contains only the call. */
 export interface PhysicalCall {
   /** The id of the model. */
   readonly model: string
   readonly usage: Readonly<Usage>
 }
 
-/** A physical call from its begin to its end, which is counted once: for its layers, its turn, and those of the agents above. */
+/** A provider call that is counted once: for its layers, its turn and the turns of the parent agents. */
 export class Counted implements PhysicalCall {
   readonly model: string
   usage: Usage = { ...noUsage(), calls: 1 }
@@ -26,7 +26,7 @@ export class Counted implements PhysicalCall {
     turn.countCall()
   }
 
-  /** Whether it was made inside what a layer's `next()` opened. */
+  /** Whether the call was made inside this layer's `next()`. */
   isInside(layer: Attempt): boolean {
     let at: Attempt | undefined = this.#core
     while (at !== undefined && at !== layer) at = at.$caller
@@ -34,9 +34,9 @@ export class Counted implements PhysicalCall {
   }
 
   /**
-   * It is over.
-   * @param reported what the provider has said of its usage
-   * @param streamed what it has streamed; undefined where nothing came
+   * Ends the call and counts its usage.
+   * @param reported the usage that the provider reported
+   * @param streamed the size of the streamed content; undefined if nothing arrived
    */
   close(reported: Partial<Usage> | undefined, streamed: Size | undefined, sent: () => ModelRequest): void {
     if (!this.#open) return
@@ -46,7 +46,10 @@ export class Counted implements PhysicalCall {
   }
 }
 
-/** What is told counts; a 0 where something was sent or said is none. A call to which nothing came costs nothing. */
+/**
+ * Returns the reported usage. A reported 0 for content that was sent or received is replaced with an estimate. A call
+ * that got no usage report and no content costs nothing.
+ */
 function usageOf(reported: Partial<Usage> | undefined, streamed: Size | undefined, sent: () => ModelRequest): Usage {
   const usage = cleanUsage(reported, 1)
   if (reported === undefined && streamed === undefined) return usage

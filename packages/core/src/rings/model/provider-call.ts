@@ -18,7 +18,7 @@ import { Reading, type Taker } from './reading.ts'
 import { ProviderRequest } from './request.ts'
 import { UniqueCallIds } from './unique-call-ids.ts'
 
-/** The core of the model scope: one physical call of a provider, through the journal, into the stream. */
+/** The core of the model scope: one provider call, through the journal, into the stream. */
 export function callProvider(core: ModelAttempt): void {
   const { model } = core.$fields
   core.$call.model = modelId(model)
@@ -26,7 +26,7 @@ export function callProvider(core: ModelAttempt): void {
   whenDone(core, resolveModel(core.$turn.session, model), (resolved) => new ProviderCall(core, resolved).run())
 }
 
-/** One physical call: what it streams goes outward, its finish makes the response. */
+/** One provider call. Its chunks go outward, and its finish makes the response. */
 class ProviderCall {
   readonly #core: ModelAttempt
   readonly #model: Model
@@ -35,7 +35,7 @@ class ProviderCall {
   #reading: Reading | undefined
   #request: ProviderRequest | undefined
   #counted: Counted | undefined
-  /** A chunk came. */
+  /** Whether a chunk arrived. */
   #came = false
 
   constructor(core: ModelAttempt, model: Model) {
@@ -61,7 +61,7 @@ class ProviderCall {
     )
   }
 
-  /** A chunk on its way outward; a promise asks to wait before the next. */
+  /** Sends a chunk outward. Returns a promise if the sender has to wait before the next one. */
   take(chunk: ContentChunk): void | PromiseLike<void> {
     const core = this.#core
     if (!isOpen(core)) return
@@ -83,14 +83,14 @@ class ProviderCall {
     this.#close(reportedUsage(error))
     fail(this.#core, error)
   }
-  /** Nobody waits for it any more. */
+  /** Cancels the call, because the attempt was abandoned. */
   abandon(reason: unknown): void {
     this.#close()
     this.#reading?.abandon(reason)
   }
 
   #step(emit: Emit<ContentChunk>): Promise<FinishChunk> {
-    // The attempt was over before the journal let it begin.
+    // The attempt was over before the journal started the step.
     if (!isOpen(this.#core)) return Promise.reject(this.#abandonedReason(this.#core.$outcome))
     return new Promise((finished, failed) =>
       this.#read({
@@ -105,7 +105,7 @@ class ProviderCall {
   }
 
   #stepFailed(error: unknown): void {
-    // One that is replayed may have failed before its first chunk.
+    // A replayed call may have failed before its first chunk, so it is not counted yet.
     if (isOpen(this.#core)) this.#count()
     if (error instanceof AbandonedError) void this.#core.$turn.steps?.abandonAgain(this.#core, error)
     else this.failed(error)
@@ -122,7 +122,7 @@ class ProviderCall {
     this.#reading.begin()
   }
 
-  /** It has begun, or is replayed. */
+  /** Counts the call, once. It has started or is replayed. */
   #count(): Counted {
     if (this.#counted !== undefined) return this.#counted
     const { $turn, $call } = this.#core
@@ -130,7 +130,7 @@ class ProviderCall {
     $call.physical.push(this.#counted)
     return this.#counted
   }
-  /** It is over: what it used is counted. */
+  /** Ends the call and counts its usage. */
   #close(reported?: Partial<Usage>): void {
     if (this.#counted === undefined && !this.#came) return
     const sent = () => this.#request ?? new ProviderRequest(this.#core)
@@ -159,7 +159,7 @@ class ProviderCall {
   }
 }
 
-/** The usage that a provider told although its call failed. */
+/** Returns the usage that a provider reported with a failed call. */
 function reportedUsage(error: unknown): Partial<Usage> | undefined {
   if (!isAlliumError(error, 'model.failed')) return undefined
   const reported = cleanUsage(error.details.usage as Partial<Usage> | undefined, 1)

@@ -8,22 +8,22 @@ import type { Emit } from '../../seams/journal.ts'
 import { isContentKind } from '../../stream/chunk-kinds.ts'
 import type { ProviderRequest } from './request.ts'
 
-/** Who reads a stream. */
+/** Receives the chunks of a stream. */
 export interface Taker {
-  /** A promise asks to wait before the next chunk. */
+  /** Returns a promise if the reading has to wait before the next chunk. */
   take: Emit<ContentChunk>
   finished(finish: FinishChunk): void
   failed(error: unknown): void
 }
 
-/** A provider's stream while it is read. Its steps are functions, not an async one: those make six objects for each chunk. */
+/** Reads a provider's stream. It uses callbacks, because an async function would create six objects per chunk. */
 export class Reading {
   #open = true
   readonly #model: Model
   readonly #request: ProviderRequest
   readonly #taker: Taker
   #iterator: AsyncIterator<unknown> | undefined
-  /** Characters that came, and a few for each chunk. */
+  /** The number of characters received, plus 16 for each chunk. */
   #size = 0
 
   constructor(model: Model, request: ProviderRequest, taker: Taker) {
@@ -81,7 +81,7 @@ export class Reading {
     if (this.#open) this.#fail(error, new AbortError('the call failed'))
   }
 
-  /** Closes the stream and aborts the request: nobody waits for it any more. */
+  /** Closes the stream and aborts the request, because the attempt was abandoned. */
   abandon(reason: unknown): void {
     this.#fail(reason, reason)
   }
@@ -101,7 +101,7 @@ export class Reading {
       const closed: unknown = iterator.return()
       if (isThenable(closed)) silence(Promise.resolve(closed))
     } catch {
-      // what a provider throws while it is closed changes nothing
+      // an error while closing changes nothing
     }
   }
 }
@@ -114,7 +114,7 @@ function truncated({ id }: Model): AlliumError {
   )
 }
 
-/** What one call may send. No provider has an answer as long. */
+/** The maximum size of one call, in characters. No provider sends an answer this long. */
 const most = 64 * 1024 * 1024
 
 function endless({ id }: Model): AlliumError {
@@ -122,7 +122,7 @@ function endless({ id }: Model): AlliumError {
   return new AlliumError('model.protocol', what, { details: { model: id } })
 }
 
-/** A chunk that is known; others are passed over, as a newer provider may send them. */
+/** Returns a chunk of a known type. Unknown types are skipped, because newer providers may send them. */
 function checked(value: unknown, model: Model): ContentChunk | FinishChunk | undefined {
   const chunk = value as ContentChunk | FinishChunk | undefined
   if (chunk?.type !== 'finish' && !isContentKind(chunk?.type)) return undefined

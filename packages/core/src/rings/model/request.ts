@@ -3,7 +3,7 @@ import type { ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from
 import { Cancel } from '../../onion/cancel.ts'
 import type { ModelAttempt } from './context.ts'
 
-/** What one physical call sends, and where it is cancelled: its signal is made only for a provider that reads it. */
+/** The request of one provider call. Its abort signal is created only if the provider reads it. */
 export class ProviderRequest implements ModelRequest {
   readonly messages: readonly Message[]
   readonly tools: readonly ToolDef[]

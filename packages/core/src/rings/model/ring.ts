@@ -21,7 +21,7 @@ import type { ModelCall } from './model-call.ts'
 import { callProvider } from './provider-call.ts'
 import { push, refuseReset } from './speak.ts'
 
-/** The model scope: its attempts hold what is sent, its core is a physical call, its layers give a response. */
+/** The model scope. Its attempts hold the fields to send, its core is a provider call, and its layers return a response. */
 export const modelRing: Ring = {
   scope: 'model',
   reentrant: true,
@@ -88,7 +88,10 @@ function give(caller: ModelAttempt, response: ModelResponse, streamed: Streamed)
   return response
 }
 
-/** What a layer gives to the one outside it: as it was streamed, with what it adds, or in the place of what it held. */
+/**
+ * Converts a layer's return value to a response and makes the stream agree with it. The value may equal the streamed
+ * content, extend it, or replace content that the layer held.
+ */
 function resultOf(attempt: ModelAttempt, value: unknown): unknown {
   const reached = hasReached(attempt)
   const { $streamed, $stage } = attempt
@@ -116,7 +119,7 @@ function hasReached(attempt: Attempt): attempt is ModelAttempt & { $given: Model
   return attempt.$inner?.$state === State.done
 }
 
-/** Text and calls are as they were streamed; the thoughts may be others. */
+/** Handles a response with the streamed text and calls. Its reasoning may differ. */
 function unchanged(attempt: ModelAttempt, response: ModelResponse, stage: Stage | undefined): unknown {
   const same = hasSameReasoning(attempt.$streamed, response)
   if (stage !== undefined) {
@@ -130,7 +133,7 @@ function unchanged(attempt: ModelAttempt, response: ModelResponse, stage: Stage 
   return { ...response, message, ...(reasoning !== undefined && { reasoning }) }
 }
 
-/** Streams what a layer gave to the layers outside it, or throws where that would take back what they have seen. */
+/** Streams a layer's response to the outer layers. Throws if that would take back content that they have seen. */
 function say(attempt: ModelAttempt, response: ModelResponse, stage: Stage | undefined): void | Promise<void> {
   if (stage !== undefined) {
     stage.replace(wholeResponse(response))

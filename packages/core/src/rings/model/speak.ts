@@ -3,7 +3,7 @@ import type { ContentChunk } from '../../model/chunk.ts'
 import { isOpen, State } from '../../onion/attempt.ts'
 import type { ModelAttempt } from './context.ts'
 
-/** Sends chunks outward on behalf of a layer, while its attempt lasts. */
+/** Sends chunks outward for a layer, while its attempt is open. */
 export function push(attempt: ModelAttempt, chunks: readonly ContentChunk[], from = 0): void | Promise<void> {
   for (let i = from; i < chunks.length && isOpen(attempt); i++) {
     const backpressure = attempt.$sink?.push(chunks[i] as ContentChunk)
@@ -11,7 +11,7 @@ export function push(attempt: ModelAttempt, chunks: readonly ContentChunk[], fro
   }
 }
 
-/** Why no other attempt may take the place of what was streamed, if it may not: the run refuses it, and a reader has seen it. */
+/** Returns an error if the run refuses to take back chunks and the reader has seen some. */
 export function refuseReset({ $turn: turn, $inner }: ModelAttempt): AlliumError | undefined {
   if (turn.options.resets !== 'refuse' || !turn.answer.isShown) return undefined
   const failed = $inner !== undefined && $inner.$state !== State.done

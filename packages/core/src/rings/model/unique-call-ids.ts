@@ -3,9 +3,9 @@ import type { Assembly } from '../../stream/assembly.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 
 /**
- * Gives a tool call another id where the provider repeats one, or gives one that Allium reads otherwise: ids are unique in
- * a history, `/` leads to a call inside a sub-agent, and records go by id. A new id is one that every provider takes:
- * letters, digits, `_` and `-`, 64 at the most.
+ * Renames a tool call if its id is repeated or has a special meaning in Allium. Ids are unique in a history, `/`
+ * separates the ids of nested sub-agent calls, and records are keyed by id. A new id is valid for every provider:
+ * letters, digits, `_` and `-`, at most 64 characters.
  */
 export class UniqueCallIds {
   readonly #session: Pick<SessionScope, 'callIds'>
@@ -36,7 +36,7 @@ export class UniqueCallIds {
     return { ...chunk, callId }
   }
 
-  /** By doubling, then halving: a provider that always gives one id does not make each call dearer than the last. */
+  /** Finds a free id by doubling and then halving. The cost per call stays low if a provider always sends the same id. */
   #freeLike(given: string): string {
     const base = given.replace(/[^\w-]/g, '_') || 'call'
     const named = (n: number) => `${base.slice(0, maxLength - 1 - `${n}`.length)}_${n}`
@@ -55,10 +55,10 @@ export class UniqueCallIds {
   }
 }
 
-/** What providers allow at the least. */
+/** The lowest id limit among providers. */
 const maxLength = 64
 
-/** Records go by id: a name that every object has would be taken for an entry. */
+/** Records are keyed by id, so the name of an object's inherited member would look like an entry. */
 const ofEveryObject = new Set(Object.getOwnPropertyNames(Object.prototype))
 
 function isSound(callId: string): boolean {

@@ -21,40 +21,48 @@ const ofRestore = { stored: true, askedBy: true } as const
 export interface SessionContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
   extends AgentContext<Config> {
   readonly sessionId: string
-  /** Whether nobody gave it an id: no later session is meant to go on with it. */
+  /** Whether the session was created without an id, so that no later session can continue it. */
   readonly anonymous: boolean
-  /** Who acts, as the caller said; keys and limits carry it. */
+  /** The principal that the caller passed in. It is part of keys and limits. */
   readonly principal: P
-  /** Whose session it is: the principal's user, or what the agent's `owner` says. */
+  /** The owner of the session: the principal's user, or the result of the agent's `owner`. */
   readonly owner: string | undefined
-  /** Where the session is kept; `sessionKeyOf(ctx)` gives it as one text. */
+  /** The key that the session is stored under. `sessionKeyOf(ctx)` returns it as one string. */
   readonly sessionKey: SessionKey
   /** The application's own runtime context. */
   readonly context: C
-  /** Reads see earlier writes; a write goes through the reducer of its key. */
+  /** The session state. Reads see earlier writes, and a write goes through the reducer of its key. */
   readonly state: S
-  /** The canonical conversation: reading, and push. */
+  /** The canonical conversation, for reading and push. */
   readonly history: ReadonlyHistory
   /**
-   * Goes on from a snapshot: sets history and state past the reducers, as copies.
+   * Restores a snapshot. Sets history and state to copies of it, without the reducers.
    *
-   * @param options.stored whether it comes from where `ctx.keep()` stores it, so that it is not stored again @default false
-   * @param options.askedBy the agents that suspended calls, by call id, of calls whose records do not name one. Versions of Allium
-   * in which sessions belonged to no agent kept such records @default nobody: such calls can only be denied
+   * @param options.stored whether it comes from the store of `ctx.keep()`, so that it is not stored again
+   * @default false
+   * @param options.askedBy the agents that suspended calls, by call id, for calls whose records do not name one. Such
+   * records come from versions of Allium in which sessions belonged to no agent
+   * @default none: such calls can only be denied
    * @throws AlliumError `history.invalid`, `state.invalid`
    */
   restore(saved: Snapshot, options?: { stored?: boolean; askedBy?: Readonly<Record<string, string>> }): void
-  /** Stores the session: told before each run and after it. In session hooks only, before next(). */
+  /**
+   * Registers a keeper, which stores the session. It is called before and after each run. In session hooks only, before
+   * next().
+   */
   keep(keeper: SessionKeeper): void
-  /** Tool calls that wait for a human, of the last answer. */
+  /** The pending tool calls of the last answer. */
   readonly pending: readonly ToolCallPart[]
-  /** Sends an event into the run's stream and to observers of its type. */
+  /** Sends an event to the run's stream and to observers of its type. */
   emit(event: CustomEvent): void
   /** Whether the turn resumes a suspended one. */
   readonly resumed: boolean
 }
 
-/** @throws AlliumError `layer.invalid` for what is no event: a name with the rest beside it is what other emitters take */
+/**
+ * @throws AlliumError `layer.invalid` if it is not an event. Other emitters take a name and separate data, so that is a
+ * common mistake.
+ */
 export function checkEvent(attempt: Attempt, event: unknown): void {
   if (typeof (event as { type?: unknown } | undefined)?.type === 'string') return
   const name = typeof event === 'string' ? event : 'your:event'
@@ -73,7 +81,7 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
     return (this.$call as unknown as { home: SessionScope }).home
   }
 
-  /** The session that the layer belongs to: for one that a sub-agent inherited, its parent's. */
+  /** The session that the layer belongs to. For an inherited layer, the parent's session. */
   get $owner(): SessionScope {
     const levelsUp = this.$hook?.levelsUp
     return levelsUp === undefined ? this.$session : this.$session.ancestor(levelsUp)
@@ -97,7 +105,7 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   get context(): RegisteredContext {
     return this.$session.context as RegisteredContext
   }
-  /** The layer's own view: a shared one could not tell who writes. */
+  /** A separate view per layer, because a shared one could not tell which layer writes. */
   get state(): State {
     this.$view ??= this.$owner.state.viewOf(this)
     return this.$view
@@ -138,9 +146,9 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
   override get $capabilities(): Capabilities {
     return this.$session.capabilities
   }
-  /** It has written to the state. */
+  /** Called after the layer has written to the state. */
   $wrote(_key: string, _value: unknown): void {}
-  /** How what it writes to the state is taken. */
+  /** Returns whether the layer's writes to the state are accepted. */
   $writes(_key: string): StateWrite {
     this.$checkOpening()
     return 'taken'

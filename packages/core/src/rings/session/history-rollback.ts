@@ -1,10 +1,10 @@
 import { awaitedCalls, type History } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 
-/** Where a history stands: the function that it gives brings it back there, whatever a run has done. */
+/** Returns a function that restores the history to this point, whatever a run has done since. */
 export function tailRollback(history: History): () => void {
   const { items, changedFrom, mayAwait } = history
-  // A run adds messages, and results to the last answer's calls, or to those of a provider: what stands before stays.
+  // A run adds messages, and results to the calls of the last answer or of a provider. Earlier messages do not change.
   const [awaitedFrom = items.length] = mayAwait ? [...awaitedCalls(items).keys()].slice(-1) : []
   const last = items.findLastIndex(({ role }) => role === 'assistant')
   const from = Math.max(0, Math.min(last, awaitedFrom))
@@ -16,7 +16,7 @@ export function tailRollback(history: History): () => void {
   }
 }
 
-/** The same for a history that is to be replaced as a whole, before `then`. */
+/** Returns a rollback for a history that will be replaced as a whole. It restores all messages, then calls `then`. */
 export function fullRollback({ items }: History, then: () => void): () => void {
   const all = items.slice()
   return () => {
@@ -30,7 +30,10 @@ function setItems(items: Message[], from: number, tail: readonly Message[]): voi
   for (const message of tail) items.push(message)
 }
 
-/** Marks the last answer of a run that has ended, unless it waits; gives the first message that the run has changed. */
+/**
+ * Marks the last answer of an ended run as interrupted, unless it is suspended. Returns the index of the first message
+ * that the run changed.
+ */
 export function markInterrupted(history: History, ended: boolean): number {
   const { items, changedFrom } = history
   const last = items.findLastIndex(({ role }) => role === 'assistant')

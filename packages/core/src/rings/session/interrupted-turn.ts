@@ -2,7 +2,7 @@ import { History } from '../../messages/history.ts'
 import type { StoredTurn } from '../../seams/session-store.ts'
 import { markInterrupted } from './history-rollback.ts'
 
-/** A run whose process was lost, as what it leaves: its question, the steps that it had done, and no call without a result. */
+/** Returns a run whose process was lost as an interrupted turn: its input and completed steps, with a result for every call. */
 export function interruptedTurn(open: StoredTurn, endedAt: number): StoredTurn {
   const history = new History()
   history.push(open.messages)

@@ -3,9 +3,10 @@ import { describeModel, isModel, knownModel, type Model } from '../../model/mode
 import type { SessionScope } from './session-scope.ts'
 
 /**
- * The model of a reference, as the agent finds it for the principal of a session.
+ * Resolves a model reference for the principal of a session.
  *
- * @throws AlliumError `model.unresolved` for a string without a resolver, `model.invalid` for what is no model, and what the resolver throws
+ * @throws AlliumError `model.unresolved` for a string without a resolver, `model.invalid` if it is not a model, and
+ * errors of the resolver
  */
 export async function resolveModel({ agent, principal }: SessionScope, ref: unknown): Promise<Model> {
   const { resolveModel, adaptModel } = agent.setup

@@ -1,14 +1,17 @@
 import type { State } from '../../state/state-store.ts'
 
-/** Where a turn ended: what a fork begins with. */
+/** The end of a turn, from which a fork can start. */
 export interface Savepoint {
   readonly turnId: string
   readonly turnCount: number
-  /** Messages of the history then. */
+  /** The length of the history at that time. */
   readonly length: number
 }
 
-/** A mark with what its turn changed, and the one after it. Values are told by identity: what a turn left as it was costs nothing. */
+/**
+ * A savepoint with the state that its turn changed, linked to the next one. Values are compared by identity, so
+ * unchanged values take no space.
+ */
 class SavepointNode implements Savepoint {
   next: SavepointNode | undefined = undefined
 
@@ -21,17 +24,17 @@ class SavepointNode implements Savepoint {
 }
 
 /**
- * Where the last turns of a session ended. There are so many and no more, since a list that a reducer copies to make it
- * longer would be kept in every length that it has had.
+ * The ends of a session's last turns. The number is limited: a reducer that copies a list to append to it would keep a
+ * copy of every length in memory.
  */
 export class Savepoints {
   static readonly most = 100
   #first: SavepointNode | undefined
   #latest: SavepointNode | undefined
   #count = 0
-  /** The state at the first mark, without what its turn and later ones changed. */
+  /** The state at the first savepoint, without the changes of its turn and later ones. */
   #base: Readonly<State> = none
-  /** The state at the last mark. */
+  /** The state at the last savepoint. */
   #last: Readonly<State> = none
 
   add({ turnId, turnCount, length }: Savepoint, state: State | undefined): void {
@@ -42,7 +45,6 @@ export class Savepoints {
     if (this.#count > Savepoints.most) this.#drop()
   }
 
-  /** As they are now. */
   copy(): Savepoints {
     const copy = new Savepoints()
     for (const { turnId, turnCount, length, changed } of this.#all())
@@ -52,7 +54,7 @@ export class Savepoints {
     return copy
   }
 
-  /** Those up to a turn's. */
+  /** Returns the savepoints up to the one of a turn. */
   until(turnId: string): Savepoints {
     const index = this.#all().findLastIndex((savepoint) => savepoint.turnId === turnId)
     const savepoints = new Savepoints()
@@ -63,7 +65,7 @@ export class Savepoints {
     return savepoints
   }
 
-  /** The mark of a turn, with the state as it was; undefined for a turn that ended longer ago, or elsewhere. */
+  /** Returns the savepoint of a turn with its state. Undefined if the turn ended too long ago or in another process. */
   at(turnId: string): (Savepoint & { state: State }) | undefined {
     const all = this.#all()
     const index = all.findLastIndex((savepoint) => savepoint.turnId === turnId)
@@ -96,7 +98,7 @@ export class Savepoints {
 
 const none: Readonly<State> = Object.freeze({})
 
-/** A key that is gone was no layer's, and a fork gets none of those. */
+/** Returns the changed keys. A removed key was not declared by a layer, and forks do not get such keys. */
 function changes(before: Readonly<State>, after: State): Readonly<State> {
   let changed: State | undefined
   for (const key of Object.keys(after))

@@ -8,7 +8,7 @@ import { enter, outcomeOf, succeed } from '../../onion/next.ts'
 
 type Open = Ring['create']
 
-/** The onion of a scope that stays open: its layers run up to next() at open(), and on at close(). */
+/** The onion of a scope that stays open. Its layers run up to next() at open(), and continue at close(). */
 export class ScopeLifecycle implements Call {
   readonly ring: Ring
   readonly outer = undefined
@@ -24,7 +24,7 @@ export class ScopeLifecycle implements Call {
     /** The record of the scope. */
     readonly home: object,
     open: Open,
-    /** Reports what a layer throws after its opening was abandoned. */
+    /** Reports errors of layers after their opening was abandoned. */
     readonly report: (error: unknown) => void,
   ) {
     this.ring = lifecycleRing(scope, open, (core) => {
@@ -34,8 +34,10 @@ export class ScopeLifecycle implements Call {
   }
 
   /**
-   * Resolves when every layer has called next(); rejects, with the opened ones unwound, when one throws before. Where `cancel` is aborted
-   * before, it rejects at once: each next() rejects, also that of a layer that calls it late, so that all that was opened is closed.
+   * Resolves when every layer has called next(). Rejects when a layer throws before, after the opened layers have
+   * unwound.
+   * If `cancel` is aborted first, it rejects at once. Every next() rejects, also one that a layer calls later, so that
+   * everything that was opened is closed.
    */
   async open(cancel: Cancel): Promise<void> {
     if (cancel.aborted) throw cancel.reason
@@ -57,7 +59,7 @@ export class ScopeLifecycle implements Call {
     if (!isOpen(root) || this.#core?.$state === State.abandoned) await this.#whole
   }
 
-  /** Runs the rest of every layer; rejects with the first error. */
+  /** Runs the rest of every layer. Rejects with the first error. */
   async shut(): Promise<void> {
     if (this.#core !== undefined) succeed(this.#core, undefined)
     await this.#whole
@@ -66,13 +68,16 @@ export class ScopeLifecycle implements Call {
   settled(): void {}
   abandoned(): void {}
   returned(_: Attempt, thrown: unknown): void {
-    // A verb that came too late was refused: that is no error of what the layer waited for.
+    // A late verb was rejected. That is not an error of the work that the layer waited for.
     if (thrown !== this.end?.error && !isAlliumError(thrown, 'layer.left')) this.report(thrown)
   }
   late(): void {}
 }
 
-/** The agent or session scope: entered once, its core lasts until the scope is closed, its layers give nothing. */
+/**
+ * The ring of the agent or session scope. It is entered once, its core lasts until the scope is closed, and its layers
+ * have no result.
+ */
 function lifecycleRing(scope: 'agent' | 'session', open: Open, entered: (core: Attempt) => void): Ring {
   let reached = false
   return {

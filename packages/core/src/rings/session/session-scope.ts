@@ -17,24 +17,24 @@ import { fullRollback, markInterrupted, tailRollback } from './history-rollback.
 import { Savepoints } from './savepoints.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
 
-/** One conversation: its history, its state, and the turn that runs now. */
+/** One conversation: its history, its state and its running turn. */
 export class SessionScope {
   readonly history = new History()
-  /** Turns that have ended; a turn that waits goes on with its number. */
+  /** The number of turns that have ended. A suspended turn keeps its number when it resumes. */
   turnCount = 0
-  /** The turn that waits for a decision, if one does. */
+  /** The suspended turn, if there is one. */
   suspension: Suspension | undefined
-  /** Who stores the session, if somebody does. */
+  /** The keepers that store the session, if any. */
   keepers: SessionKeeper[] | undefined
-  /** So many messages of the history are stored as they are. */
+  /** The number of messages at the start of the history that are stored unchanged. */
   get stored(): number {
     return this.#stored
   }
-  /** How many runs and entries have taken it. */
+  /** The number of runs and entries that have begun. */
   beginnings = 0
-  /** Whether session hooks are on their way in. */
+  /** Whether session hooks are running before their next(). */
   opening = false
-  /** The turn that runs now. */
+  /** The running turn. */
   turn: Turn | undefined
   #stored = 0
   #state: StateStore | undefined
@@ -46,12 +46,12 @@ export class SessionScope {
   #savepoints: Savepoints | undefined
   #owner: string | null | undefined
   #key: SessionKey | undefined
-  /** The agents that suspended calls whose records name none, by call id. */
+  /** The agents that suspended calls, by call id, for calls whose records name no agent. */
   #suspendedBy: Readonly<Record<string, string>> = {}
   #once: Map<string, unknown> | undefined
-  /** That of the turn that has ended. */
+  /** The results of `ctx.once()` of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined
-  /** Puts the session back to where the last run began, where somebody stores it. */
+  /** Restores the session to the start of the last run. Set if the session is stored. */
   #rollback: (() => void) | undefined
   #usedApprovals: Set<string> | undefined
 
@@ -61,9 +61,9 @@ export class SessionScope {
     readonly principal: unknown,
     readonly context: unknown,
     metadata: Record<string, unknown> | undefined,
-    /** Whether nobody else can use this id: then turn ids begin with it. */
+    /** Whether the id is unique to this session, so that turn ids start with it. */
     readonly ownId: boolean,
-    /** The call that runs this session as a sub-agent's. */
+    /** The tool call that runs this session as a sub-agent's. */
     readonly parent?: ToolAttempt,
   ) {
     this.#metadata = metadata
@@ -83,50 +83,50 @@ export class SessionScope {
     return this.#capabilities
   }
 
-  /** Where it is kept. */
+  /** The key that it is stored under. */
   get key(): SessionKey {
     const { principal, owner = '', id: sessionId } = this
     this.#key ??= { tenant: tenantOf(principal) ?? '', owner, agent: this.agent.sessionNames[0], sessionId }
     return this.#key
   }
 
-  /** Whose it is. */
+  /** The owner of the session. */
   get owner(): string | undefined {
     if (this.#owner === undefined) this.#owner = this.ownerBy(this.principal) ?? null
     return this.#owner ?? undefined
   }
-  /** Whose the sessions of a principal are: as the agent says, or the one that runs it as a sub-agent. */
+  /** Returns a session's owner for a principal: the agent's `owner` option, or the parent agent's if this is a sub-agent. */
   get ownerBy(): (principal: unknown) => string | undefined {
     const { owner } = this.agent.setup
     return owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.ownerBy)
   }
 
-  /** That of the agent, or of the one that runs it as a sub-agent: what is recorded there is not paid again. */
+  /** The agent's journal, or the parent agent's if this is a sub-agent. Recorded steps are not paid for again. */
   get journal(): Journal {
     const { journal } = this.agent.setup
     return isDirect(journal) && this.parent !== undefined ? this.parent.$turn.journal : journal
   }
 
-  /** The session of the agent so many above this one, whose layer a sub-agent has inherited. */
+  /** The session of the agent `levels` above this one. Used for layers that a sub-agent inherited. */
   ancestor(levels: number): SessionScope {
     let session: SessionScope = this
     for (; levels > 0 && session.parent !== undefined; levels--) session = session.parent.$turn.session
     return session
   }
 
-  /** The id that the next run gets. */
+  /** The id of the next run. */
   get comingTurnId(): string {
     this.#turnPrefix ??= this.agent.setup.ids()
     return `${this.#turnPrefix}:${this.#runCount}`
   }
-  /** @param given one that the run was given instead */
+  /** @param given the id that the run was given, if any */
   nextTurnId(given?: string): string {
     const id = given ?? this.comingTurnId
     this.#runCount++
     return id
   }
 
-  /** Ids of the tool calls in the history: a provider that counts from 0 in each answer would repeat them. */
+  /** Ids of the tool calls in the history. A provider that counts from 0 in each answer would repeat them. */
   get callIds(): Set<string> {
     if (this.#callIds === undefined) {
       this.#callIds = new Set(callIdsIn(this.history.items))
@@ -134,7 +134,7 @@ export class SessionScope {
     return this.#callIds
   }
 
-  /** @throws AlliumError `message.invalid` where an input has the id of a call that stands in the history */
+  /** @throws AlliumError `message.invalid` if an input contains a call id that is in the history already */
   checkCallIds(input: readonly Message[]): void {
     for (const callId of callIdsIn(input))
       if (this.callIds.has(callId))
@@ -143,12 +143,12 @@ export class SessionScope {
           `The input has a tool call with the id ${describe(callId)}, which the history already has. Use another id.`,
         )
   }
-  /** Calls of an input have entered the history. */
+  /** Adds the call ids of an input that entered the history. */
   addCallIds(input: readonly Message[]): void {
     for (const callId of callIdsIn(input)) this.callIds.add(callId)
   }
 
-  /** Results of `ctx.once()` in the turn that runs, or waits. */
+  /** Results of `ctx.once()` in the running or suspended turn. */
   get once(): Map<string, unknown> {
     this.#once ??= new Map()
     return this.#once
@@ -157,11 +157,14 @@ export class SessionScope {
     this.#usedApprovals ??= new Set()
     return this.#usedApprovals
   }
-  /** The pending calls, without those that another agent suspended which shares the history. */
+  /** The pending calls, without those that another agent with the same history suspended. */
   get ownPending(): ToolCallPart[] {
     return this.history.pending().filter(({ callId }) => this.suspenderOf(callId) !== 'other')
   }
-  /** Which agent suspended a call, as its record says. A sub-agent's session is part of the call that it runs in. */
+  /**
+   * Returns which agent suspended a call, according to its record. A sub-agent's session belongs to the call that it
+   * runs in.
+   */
   suspenderOf(callId: string): 'own' | 'other' | 'unknown' {
     const name =
       this.suspension?.calls[callId]?.agent ??
@@ -176,7 +179,7 @@ export class SessionScope {
     return calls.length === 0 ? [] : pendingCalls(calls, this.suspension, open)
   }
 
-  /** A run begins; what waits, unless it is resumed, is given up. */
+  /** Starts a run. Discards suspended calls, unless the run resumes them. */
   beginRun(resumes: boolean): void {
     if (this.keepers !== undefined) this.#rollback = this.#captureRollback()
     this.history.watch()
@@ -190,7 +193,7 @@ export class SessionScope {
     if (this.suspension !== undefined) this.endTurn(this.suspension.turnId)
   }
 
-  /** The turn that ran is over, or given up. */
+  /** Ends the turn that ran, or discards it. */
   endTurn(turnId: string): void {
     this.suspension = undefined
     this.#onceEnded = this.#once
@@ -218,15 +221,16 @@ export class SessionScope {
     }
   }
 
-  /** The run that has ended is stored, and the history up to a length. */
+  /** The run has been stored, with the history up to this length. */
   markStored(length: number): void {
     this.#stored = length
     this.#rollback = undefined
   }
 
   /**
-   * The run that has ended could not be stored. It goes back, so that the next one leaves no hole in the store; or it stays,
-   * where it had an effect, to be stored with the next one. What `once` gave stays in any case, and used approvals.
+   * The run could not be stored. It is rolled back, so that the next run leaves no gap in the store. If it had an
+   * effect (`stays`), it remains and is stored with the next run. Results of `once` and used approvals remain in both
+   * cases.
    */
   onNotStored(stays: boolean): void {
     this.#once = new Map([...(this.#onceEnded ?? []), ...(this.#once ?? [])])
@@ -235,12 +239,12 @@ export class SessionScope {
     this.#rollback = undefined
   }
 
-  /** Whether it ended in this process, not too long ago. */
+  /** Whether this process still has a savepoint of the turn. */
   knowsTurn(turnId: string): boolean {
     return this.#savepoints?.at(turnId) !== undefined
   }
 
-  /** Goes back to what it was after a turn. What it gives puts everything back. */
+  /** Restores the session to a snapshot taken after a turn. Returns a function that undoes it. */
   rewind(snapshot: Snapshot, turnId: string): () => void {
     const rollback = fullRollback(this.history, this.#captureRollback())
     const savepoints = this.#savepoints?.until(turnId)
@@ -264,7 +268,7 @@ export class SessionScope {
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
   }
 
-  /** All that outlives the process, as copies; of the history the part from an index on. */
+  /** Returns everything that outlives the process, as copies. The history starts at `from`. */
   snapshot(from = 0): Snapshot {
     const { suspension, turnCount } = this
     const runCount = this.#runCount
@@ -282,8 +286,8 @@ export class SessionScope {
   }
 
   /**
-   * @param stored whether it comes from who stores the session
-   * @param askedBy the agents that suspended calls whose records name none, by call id
+   * @param stored whether it comes from the session's store
+   * @param askedBy the agents that suspended calls, by call id, for calls whose records name no agent
    */
   restore(
     { history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot,
@@ -309,12 +313,12 @@ export class SessionScope {
     for (const used of usedApprovals) this.usedApprovals.add(used)
   }
 
-  /** A reducer failed: so does the turn, even if the layer swallows it. */
+  /** A reducer failed. Fails the turn, even if the layer swallows the error. */
   failed(error: unknown): void {
     this.turn?.lifecycle.fail(error)
   }
 
-  /** A layer that was left has failed to write, or something failed after its run was aborted: observers are told. */
+  /** Reports an error to observers: a write of an abandoned layer failed, or something failed after its run was aborted. */
   report(error: unknown, event = 'state'): void {
     this.agent.report(error, event)
   }
@@ -334,7 +338,7 @@ function callIdsIn(messages: readonly Message[]): string[] {
   return ids
 }
 
-/** A copy of what `ctx.once()` gave; that it ran counts more than a result that cannot be copied. */
+/** Returns a copy of a result of `ctx.once()`, or null if it cannot be copied. It matters more that it ran. */
 function copyable(value: unknown): unknown {
   try {
     return structuredClone(value)

@@ -5,15 +5,15 @@ import { cloneJson } from '../../messages/json.ts'
 import type { ToolCallPart } from '../../messages/message.ts'
 import type { Inner, PendingCall, SuspendedCall, Suspension } from '../../state/snapshot.ts'
 
-/** What a seal is made of. */
+/** Returns the data that a seal covers. */
 export function bindingOf(callId: string, call: Omit<SuspendedCall, 'token'> & { token?: string }): unknown {
   const { token: _, inner: __, ran: ___, ...bound } = call
   return { callId, ...bound }
 }
 
 /**
- * The calls that wait; a sub-agent's calls stand in the place of the call that runs it. Those who decide see what would run,
- * and the tokens; others (not `open`) the calls as the model made them.
+ * Returns the suspended calls. A call that runs a sub-agent is replaced with the sub-agent's calls. With `open`,
+ * approvers see the arguments that would run, and the tokens. Others see the calls as the model made them.
  */
 export function pendingCalls(
   calls: readonly ToolCallPart[],
@@ -38,7 +38,7 @@ export function pendingCalls(
   })
 }
 
-/** The calls of a sub-agent, for those who decide: their ids are `outer/inner`, their tokens `outer.inner`. */
+/** Returns the calls of a sub-agent. Their ids are `outer/inner`, their tokens `outer.inner`. */
 function innerPending(
   outer: { callId: string; token: string | undefined; refused: string | undefined },
   { agent, snapshot }: Inner,
@@ -62,7 +62,7 @@ function refusedOf(request: unknown): string | undefined {
   return typeof refused === 'string' ? refused : undefined
 }
 
-/** @throws AlliumError `history.invalid` unless it is what a snapshot holds */
+/** @throws AlliumError `history.invalid` unless it is the suspension of a snapshot */
 export function checkSuspension(value: unknown): asserts value is Suspension | undefined {
   if (value === undefined) return
   const { turnId, rootId, stepIndex, calls, state } = (value ?? {}) as Partial<Suspension>

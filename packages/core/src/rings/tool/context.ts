@@ -23,17 +23,17 @@ import type { ToolCall } from './tool-call.ts'
 
 type Args = Record<string, unknown>
 
-/** What layers may change of a tool call, and what permits it. Shared by attempts until one of them writes. */
+/** The fields of a tool call that layers may change, and its approval. Attempts share them until one writes. */
 export interface ToolFields {
   readonly args: Args
-  /** The arguments for events and results, where a layer keeps its own change out of them. */
+  /** The arguments for events and results, if a layer hides its changes from them. */
   readonly shown?: Args | undefined
-  /** Why the arguments are refused, if they are. */
+  /** Why the arguments are invalid, if they are. */
   readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
-  /** A layer may have changed the arguments since they were checked. */
+  /** Whether a layer may have changed the arguments since they were checked. */
   readonly changed: boolean
   readonly approved: boolean
-  /** The arguments for which the layer that had suspended the call looked at its approval. */
+  /** The arguments at the time when the layer that had suspended the call read its approval. */
   readonly consulted: Args | undefined
 }
 
@@ -50,62 +50,74 @@ export interface ToolContext<
     readonly description: string
     readonly jsonSchema: JsonSchema
     readonly requireApproval: boolean
-    /** What it says that it brings in and lets out, if it does. */
+    /** The data flow that the tool declares, if any. */
     readonly flow: ToolFlow<never> | undefined
   }
-  /** The arguments in the form that the model sent; `{}` where they were no JSON object. */
+  /** The arguments in the form that the model sent. `{}` if they were not a JSON object. */
   readonly args: Args
-  /** Why the arguments are refused, if they are: the tool does not run unless a layer mends them with modifyArgs. */
+  /** Why the arguments are invalid, if they are. The tool does not run unless a layer fixes them with modifyArgs. */
   readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
   readonly callId: string
   /** Counts the tool calls of this answer from 0. */
   readonly callIndex: number
   /** Counts the attempts of this call from 1. */
   readonly attempt: number
-  /** The id of this execution: it is the same where the run is cut off and started again. */
+  /** The id of this execution. It stays the same if the run is cut off and started again. */
   readonly stepId: string
   /**
-   * Merges an object into the arguments, or replaces them by what a function makes of the old ones. They are checked again.
+   * Merges an object into the arguments, or replaces them with the return value of a function. The new arguments are
+   * validated again.
    *
-   * @param options `show: false` keeps this change, and those that follow, out of `tool:start` and `result.toolCalls`, for
-   * values that only the tool may see; `true` shows the arguments again @default changes are shown
+   * @param options `show: false` hides this change and later ones from `tool:start` and `result.toolCalls`, for values
+   * that only the tool may see. `true` shows the arguments again. @default changes are shown
    */
   modifyArgs(
     args: Record<string, unknown> | ((args: Args) => Record<string, unknown>),
     options?: { show?: boolean | undefined },
   ): void
   /**
-   * Approves a call of a tool that requires it.
+   * Approves a call of a tool that requires approval.
    *
-   * @param who where somebody was asked: kept beside the result @default nobody was
+   * @param who who approved it, if an approver was asked; stored with the result @default no approver
    */
   approve(who?: { by?: Identity | undefined; edited?: boolean; remembered?: boolean }): void
-  /** What a human has decided of this call, where the run resumes with it. */
+  /** The approver's decision on this call, if the run resumes with one. */
   readonly approval: Approval | undefined
-  /** Who has decided it, where the run resumes with a decision. */
+  /** The identity of the approver, if the run resumes with a decision. */
   readonly decidedBy: Identity | undefined
-  /** What was asked of a human, where the run resumes with the answer: by which layer (undefined: the tool itself), and its request. */
+  /**
+   * The approval request, if the run resumes with a decision: the layer that made it (undefined: the tool itself) and
+   * its details.
+   */
   readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
-  /** Ends the run with this call waiting for a human: its siblings finish, `session.resume()` goes on. Gives the result. */
+  /**
+   * Suspends the call until it is approved or denied. Its sibling calls finish, then the run ends. `session.resume()`
+   * continues it. Returns the result.
+   */
   suspend(request?: SuspendRequest): ToolResult
   /**
-   * Refuses the call: the model gets the reason, the tool does not run, nothing undoes it. Gives the result.
+   * Denies the call. The model receives the reason, the tool does not run, and no layer can undo it. Returns the
+   * result.
    *
-   * @param who where somebody was asked: kept beside the result @default nobody was
+   * @param who who denied it, if an approver was asked; stored with the result @default no approver
    */
   deny(reason: string, who?: { by?: Identity | undefined }): ToolResult
-  /** Answers without the inner layers and the tool; gives the result. */
+  /** Answers without calling the inner layers and the tool. Returns the result. */
   skipCall(result: ToolResultInput): ToolResult
   /**
-   * A mark over a JSON-like value, for what a layer keeps in the state and trusts later, such as an approval that it remembers. It holds for
-   * this tenant and owner, and is signed with the agent's `approvals.secret`; without one it is a digest, which shows a change but no forgery.
+   * Returns a seal over a JSON-like value, for data that a layer stores in the state and trusts later, such as a
+   * remembered approval. The seal is valid for this tenant and owner. It is signed with the agent's `approvals.secret`.
+   * Without a secret it is a digest, which detects a change but not a forgery.
    */
   seal(value: unknown): Promise<string>
-  /** Whom a call with these arguments would reach, as `flow.to` of the tool says of what `execute` gets; undefined where it says nothing. What it throws, and arguments that do not fit, reject. */
+  /**
+   * Returns the recipients of a call with these arguments, as the tool's `flow.to` computes them from the parsed
+   * arguments. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
+   */
   recipients(): Promise<unknown>
 }
 
-/** The call that a tool runs in. @throws AlliumError `layer.invalid` unless it is the context of one */
+/** Returns the tool attempt of a context. @throws AlliumError `layer.invalid` if it is not the context of a tool call */
 export function toolAttemptOf(ctx: unknown): ToolAttempt {
   if (ctx instanceof ToolAttempt) return ctx
   throw new AlliumError(
@@ -114,17 +126,17 @@ export function toolAttemptOf(ctx: unknown): ToolAttempt {
   )
 }
 
-/** One attempt of a tool call, and the context of the layer that stands in it; the core's is that of the tool itself. */
+/** One attempt of a tool call, and the context of its layer. The core's attempt is the context of the tool itself. */
 export class ToolAttempt extends TurnAttempt implements ToolContext {
   declare readonly $call: ToolCall
-  $fields: ToolFields = undefined as never // set where the attempt is opened
-  /** The arguments are its own copy. */
+  $fields: ToolFields = undefined as never // set when the attempt is opened
+  /** Whether the arguments are its own copy. */
   $own = false
-  /** A layer inside, which has returned, could still reach into the arguments. */
+  /** Whether an inner layer, which has returned, could still change the arguments. */
   $borrowed = false
-  /** What its sub-agents do, where its step runs here and is recorded. */
+  /** The effects of its sub-agents, if its step runs in this process and is recorded. */
   $effectLog: EffectLog | undefined = undefined
-  /** The result of its layer, which skips the call. */
+  /** The layer's result from skipCall(). */
   $skip: ToolResult | undefined = undefined
 
   override get $turn(): Turn {
@@ -143,7 +155,7 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     }
   }
   get args(): Args {
-    // The layers outside have its fields once it has returned.
+    // After the layer has returned, the outer layers own its fields.
     if (!this.$own || this.$state !== Stand.running) {
       const args = cloneJson(this.$fields.args)
       if (this.$isMute('args')) return args
@@ -183,7 +195,7 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     this.$change({ approved: true })
     if (who === undefined) return
     const { by, edited, remembered } = who
-    // In another attempt of the call what is remembered is its own.
+    // In another attempt, the remembered approval is the one that this call recorded.
     if (remembered === true && this.$call.approvalRecord !== undefined) return
     this.$call.approvalRecord = {
       decision: edited === true ? 'edited' : 'approved',

@@ -17,7 +17,7 @@ import type { ToolAttempt } from './context.ts'
 import { type Outcome, Running } from './running.ts'
 import type { PendingSuspension } from './tool-call.ts'
 
-/** The core of the tool scope: the arguments are asked of the schema once more, then the tool runs through the journal. */
+/** The core of the tool scope: validates the arguments again, then runs the tool through the journal. */
 export function executeTool(core: ToolAttempt): void {
   const { registered, callId, parsed } = core.$call
   const { invalid, changed, args, shown = args } = core.$fields
@@ -26,14 +26,14 @@ export function executeTool(core: ToolAttempt): void {
   if (invalid !== undefined || registered === undefined)
     return succeed(core, errorResult(callId, formatIssues(invalid ?? []), core.$call.sent.cause))
   const { tool } = registered
-  // What the schema made of the arguments is the first attempt's: the tool may have changed it.
+  // Only the first attempt may use the parsed arguments, because the tool may have changed them.
   if (!changed && core.$number === 1) return runDecided(core, tool, { value: parsed })
   const checked = checkArgs(tool, args, core.$turn.session.agent.setup.validate)
   if (checked instanceof Promise) whenDone(core, checked, (args) => runDecided(core, tool, args))
   else runDecided(core, tool, checked)
 }
 
-/** Runs a call that a human has decided, unless its arguments are others by now. */
+/** Runs a call with its decision, unless its arguments have changed since. */
 function runDecided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   const { $call: call, $fields } = core
   if (args.issues !== undefined)
@@ -51,7 +51,7 @@ function runDecided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   )
 }
 
-/** Answers a provider that asks whether it may run a call: nothing runs here, and the answer goes with the next model call. */
+/** Answers a provider's approval request. Nothing runs here. The answer is sent with the next model call. */
 function answerProvider(core: ToolAttempt): void {
   const { $call: call, $fields } = core
   const { approval, call: sent } = call.requested
@@ -69,7 +69,7 @@ function answerProvider(core: ToolAttempt): void {
   succeed(core, { callId: call.callId, content: 'Approved. The provider runs the call.', status: 'ok' })
 }
 
-/** Runs a call that needs no human, or that a layer has approved; else it waits. */
+/** Runs a call that needs no approval or that a layer approved. Otherwise suspends it. */
 function permitted(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   const { requireApproval } = tool
   if (requireApproval === undefined || requireApproval === false || core.$fields.approved)
@@ -109,7 +109,7 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
   )
 }
 
-/** A call that had begun when its process died: it may have had its effect, or not. */
+/** Handles a call that had started when its process died, so its outcome is unknown. */
 function unknown(core: ToolAttempt, afterCrash: 'fail' | 'ask'): ToolResult {
   const { name, callId } = core.$call
   const message = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
@@ -119,7 +119,7 @@ function unknown(core: ToolAttempt, afterCrash: 'fail' | 'ask'): ToolResult {
   return shape(core, undefined)
 }
 
-/** What a tool came to goes outward at once. */
+/** Delivers the tool's outcome outward at once. */
 const intoOnion: Outcome = {
   done(core, result) {
     if (isOpen(core)) succeed(core, unlessSuspended(core, result))
@@ -127,7 +127,7 @@ const intoOnion: Outcome = {
   abandoned: fail,
 }
 
-/** A tool that suspended itself: the journal keeps how it waits, and the layers see that it does. */
+/** Handles a tool that suspended itself. The journal records the details. The layers see only that the call is suspended. */
 function unlessSuspended({ $call: call }: ToolAttempt, result: ToolResult): ToolResult {
   if (result.status !== 'suspended') return result
   call.pendingSuspension ??= result.value as PendingSuspension
@@ -155,7 +155,7 @@ function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outco
   outcome.done(core, result)
 }
 
-/** The provider defines the tool, and asks us to run it. */
+/** Handles a tool that the provider defines but leaves to this process to run. */
 function notRunHere({ $call: { callId, name }, $turn: turn }: ToolAttempt): ToolResult {
   const fix = `Give it an execute function, which gets the call's arguments, or leave the tool out.`
   turn.session.agent.setup.logger.warn(`The provider left the call of "${name}" to be run here. ${fix}`, { callId })
@@ -172,7 +172,7 @@ function shape(core: ToolAttempt, value: unknown): ToolResult {
   }
 }
 
-/** Once for each tool and kind: the tool keeps its value, and the model gets something else. */
+/** Warns once per tool and kind: the model gets something else than the tool returned. */
 function warnLost({ $call: { name }, $turn: turn }: ToolAttempt, what: string, keys: readonly string[]): void {
   const place = keys.length === 0 ? '' : ` at "${keys.join('.')}"`
   turn.session.agent.warnOnce(
@@ -183,7 +183,10 @@ function warnLost({ $call: { name }, $turn: turn }: ToolAttempt, what: string, k
 
 const shapes = { shape, failed }
 
-/** What was thrown goes to the log and to observers; the model gets a text that gives nothing away. */
+/**
+ * Returns the result of a failed tool. The error goes to the log and to observers. The model gets a text without its
+ * details.
+ */
 function failed({ $call: { callId, name }, $turn: turn }: ToolAttempt, error: unknown): ToolResult {
   if (turn.end === undefined)
     turn.session.agent.setup.logger.warn(`The tool "${name}" failed: ${messageOf(error)}`, {

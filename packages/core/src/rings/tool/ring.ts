@@ -7,7 +7,10 @@ import { executeTool } from './execute-tool.ts'
 import { toResult } from './to-result.ts'
 import type { ToolCall } from './tool-call.ts'
 
-/** The tool scope: its attempts hold arguments and what permits them, its core is one `execute`, its layers give a result. */
+/**
+ * The tool scope. Its attempts hold the arguments and the approval, its core is one `execute`, and its layers return a
+ * result.
+ */
 export const toolRing: Ring = {
   scope: 'tool',
   reentrant: true,
@@ -50,7 +53,10 @@ function fieldsOf(call: Call): ToolAttempt['$fields'] {
   return { args, invalid, changed: false, approved: false, consulted: undefined }
 }
 
-/** A deny beats a suspension, and both beat what a layer returns. */
+/**
+ * Returns the denial or the suspension of the call. A denial overrides a suspension, and both override a layer's return
+ * value.
+ */
 function stickyResult({ $call: call, $hook }: ToolAttempt): ToolResult | undefined {
   call.applyDecision($hook?.name)
   return call.denied ?? call.suspended

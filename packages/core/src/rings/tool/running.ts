@@ -6,20 +6,20 @@ import type { AnyTool } from '../../tool/tool.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
 import type { ToolAttempt } from './context.ts'
 
-/** How what a tool gave or threw becomes a result. */
+/** Converts a tool's return value or error to a result. */
 interface Shapes {
   shape(core: ToolAttempt, value: unknown): ToolResult
   failed(core: ToolAttempt, error: unknown): ToolResult
 }
 
-/** Who takes what a tool comes to. */
+/** Receives the outcome of a tool. */
 export interface Outcome {
   done(core: ToolAttempt, result: ToolResult): void
-  /** Nobody waits for the tool any more. */
+  /** The attempt was abandoned before the tool returned. */
   abandoned(core: ToolAttempt, reason: unknown): void
 }
 
-/** A tool that runs: it ends with its own outcome, its timeout, or when its attempt is left, whichever comes first. */
+/** A running tool. It ends when the tool settles, times out or is abandoned, whichever comes first. */
 export class Running {
   readonly #core: ToolAttempt
   readonly #tool: AnyTool
@@ -50,7 +50,7 @@ export class Running {
     )
   }
 
-  /** Cancels the tool: nobody waits for it any more. */
+  /** Cancels the tool, because its attempt was abandoned. */
   abandon(reason: unknown): void {
     if (!this.#open) return
     this.#close()
@@ -58,7 +58,7 @@ export class Running {
     this.#outcome.abandoned(this.#core, reason)
   }
 
-  /** Past its timeout it is left: what it still tries has no effect, what comes late is dropped. */
+  /** The tool timed out. From now on its actions have no effect, and its result is dropped. */
   #late(ms: number): void {
     const error = tooSlow(this.#core, ms)
     this.#core.$timedOut = true

@@ -16,7 +16,7 @@ const ofResult: KeysOf<ToolResult> = {
   flow: true,
 }
 
-/** A whole result of what a layer gave: a text, content, or what next() gave. */
+/** Completes a layer's return value to a result. A layer may return a text, content, or the result of next(). */
 export function toResult(attempt: Attempt, given: unknown, status: ToolStatus): ToolResult {
   const { callId: ownId } = attempt.$call as ToolCall
   if (typeof given === 'string') return { callId: ownId, content: given, status }

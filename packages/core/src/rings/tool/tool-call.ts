@@ -12,62 +12,62 @@ import { TurnCall } from '../turn/turn-call.ts'
 
 type Args = Record<string, unknown>
 
-/** A call that a tool of the agent answers. */
+/** A tool call that this agent answers. */
 export interface RequestedCall {
   readonly call: CallOfModel
-  /** Its place among the calls of its answer. */
+  /** Its index among the calls of the answer. */
   readonly index: number
-  /** Why the arguments are no JSON object, or not whole. */
+  /** Why the arguments are not a complete JSON object. */
   readonly problem: string | undefined
   readonly approval: Approval | undefined
-  /** What is kept of that. */
+  /** The stored record of the approval. */
   readonly approvalRecord?: Omit<ApprovalRecord, 'at'> | undefined
-  /** How it waited, where the run resumes. */
+  /** The suspended call, if the run resumes with it. */
   readonly suspension: SuspendedCall | undefined
-  /** What was decided of the calls of a sub-agent that waits inside. */
+  /** Decisions on the calls of a suspended sub-agent inside. */
   readonly inner?: Record<string, Decision> | undefined
 }
 
-/** How a call waits that a layer, or the tool itself, has suspended. */
+/** The details of a suspension by a layer or by the tool. */
 export interface PendingSuspension {
   readonly request: SuspendRequest
-  /** The arguments where it stood. */
+  /** The arguments at the time of the suspension. */
   readonly args: Args
   readonly layer: string | undefined
   readonly inner: Inner | undefined
 }
 
-/** Arguments before any layer has seen them. */
+/** The arguments before any layer has seen them. */
 export interface SentArgs {
   readonly args: Args
   readonly invalid: readonly StandardSchemaV1.Issue[] | undefined
-  /** What the schema threw, for logs and observers. */
+  /** The error that the schema threw, for logs and observers. */
   readonly cause?: unknown
 }
 
-/** One execution of one tool; attempts of it may be several. */
+/** One execution of one tool. It may have several attempts. */
 export class ToolCall extends TurnCall {
-  /** Sticks: nothing undoes it. */
+  /** The denial. Sticky: nothing undoes it. */
   denied: ToolResult | undefined
-  /** The result of a call that waits for a human. Sticks, but a deny beats it. */
+  /** The result of a suspended call. Sticky, but a denial overrides it. */
   suspended: ToolResult | undefined
-  /** How it waits; no layer sees it, for what a sub-agent waits with is in it. */
+  /** The details of the suspension. Layers do not see it, because it contains the suspension of a sub-agent. */
   pendingSuspension: PendingSuspension | undefined
-  /** Called with the arguments, as records show them, when the core of the call is reached. */
+  /** Called with the arguments to show in records, when the core of the call is reached. */
   begins: ((args: Args) => void) | undefined
-  /** The provider that asked may run the call. */
+  /** Whether the provider that requested approval may run the call. */
   permitted = false
-  /** What is kept of an approval in this run, of a layer that asked somebody itself. */
+  /** The approval record of this run, if a layer asked an approver itself. */
   approvalRecord: Omit<ApprovalRecord, 'at'> | undefined
 
   constructor(
     turn: Turn,
     ring: Ring,
     readonly requested: RequestedCall,
-    /** The arguments as the model sent them, and why they are refused, if they are. */
+    /** The arguments as the model sent them, and why they are invalid, if they are. */
     readonly sent: SentArgs,
     readonly registered: RegisteredTool | undefined,
-    /** What the schema made of the arguments. */
+    /** The arguments as the schema parsed them. */
     readonly parsed: unknown,
   ) {
     super(ring, turn.options.onion.tool, turn)
@@ -80,7 +80,7 @@ export class ToolCall extends TurnCall {
     return this.requested.call.name
   }
 
-  /** The result that layers see of a call that waits. */
+  /** The result of a suspended call for the layers. */
   get suspendedResult(): ToolResult {
     return { callId: this.callId, content: 'Waiting for a decision.', status: 'suspended' }
   }
@@ -90,7 +90,7 @@ export class ToolCall extends TurnCall {
     return this.denied
   }
 
-  /** Ends the run with this call waiting, unless it is denied. */
+  /** Suspends this call, unless it is denied. The run ends after this step. */
   suspend(
     { $fields: { args } }: { $fields: { args: Args } },
     request: SuspendRequest,
@@ -104,7 +104,7 @@ export class ToolCall extends TurnCall {
     return this.denied ?? this.suspended
   }
 
-  /** A human's refusal takes effect where the call was suspended, so that the layers outside see it as any other deny. */
+  /** Applies a human's denial at the layer that suspended the call, so that the outer layers see a normal denial. */
   applyDecision(layer: string | undefined): void {
     const { approval, suspension } = this.requested
     if (approval !== undefined && 'deny' in approval && layer !== undefined && suspension?.layer === layer)

@@ -3,20 +3,20 @@ import type { Message } from '../../messages/message.ts'
 import type { Assembly } from '../../stream/assembly.ts'
 import { withoutContent, withStreamedContent, withText } from './streamed-message.ts'
 
-/** The message of a turn's answer in the history, which stays as the stream has it. */
+/** The message of a turn's answer in the history. It is kept in agreement with the stream. */
 export class AnswerMessage {
   readonly #history: History
   #at: number | undefined
-  /** Messages that were said while a layer held: no reader has seen them. */
+  /** Positions of messages added while a layer held the stream. No reader has seen them. */
   #unseen: number[] | undefined
-  /** Messages that were held and shown at once with the present answer: what takes that back takes them back. */
+  /** Positions of messages that were held and then shown together with the current answer. A reset removes them too. */
   #together: number[] | undefined
 
   constructor(history: History) {
     this.#history = history
   }
 
-  /** A new answer begins. */
+  /** Starts a new answer. */
   begin(): void {
     this.#together = undefined
     this.#at = undefined
@@ -25,25 +25,25 @@ export class AnswerMessage {
   get exists(): boolean {
     return this.#at !== undefined
   }
-  /** What follows is a message of its own. */
+  /** Content that follows becomes a separate message. */
   leave(): void {
     this.#at = undefined
   }
 
-  /** The answer's message was put into the history. */
+  /** The answer's message was added to the history. */
   isAt(at: number | undefined, unseen: boolean): void {
     this.#at = at
     if (at !== undefined && unseen) this.#note(at)
   }
-  /** What was held is shown. */
+  /** The held content was shown. */
   shown(): void {
     this.#together = this.#unseen
     this.#unseen = undefined
   }
 
   /**
-   * Gives the answer another text. An answer without a message gets one. When the stream started over, the old thoughts and
-   * files are removed too, because no reader has them.
+   * Replaces the text of the answer. An answer without a message gets one. If the stream started over, the old
+   * reasoning and files are removed too, because no reader has them.
    */
   replace(text: string, unseen: boolean, startsOver: boolean): void {
     const old = this.#message
@@ -57,7 +57,7 @@ export class AnswerMessage {
     if (message === undefined) this.#at = undefined
   }
 
-  /** Thoughts and files as they left. */
+  /** Replaces reasoning and files with the streamed ones. */
   replaceThoughts(assembly: Assembly): void {
     const old = this.#message
     if (this.#at === undefined || old === undefined) return
@@ -65,21 +65,21 @@ export class AnswerMessage {
     if (message !== old) this.#history.replace(this.#at, message)
   }
 
-  /** What the reader saw of an answer that was cut has a message. */
+  /** Adds a message with the text that the reader saw of an interrupted answer. */
   interrupt(text: string): void {
     this.#history.append({ role: 'assistant', content: text, interrupted: true })
   }
 
-  /** The answer is taken back. Pairs of calls and results stay. */
+  /** Removes the content of the answer. Calls and their results stay. */
   retract(): void {
     if (this.#at !== undefined) this.#silence(this.#at)
   }
-  /** A reader forgets what is shown: with the answer, what was shown at once with it. */
+  /** The reader discards the shown content. Removes the messages that were shown together with the answer. */
   reset(): void {
     for (const at of this.#together?.reverse() ?? []) if (at !== this.#at) this.#silence(at)
     this.#together = undefined
   }
-  /** What no reader has seen is nowhere. Tells whether there was something. */
+  /** Removes the messages that no reader has seen. Returns whether there were any. */
   dropUnseen(): boolean {
     const unseen = this.#unseen
     if (unseen === undefined) return false

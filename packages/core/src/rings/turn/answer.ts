@@ -14,21 +14,21 @@ import { StepEnd } from './step-end.ts'
 import { mismatch } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
-/** The answer of a turn on its way outward: keeps the stream, the history and `ctx.output` in agreement. */
+/** The answer of a turn on its way outward. Keeps the stream, the history and `ctx.output` in agreement. */
 export class Answer {
   readonly outputSink: OutputSink
   readonly stepEnd: StepEnd
   #complete = false
   #output: string | null = null
-  /** The text of the answer in the stream at the present place of the onion. */
+  /** The answer's text in the stream, after the layers that have returned so far. */
   #streamedText = ''
-  /** The part of it that had left all layers before the present answer began. */
+  /** The part of it that had passed all layers before the current answer started. */
   #deliveredText = ''
   readonly #message: AnswerMessage
   #backpressure: Promise<void> | undefined
-  /** It has left all layers of the turn: their pipes have ended, and what they still say begins in fresh ones. */
+  /** The answer has passed all layers of the turn. Their pipes have ended, so later content goes through fresh pipes. */
   #isDelivered = false
-  /** The answer asked for tools, or a message came in: it stands in the history, and what follows is another one. */
+  /** The answer called tools or a message came in. It is in the history, and later content is another answer. */
   #isFollowed = false
   #response: ModelResponse | undefined
   #warnings: ModelWarning[] | undefined
@@ -44,31 +44,31 @@ export class Answer {
   get output(): string | null {
     return this.#layerAnswer ?? this.#output
   }
-  /** A model was asked: else no pipe of a turn layer has a stream. */
+  /** Whether a model was called. If not, the pipes of the turn layers have no stream. */
   modelCalled = false
-  /** What a turn layer has set as its own answer, which no core has produced. */
+  /** The answer that a turn layer set itself, not produced by the core. */
   #layerAnswer: string | undefined
-  /** A turn layer has set an answer of its own. */
+  /** Whether a turn layer has set an answer. */
   get isPending(): boolean {
     return this.#layerAnswer !== undefined
   }
-  /** Whether chunks of the present answer have reached the reader. */
+  /** Whether the reader has received chunks of the current answer. */
   get isShown(): boolean {
     return this.outputSink.used && !this.outputSink.open
   }
-  /** What the model calls of the turn send into: the stage of the innermost turn layer, or the outlet. */
+  /** The sink for the turn's model calls: the stage of the innermost turn layer, or the output sink. */
   get sink(): Sink {
     return this.#turn.lifecycle.core?.$sink ?? this.outputSink
   }
 
-  /** The core begins: the input enters the history, what was set before is void. */
+  /** The core starts. The input enters the history, and an answer that was set before is discarded. */
   begin(): void {
     this.#output = null
     this.#layerAnswer = undefined
     this.#turn.view.takeInput()
   }
 
-  /** A model call begins: its answer is a new one for every layer of the turn. */
+  /** A model call starts. It starts a new answer for every layer of the turn. */
   beginCall(): void {
     this.modelCalled = true
     this.#beginAnswer()
@@ -83,12 +83,12 @@ export class Answer {
     this.#isFollowed = this.#isDelivered = false
   }
 
-  /** Whether the layers of the turn must let go of an answer before another step. The last answer they end as they return. */
+  /** Whether the turn's layers must flush an answer before the next step. Layers end the last answer when they return. */
   flushes(response: ModelResponse, followed: boolean): boolean {
     return this.sink !== this.outputSink && (followed || goesOn(response))
   }
 
-  /** The answer as it left the outermost layer of the turn. */
+  /** Ends the stages of the turn and returns the answer as it left the outermost layer. */
   async flush(response: ModelResponse): Promise<ModelResponse> {
     let stage = this.sink as Stage
     for (; ; stage = stage.out as Stage) {
@@ -104,17 +104,16 @@ export class Answer {
     return { ...delivered, message: assembly.message(toolCalls) }
   }
 
-  /** The finish of a call. */
   finish(chunk: FinishChunk, flushed: boolean): void {
     this.stepEnd.finish(chunk, flushed || this.sink === this.outputSink)
   }
 
-  /** What was shown of an answer that is not in the history. */
+  /** The shown text of an answer that is not in the history. */
   get unfinished(): string {
     return !this.#message.exists && !this.#complete ? this.outputSink.shown : ''
   }
 
-  /** Puts what the last finish told on the result, and every warning once. */
+  /** Copies the details of the last response to the result, and every distinct warning. */
   report(result: AnswerDetails): void {
     if (this.#warnings !== undefined) result.warnings = this.#warnings
     if (this.#response === undefined) return
@@ -129,7 +128,7 @@ export class Answer {
     if (!this.#warnings.some((known) => equalJson(known, warning))) this.#warnings.push(warning)
   }
 
-  /** The message of a step is in the history. */
+  /** The message of a step was added to the history. */
   committed(response: ModelResponse, at: number | undefined, followed: boolean): void {
     this.#response = response
     this.#streamedText = response.text
@@ -138,7 +137,10 @@ export class Answer {
     this.#message.isAt(at, this.outputSink.open)
   }
 
-  /** The loop has ended. What a layer still says of an answer that left begins in fresh pipes; after tools, behind the results. */
+  /**
+   * The loop has ended. Content that a layer adds to a delivered answer goes through fresh pipes. After tool calls it
+   * is placed after the results.
+   */
   complete(): void {
     this.#complete = true
     this.#output = this.#streamedText
@@ -148,7 +150,7 @@ export class Answer {
     else this.#eachStage((stage) => stage.refresh())
   }
 
-  /** ctx.output = text, by a layer. */
+  /** Sets ctx.output from a layer. */
   set(attempt: Attempt, text: unknown): void {
     if (typeof text !== 'string')
       throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
@@ -161,7 +163,7 @@ export class Answer {
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
       return
     }
-    // Its next() runs: what that gives overwrites it.
+    // Its next() is running, and the answer of that will overwrite the text.
     if (attempt.$inner !== undefined && isOpen(attempt.$inner)) return
     if (this.#turn.isSuspended)
       throw layerError(
@@ -174,7 +176,7 @@ export class Answer {
     this.#replace(text, startsOver)
   }
 
-  /** The layers inside a stage have returned: what its pipes held back is part of the answer. */
+  /** The layers inside a stage have returned. Adds the content that its pipes held back to the answer. */
   endStage(stage: Stage): unknown {
     if (!this.modelCalled && !stage.used) return stage.kill(noResponse)
     const end: StreamEnd = { response: this.#response ?? toResponse(this.#streamedText, 'the turn', '') }
@@ -190,12 +192,12 @@ export class Answer {
     })
   }
 
-  /** A layer asked to hold what leaves. */
+  /** A layer asked to hold the output. */
   hold(index: number): void {
     this.outputSink.hold(index)
   }
 
-  /** A layer that held has failed: no reader sees what it kept, so it is nowhere, nor in the pipes outside. */
+  /** A layer that held has failed. No reader sees the held content, so it is removed everywhere, also from the outer pipes. */
   dropHold(attempt: Attempt): void {
     if (!this.outputSink.drop(attempt.$index)) return
     this.dropUnseen()
@@ -203,12 +205,12 @@ export class Answer {
       (sink as Stage).restart()
   }
 
-  /** A reader forgets what is shown of the answer. */
+  /** The reader discards the shown content of the answer. */
   reset(): void {
     this.#message.reset()
   }
 
-  /** A layer returns after the core: what it held goes on. */
+  /** A layer returns after the core. Its held content is released. */
   release(attempt: Attempt): unknown {
     if (attempt.$transforms?.hold === true && this.outputSink.release(attempt.$index)) this.#message.shown()
     const backpressure = this.#backpressure
@@ -216,7 +218,7 @@ export class Answer {
     return backpressure
   }
 
-  /** A layer answers the turn by itself: without the core, or after it failed. */
+  /** A layer answers the turn without the core, or after the core failed. */
   give(attempt: Attempt): unknown {
     const text = this.#layerAnswer ?? ''
     this.#turn.view.takeInput()
@@ -237,16 +239,16 @@ export class Answer {
     return this.release(attempt)
   }
 
-  /** What pipes still said of an answer, behind its last tools, before a layer that swallowed a failure says something else. */
+  /** Stores late content of pipes after the last tools, before a layer that swallowed a failure adds its answer. */
   #commitShown(): void {
     const { shown, open } = this.outputSink
     if (this.#complete && !open && shown !== this.#deliveredText) this.#replace(shown)
   }
 
-  /** The run was blocked: what was said is taken back, and the reply, if any, said instead. */
+  /** The run was blocked. The answer is taken back and replaced with the reply, if there is one. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#turn.view.takeInput()
-    // What was said before tools ran had left all layers by then: it stays, and what follows is another answer.
+    // Text from before the tool calls had already passed all layers. It stays, and the reply is a separate answer.
     if (this.#isFollowed) this.#beginAnswer()
     else if (this.outputSink.used) this.outputSink.reset()
     this.#output = reply ?? null
@@ -255,18 +257,24 @@ export class Answer {
     this.#replace(reply ?? '')
   }
 
-  /** The run has ended while a layer held: what no reader has seen is nowhere, whatever ended it. Pairs of calls and results stay. */
+  /**
+   * The run ended while a layer held. Removes the content that no reader has seen, for any end reason. Pairs of calls
+   * and results stay.
+   */
   dropUnseen(): void {
     this.#layerAnswer = undefined
     if (!this.#message.dropUnseen()) return
     this.#output = null
     this.#streamedText = this.#deliveredText = ''
-    // What pipes outside still make of the end is an answer of its own, behind the results of its tools.
+    // Content that outer pipes add now is a separate answer, after the tool results.
     this.#message.leave()
     this.#isFollowed = this.#isDelivered = false
   }
 
-  /** The run was cut while the answer was on its way through the turn's layers: the history has what left them. */
+  /**
+   * The run was cut off while the answer passed through the turn's layers. The history gets the content that the reader
+   * has.
+   */
   asShown(): void {
     const { assembly, shown } = this.outputSink
     if ((this.#isFollowed && !this.#complete) || assembly === undefined) return
@@ -276,13 +284,13 @@ export class Answer {
     this.#output = shown
   }
 
-  /** What there is to show of the answer so far. */
+  /** The text of the answer so far, as the reader sees it. */
   get partial(): string {
     if (this.outputSink.open || !this.#complete) return this.outputSink.shown
     return this.#output ?? this.outputSink.shown
   }
 
-  /** Inside the core the answer is still to come, and takes the place of what was set. */
+  /** Inside the core the answer is still to come and will replace the text. */
   #warnOfVoid(attempt: Attempt): void {
     const { name = 'core' } = attempt.$hook ?? {}
     const what = `Layer "${name}" set ctx.output in the ${attempt.$call.ring.scope} scope, where the answer replaces it. Set it in a turn hook.`
@@ -330,7 +338,7 @@ export class Answer {
 
 export const noResponse = new Error('No model was asked.')
 
-/** Whether no next() of a layer has succeeded: then its output is an answer of its own. */
+/** Whether no next() of the layer has succeeded. Its output is then a complete answer, not a change of one. */
 function hasNotReached({ $inner }: Attempt): boolean {
   return $inner === undefined || isOver($inner)
 }

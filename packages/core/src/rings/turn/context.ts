@@ -27,83 +27,91 @@ import { type InnerRun, type OnceOptions, ofOnce } from './once.ts'
 import { type StreamVerbs, transformsOf } from './stream-verbs.ts'
 import type { Turn } from './turn.ts'
 
-/** Turn scope: one input to one answer. */
+/** Turn scope: from one input to one answer. */
 export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
   extends SessionContext<S, Config, C, P>,
     StreamVerbs {
-  /** The input of this turn; a guard may replace it before next(). */
+  /** The input of this turn. A layer may replace it before next(). */
   input: Message[]
-  /** The answer's text; null until the turn has one. Setting it before next() and not calling next() answers the turn. */
+  /** The answer's text; null until the turn has one. A layer that sets it and does not call next() answers the turn itself. */
   get output(): string | null
   set output(text: string)
-  /** The working view that each model call starts from; replaceable, for compaction. The history stays whole. */
+  /** The messages that each model call starts from. A layer may replace them, for compaction. The history is not affected. */
   messages: Message[]
   /** The id of this run. */
   readonly turnId: string
-  /** The id of the turn's first run, over suspensions; for a layer that a sub-agent inherited, of its parent's turn. What counts per turn counts by it. */
+  /**
+   * The id of the turn's first run, the same across suspensions. In an inherited layer it is the id of the parent's
+   * turn. Use it for counts per turn.
+   */
   readonly rootTurnId: string
-  /** Whether a sub-agent inherited the layer, and this is a call of that one. */
+  /** Whether a sub-agent inherited the layer and this call belongs to the sub-agent. */
   readonly inherited: boolean
   /** Counts the turns of the session from 0. */
   readonly turnIndex: number
   /** Counts the steps of this turn from 0. */
   readonly stepIndex: number
-  /** Milliseconds since the epoch; of a run that is started again, when it first began. */
+  /** When the run started, in milliseconds since the epoch. For a run that is started again, when it first started. */
   readonly startedAt: number
   /**
-   * Whether what is told now was told before: the run had been cut off, and its journal gives what it has recorded. Who logs or counts
-   * leaves it out. What happened at the very instant of the cut may be told in neither life, or in both.
+   * Whether this part of the run is a replay: the run was cut off, and the journal returns the recorded steps. Layers
+   * that log or count should skip it. An event at the very moment of the cut may be emitted in neither process, or in
+   * both.
    */
   readonly replaying: boolean
-  /** What the model calls of this turn start from, to read. */
+  /** What the model calls of this turn start from, read-only. */
   readonly plan: TurnPlan
-  /** The steps that this turn may have; then it is stopped with `max_steps`. */
+  /** The maximum number of steps of this turn. At the limit the turn stops with `max_steps`. */
   maxSteps: number
-  /** Whether chunks that have reached the reader may be taken back by another attempt. */
+  /** Whether a retry may take back chunks that have reached the reader. */
   readonly resets: 'allow' | 'refuse'
-  /** Aborts when the run does, or when a layer outside narrowed it. */
+  /** Aborts when the run aborts, or when an outer layer narrowed it and its signal aborts. */
   readonly signal: AbortSignal
-  /** What the turn has used so far. */
+  /** The usage of the turn so far. */
   readonly usage: Readonly<Usage>
-  /** Ends the run with an AbortError: everything is cancelled, every layer unwinds. */
+  /** Ends the run with an AbortError: cancels everything and unwinds every layer. */
   abort(reason?: unknown): never
-  /** Trips a guardrail: unwinds, and is the status of the result. `reply` becomes its text. */
+  /** Blocks the run: unwinds every layer, and the result has the status `blocked`. `reply` becomes its text. */
   block(reason: string, options?: BlockOptions): never
   /** Ends the loop after this step. */
   stop(reason?: string): void
   /**
-   * Keeps data with the run: they are in the store's outbox once the run is stored, and not before; a run that is not stored
-   * leaves none. A sub-agent's go with the run of the agent above. Plain data, as `toJson` takes them.
+   * Stores data with the run. The record enters the store's outbox together with the run; a run that is not stored
+   * leaves no record. Records of a sub-agent are stored with the run of its parent. Takes plain data, like `toJson`.
    */
   record(topic: string, data: unknown): void
-  /** Work that the run's completion awaits, but not its stream. A rejection goes to observers and the logger. */
+  /**
+   * Work that the run waits for before it completes. Its stream does not wait. A rejection goes to observers and the
+   * logger.
+   */
   defer(promise: PromiseLike<unknown>): void
   /**
-   * Runs `fn` when the run has ended, whichever way, with its `turn:end`. It is awaited before the run settles; those of
-   * inner layers run first. What it throws goes to observers and the logger.
+   * Runs `fn` when the run has ended, for any reason, with its `turn:end`. The run waits for it before it settles.
+   * Handlers of inner layers run first. An error goes to observers and the logger.
    */
   onEnd(fn: (end: RunEnd) => unknown): void
   /**
-   * Sees each message that comes in, before anybody inside does: those of the turn's input at `next()`, those that come
-   * with `run.steer()` while it runs, and those that are given to sub-agents which inherit the layer. Gives another in its
-   * place, null to leave it out, nothing for it as it is. A `block()` while it looks at a steered message gives that one
-   * back, and the turn goes on. To be called before `next()`.
+   * Inspects each incoming message before the layers inside see it: the turn's input at `next()`, messages of
+   * `run.steer()`, and the input of sub-agents that inherit the layer. Return another message to replace it, null to
+   * drop it, nothing to keep it. A `block()` during the inspection of a steered message rejects only that message, and
+   * the turn continues. Call it before `next()`.
    */
   onInput(fn: OnInput): void
   /**
-   * Maps the text that the run's own reader gets: text and thoughts of its stream, and the `text` of its result. Layers,
-   * history, stores and observers keep theirs. `make` is called for each text that comes in pieces.
+   * Maps the text that the run's own reader receives: text and reasoning of the stream, and the `text` of the result.
+   * Layers, history, stores and observers keep the original. `make` is called once per text stream.
    */
   onShow(make: () => DisplayText): void
   /**
-   * The model of a reference, as this agent finds it: for a layer that asks a model of its own.
+   * Resolves a model reference as this agent does, for a layer that calls a model itself.
    *
    * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
    */
   resolveModel(ref: ModelRef): Promise<Model>
   /**
-   * Runs a side effect once per key in this turn; in a tool the key is the call's own. A failure may be tried again. With
-   * `per: 'attempt'` it keeps what a layer finds or chooses for a replay of the run. Results are plain data, as `toJson` takes them. `fn` gets options for a run of an agent of the layer's own:
+   * Runs a side effect once per key in this turn. In a tool the key belongs to the call. After a failure the key may be
+   * tried again. `per: 'attempt'` records a layer's finding or choice, so that a replay of the run returns the same
+   * value. Results are plain data, as for `toJson`. `fn` gets options for running an agent of the layer:
    * `(inner) => judge.run(text, inner)`.
    */
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
@@ -112,22 +120,25 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
 
 /** What the model calls of a turn start from. */
 export interface TurnPlan {
-  /** The input as it stands, to look at: a layer that goes by what is said looks with `ctx.onInput()`. */
+  /**
+   * The current input. Reading it does not block steering, unlike `ctx.input`. A layer that depends on the content must
+   * use `ctx.onInput()`.
+   */
   readonly input: readonly Message[]
   /** The id of the model. */
   readonly model: string
   readonly settings: Readonly<Settings>
-  /** The agent's tools, and those that the client runs. */
+  /** The agent's tools and the client's tools. */
   readonly tools: readonly ToolDef[]
-  /** The tool that the model answers with, where the run's `output` is got that way. */
+  /** The tool that the model answers with, if the run's `output` uses one. */
   readonly answerTool: string | undefined
-  /** What a tool of the agent says that it brings in and lets out; undefined where it says nothing, and for one that there is not. */
+  /** The data flow that a tool of the agent declares. Undefined if it declares none, or if the agent does not have the tool. */
   flowOf(tool: string): ToolFlow<never> | undefined
-  /** Whether the provider runs it itself: no layer sees its calls. */
+  /** Whether the provider runs the tool. Layers do not see such calls. */
   runsAtProvider(tool: string): boolean
 }
 
-/** @throws AlliumError `layer.result` unless a layer put messages in the place of the input */
+/** @throws AlliumError `layer.result` if a layer replaced the input with something other than a list of messages */
 function checkInputOf(attempt: TurnAttempt, input: unknown): void {
   try {
     if (!Array.isArray(input))
@@ -138,10 +149,10 @@ function checkInputOf(attempt: TurnAttempt, input: unknown): void {
   }
 }
 
-/** The one attempt of a turn layer's next(), and the context of the layer that stands in it; the core's is that of the loop. */
+/** The one attempt of a turn layer's next(), and the context of that layer. The core's attempt is the context of the loop. */
 export class TurnAttempt extends SessionAttempt implements TurnContext {
   $history: ReadonlyHistory | undefined = undefined
-  /** It looks at a message that came while the turn ran: a block is that message's. */
+  /** The layer is inspecting a steered message, so a block rejects only that message. */
   $inspectsSteered = false
 
   override get $session(): SessionScope {
@@ -150,25 +161,28 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   get $turn(): Turn {
     return this.$call as Turn
   }
-  /** The turn that the layer acts for: for one that a sub-agent inherited, its parent's. */
+  /** The turn that the layer acts for. For an inherited layer, the parent's turn. */
   get $actingTurn(): Turn {
     return this.$hook?.levelsUp === undefined ? this.$turn : ((this.$owner.turn as Turn | undefined) ?? this.$turn)
   }
   get inherited(): boolean {
     return this.$hook?.levelsUp !== undefined
   }
-  /** The turn whose end its writes to the state are for: of one that a sub-agent inherited, that in which the sub-agent was called. */
+  /** The turn that its state writes belong to. For an inherited layer, the turn that called the sub-agent. */
   get $homeTurn(): Turn {
     let turn = this.$turn
     for (let levelsUp = this.$hook?.levelsUp ?? 0; levelsUp > 0; levelsUp--) turn = turn.session.parent?.$turn ?? turn
     return turn
   }
-  /** Inside of which agents' calls what it does is noted, for a replay: those of a layer that a sub-agent inherited. */
+  /**
+   * For an inherited layer: where to log its effects for a replay. They are logged in every call between its owner and
+   * this session.
+   */
   get $effects(): { readonly session: SessionScope; readonly levelsUp: number } | undefined {
     const levelsUp = this.$hook?.levelsUp
     return levelsUp === undefined ? undefined : { session: this.$turn.session, levelsUp }
   }
-  /** The name of what stands here, for messages. */
+  /** The layer's name, for messages. */
   get $name(): string {
     return nameOf(this)
   }
@@ -312,7 +326,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     const levelsUp = this.$hook?.levelsUp
     return levelsUp === undefined ? this.$turn.capabilities : this.$actingTurn.capabilities
   }
-  /** Notes a turn layer that goes by the input: a message that comes later would pass it by. */
+  /** Marks a turn layer that depends on the input, because a later message would bypass it. */
   $reads(): void {
     if (this.$call !== this.$turn || this.$inner !== undefined || this.$hook?.observesOnly !== false) return
     const { view } = this.$turn
@@ -322,18 +336,18 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   protected onceKey(key: string): string {
     return key
   }
-  /** The call that it is an attempt of, among those of the turn. */
+  /** The model or tool call within the turn that this attempt belongs to. */
   protected get onceScope(): string {
     return ''
   }
 
-  /** Whether what is tried has no effect, because the attempt has failed or was left; then that is told. */
+  /** Whether an action has no effect because the attempt failed or was abandoned. Reports it if so. */
   $isLate(verb: string): boolean {
     if (!isLate(this)) return false
     this.$call.late(this, verb)
     return true
   }
-  /** Whether a change has no effect: also where the layer has returned, which is not told. */
+  /** Whether a change has no effect. This is also the case after the layer has returned, which is not reported. */
   $isMute(verb: string): boolean {
     if (this.$state === State.running && !this.$timedOut) return false
     return this.$isLate(verb) || this.$state !== State.running

@@ -1,7 +1,7 @@
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { RunEvents } from './turn-options.ts'
 
-/** Maps a text that comes in pieces; what it keeps back of one comes with a later one, or at the end. */
+/** Maps a text stream. Text held back by one push is returned by a later one, or by `end`. */
 export interface DisplayText {
   push(piece: string): string
   end(): string
@@ -10,8 +10,8 @@ export interface DisplayText {
 type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
 
 /**
- * The run's own reader, behind all layers: what they map for it (its stream of text and thoughts, the result's text) is
- * in no history, and no observer sees it.
+ * Maps the stream and the result's text for the run's own reader, after all layers. The mapped text is not in the
+ * history, and observers do not see it.
  */
 export class Display {
   readonly #events: RunEvents
@@ -37,7 +37,7 @@ export class Display {
     if (delta !== '' || chunk.providerMetadata !== undefined) return this.#events.push({ ...chunk, delta })
   }
 
-  /** Another event comes: what was kept back goes first. */
+  /** Another event follows. Sends the text that was held back first. */
   flush(): void {
     for (const [type, { maps, last }] of this.#open) {
       const rest = ended(maps)
@@ -47,7 +47,7 @@ export class Display {
     this.#open.clear()
   }
 
-  /** What was shown is taken back. */
+  /** The shown text was taken back. */
   reset(): void {
     this.#open.clear()
   }
@@ -60,7 +60,7 @@ export class Display {
   }
 }
 
-/** What maps still keep, each through those behind it. */
+/** Ends all maps. The rest of each passes through the ones after it. */
 function ended(maps: readonly DisplayText[]): string {
   let rest = ''
   for (const map of maps) rest = (rest === '' ? '' : map.push(rest)) + map.end()

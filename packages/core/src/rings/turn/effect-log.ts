@@ -5,32 +5,32 @@ import type { SessionScope } from '../session/session-scope.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 
 /**
- * What the sub-agents of a call did to the turns around it. It is recorded with the call's step, because a replay of that does
- * not run them.
+ * The effects of a call's sub-agents on the turns around it. It is recorded with the call's step, because a replay of
+ * the step does not run the sub-agents.
  */
 export interface EffectLog {
   readonly usage: Usage
-  /** Kept with the run of the agent so many above the call's own. */
+  /** Records stored with the run of the agent `up` levels above the call's own. */
   readonly records: { up: number; record: StoredRecord }[]
-  /** What inherited layers wrote to the state of one. */
+  /** State writes of inherited layers. */
   readonly writes: { up: number; key: string; value: unknown }[]
 }
 
 type Recorded = ToolResult & { inside?: EffectLog }
 
-/** The call's step runs here: what is done inside is noted from now on. */
+/** The call's step runs in this process. From now on its inner effects are logged. */
 export function recordEffects(core: ToolAttempt): void {
   core.$effectLog = { usage: noUsage(), records: [], writes: [] }
 }
 
-/** The result as the journal keeps it. */
+/** Returns the result as the journal stores it. */
 export function withEffects({ $effectLog: effects }: ToolAttempt, result: ToolResult): Recorded {
   if (effects === undefined) return result
   const { usage, records, writes } = effects
   return usage.calls + records.length + writes.length === 0 ? result : { ...result, inside: effects }
 }
 
-/** The result as layers see it. Where its step did not run here, what was done inside it is done now. */
+/** Returns the result as layers see it. Applies the recorded effects if the step did not run in this process. */
 export function replayEffects(core: ToolAttempt, recorded: Recorded): ToolResult {
   const { inside: log, ...result } = recorded
   if (log === undefined) return recorded
@@ -50,12 +50,12 @@ export function replayEffects(core: ToolAttempt, recorded: Recorded): ToolResult
   return result
 }
 
-/** Something wrote to the state of the agent so many above: it happened inside all calls between. */
+/** Logs a state write to the agent `up` levels above, in every call in between. */
 export function logWrite(session: SessionScope, up: number, key: string, value: unknown): void {
   eachLog(session, up, ({ writes }, up) => writes.push({ up, key, value }))
 }
 
-/** The same of a record that is kept with its run. */
+/** Logs a record that is stored with its run, in the same way. */
 export function logRecord(session: SessionScope, up: number, record: StoredRecord): void {
   eachLog(session, up, ({ records }, up) => records.push({ up, record }))
 }
@@ -68,12 +68,12 @@ function eachLog(session: SessionScope, up: number, add: (log: EffectLog, up: nu
   }
 }
 
-/** A call inside has begun. */
+/** Counts a model call inside. */
 export function logCall(parent: ToolAttempt): void {
   if (parent.$effectLog !== undefined) parent.$effectLog.usage.calls++
 }
 
-/** A call inside, which was counted when it began, has used so much. */
+/** Adds the usage of a model call inside. The call itself was counted when it started. */
 export function logUsage({ $effectLog: effects }: ToolAttempt, usage: Usage): void {
   if (effects === undefined) return
   addUsage(effects.usage, usage)

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors/describe.ts'
 import type { CoreEvents } from '../../events/events.ts'
 import type { Turn } from './turn.ts'
 
-/** How a run ended: its `turn:end`, with the error of one that was aborted, blocked or failed. */
+/** How a run ended: its `turn:end` event, with the error if it was aborted, blocked or failed. */
 export type RunEnd = CoreEvents['turn:end']
 
 interface OnEnd {
@@ -10,11 +10,11 @@ interface OnEnd {
   readonly layer: string
 }
 
-/** What is left to do when a run has ended: what layers asked for with `onEnd()`, and the work that they deferred. */
+/** Work that is left when a run has ended: `onEnd()` handlers and deferred promises. */
 export class Finalizers {
   readonly #turn: Turn
   #onEnd: OnEnd[] | undefined
-  /** Work to await before the run settles. */
+  /** Promises that the run waits for before it settles. */
   deferred: Promise<unknown>[] | undefined
 
   constructor(turn: Turn) {
@@ -26,7 +26,7 @@ export class Finalizers {
     this.#onEnd.push({ fn, layer })
   }
 
-  /** A rejection is told, not thrown. */
+  /** Defers a promise. A rejection is reported, not thrown. */
   defer(promise: PromiseLike<unknown>, layer: string): void {
     this.deferred ??= []
     this.deferred.push(
@@ -34,13 +34,13 @@ export class Finalizers {
     )
   }
 
-  /** Runs what layers do at the end, the last that was added first; what fails is told, not thrown. */
+  /** Runs the `onEnd()` handlers, last registered first. Errors are reported, not thrown. */
   run(end: RunEnd): Promise<void> | undefined {
     const all = this.#onEnd
     return all === undefined ? undefined : this.#bounded(this.#runAll(all, end))
   }
 
-  /** When what was deferred has ended. */
+  /** Waits for the deferred promises. */
   settled(): Promise<void> | undefined {
     return this.deferred === undefined ? undefined : this.#bounded(Promise.all(this.deferred))
   }
@@ -54,7 +54,7 @@ export class Finalizers {
       }
   }
 
-  /** After the end of a run that was cut short, work holds the run up as long as a layer may, and no longer. */
+  /** Waits for work. After an early end of the run it waits at most the grace period. */
   async #bounded(work: Promise<unknown>): Promise<void> {
     const { lifecycle, session } = this.#turn
     if (lifecycle.end === undefined) return void (await work)
@@ -65,7 +65,7 @@ export class Finalizers {
 
   #report(event: string, what: string, error: unknown): void {
     const { options, session } = this.#turn
-    // It goes on in another process, and ends there.
+    // The run continues in another process and will end there.
     if (options.journal.lost === true) return
     const { observers, setup } = session.agent
     observers.emit('observer:error', { type: 'observer:error', event, error })

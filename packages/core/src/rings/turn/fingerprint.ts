@@ -4,12 +4,12 @@ import { contentDigestOf, digestOf } from '../../seams/seal.ts'
 import type { ModelAttempt } from '../model/context.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 
-/** What a step was asked, as the first item that the journal keeps of it: digests, by what they are of. */
+/** The fingerprint of a step's request: digests by name. It is the first item that the journal records for a step. */
 export interface Fingerprint {
   readonly type: 'step:asked'
-  /** Where a replay asks otherwise, the run cannot go on. */
+  /** If a replay differs in one of these, the run cannot continue. */
   readonly must: Readonly<Record<string, string>>
-  /** Where it does here, it is told, and what is recorded stands. */
+  /** If a replay differs in one of these, the drift is reported and the recorded result is used. */
   readonly may?: Readonly<Record<string, string>>
 }
 
@@ -17,7 +17,10 @@ export function isFingerprint(item: unknown): item is Fingerprint {
   return (item as { type?: unknown } | undefined)?.type === 'step:asked'
 }
 
-/** Of a model call: the model, and the conversation as it stands in the history, before layers have marked it. */
+/**
+ * Returns the fingerprint of a model call: the model, and the conversation as it is in the history, before layers
+ * change it.
+ */
 export async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Fingerprint> {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
   const { items } = turn.session.history
@@ -28,7 +31,7 @@ export async function modelFingerprint({ $call: call, $fields, $turn: turn }: Mo
   ])
   return {
     type: 'step:asked',
-    // Earlier versions digested it in another way, as `conversation`, which is not compared any more.
+    // Earlier versions recorded another digest, named `conversation`. It is not compared any more.
     must: { model: call.model, history },
     may: { settings: given, 'tool definitions': tools },
   }
@@ -38,7 +41,7 @@ export async function toolFingerprint({ $call: { name } }: ToolAttempt, args: un
   return { type: 'step:asked', must: { tool: name, arguments: await digestOf(args) } }
 }
 
-/** What differs, by name. */
+/** Returns the names of the digests that differ. */
 export function differences(recorded: Fingerprint, now: Fingerprint): { must: string[]; may: string[] } {
   return { must: changed(recorded.must, now.must), may: changed(recorded.may, now.may) }
 }

@@ -5,18 +5,18 @@ import type { Deadline } from '../../seams/deadlines.ts'
 import type { Turn } from './turn.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 
-/** What was left together, and when nobody waits for it any more. A run of a sub-agent has no layers here. */
+/** Layers that were abandoned together, with the deadline for their return. A sub-agent's run has no layers here. */
 interface AbandonedLayers {
   readonly layers: Set<Attempt>
   readonly deadline: Deadline
 }
 
-/** How long a turn waits for layers that do not come back: the agent's `abortGrace`. */
+/** Limits how long a turn waits for layers that do not return: the agent's `abortGrace`. */
 export class GracePeriod {
   readonly #turn: Turn
   readonly #lifecycle: TurnLifecycle
   #abandonments: AbandonedLayers[] | undefined
-  /** Layers around those that hang, once the run has given these up. */
+  /** Layers outside the hanging ones, after the run gave up on those. */
   #outer: Set<Attempt> | undefined
   #deadline: Deadline | undefined
   #unwound: (() => void) | undefined
@@ -26,7 +26,7 @@ export class GracePeriod {
     this.#lifecycle = lifecycle
   }
 
-  /** Layers were left while they ran. */
+  /** These layers were abandoned while they were running. */
   abandoned(layers: readonly Attempt[]): void {
     if (this.#lifecycle.isSettled) return
     const abandonment: AbandonedLayers = {
@@ -37,7 +37,10 @@ export class GracePeriod {
     this.#abandonments.push(abandonment)
   }
 
-  /** A sub-agent's run was left with its tool call: it ends by itself, and what its layers still do while they unwind counts. */
+  /**
+   * A sub-agent's run was abandoned together with its tool call. It ends by itself, and side effects of its layers
+   * still count while they unwind.
+   */
   outlasted(run: PromiseLike<unknown>): void {
     if (this.#lifecycle.isSettled) return
     const abandonment: AbandonedLayers = { layers: new Set(), deadline: this.#after(() => this.#forget(abandonment)) }
@@ -47,25 +50,25 @@ export class GracePeriod {
     run.then(ended, ended)
   }
 
-  /** A layer that was left has come back. */
+  /** An abandoned layer has returned. */
   returned(layer: Attempt): void {
     for (const abandonment of this.#abandonments ?? [])
       if (abandonment.layers.delete(layer) && abandonment.layers.size === 0) this.#forget(abandonment)
     if (this.#outer?.delete(layer) === true && this.#outer.size === 0) this.#lifecycle.giveUp()
   }
 
-  /** The run has ended before its layers did. */
+  /** The run has ended before its layers returned. */
   begin(): void {
     this.#deadline ??= this.#after(() => this.#force())
   }
 
-  /** When the layers of left attempts have come back, or their time is over; undefined where there are none. */
+  /** Resolves when all abandoned layers have returned or timed out. Undefined if there are none. */
   unwound(): Promise<void> | undefined {
     if (this.#abandonments === undefined || this.#outer !== undefined) return undefined
     return new Promise<void>((resolve) => (this.#unwound = resolve))
   }
 
-  /** Those around what hangs learn it from their next(); the turn waits no longer. */
+  /** Rejects next() for the layers around the hanging one. The turn stops waiting. */
   #timedOut(abandonment: AbandonedLayers): void {
     for (const layer of [...abandonment.layers].reverse()) reject(layer, layer.$outcome)
     this.#forget(abandonment)
@@ -78,11 +81,11 @@ export class GracePeriod {
     if (this.#abandonments === undefined) this.#unwound?.()
   }
 
-  /** What hangs is left; the layers around it have as long again, then the run settles. */
+  /** Abandons the hanging layers. The layers around them get the same time again, then the run settles. */
   #force(): void {
     const lifecycle = this.#lifecycle
     const reason = lifecycle.end?.error
-    // The promise of the whole turn is kept back, until the layers around have come back.
+    // The promise of the whole turn stays pending until the outer layers have returned.
     const chains = lifecycle.open().map((root) => rejectAll(root, reason, root !== lifecycle.root))
     const hung = chains
       .flatMap((chain) => chain.slice(-1))

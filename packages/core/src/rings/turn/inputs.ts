@@ -3,32 +3,36 @@ import type { Message } from '../../messages/message.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { TurnAttempt, TurnContext } from './context.ts'
 
-/** What a layer is told of a message that comes in. */
+/** Details about an incoming message, passed to `onInput()`. */
 export interface InputAbout {
-  /** It was put into the running turn. */
+  /** Whether the message was steered into the running turn. */
   readonly steered: boolean
   /**
-   * The layer's context, to act with for this message. Where a sub-agent is asked it, that is done inside the call, and a replay, which
-   * does not ask the sub-agent again, does it again: what is written to the state, and recorded.
+   * The context for actions on this message. If the message goes to a sub-agent, state writes and records of this
+   * context count as effects of the sub-agent's call. A replay does not run the sub-agent again, so it applies them
+   * from the journal.
    */
   readonly ctx: TurnContext
 }
 
-/** Sees a message before anybody inside does: gives another in its place, null to leave it out, nothing for the message as it is. */
+/**
+ * Inspects a message before the layers inside see it. Returns another message to replace it, null to drop it, or
+ * nothing to keep it.
+ */
 export type OnInput = (
   message: Message,
   about: InputAbout,
 ) => Message | null | undefined | void | Promise<Message | null | undefined | void>
 
-/** What a turn layer does to messages that come in. */
+/** The `onInput()` function of a turn layer. */
 export interface InputStep {
   readonly fn: OnInput
   readonly layer: TurnAttempt
-  /** What the layer acts with. @default the layer's own */
+  /** The context that is passed to the function. @default the layer's own */
   readonly ctx?: TurnContext | undefined
 }
 
-/** The messages as some steps leave them, each behind the one before it. */
+/** Passes the messages through some steps, one after the other, and returns the result. */
 export async function throughInputLayers(
   messages: readonly Message[],
   steps: readonly InputStep[],
@@ -46,7 +50,7 @@ export async function throughInputLayers(
   return kept
 }
 
-/** A message that came while the turn ran, as the layers leave it; what one of them blocks is that message alone. */
+/** Passes a steered message through the layers. A block rejects only this message. */
 export async function throughSteerLayers(message: Message, steps: readonly InputStep[]): Promise<Message | null> {
   let now = message
   for (const { fn, layer, ctx = layer } of steps) {
@@ -64,7 +68,7 @@ export async function throughSteerLayers(message: Message, steps: readonly Input
   return now
 }
 
-/** Those of the agents above whose layers this session's agent inherits, outermost first. */
+/** Returns the inputs of the parent agents' layers that this session's agent inherits, outermost first. */
 export function inheritedInputs(session: SessionScope): readonly InputStep[] {
   return inheritedFrom(session, session, 1)
 }
@@ -79,7 +83,7 @@ function inheritedFrom(target: SessionScope, { parent }: SessionScope, levels: n
   ]
 }
 
-/** The context of a layer for what a sub-agent is asked: what it does is noted with the call. */
+/** Returns a layer's context for a sub-agent's input. Its effects are logged with the call. */
 function contextInside(layer: TurnAttempt, session: SessionScope, levels: number): TurnAttempt {
   return Object.create(layer, {
     $view: { value: undefined, writable: true },

@@ -4,9 +4,10 @@ import type { Turn } from './turn.ts'
 
 export interface OnceOptions {
   /**
-   * What the key is for. `turn`: once in this turn, over a suspension too; the result is in snapshots until the turn ends. `attempt`:
-   * what a layer finds or chooses in one attempt of its call, such as a look-up, so that a run that is replayed finds and chooses
-   * the same; the run's journal keeps it, and where there is none the function is just called, each time.
+   * The lifetime of the key.
+   * `turn`: once in this turn, across suspensions too. The result is in snapshots until the turn ends.
+   * `attempt`: a value that a layer finds or chooses in one attempt of its call, such as a lookup. The run's journal
+   * records it, so that a replay gets the same value. Without a journal the function is called every time.
    *
    * @default 'turn'
    */
@@ -16,8 +17,8 @@ export interface OnceOptions {
 export const ofOnce: KeysOf<OnceOptions> = { per: true }
 
 /**
- * Options for runs of an agent of one's own inside `ctx.once()`: with them each of its model calls is a step of the turn's journal, and
- * none is paid again where the process dies before all that `once` does has ended. Nothing where the turn has no journal.
+ * Options for running an agent of your own inside `ctx.once()`. With them, each of its model calls is a step of the
+ * turn's journal, so none is paid for twice if the process dies before `once` ends. Empty if the turn has no journal.
  */
 export interface InnerRun {
   readonly turnId?: string
@@ -29,7 +30,7 @@ interface Try {
   made: Promise<unknown> | undefined
 }
 
-/** `ctx.once()`: one run of a function for each key, also over a suspension, however often it is asked for. */
+/** Implements `ctx.once()`: runs a function once per key, across suspensions too. */
 export class Once {
   readonly #turn: Turn
   readonly #tries = new Map<string, Try>()
@@ -39,7 +40,10 @@ export class Once {
     this.#turn = turn
   }
 
-  /** A failure goes to who began it; who asks meanwhile, or later, runs its own. Each try is a step of its own for the journal. */
+  /**
+   * Runs `fn` once per key. A failure rejects only the first caller; concurrent and later callers run their own `fn`.
+   * Each try is a separate step of the journal.
+   */
   run<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
     const { once: done } = this.#turn.session
     if (done.has(key)) return Promise.resolve(done.get(key) as T)
@@ -56,7 +60,7 @@ export class Once {
     return made
   }
 
-  /** For one attempt: `place` is unique in the run for each layer and attempt; who asks again there has a step of its own. */
+  /** Runs `fn` for one attempt. `key` is unique in the run per layer and attempt. Repeated calls with it are separate steps. */
   inAttempt<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): T | Promise<T> {
     const { journal } = this.#turn
     if (journal === directJournal) return fn({})

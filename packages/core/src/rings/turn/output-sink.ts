@@ -4,14 +4,14 @@ import type { Sink } from '../../stream/sink.ts'
 import type { Turn } from './turn.ts'
 
 /**
- * Where the stream of a turn leaves its outermost layer: into the run's events and to observers. While a turn layer
- * holds, it keeps everything here, behind the transforms of all layers, so that what is kept can still be begun again.
+ * Where the turn's stream leaves the outermost layer, to the run's events and to observers. While a turn layer holds,
+ * the chunks are buffered here, after the transforms of all layers, so that a reset can still drop them.
  */
 export class OutputSink implements Sink {
   used = false
-  /** The text that was shown of the present answer. */
+  /** The text of the current answer that was shown. */
   shown = ''
-  /** The same as a message, where layers of the turn may have changed it on its way. */
+  /** The shown answer as a message. Set if layers of the turn may have changed it. */
   assembly: Assembly | undefined
   readonly #turn: Turn
   #hold: Hold | undefined
@@ -33,7 +33,7 @@ export class OutputSink implements Sink {
     this.#hold.answerStart = this.#hold.chunks.length
   }
 
-  /** Layers of the turn may change what is shown: from here on it is put together. */
+  /** Starts assembling the output, because layers of the turn may change it. */
   track(): void {
     this.assembly ??= new Assembly('the turn')
   }
@@ -56,15 +56,16 @@ export class OutputSink implements Sink {
     if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
   }
 
-  /** The layer at this place of the turn's onion holds. */
+  /** The layer at this index of the turn's onion holds. */
   hold(index: number): void {
     this.#hold ??= { layers: [], chunks: [], answerStart: 0 }
     this.#hold.layers.push(index)
   }
 
   /**
-   * The layer at this place has returned: where it held, what is kept goes on with the last of those that did. Tells whether
-   * it does. Readers cannot tell the answers of several steps apart that come at once: what takes one back takes back all.
+   * The layer at this index has returned. When the last holding layer returns, the buffered chunks are sent. Returns
+   * whether they were. A reader cannot tell apart the answers of several steps that arrive at once, so a reset takes
+   * back all of them.
    */
   release(index: number): boolean {
     const hold = this.#hold
@@ -84,7 +85,7 @@ export class OutputSink implements Sink {
     return true
   }
 
-  /** The layers from a place on have failed: what one of them held is dropped. Tells whether one did. */
+  /** The layers from this index inward have failed. Drops what one of them held, and returns whether one did. */
   drop(from: number): boolean {
     const hold = this.#hold
     if (hold === undefined || (hold.layers.at(-1) ?? -1) < from) return false
@@ -113,14 +114,14 @@ export class OutputSink implements Sink {
   }
 }
 
-/** Stands in what is held where a model call begins. */
+/** Marks the start of a model call in the buffered chunks. */
 const anotherAnswer = Symbol('another answer')
 
-/** What the turn layers that hold keep back. */
+/** The buffer of the turn layers that hold. */
 interface Hold {
-  /** Their places in the onion. */
+  /** Their indexes in the onion. */
   readonly layers: number[]
   readonly chunks: (ContentChunk | FinishChunk | typeof anotherAnswer)[]
-  /** Where the present answer begins. */
+  /** Where the current answer starts in `chunks`. */
   answerStart: number
 }

@@ -6,19 +6,19 @@ import { State } from '../../onion/attempt.ts'
 import { inheritedInputs, throughSteerLayers } from './inputs.ts'
 import type { Turn } from './turn.ts'
 
-/** What became of a message that was put into a running turn. */
+/** The outcome of a message that was sent to a running turn. */
 export interface Steered {
-  /** It stands in the history, before a step of the turn. */
+  /** Whether the message entered the history, before a step of the turn. */
   readonly heard: boolean
-  /** Why it does not: it is given back, and nothing of it is kept. */
+  /** Why it did not. Nothing of the message is stored then. */
   readonly reason?: string
-  /** Of a message that a layer has blocked: which rule it was, for programs. */
+  /** For a message that a layer blocked: the code of the rule. */
   readonly code?: string
 }
 
-/** A message for a running turn, until it is heard or given back. */
+/** A message for a running turn, until it is delivered or rejected. */
 export interface Steer {
-  /** What events name it by; undefined for one that the turn gives it. */
+  /** The id in events. If undefined, the turn creates one. */
   readonly id: string | undefined
   readonly message: Message
   settle(outcome: Steered): void
@@ -27,22 +27,25 @@ export interface Steer {
 
 type Named = Steer & { readonly id: string }
 
-/** What a journal keeps of one that was heard. */
+/** The journal's record of a delivered message. */
 interface Recorded {
   readonly id: string
   readonly message: Message
-  /** The step before which it was heard. */
+  /** The step before which it was delivered. */
   readonly before: number
 }
 
-/** Messages that come in while a turn runs: each passes what guards do to an input, then stands before the turn's next step. */
+/**
+ * Delivers messages that arrive while a turn runs. Each passes through the input guards and is added to the history
+ * before the turn's next step.
+ */
 export class Steering {
   readonly #turn: Turn
   #mailbox: Named[] = []
-  /** Those that have passed, for the next step. */
+  /** Messages that have passed the layers and wait for the next step. */
   #admitted: Named[] = []
   #added = 0
-  /** How many the journal knows. */
+  /** How many messages the journal has recorded. */
   #count = 0
   #recorded: Recorded | undefined
   #over = false
@@ -61,7 +64,10 @@ export class Steering {
     this.#mailbox.push(steer)
   }
 
-  /** Whether there is something to hear before a step. Those that wait pass the layers, one after the other. */
+  /**
+   * Passes the waiting messages through the layers, one after the other. Returns whether there is one to deliver before
+   * this step.
+   */
   async checkInbox(before: number): Promise<boolean> {
     await this.#replay(before)
     for (let steer = this.#mailbox[0]; steer !== undefined && !this.#over; steer = this.#mailbox[0]) {
@@ -71,7 +77,7 @@ export class Steering {
     return this.#admitted.length > 0
   }
 
-  /** What has passed enters the history. */
+  /** Adds the admitted messages to the history. */
   hear(): void {
     const turn = this.#turn
     for (const { id, message, settle } of this.#admitted.splice(0)) {
@@ -81,7 +87,7 @@ export class Steering {
     }
   }
 
-  /** The loop has no next step: what was not heard is its senders'. */
+  /** The loop has no next step. Rejects the messages that were not delivered. */
   close(): void {
     this.#over = true
     for (const steer of [...this.#admitted.splice(0), ...this.#mailbox.splice(0)])
@@ -115,7 +121,7 @@ export class Steering {
     }
   }
 
-  /** What was heard here before the run was replayed. Its senders are gone. */
+  /** Restores the messages that were delivered before the replay. Their senders are gone. */
   async #replay(before: number): Promise<void> {
     const { journal } = this.#turn
     for (;;) {
@@ -149,7 +155,7 @@ export class Steering {
   }
 }
 
-/** A layer that looks at the input and would not see this one: it may be a guard. */
+/** Returns an error if a layer reads the input but would not see this message: the layer may be a guard. */
 function unguarded({ view, inputs = [], turnId }: Turn): AlliumError | undefined {
   const guarded = new Set<unknown>(inputs.map(({ layer }) => layer))
   const blind = [...(view.readers ?? [])].find((layer) => !guarded.has(layer))

@@ -2,7 +2,10 @@ import type { FinishChunk } from '../../model/chunk.ts'
 import type { OutputSink } from './output-sink.ts'
 import type { Turn } from './turn.ts'
 
-/** How a step ends in the stream: the finish of its call goes round the layers, behind all that they still hold back. */
+/**
+ * Ends a step in the stream. The finish of its call bypasses the layers, and is sent after the content that they still
+ * hold back.
+ */
 export class StepEnd {
   readonly #turn: Turn
   readonly #outputSink: OutputSink
@@ -14,13 +17,13 @@ export class StepEnd {
     this.#outputSink = outputSink
   }
 
-  /** @param now whether the layers have let go of the answer */
+  /** @param now whether the layers have flushed the answer */
   finish(chunk: FinishChunk, now: boolean): void {
     if (now) void this.#outputSink.send(chunk)
     else this.#finish = chunk
   }
 
-  /** The step has ended; the last one when the layers have let go of its answer. */
+  /** The step has ended. For the last step the event waits until the layers have flushed the answer. */
   end(): void {
     if (this.#finish === undefined) this.#turn.emitStep('step:end')
     else this.#ended = true

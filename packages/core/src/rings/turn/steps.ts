@@ -6,31 +6,34 @@ import type { Emit } from '../../seams/journal.ts'
 import { differences, diverged, type Fingerprint, isFingerprint } from './fingerprint.ts'
 import type { Turn } from './turn.ts'
 
-/** A physical step: what it does, who takes what it emits, and what it is asked. */
+/** One journaled step: its work, the receiver of its chunks, and its fingerprint. */
 interface Step<T, C> {
   work(emit: Emit<C>): T | PromiseLike<T>
   emit: Emit<C>
   fingerprint(): Promise<Fingerprint>
 }
 
-/** The steps of a turn that has a journal: which of them run here, and which are replayed. */
+/** The steps of a turn with a journal. Tracks which of them run in this process and which are replayed. */
 export class Steps {
-  /** Nothing has run here yet: all so far was replayed. Undefined before the first step. */
+  /** Whether all steps so far were replayed. Undefined before the first step. */
   #replaying: boolean | undefined
   readonly #turn: Turn
-  /** Whether a call has run here, of those that have come to a step. */
+  /** By call that has reached its step: whether the step ran in this process. */
   readonly #ran = new Map<Call, boolean>()
   readonly #open = new Map<Attempt, Promise<unknown>>()
-  /** Steps that were left: the next one begins once they are recorded, or a replay would not know why it was begun. */
+  /**
+   * Abandoned steps. The next step starts only after these are recorded. Otherwise a replay could not know why the next
+   * one started.
+   */
   readonly #abandoned = new Set<Promise<unknown>>()
 
-  /** @param begun whether the run had begun before */
+  /** @param begun whether the run had started before */
   constructor(turn: Turn, begun: boolean | undefined) {
     this.#turn = turn
     this.#replaying = begun
   }
 
-  /** The step of an attempt's core. @param name unique in the turn, and equal on replay */
+  /** Runs the step of an attempt's core. @param name unique in the turn, and the same on replay */
   run<T, C>(core: Attempt, name: string, step: Step<T, C>): Promise<T> {
     const result = this.#run(core, name, step)
     this.#open.set(core, result)
@@ -42,7 +45,7 @@ export class Steps {
     return result
   }
 
-  /** Records that the work of a step begins. Whether it has not begun before. */
+  /** Records that the work of a step starts. Returns whether this is its first start. */
   async begin(name: string): Promise<boolean> {
     const { journal, turnId } = this.#turn
     let isFirst = false
@@ -54,7 +57,7 @@ export class Steps {
     return isFirst
   }
 
-  /** Whether what a call came to is replayed; before its step, whether everything was so far. */
+  /** Whether the result of a call is replayed. Before its step: whether everything was replayed so far. */
   isReplaying(call: Call): boolean {
     const ran = this.#ran.get(call)
     return ran === undefined ? this.#replaying === true : !ran
@@ -66,14 +69,17 @@ export class Steps {
     return journal.known?.(`${turnId}:${name}`) ?? false
   }
 
-  /** What the journal is told of a step that its attempt does not wait for any more. */
+  /** Returns the error that the journal records for a step whose attempt was abandoned. */
   abandonedReason(core: Attempt, reason: unknown): Error {
     if (this.#turn.end !== undefined) return new AbortError(reason)
     const step = this.#open.get(core)
     if (step !== undefined) this.#abandoned.add(step)
     return new AbandonedError(abandonedAround(core), reason)
   }
-  /** Leaves again what was left when the step was recorded, once what is replayed beside it has ended. */
+  /**
+   * Abandons the attempts that were abandoned when the step was recorded. Waits first for the other steps that are
+   * being replayed.
+   */
   async abandonAgain(core: Attempt, { by, cause }: AbandonedError): Promise<void> {
     if (by === undefined) return
     const others = [...this.#open].filter(([{ $call }]) => $call !== core.$call && this.#ran.get($call) !== true)
@@ -103,7 +109,7 @@ export class Steps {
     }
   }
 
-  /** Nothing of a run goes on that asks a recorded step otherwise: no layer may try it again. */
+  /** Fails the run if its request differs from the recorded step. No layer may retry it. */
   #compare(name: string, { recorded, now }: { recorded: Fingerprint; now: Fingerprint }): void {
     const { must, may } = differences(recorded, now)
     const { turnId, lifecycle, stepIndex, session } = this.#turn
@@ -117,7 +123,7 @@ export class Steps {
   }
 }
 
-/** The work begins at once; what it emits comes behind what it was asked. */
+/** Starts the work at once. Its chunks are emitted after the fingerprint. */
 async function fingerprintFirst<T, C>(
   fingerprint: Promise<Fingerprint>,
   { work, emit }: { work: Step<T, C>['work']; emit: Emit<C | Fingerprint> },
@@ -132,7 +138,10 @@ async function fingerprintFirst<T, C>(
   return result
 }
 
-/** How many attempts around one were left with it; undefined where the layer around them had returned or thrown: it will again. */
+/**
+ * Returns how many enclosing attempts were abandoned too. Undefined if the layer around them had returned or thrown,
+ * because on replay it will do so again.
+ */
 function abandonedAround(core: Attempt): number | undefined {
   let count = 0
   let outermost = core
@@ -143,7 +152,7 @@ function abandonedAround(core: Attempt): number | undefined {
   return outermost.$caller?.$exited === true ? undefined : count
 }
 
-/** The attempt around one, in the same turn. */
+/** Returns the enclosing attempt in the same turn. */
 function around({ $caller, $call }: Attempt): Attempt | undefined {
   return $caller ?? ($call.ring.scope === 'turn' ? undefined : $call.outer)
 }

@@ -5,17 +5,20 @@ import type { Sink } from '../../stream/sink.ts'
 import { Stage } from '../../stream/stage.ts'
 import type { OnChunk, Pipe, Transforms } from '../../stream/transforms.ts'
 
-/** What a layer may do to the stream that passes it; to be called before its next(). */
+/** Changes the stream that passes a layer. Call these before next(). */
 export interface StreamVerbs {
-  /** Maps, drops (null) or expands each chunk, synchronously. Nothing returned means the chunk as it is. */
+  /** Maps, drops (null) or expands each chunk, synchronously. Return nothing to pass a chunk on unchanged. */
   onChunk(fn: OnChunk): void
-  /** Sends the stream through an async generator, which may hold text back; each attempt gets a fresh one. */
+  /** Sends the stream through an async generator, which may hold text back. Each attempt gets a new one. */
   pipe(fn: Pipe): void
-  /** Nothing leaves until this layer returns; then it may have rewritten the answer. */
+  /** Holds the stream until this layer returns, so that the layer can rewrite the answer. */
   hold(): void
 }
 
-/** The transforms of a layer, to add to; of one that was left they go nowhere. @throws AlliumError `layer.late_transform` once its next() was called */
+/**
+ * Returns the transforms of a layer, to add to. For an abandoned layer they have no effect.
+ * @throws AlliumError `layer.late_transform` after its next() was called
+ */
 export function transformsOf(attempt: Attempt, verb: string): Transforms {
   const { $state, $inner, $hook, $call } = attempt
   if (isLate(attempt)) {
@@ -32,7 +35,7 @@ export function transformsOf(attempt: Attempt, verb: string): Transforms {
   return attempt.$transforms
 }
 
-/** Puts a fresh stage of this layer before `out`; where `holds`, a layer's hold is kept there. */
+/** Opens a new stage of this layer in front of `out`. `holds`: whether the stage buffers for a layer that holds. */
 export function openStage(attempt: Attempt, out: Sink, holds: boolean): Sink {
   const { $transforms, $hook } = attempt
   if ($transforms === undefined || $hook === undefined) return out
@@ -41,7 +44,7 @@ export function openStage(attempt: Attempt, out: Sink, holds: boolean): Sink {
   return attempt.$stage
 }
 
-/** A layer gave another answer than it had let through. */
+/** Returns the error for a layer that changed an answer after it was streamed. */
 export function mismatch(attempt: Attempt, what: string): AlliumError {
   const fix =
     'Call ctx.hold() before next(), or change the chunks with ctx.onChunk() or ctx.pipe(); only adding at the end is free.'

@@ -2,7 +2,7 @@ import { equalJson } from '../../messages/json.ts'
 import type { Message, Part } from '../../messages/message.ts'
 import type { Assembly } from '../../stream/assembly.ts'
 
-/** The message with another text; undefined where nothing is left of it. */
+/** Returns the message with another text. Undefined if nothing is left. */
 export function withText(message: Message, text: string): Message | undefined {
   if (typeof message.content === 'string') return text === '' ? undefined : { ...message, content: text }
   const at = message.content.findIndex((part) => part.type === 'text')
@@ -12,14 +12,14 @@ export function withText(message: Message, text: string): Message | undefined {
   return content.length === 0 ? undefined : { ...message, content }
 }
 
-/** The message without what it says and thinks: its calls, and what the provider gave as their results. */
+/** Returns the message with only its tool calls and the provider's tool results. Undefined if nothing is left. */
 export function withoutContent(message: Message): Message | undefined {
   if (typeof message.content === 'string') return undefined
   const content = message.content.filter(({ type }) => type === 'tool-call' || type === 'tool-result')
   return content.length === 0 ? undefined : { ...message, content }
 }
 
-/** The message with text, thoughts and files as a stream had them; the same where it has them already. */
+/** Returns the message with text, reasoning and files as streamed. Returns the same object if they are equal. */
 export function withStreamedContent(message: Message, assembly: Assembly): Message | undefined {
   const streamed = contentParts(assembly.message(assembly.toolCalls()))
   if (equalJson(streamed, contentParts(message))) return message

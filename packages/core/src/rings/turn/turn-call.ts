@@ -2,7 +2,7 @@ import type { Attempt, Call, Ending, Ring } from '../../onion/attempt.ts'
 import type { Hook } from '../../onion/hook.ts'
 import type { Turn } from './turn.ts'
 
-/** A call inside a turn: of the model, or of a tool. */
+/** A call inside a turn: a model call or a tool call. */
 export abstract class TurnCall implements Call {
   attempts = 1
 

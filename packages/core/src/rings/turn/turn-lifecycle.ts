@@ -14,21 +14,21 @@ import type { EndKind } from './turn-options.ts'
 
 type Abandon = (reason: unknown) => void
 
-/** What runs in a turn, from its outermost attempt inward, and what ends it before its time. */
+/** Tracks everything that runs in a turn, from its outermost attempt inward, and ends the turn early. */
 export class TurnLifecycle {
-  /** The outermost attempt, and the one that the loop runs in. */
+  /** The outermost attempt, and the attempt that the loop runs in. */
   root: Attempt | undefined
   core: TurnAttempt | undefined
-  /** How the run ends before its time, if it does; the first abort or block stays. */
+  /** Why the run ends early, if it does. The first abort or block wins. */
   end: (Ending & { kind: EndKind }) | undefined
-  /** The outermost layer has returned: how the run ends is decided. */
+  /** The outermost layer has returned, so `terminate` no longer has an effect. */
   isSettled = false
   readonly gracePeriod: GracePeriod
   readonly #turn: Turn
   readonly #cancel = new Cancel()
-  /** The outermost attempts of the calls that run inside the loop. */
+  /** The outermost attempts of the calls that run in the loop. */
   #openCalls: Attempt[] | undefined
-  /** Waits of the loop itself. */
+  /** The pending waits of the loop itself. */
   #pending: Set<Abandon> | undefined
   #deadlines: Deadlines | undefined
 
@@ -37,29 +37,28 @@ export class TurnLifecycle {
     this.gracePeriod = new GracePeriod(turn, this)
   }
 
-  /** The timeouts of its tools, and how long it waits for layers that do not come back. */
+  /** The timers for tool timeouts and the grace period. */
   get deadlines(): Deadlines {
     this.#deadlines ??= new Deadlines(this.#turn.session.agent.setup.clock)
     return this.#deadlines
   }
-  /** No timer is left. */
   clearDeadlines(): void {
     this.#deadlines?.clear()
   }
 
-  /** Runs the turn's onion. Over when its outermost layer has come back, or is given up. */
+  /** Runs the turn's onion. Settles when the outermost layer returns or the turn gives up on it. */
   start(): unknown {
     const root = this.#turn.ring.create(this.#turn, undefined, 1, this.#cancel)
     this.root = root
     enter(root)
     return outcomeOf(root)
   }
-  /** The turn waits for its layers no longer. */
+  /** Stops waiting for the layers. */
   giveUp(): void {
     if (this.root !== undefined) reject(this.root, this.end?.error)
   }
 
-  /** Runs a call inside the loop: what it comes to, at once or as a promise. */
+  /** Runs a call inside the loop and returns its result, or a promise of it. */
   run(call: TurnCall): unknown {
     const core = this.core as TurnAttempt
     const root = call.ring.create(call, undefined, 1, core.$cancel)
@@ -68,30 +67,30 @@ export class TurnLifecycle {
     enter(root)
     return outcomeOf(root)
   }
-  /** A call inside the loop has come to its end. */
+  /** A call inside the loop has settled. */
   ended(root: Attempt): void {
     const open = this.#openCalls
     if (open === undefined) return
     if (open.at(-1) === root) open.pop()
     else if (open.includes(root)) open.splice(open.indexOf(root), 1)
   }
-  /** The outermost attempts that are open: those of the calls inside, then that of the turn. */
+  /** The outermost attempts that are open: those of the inner calls, then the turn's. */
   open(): Attempt[] {
     const all = [...(this.#openCalls ?? [])]
     if (this.root !== undefined) all.push(this.root)
     return all.filter(isOpen)
   }
 
-  /** Whether the loop goes on no more: the run has ended, or its layers have left it. */
+  /** Whether the loop has to stop, because the run has ended or the layers abandoned it. */
   get isOver(): boolean {
     return this.end !== undefined || (this.core !== undefined && isOver(this.core))
   }
-  /** Why it does not. */
+  /** Why the loop has to stop. */
   get reason(): unknown {
     return this.end === undefined ? this.core?.$outcome : this.end.error
   }
 
-  /** A wait of the loop itself, which does not outlast it. */
+  /** Waits for a promise in the loop. Rejects when the loop is over. */
   until<T>(promise: PromiseLike<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const abandonWait = (reason: unknown) => {
@@ -114,7 +113,7 @@ export class TurnLifecycle {
     })
   }
 
-  /** The loop was left: what runs in it is, too; calls that have no result yet are cancelled. */
+  /** The loop was abandoned. Abandons its calls and waits, and cancels calls without a result. */
   abandonLoop(reason: unknown): void {
     for (const root of [...(this.#openCalls ?? [])]) if (isOpen(root)) abandon(root, reason)
     for (const abandonWait of this.#pending ?? []) abandonWait(reason)
@@ -134,15 +133,15 @@ export class TurnLifecycle {
   fail(error: unknown): void {
     this.terminate('failed', error)
   }
-  /** Ends the run before its time: everything inside is cancelled, every layer unwinds. */
+  /** Ends the run early: cancels everything inside and unwinds every layer. */
   terminate(kind: EndKind, error: unknown): void {
     if (this.isSettled || (this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))) return
     this.#end(kind, error)
     this.gracePeriod.begin()
-    // Who decides may still be on the stack.
+    // The layer that ends the run may still be on the stack.
     queueMicrotask(() => this.#failInside())
   }
-  /** The same where no layer is left inside. */
+  /** Ends the run after all layers have returned. */
   close(kind: EndKind, error: unknown): void {
     this.isSettled = true
     this.#end(kind, error)

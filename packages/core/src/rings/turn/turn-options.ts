@@ -10,53 +10,53 @@ import type { ToolRegistry } from '../../tool/registry.ts'
 
 export type EndKind = 'aborted' | 'blocked' | 'failed'
 
-/** Where the events of a run go. A promise asks the provider to wait for the reader. */
+/** Receives the events of a run. A returned promise tells the provider to wait for the reader. */
 export interface RunEvents {
   push(event: StreamEvent | CustomEvent): void | Promise<void>
-  /** The provider waits for no reader any more. */
+  /** Stops backpressure: the provider no longer waits for the reader. */
   flow?(): void
 }
 
-/** What a run goes on from. */
+/** The state that a run resumes from. */
 export interface Resume {
-  /** Absent where only the history of the session was restored. */
+  /** Undefined if only the history of the session was restored. */
   readonly suspension: Suspension | undefined
   readonly decisions: ReadonlyMap<string, Decision>
-  /** What is kept of each, by the id of its call. */
+  /** The approval record of each decision, by call id. */
   readonly records: ReadonlyMap<string, Omit<ApprovalRecord, 'at'>>
-  /** Who has decided: for the calls of sub-agents, too. */
+  /** Who decided. Also used for calls of sub-agents. */
   readonly decider: { readonly principal: unknown; readonly by: Identity }
 }
 
-/** When a run began, as its journal has it. */
+/** When a run started, according to its journal. */
 export interface Began {
   /** Milliseconds since the epoch. */
   readonly at: number
-  /** It had begun before: this is a replay. */
+  /** Whether it had started before, so this is a replay. */
   readonly before: boolean
 }
 
 export interface TurnOptions {
-  /** @default the next one of the session */
+  /** @default the next id of the session */
   turnId: string | undefined
   journal: Journal
-  /** Of a run that may be started again. */
+  /** Set for a run that may be started again. */
   began: Began | undefined
   input: Message[]
   resume: Resume | undefined
   context: unknown
   model: KnownModel
   settings: Readonly<Settings>
-  /** Those of the agent, and those that the client runs. */
+  /** The agent's tools and the client's tools. */
   tools: ToolRegistry
   clientTools: readonly ToolDef[] | undefined
   maxSteps: number
   onion: Onion
   events: RunEvents
-  /** What the first request of each model call has besides the agent's own, for an answer in a form. */
+  /** What each model call starts with for structured output, in addition to the agent's settings. */
   format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
-  /** Whether another attempt of a model call may take back what has reached the reader. */
+  /** Whether a retry of a model call may take back chunks that have reached the reader. */
   resets: 'allow' | 'refuse'
-  /** What who asks again with the same key is known by. */
+  /** Identifies a repeated request with the same key. */
   storedAs: { readonly idempotencyKey: string | undefined; readonly inputDigest: string } | undefined
 }

@@ -25,43 +25,43 @@ import { TurnLifecycle } from './turn-lifecycle.ts'
 import type { RunEvents, TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
 
-/** One input to one answer: what the turn's layers, calls and tools share. */
+/** A turn, from one input to one answer: the state that its layers, calls and tools share. */
 export class Turn implements Call {
   attempts = 1
   readonly hooks: readonly Hook[]
   readonly turnId: string
   readonly journal: Journal
-  /** What of it a journal keeps, where there is one. */
+  /** Journal steps of this turn; undefined without a journal. */
   readonly steps: Steps | undefined
   readonly turnIndex: number
   readonly startedAt: number
-  /** The first run of the turn, where it was resumed. */
+  /** The id of the turn's first run, if it was resumed. Otherwise the turn's own. */
   readonly rootId: string
   readonly usage: Usage = noUsage()
   readonly events: RunEvents
-  /** What runs in it, and what ends it before its time. */
+  /** Tracks what runs in it, and ends it early. */
   readonly lifecycle: TurnLifecycle
-  /** What its model calls start from. */
+  /** The messages that its model calls start from. */
   readonly view: WorkingView
   readonly answer: Answer
-  /** What layers do to messages that come in. */
+  /** The layers' `onInput()` functions. */
   inputs: InputStep[] | undefined
-  /** What the run's own reader gets, where a layer maps it. */
+  /** Maps the output for the run's own reader, if a layer does. */
   display: Display | undefined
-  /** Messages that came while it ran, once there are any. */
+  /** Messages that arrived while it ran. Undefined until there is one. */
   steering: Steering | undefined
   readonly toolCalls: ToolCallRecord[] = []
-  /** What layers and tools have recorded, to be stored with the run. */
+  /** Records of layers and tools, to be stored with the run. */
   records: StoredRecord[] | undefined
   maxSteps: number
   stepIndex: number
   callIndex = 0
   stopReason: string | undefined
-  /** Calls that wait for a human, of those that this run has made. */
+  /** Suspended calls, of those that this run made. */
   suspendedCalls: ToolCall[] | undefined
-  /** The loop has ended because calls wait for a human. */
+  /** The loop has ended because of suspended calls. */
   isSuspended = false
-  /** How the run ended has been told: nothing changes it. */
+  /** `turn:end` was emitted, so nothing changes any more. */
   hasEnded = false
   #finalizers: Finalizers | undefined
   #metadata: Record<string, unknown> | undefined
@@ -91,14 +91,14 @@ export class Turn implements Call {
     this.stopReason = suspension?.stopReason
   }
 
-  /** The tool call that runs this turn as a sub-agent's. */
+  /** The tool call that runs this turn, if it is a sub-agent's. */
   get outer(): Attempt | undefined {
     return this.session.parent
   }
   get end(): TurnLifecycle['end'] {
     return this.lifecycle.end
   }
-  /** The context of the loop, for instructions. */
+  /** The context of the loop, used for instructions. */
   get context(): TurnAttempt {
     return this.lifecycle.core as TurnAttempt
   }
@@ -116,7 +116,7 @@ export class Turn implements Call {
     this.#capabilities ??= new Capabilities(this.session.capabilities)
     return this.#capabilities
   }
-  /** What is left to do when the run has ended, if anything. */
+  /** The finalizers, if any were added. */
   get startedFinalizers(): Finalizers | undefined {
     return this.#finalizers
   }
@@ -125,12 +125,12 @@ export class Turn implements Call {
     return this.#finalizers
   }
 
-  /** Where in the run an event happened. */
+  /** The ids for events of this step. */
   get location(): { sessionId: string; turnId: string; stepIndex: number } {
     return { sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex }
   }
 
-  /** Asks a function for the instructions, once: a run that is replayed has those that it had. */
+  /** Calls the instructions function once. A replay reuses the recorded instructions. */
   instruct(): Promise<void> | undefined {
     const { instructions } = this.session.agent.setup
     if (typeof instructions !== 'function' || this.#instructions !== undefined) return undefined
@@ -146,7 +146,7 @@ export class Turn implements Call {
     this.send({ type, sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex })
   }
 
-  /** Into the run's stream, and a copy to observers; nothing follows `turn:end`. */
+  /** Sends an event to the run's stream, and a copy to observers. Drops events after `turn:end`. */
   send(event: StreamEvent | CustomEvent): void {
     if (this.hasEnded) return
     if (this.display !== undefined) {
@@ -160,13 +160,13 @@ export class Turn implements Call {
     const { observers } = this.session.agent
     if (observers.has(event.type)) observers.emit(event.type, { ...event })
   }
-  /** What a layer says; one that was left is heard by observers alone. */
+  /** Emits a layer's event. Events of a late layer go only to observers. */
   emit(event: CustomEvent, late: boolean): void {
     if (!late) this.send(event)
     else if (!this.hasEnded) this.observe(event)
   }
 
-  /** Counts a physical call, here and in the turn of the agent above. */
+  /** Counts a provider call, here and in the turn of the parent agent. */
   countCall(): void {
     const { parent } = this.session
     this.usage.calls++
@@ -174,7 +174,7 @@ export class Turn implements Call {
     logCall(parent)
     parent.$turn.countCall()
   }
-  /** Adds the tokens of a physical call; the call itself was counted when it began. */
+  /** Adds the tokens of a provider call. The call itself was counted when it started. */
   count(usage: Usage): void {
     const { parent } = this.session
     addUsage(this.usage, usage)
@@ -183,7 +183,7 @@ export class Turn implements Call {
     logUsage(parent, usage)
     parent.$turn.count(usage)
   }
-  /** Counts what calls used that are over. */
+  /** Counts the usage of finished calls, including the calls. */
   countAll(usage: Usage): void {
     for (let i = 0; i < usage.calls; i++) this.countCall()
     this.count(usage)
@@ -197,7 +197,7 @@ export class Turn implements Call {
     return this.#once
   }
 
-  /** @throws AlliumError `state.invalid` where the data cannot be kept */
+  /** @throws AlliumError `state.invalid` if the data cannot be stored */
   record(topic: string, data: unknown): StoredRecord {
     const { ids, clock } = this.session.agent.setup
     const record = { id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() }
@@ -220,7 +220,10 @@ export class Turn implements Call {
     this.records.push(record)
   }
 
-  /** What is heard before a step, where something may be: a run that is replayed hears again what it has heard. */
+  /**
+   * The steering to check before a step. With a journal there always is one, because a replay delivers the recorded
+   * messages again.
+   */
   get pendingSteering(): Steering | undefined {
     if (this.journal.known !== undefined) this.steering ??= new Steering(this)
     return this.steering

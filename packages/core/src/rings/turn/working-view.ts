@@ -7,18 +7,18 @@ import type { SessionScope } from '../session/session-scope.ts'
 
 const none: readonly Message[] = []
 
-/** What the model calls of a turn start from: its input, and the history or what a layer has put in its place. */
+/** What a turn's model calls start from: the input, and the history or the messages that replaced it. */
 export class WorkingView {
   input: Message[]
-  /** The input is in the history: the core was entered. */
+  /** The core was entered, so the input is in the history. */
   begun = false
-  /** Turn layers that looked at the input, or wrote it, before their next(), and do more than observe. */
+  /** Turn layers that read or replaced the input before their next(), and do more than observe. */
   readers: Set<Attempt> | undefined
-  /** The tool calls that run, which can be closed: what has no result yet was cancelled. */
+  /** The running tool calls. `close` cancels those that have no result yet. */
   step: { close(): void } | undefined
   readonly #session: Pick<SessionScope, 'history' | 'addCallIds'>
   #messages: Message[] | undefined
-  /** The input, as it stands among these before the core begins. */
+  /** The input as part of `messages`, before the core starts. */
   #shown = none
   #sealed = false
 
@@ -27,7 +27,7 @@ export class WorkingView {
     this.input = input
   }
 
-  /** A list of its own once somebody looks at it; the messages are the history's, frozen. */
+  /** A separate list from the first access on. The messages are those of the history, frozen. */
   get messages(): Message[] {
     if (this.#messages === undefined) {
       this.#shown = this.begun ? none : this.input.map(copyMessage)
@@ -39,11 +39,11 @@ export class WorkingView {
   set messages(messages: Message[]) {
     this.#messages = messages
   }
-  /** The same to read: the history itself where nobody has looked. */
+  /** The same for reading. It is the history itself until `messages` is accessed. */
   get working(): readonly Message[] {
     return this.#messages ?? this.#sent
   }
-  /** The history as models are sent it. */
+  /** The history as it is sent to models. */
   get #sent(): Message[] {
     const { items, hasApprovals } = this.#session.history
     return hasApprovals ? items.map(withoutApprovals) : items
@@ -57,7 +57,7 @@ export class WorkingView {
     this.input = input
   }
 
-  /** The input enters the history, once. */
+  /** Adds the input to the history, once. */
   takeInput(): void {
     if (this.begun) return
     this.begun = true
@@ -73,7 +73,7 @@ export class WorkingView {
     this.#messages?.push(freezeJson(own))
   }
 
-  /** Adds results to the history and to what the next model call starts from. */
+  /** Adds tool results to the history and to what the next model call starts from. */
   commitResults(results: ToolResultPart[]): void {
     if (this.#sealed) return
     this.#session.history.answer(results)
@@ -81,7 +81,7 @@ export class WorkingView {
       answerCalls(this.#messages, cloneJson(results.map(({ approval: _, ...result }) => result)))
   }
 
-  /** Closes the loop's part of the history: calls without a result were cancelled, and what still runs adds nothing. */
+  /** Closes the loop's part of the history. Calls without a result are cancelled, and later results are ignored. */
   seal(): void {
     this.step?.close()
     this.#sealed = true

@@ -1,7 +1,7 @@
 import { heldLease, type Writer } from '../../seams/writer.ts'
 import type { TurnContext } from './context.ts'
 
-/** For whom a layer stores something: give it to `KeyValue.set`, `Vault.save` and `Ledger.reserve`. */
+/** Returns the writer that a layer stores data for. Pass it to `KeyValue.set`, `Vault.save` and `Ledger.reserve`. */
 export function writerOf(ctx: Pick<TurnContext, 'find' | 'sessionKey' | 'startedAt'>): Writer {
   const lease = ctx.find(heldLease)?.lease
   const { tenant, owner } = ctx.sessionKey

@@ -3,13 +3,13 @@ import type { EventReader, Logged, RunKey } from '../event-log.ts'
 import { RunReader } from './run-reader.ts'
 import { RunSignals } from './run-signals.ts'
 
-/** The events of one run, and what is asked of it. */
+/** The events of one run, and the signals sent to it. */
 export class LoggedRun {
   readonly signals = new RunSignals()
   ended = false
-  /** The event n stands at n - 1. */
+  /** Event n is at index n - 1. */
   readonly #texts: string[] = []
-  /** Of those who wait for the next event. */
+  /** Callbacks of readers that wait for the next event. */
   #readers = new Set<() => void>()
   #epoch = Number.NEGATIVE_INFINITY
 
@@ -33,7 +33,7 @@ export class LoggedRun {
     return { seq: this.seq }
   }
 
-  /** Its readers come to their end, and nothing of it is left for them. */
+  /** Deletes all events and ends the readers. */
   delete(): void {
     this.#texts.length = 0
     this.ended = true

@@ -9,19 +9,19 @@ import { LoggedRun } from './logged-run.ts'
 
 export interface MemoryEventLogOptions {
   clock?: Clock
-  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
   eventTtl?: number
 }
 
 const known: KeysOf<MemoryEventLogOptions> = { clock: true, eventTtl: true }
 
-/** Keeps the events of runs in this process, as copies. For tests, and for a server that is one process. */
+/** Stores copies of run events in this process. For tests, and for servers with a single process. */
 export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   checkOptions(options, known, 'memoryEventLog()', 'options.invalid')
   const { clock = systemClock, eventTtl = 3_600_000 } = options
   const runs = new Map<string, LoggedRun>()
   const latest = new Map<string, LoggedRun>()
-  /** When runs have ended, the first ones first. */
+  /** The end time of each ended run, oldest first. */
   const ends = new Map<LoggedRun, number>()
   const erasures = new MemoryErasures()
 
@@ -87,7 +87,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   }
 }
 
-/** A run without events, which has ended. */
+/** An ended run without events. */
 function nobody(run: RunKey): LoggedRun {
   const logged = new LoggedRun(run)
   logged.ended = true
@@ -106,7 +106,7 @@ function unknown({ key, turnId }: RunKey): AlliumError {
   )
 }
 
-/** Each part behind its length, so that no id can pose as another's. */
+/** Puts the lengths of all parts first, so that ids with the same concatenation differ. */
 function nameOf({ key: { tenant, owner, agent, sessionId }, turnId }: RunKey): string {
   const lengths = `${tenant.length} ${owner.length} ${agent.length} ${sessionId.length}`
   return `${lengths} ${tenant}${owner}${agent}${sessionId}${turnId}`

@@ -7,16 +7,16 @@ type Result = IteratorResult<LoggedEvent, undefined>
 interface Source {
   readonly signal: AbortSignal | undefined
   ended(): boolean
-  /** Those whom the next event wakes, once. */
+  /** Callbacks that run once, at the next event. */
   readers(): Set<() => void>
 }
 
-/** Reads the events of one run: plain calls and one promise for each wait, for there is one of these for each reader of each run. */
+/** Reads the events of one run. Uses plain calls and one promise per wait, because there is one instance for each reader of each run. */
 export class RunReader implements EventReader {
   readonly #texts: readonly string[]
   readonly #source: Source
   #seq: number
-  /** Those who wait, the first one first. */
+  /** Pending `next()` calls, oldest first. */
   #waiting: ((result: Result) => void)[] = []
   #left = false
   #asleep = false
@@ -41,7 +41,7 @@ export class RunReader implements EventReader {
     })
   }
 
-  /** Wakes its own `next()`, which may wait for an event. */
+  /** Also ends a pending `next()`. */
   async return(): Promise<Result> {
     this.#leave()
     return over

@@ -3,13 +3,13 @@ import type { RunSignal } from '../event-log.ts'
 
 type Listener = (signal: RunSignal) => void | Promise<void>
 
-/** What was asked of one run. */
+/** The signals sent to one run. */
 export class RunSignals {
-  /** As texts, by id; a stop has none. */
+  /** Unhandled signals as text, by id. A stop has none. */
   readonly #kept = new Map<string | undefined, string>()
   readonly #known = new Set<string>()
   #listener: Listener | undefined
-  /** Of the newest listener, also when it has stopped listening. */
+  /** Identifies the newest listener, even after it has stopped listening. */
   #token = 0
 
   add(signal: RunSignal): void {
@@ -29,7 +29,7 @@ export class RunSignals {
     }
   }
 
-  /** The steers that nobody has heard; a stop of a run that ends is fulfilled. */
+  /** Removes and returns the undelivered steers. A stop is dropped, because the end of the run fulfills it. */
   takeSteers(): RunSignal[] {
     this.#kept.delete(undefined)
     const steers = [...this.#kept.values()].map(signalIn)
@@ -44,7 +44,7 @@ export class RunSignals {
       await listener(signalIn(text))
       if (this.#token === token) this.#kept.delete(id)
     } catch {
-      // It is kept for the next listener.
+      // The signal stays for the next listener.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** A copy down to the bytes. URLs never change, and are shared. */
+/** Copies a value deeply, including bytes. Shares URLs, which are treated as immutable. */
 export function ownCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null || value instanceof URL) return value
   if (value instanceof Uint8Array) return value.slice() as T

@@ -6,22 +6,22 @@ import { ownCopy } from './copy.ts'
 interface StoredEntry {
   readonly record: OutboxRecord
   readonly owner: string
-  /** When it was added, by the monotonic clock. */
+  /** When it was added, in monotonic time. */
   readonly since: number
-  /** Until when a consumer has it; Infinity once it is done. */
+  /** The time until which a consumer has taken it; Infinity once the consumer is done. */
   readonly until: Map<string, number>
 }
 
 export interface OutboxOptions {
-  /** Who takes records: one that all of them have done goes. @default none: records go after `keepRecords` */
+  /** The consumers of records. A record is deleted once all of them are done with it. @default none: deleted after `keepRecords` */
   consumers?: readonly string[] | undefined
-  /** Milliseconds that a record stays at most. @default 30 days */
+  /** How long a record is kept at most, in milliseconds. @default 30 days */
   keepRecords?: number | undefined
 }
 
 const month = 30 * 24 * 60 * 60 * 1000
 
-/** The outbox of a store in this process. */
+/** The outbox of the memory store. */
 export class MemoryOutbox implements Outbox {
   readonly #clock: Clock
   readonly #consumers: readonly string[]

@@ -10,24 +10,24 @@ import type {
 } from '../session-store.ts'
 import { ownCopy } from './copy.ts'
 
-/** One session as the memory store keeps it: every turn that was appended, and the lease. */
+/** One session in the memory store: every appended turn, and the lease. */
 export class MemorySession {
   readonly turns: StoredTurn[] = []
   open: StoredTurn | undefined
-  /** By the wall clock. */
+  /** Wall-clock time. */
   updatedAt = 0
-  /** Of the last lease; `until` is 0 once that was given back. */
+  /** Token and expiry of the last lease. `until` is 0 once the lease is released. */
   token = 0
   until = 0
 
   constructor(readonly key: SessionKey) {}
 
-  /** Whether it was only taken. */
+  /** Whether the session was only leased and has no turns. */
   get isEmpty(): boolean {
     return this.last === undefined && this.open === undefined
   }
 
-  /** The same session under another key. */
+  /** Returns the same session under another key. */
   movedTo(key: SessionKey): MemorySession {
     const moved = new MemorySession(key)
     moved.turns.push(...this.turns)
@@ -48,7 +48,7 @@ export class MemorySession {
     return this.turns.at(-1)
   }
 
-  /** As it was after so many turns; undefined where nothing was stored then. */
+  /** Returns the session after `version` turns; undefined if nothing was stored by then. */
   loaded(version = this.turns.length): StoredSession | undefined {
     const last = this.turns[version - 1]
     const open = version === this.version ? this.open : undefined
@@ -97,12 +97,12 @@ export class MemorySession {
   }
 }
 
-/** Whether two runs are the same to the last field. */
+/** Whether two turns are equal in every field. */
 export function sameTurn(a: StoredTurn, b: StoredTurn): boolean {
   return toJson(sorted(a)) === toJson(sorted(b))
 }
 
-/** With its keys in order. */
+/** Sorts the keys and drops undefined values. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value

@@ -15,7 +15,7 @@ export interface MemoryStoreOptions extends OutboxOptions {
 
 const known: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, keepRecords: true }
 
-/** Keeps sessions in this process, as copies. For tests, and for what need not outlive it. */
+/** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   checkOptions(options, known, 'memoryStore()', 'options.invalid')
   const { clock = systemClock, ...records } = options
@@ -30,7 +30,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     return session
   }
   const isHeld = ({ until }: MemorySession) => until > clock.monotonic()
-  /** Under a live lease. */
+  /** Returns the session if the lease is still valid. */
   const held = (lease: Lease) => {
     const session = sessions.get(nameOf(lease.key))
     if (session === undefined || session.token !== lease.token || !isHeld(session)) throw fenced(lease.key)
@@ -167,7 +167,7 @@ function check(session: MemorySession, version: number, { from, turnId }: Stored
   )
 }
 
-/** @throws AlliumError `store.key` as every other store */
+/** @throws AlliumError `store.key`, as in every other store */
 function checkKey(key: SessionKey): SessionKey {
   checkOwner(key)
   checkStoreName('agent of the session', key.agent)
@@ -175,7 +175,7 @@ function checkKey(key: SessionKey): SessionKey {
   return key
 }
 
-/** A list in JSON, so that no id can pose as another's. */
+/** Serializes the key as a JSON list, so that no two keys are equal. */
 function nameOf({ tenant, owner, agent, sessionId }: SessionKey): string {
   return JSON.stringify([tenant, owner, agent, sessionId])
 }

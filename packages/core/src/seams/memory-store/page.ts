@@ -5,9 +5,9 @@ import type { Page } from '../session-store.ts'
 type Rank = readonly [number, string]
 
 /**
- * The items behind a cursor, in the order of their ranks, which no two share.
+ * Returns the items after a cursor, in the order of their ranks, which are unique.
  *
- * @throws AlliumError `store.key` for a cursor that no page had
+ * @throws AlliumError `store.key` for an invalid cursor
  */
 export function pageOf<T>(
   items: readonly T[],
