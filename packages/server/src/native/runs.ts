@@ -16,7 +16,7 @@ import { routes } from './routes.ts'
 
 const protocol: StreamProtocol = { frames: nativeFrames }
 
-/** The routes by which a run begins, is followed and is stopped. */
+/** Adds the routes that start, resume, follow, stop and steer runs. */
 export function runRoutes(serve: Serve, host: Host): void {
   serve(routes.run, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
