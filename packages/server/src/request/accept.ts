@@ -4,8 +4,8 @@ import { mapped, optional, type Schema, text } from './schema.ts'
 export const acceptsStream = mapped(optional(text()), prefersStream) as Schema<boolean>
 
 /**
- * Returns whether a client prefers a stream of server-sent events to JSON: https://www.rfc-editor.org/rfc/rfc9110#name-accept. It
- * must name `text/event-stream` with a weight above 0, and at least that of `application/json`.
+ * Returns whether a client prefers a stream of server-sent events to JSON: https://www.rfc-editor.org/rfc/rfc9110#name-accept. The
+ * header must name `text/event-stream` with a weight above 0, and at least that of `application/json`.
  */
 function prefersStream(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > longest) return false

@@ -7,7 +7,7 @@ import type { RunEntry } from './run-entry.ts'
 export interface EntryReader {
   /** Waits for the next event. Returns undefined at the end. */
   next(): Promise<RunEntry | undefined>
-  /** The next, where nobody has to wait for it. */
+  /** Returns the next event if it is here. */
   take(): RunEntry | undefined
 }
 

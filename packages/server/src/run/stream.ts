@@ -140,7 +140,7 @@ export function emptyStream(host: Host, { request }: Caller, protocol: StreamPro
 /** The state of the log when the reader came. */
 interface ResumeInfo {
   readonly knownSeq: number
-  /** A later run has begun in the session. */
+  /** A later run has started in the session. */
   readonly isEarlier?: true
 }
 

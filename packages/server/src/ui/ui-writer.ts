@@ -9,7 +9,7 @@ import { SentSources, sourceChunk } from './sources.ts'
 export type UiVersion = 6 | 7
 
 export interface UiWriterOptions {
-  /** The answer that a run goes on with has been written: the run adds to it. */
+  /** The answer that the run continues has been written. The run adds to it. */
   readonly isContinuation: boolean
   /** The steering messages by id, with their text. @default reported without text */
   readonly steers?: ReadonlyMap<string, UiChunk> | undefined
