@@ -12,7 +12,7 @@ export interface Arguments {
   /** Undefined if it comes from stdin. */
   prompt: string | undefined
   model: string | undefined
-  /** The id under which a store has the session. */
+  /** The id of the session in its store. */
   session: string | undefined
   /** The session store: a SQLite file, or a Postgres URL. */
   store: string | undefined

@@ -1,6 +1,6 @@
 import { isAlliumError, type RunResult } from 'allium'
 
-/** Exit codes, so that scripts can distinguish results. */
+/** Exit codes by which scripts can distinguish results. */
 export const exitCodes = {
   /** The turn was answered, or stopped on purpose. */
   ok: 0,

@@ -7,8 +7,8 @@ import { importOptional } from './import-optional.ts'
 export type OpenStore = AgentStore & { close(): unknown }
 
 /**
- * Opens the store of `--store`, else of `ALLIUM_STORE`, which hides a URL with a password from other users. Undefined without both. @throws
- * UsageError
+ * Opens the store of `--store`, else of `ALLIUM_STORE`, which hides a URL with a password from other users. Returns undefined if neither is
+ * set. @throws UsageError
  */
 export async function openStore(
   option: string | undefined,

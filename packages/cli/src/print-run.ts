@@ -49,7 +49,7 @@ export function toLine(event: object): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped)
 }
 
-/** Escapes a character like JSON: two escapes for one beyond the first 65,536. */
+/** Escapes a character as in JSON: a character above U+FFFF becomes two escapes. */
 function escaped(char: string): string {
   return Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(
     '',

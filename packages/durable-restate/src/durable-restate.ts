@@ -31,7 +31,7 @@ export interface DurableRestateOptions {
   readonly stepTimeout?: number | undefined
   /** @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Computes the delay until `runAt`. @default the system clock */
+  /** Measures the delay until `runAt`. @default the system clock */
   readonly clock?: Clock | undefined
 }
 

@@ -15,7 +15,7 @@ export interface IngressRequest {
   readonly idempotencyKey?: string | undefined
 }
 
-/** A response. Without a value, 404 means unknown and 470 means not ended. */
+/** A response. Without a value, status 404 means unknown and 470 means not ended. */
 export interface IngressResponse {
   readonly status: number
   readonly value?: unknown

@@ -27,7 +27,7 @@ export interface RunOutput {
   readonly task: string
 }
 
-/** Returns a virtual object of Restate for sessions: one run at a time, with shared handlers that report on it. */
+/** Returns a virtual object of Restate for sessions. A session has one run at a time, and shared handlers read and stop it. */
 export function createRunObject(options: RunObjectOptions) {
   const { name, stepTimeout } = options
   return object({

@@ -7,7 +7,7 @@ import { type Entry, StepLog } from './step-log.ts'
  * tools may request their steps in another order. So each entry holds the steps that ended next: one loop orders the entries, and
  * they contain the ids. The work starts once all recorded entries are read. If its end is recorded, it does not start at all.
  *
- * @param work gets the journal, and a signal that aborts when the invocation is cancelled or its attempt is over; returns a text
+ * @param work gets the journal, and a signal that aborts when the invocation is cancelled or its attempt is over; returns a string
  * @throws TerminalError if the work throws one; after any other error Restate retries
  */
 export async function recorded(

@@ -13,7 +13,7 @@ export interface Task {
   readonly sessionId: string
   readonly input?: Input | undefined
   readonly decisions?: Readonly<Record<string, Decision>> | undefined
-  /** Who decides. @default the principal */
+  /** The approver. @default the principal */
   readonly decider?: RegisteredPrincipal | undefined
   readonly idempotencyKey: string
 }

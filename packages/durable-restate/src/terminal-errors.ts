@@ -3,7 +3,7 @@ import { TerminalError } from '@restatedev/restate-sdk'
 
 const terminalCodes = /^(agent|approval|history|journal|layer|message|request|run|session|state|steer)\./
 
-/** Returns whether every retry would fail with the same error, so that Restate would retry forever. */
+/** Returns whether Allium rejects the call by design. Every retry would fail with the same error, and Restate would retry forever. */
 export function isTerminal(error: unknown): error is AlliumError {
   return isAlliumError(error) && terminalCodes.test(error.code) && !isTransient(error)
 }

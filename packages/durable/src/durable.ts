@@ -61,7 +61,7 @@ export interface Durable {
    */
   start(options: StartOptions): Promise<StartedRun>
   /**
-   * Yields the events of a run after `after`, then new events until the run ends, whichever process executes it.
+   * Yields the events of a run with a `seq` above `after`, then new events until the run ends, whichever process executes it.
    *
    * @throws AlliumError `session.not_found`
    */
@@ -180,7 +180,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }) {
     const id = crypto.randomUUID()
     localRuns.add(id)
-    // Ids of runs that another process claimed are not removed elsewhere.
+    // Drop the oldest id: an id whose run another process claimed is removed only here.
     if (localRuns.size > maxLocalRuns) localRuns.delete(localRuns.values().next().value as string)
     const { claim } = worker
     const added = await runs.add(
@@ -315,7 +315,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     return found
   }
 
-  /** Denies calls that were not decided in time, in a new run. */
+  /** Denies calls that were not decided in time, by a new run. */
   async function expire({ run, callIds }: ExpiredCalls): Promise<void> {
     const { principal } = (run.task ?? {}) as Task
     const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
@@ -325,7 +325,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }
 }
 
-/** The most ids in `localRuns`: runs that were added here and have not started here. */
+/** Upper bound of `localRuns`, the ids of runs that were added here and have not started here. */
 const maxLocalRuns = 10_000
 
 function checkLayers(agent: DurableAgent, sealed: boolean): void {

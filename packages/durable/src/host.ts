@@ -12,7 +12,7 @@ import {
 } from '@allium/core'
 import type { DurableAgent, DurableOptions } from './options.ts'
 
-/** What all runs of a process share. */
+/** State that all runs of a process share. */
 export interface Host {
   readonly agent: DurableAgent
   /** The agent's name, then its former names. Runs under any of them belong to the agent. */
@@ -27,7 +27,7 @@ export interface Host {
   /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number
-  /** Returns true the first time if this process added the run, then false. */
+  /** Returns true once: when a run that this process added starts here for the first time. */
   startedHere(run: string): boolean
   /** Reports an end that the event log could not store to the readers in this process. */
   reportUnloggedEnd(run: string, error: unknown): void

@@ -26,16 +26,16 @@ export class LiveRun implements JournalHost {
   readonly #task: Task
   readonly #reporter: RunReporter
   #agentRun: AgentRun<unknown, unknown> | undefined
-  /** Why no further step starts. */
+  /** Why no further step starts; undefined while steps may start. */
   #stopReason: string | undefined
   /** Another process has the run, or will claim it. No further step starts here. */
   #lost = false
   /** Not even the end of the turn may be stored. */
   #fenced = false
-  /** The lease certainly holds until then, by this process' monotonic clock. */
+  /** The lease certainly holds until then, by the monotonic clock of this process. */
   #leaseExpiresAt: number
 
-  /** @param previous the same run under a lost lease, in this process; the new one waits for it */
+  /** @param previous the same run under an earlier, lost lease of this process; the new one waits until it is done */
   constructor(host: Host, claimed: ClaimedRun, previous?: LiveRun) {
     const { run } = claimed
     this.claimed = claimed

@@ -90,9 +90,9 @@ export interface StartOptions {
   idempotencyKey?: string | undefined
   /** Earliest start, in milliseconds since the epoch. @default now */
   runAt?: number | undefined
-  /** Whether a layer may restart an answer of which readers have a part, as in the options of a run. @default 'allow' */
+  /** Whether a layer may restart an answer that readers have partly received, as in the options of a run. @default 'allow' */
   resets?: 'allow' | 'refuse' | undefined
-  /** Whether the run waits or is rejected with `session.busy` while another run has the session. @default 'queue' */
+  /** While another run has the session, `'queue'` waits and `'reject'` throws `session.busy`. @default 'queue' */
   onBusy?: 'queue' | 'reject' | undefined
 }
 

@@ -16,11 +16,11 @@ export interface JournalHost {
   over(): string | undefined
   /** Returns whether this process lost the run or handed it over. */
   fenced(): boolean
-  /** A step without a record was requested, but no further step may start. */
+  /** Called when a step without a record is requested and no further step may start. */
   ended(): void
-  /** The recorded steps cannot be replayed. */
+  /** Called when the recorded steps cannot be replayed. */
   broken(error: unknown): Promise<void>
-  /** A step could not be recorded. */
+  /** Called when a step could not be recorded. */
   failed(error: unknown): void
   /** Calls `record`, and retries while the store is unreachable. */
   insist(record: () => Promise<void>): Promise<void>

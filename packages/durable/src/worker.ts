@@ -2,7 +2,7 @@ import { type ClaimedRun, messageOf } from '@allium/core'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 
-/** A run that started this often without a new step may be crashing its process. Nothing else starts beside it. */
+/** A run that started this often without a new step may be crashing its process. Nothing else starts while it is running. */
 const isolationAttempts = 3
 /** Most runs claimed per query. */
 const batchSize = 50

@@ -50,7 +50,7 @@ export function checkToolNames(agents: Agents): void {
   }
 }
 
-/** Returns, for each name under which sessions are stored, the other names that its agents may have used. */
+/** Maps each name under which sessions are stored to the other names that its agents may have used. */
 export function otherNames(agents: Agents): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>()
   for (const { sessionNames } of agents.values()) {

@@ -20,7 +20,7 @@ import { otherNamesStore } from './other-names-store.ts'
 import { Cursors } from './request/cursors.ts'
 import { Runs } from './run/runs.ts'
 
-/** What all routes of a server share. */
+/** State that all routes of a server share. */
 export interface Host {
   readonly agents: ReadonlyMap<string, ServedAgent>
   readonly sessions: SessionStore

@@ -36,7 +36,7 @@ export interface ServedAgent {
 
 export interface ServerOptions {
   /**
-   * Returns the principal of a request. The server answers 401 if it returns nothing or null, or throws. It also answers 401 for a
+   * Returns the principal of a request. The server answers 401 if it throws or returns anything but an object. It also answers 401 for a
    * principal without `userId` or `user`, unless the agent has `owner`. To read the body, read that of `request.clone()`.
    */
   principal(request: Request): unknown

@@ -2,7 +2,7 @@ import type { SessionKey, SessionStore } from '@allium/core'
 
 /**
  * Returns the store as the routes use it. A session that is stored under another name of its agents is moved before it is read. Lists
- * find it before that.
+ * include it before it is moved.
  *
  * @param names for each name under which sessions are stored, the other names
  */

@@ -26,7 +26,7 @@ export interface Entry {
   client?: true
 }
 
-/** What `entryOf()` knows about a run besides its events. */
+/** The facts about a run that its events do not have. */
 export interface EntryContext {
   /** Names of the tools that the client runs. */
   readonly clientTools: ReadonlySet<string> | undefined

@@ -21,7 +21,7 @@ export class LogWriter {
   #failure: { error: unknown } | undefined
 
   /**
-   * @param epoch the log rejects writes with an older epoch than that of the last writer
+   * @param epoch the epoch of this writer; the log rejects writes with an older epoch than the newest one
    * @param options.onFenced called once the log rejects further events because the run was deleted or taken over
    * @param options.by the owner of the run, and when it started
    */

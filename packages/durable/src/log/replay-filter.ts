@@ -11,11 +11,11 @@ interface EventFields {
   readonly delta?: string
 }
 
-/** What the readers of one model call have received. */
+/** How much of one model call its readers have received. */
 interface CallProgress {
-  /** Part of an answer. */
+  /** They have a part of an answer. */
   hasOutput: boolean
-  /** The complete answer. */
+  /** They have the whole answer. */
   isComplete: boolean
 }
 

@@ -125,7 +125,7 @@ function outcomeOf(status: string, pending: readonly PendingCall[]): object {
   return approvals.length > 0 ? { type: 'interrupt', interrupts: approvals.map(interruptOf) } : { type: 'success' }
 }
 
-/** Returns a pending call as an interrupt. Its metadata has the arguments that will run: the model may have requested less. */
+/** Returns a pending call as an interrupt. Its metadata has the arguments that will run, which may differ from those of the model. */
 function interruptOf(call: PendingCall): object {
   const { callId, token, name, args, request, expiresAt, path } = call
   return {

@@ -11,7 +11,7 @@ interface CommonOptions {
   headers?: (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>) | undefined
   /** @default the global `fetch` */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** How often a connection is attempted without receiving anything. @default 5 */
+  /** Most attempts in a row to connect without receiving anything. @default 5 */
   attempts?: number | undefined
   /** Waits before another attempt, counted from 1. @default 250 ms, doubled each time up to 5 seconds, with jitter */
   wait?: ((attempt: number) => Promise<void>) | undefined
@@ -50,7 +50,7 @@ export interface SessionListItem {
   readonly updatedAt: number
 }
 
-/** A client of one agent. */
+/** The client of an agent. */
 export interface AgentClient<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
   /**
    * Returns a session of the user; its first run creates it. @param id @default a new id @throws ClientError `session.invalid_id` for `.`,
@@ -84,8 +84,8 @@ export interface DecisionResult {
  * Creates a client of `server(agent)`, for pages and other processes. Runs outlive connections: after a lost connection the client
  * resumes after the last event that it received.
  *
- * `typeof agent` is the type of one agent, or of several by name. It types the state of sessions. Tools made with `defineTool` type the
- * arguments of calls in events and approvals.
+ * The type parameter is `typeof agent`, or the type of an object with several agents by name. It types the state of sessions. Tools made
+ * with `defineTool` type the arguments of calls in events and approvals.
  *
  * @example
  * const client = createClient<typeof agent>({ url, headers: () => ({ authorization }) })

@@ -8,7 +8,7 @@ export interface Transport {
   readonly wait: (attempt: number) => Promise<void>
 }
 
-/** An error from the server or the client. `code` is one of the table of error codes. */
+/** An error that the server returned or the client detected. `code` is one of the table of error codes. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
   readonly code: string

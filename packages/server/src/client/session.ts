@@ -36,7 +36,7 @@ export interface RunRequestOptions<O extends OutputSchema | undefined = undefine
   clientTools?: readonly ToolDef[] | undefined
 }
 
-/** The history as messages of a page. If `running` is true, a stream has the current answer. */
+/** The history as messages of a page. If `running` is true, the answer of the active run comes in its stream. */
 export interface SessionHistory {
   readonly messages: readonly UiMessage[]
   readonly running: boolean
@@ -70,7 +70,7 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
     reason: string,
     options?: RequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
-  /** Follows the last run from its beginning, for a page that was reloaded. Has no events if there is no such run anymore. */
+  /** Follows the last run from its beginning, for a page that was reloaded. Has no events if the run is gone. */
   follow<O extends OutputSchema | undefined = undefined>(
     options?: Omit<RequestOptions<O>, 'idempotencyKey'>,
   ): ClientRun<K, OutputOf<O>>

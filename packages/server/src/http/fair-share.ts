@@ -1,6 +1,6 @@
 import { requestError } from './problem.ts'
 
-/** How much of a resource one process may hold at once. */
+/** How many units of a resource one process may hold at once. */
 export interface Quota {
   /** For all users together. Requests above it are answered with 503. */
   readonly total: number

@@ -7,7 +7,7 @@ import { authOf, type McpRequest, mcpServer } from './server.ts'
 
 type Transport = InstanceType<Sdk['Transport']>
 
-/** MCP sessions, in which a server can ask the client. */
+/** MCP sessions, in which the server can send requests to the client. */
 export interface McpSessions {
   handle(mcpRequest: McpRequest, body: unknown): Promise<Response>
 }

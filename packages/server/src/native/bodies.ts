@@ -27,7 +27,7 @@ const inputPart = variants('type', {
 
 const messageContent = content(named('InputPart', inputPart))
 
-/** Most tools that a client may send, the same as OpenAI accepts. */
+/** Most tools that a client may send. OpenAI accepts as many. */
 const maxTools = 128
 
 /** A JSON Schema from a client. Rejects a schema that is too large, before a durable run is stored with it. */

@@ -53,7 +53,7 @@ async function displayHistory(host: Host, caller: Caller, key: SessionKey) {
   return { stored, durableRun, history: [...historyOf(stored), ...messagesOf(durableRun?.input)] }
 }
 
-/** Returns the active durable run. The session has nothing of it yet. */
+/** Returns the active durable run. It has stored nothing in the session yet. */
 async function activeDurableRun({ events, runs }: Host, caller: Caller, key: SessionKey) {
   const latest = await events.latest(key)
   if (latest === undefined || latest.ended) return undefined

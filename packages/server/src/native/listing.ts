@@ -42,7 +42,7 @@ export async function filteredPage<T, U>(
 ): Promise<Page<U>> {
   const items: U[] = []
   let from = cursor === undefined ? undefined : await cursors.open(cursor, scope)
-  /** The rows up to the last one of a full page. */
+  /** Reads the rows up to the last one of a full page, and so the cursor after them. */
   let fullPage: { cursor?: string; limit: number } | undefined
   const finish = async () => {
     const { cursor: next } = fullPage === undefined ? { cursor: from } : await read(fullPage)

@@ -6,7 +6,7 @@ import { isTokenUsed } from '../run/used-tokens.ts'
 
 /**
  * Returns the pending calls in a session of the caller. Calls that they may approve have a token and unredacted values. Calls that
- * `mayDecide` reserves for another approver are as the model made them: their owner may still deny them.
+ * `mayDecide` reserves for another approver are shown as the model made them; their owner may still deny them.
  */
 export function pendingCallsOf(
   caller: Caller,

@@ -11,7 +11,7 @@ export interface ServeOptions {
   port?: number | undefined
   /** @default '127.0.0.1' */
   hostname?: string | undefined
-  /** Milliseconds for the headers of a request to arrive, else it is answered with 408. @default 10_000 */
+  /** Milliseconds for the headers of a request to arrive; after that it is answered with 408. @default 10_000 */
   headersTimeout?: number | undefined
   /** Milliseconds for a whole request to arrive, including its body. @default 30_000 */
   requestTimeout?: number | undefined

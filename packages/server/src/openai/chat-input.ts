@@ -16,7 +16,7 @@ type VerifiedCalls = ReadonlyMap<string, { name: string; args: Record<string, un
 
 /**
  * Returns the whole history of a client without a session, with the results of calls that were sent to it. Skips system and developer
- * messages, because the agent has its instructions.
+ * messages, because the agent has its own instructions.
  */
 export async function chatHistory(
   messages: readonly ChatMessage[],

@@ -50,7 +50,7 @@ const routes = {
   }),
 }
 
-/** The route of OpenAI's Responses, which others speak as Open Responses. */
+/** Adds the routes of OpenAI's Responses, which other providers support as Open Responses. */
 export function responseRoutes(serve: Serve, host: Host): void {
   const now = () => Math.floor(host.clock.now() / 1000)
 
@@ -94,14 +94,14 @@ export function responseRoutes(serve: Serve, host: Host): void {
     }
     const isFork =
       previous !== undefined && sessionId !== undefined && sessionId !== parseResponseId(previous)?.sessionId
-    // Nobody knows the branch of a run that never began.
+    // Delete the fork if its run never started: no client knows it.
     const deleteFork = async () => (isFork ? host.sessions.delete(keyOf(caller, sessionId)) : undefined)
     const start = async () => {
       const run = await host.runs.start(runRequest)
       run.started.catch(deleteFork).catch(() => {})
       return run
     }
-    // Whoever sends its whole history next time has nothing but the ids.
+    // A client that sends its whole history next time can prove its calls only by their ids.
     const isSealed = host.options.secret !== undefined
     const clientCallsIn = (pending: readonly PendingCall[]) => clientToolCalls(host, caller, pending, isSealed)
     const frames = () => responseFrames(meta, { now, idOf, clientCallsIn })
@@ -115,7 +115,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
   })
 }
 
-/** Returns the request, and its session; undefined for a session that is not stored. */
+/** Returns the request and its session id, which is undefined for a session that is not stored. */
 async function requestOf(
   host: Host,
   caller: Caller,

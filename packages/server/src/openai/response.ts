@@ -30,7 +30,7 @@ export interface ResponseState {
 
 /**
  * Returns a run as a response, with every field that the specification requires: https://www.openresponses.org/reference.
- * The agent has the settings, so their fields have the values that the specification defines for unset ones.
+ * The agent owns the settings, so their fields have the values that the specification defines for unset ones.
  */
 export function responseOf(
   { model, sessionId, previous, metadata, tools = [], format, created }: ResponseMeta,

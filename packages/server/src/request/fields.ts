@@ -70,6 +70,6 @@ function parseEventId(value: string | undefined): { seq: number; turnId: string 
 
 /** Returns false for control characters and lone surrogates: databases cannot store some of them, and logs are read by line. */
 export function isPrintable(value: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that it looks for
   return !/[\u0000-\u001f\u007f\ud800-\udfff]/u.test(value)
 }

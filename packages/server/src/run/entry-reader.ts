@@ -3,11 +3,11 @@ import type { Entry, RunError } from '@allium/durable/log'
 import { problemOf } from '../http/problem.ts'
 import type { RunEntry } from './run-entry.ts'
 
-/** The events of a run for one reader. `take()` returns those that are here, so that a batch of events waits only once. */
+/** The events of a run for one reader. `take()` returns buffered events, so that a batch of events waits only once. */
 export interface EntryReader {
   /** Waits for the next event. Returns undefined at the end. */
   next(): Promise<RunEntry | undefined>
-  /** Returns the next event if it is here. */
+  /** Returns the next event if it is buffered. */
   take(): RunEntry | undefined
 }
 

@@ -8,8 +8,8 @@ import type { RunEntry } from './run-entry.ts'
 export type StreamStart = { entries: EntryReader; problem?: undefined } | { problem: Problem }
 
 /**
- * Waits for the first visible event, at most `ms` milliseconds. A run that is rejected before gets an HTTP status instead of a stream.
- * A later failure is sent as a `run:error`.
+ * Waits for the first visible event, at most `ms` milliseconds. A run that is rejected in that time gets an HTTP status instead of a
+ * stream. A later failure is sent as a `run:error`.
  */
 export async function firstEvent(source: EntryReader, ms: number, clock: Clock): Promise<StreamStart> {
   const buffered: RunEntry[] = []

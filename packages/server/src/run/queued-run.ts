@@ -10,7 +10,7 @@ export interface QueuedRunOptions {
   readonly clock: Clock
 }
 
-/** A run that starts later, or is found then. If its reader leaves before, it does not start. */
+/** A run that is started, or found, later. If its reader leaves before, it does not start. */
 export class QueuedRun implements RunHandle {
   readonly key: SessionKey
   readonly sessionId: string

@@ -105,7 +105,7 @@ function ignoreBusy(error: unknown): undefined {
   if (!isAlliumError(error, 'session.busy')) throw error
 }
 
-/** Readers receive other rejections from the run. */
+/** Returns whether the session is busy. The run's readers receive other rejections. */
 async function isBusy({ started }: RunHandle): Promise<boolean> {
   try {
     await started

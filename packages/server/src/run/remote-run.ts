@@ -13,7 +13,7 @@ import { concatEntries, deferEntries, type EntryReader, readEntries } from './en
 import type { Answer } from './result.ts'
 import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
 
-/** The access to a run of any process. */
+/** Reads and stops a run, whichever process executes it. */
 export interface RunSource extends Pick<Durable, 'stop'> {
   attach(turnId: string, options: { principal: unknown; afterSeq: number; signal: AbortSignal }): EventReader
   get(turnId: string, options: { principal: unknown }): Promise<RunState>

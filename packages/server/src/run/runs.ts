@@ -42,7 +42,9 @@ export class Runs {
   readonly #current = new Map<string, RunHandle>()
   readonly #localRuns = new WeakMap<AgentRun<unknown>, LocalRun>()
   readonly #active = new Set<RunHandle>()
-  /** Called when the process drains. Not an AbortController: workerd does not allow one while a module loads, or one of another request. */
+  /**
+   * Called when the process drains. Not an AbortController: workerd does not allow one while a module loads, nor one of another request.
+   */
   readonly #closeListeners = new Set<() => void>()
   #closed = false
   readonly #queues: Queues

@@ -42,7 +42,7 @@ function followFrom({ key, turnId }: RunKey, from: number, options: SteerOptions
   return run
 }
 
-/** Returns the access to a run of any process, by its log and the session store. */
+/** Returns access to a run of any process, by its log and the session store. */
 function logSource({ log, sessions, clock, key }: SteerOptions): RunSource {
   const runOf = (turnId: string) => ({ key, turnId })
   return {

@@ -12,7 +12,7 @@ import type { RunHandle } from './run-handle.ts'
 import { readRemote } from './takeover.ts'
 import { withoutResets } from './without-resets.ts'
 
-/** How a protocol writes the events of a run. */
+/** How a protocol encodes the events of a run. */
 export interface StreamProtocol {
   /** Returns a writer for one reader. */
   frames(): FrameWriter
@@ -21,7 +21,7 @@ export interface StreamProtocol {
   readonly withoutReset?: boolean
 }
 
-/** Writes the events of one run for one reader, in a protocol. */
+/** Encodes the events of one run for one reader. */
 export interface FrameWriter {
   write(entry: RunEntry): Iterable<Frame>
   /** Frames before the first event. */
@@ -193,7 +193,7 @@ function respond({ clock, heartbeat, metrics }: Host, source: StreamSource, leav
   return sse((out) => writeEvents(source, out, clock), { clock, heartbeat, headers, signal: source.signal, onClose })
 }
 
-/** Writes the events for one reader as fast as the reader takes them. Events that are here together are sent together. */
+/** Writes the events for one reader as fast as the reader takes them. Buffered events are sent together. */
 async function writeEvents(
   { entries, resolvePending, protocol }: StreamSource,
   out: SseWriter,
@@ -220,7 +220,7 @@ async function writeEvents(
   }
 }
 
-/** Sends what is written before it waits for the next entry. */
+/** Flushes before it waits for the next entry. */
 async function nextEntry(entries: EntryReader, out: SseWriter): Promise<RunEntry | undefined> {
   await out.flush()
   return out.closed ? undefined : entries.next()
