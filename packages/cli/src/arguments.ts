@@ -4,19 +4,19 @@ import { parseArgs } from 'node:util'
 import { messageOf } from 'allium'
 import { UsageError } from './exit-codes.ts'
 
-/** What a command line asks for. */
+/** A parsed command line. */
 export interface Arguments {
   command: 'run' | 'chat' | 'resume' | 'help' | 'version'
-  /** Absolute. */
+  /** An absolute path. */
   config: string
-  /** Undefined where it comes from stdin. */
+  /** Undefined if it comes from stdin. */
   prompt: string | undefined
   model: string | undefined
-  /** The id of the session, by which a store has it. */
+  /** The id of the session in its store. */
   session: string | undefined
-  /** Where sessions are kept: a file of SQLite, or the URL of a Postgres. */
+  /** The session store: a SQLite file, or a Postgres URL. */
   store: string | undefined
-  /** Who asks. */
+  /** The principal of the session. */
   principal: object | undefined
   trace: boolean
   json: boolean
@@ -65,7 +65,7 @@ export function parseCommand(argv: readonly string[], cwd: string): Arguments {
   if (values.version === true) return { ...options, command: 'version', config: '', prompt: undefined }
   if (values.help === true || command === undefined || command === 'help')
     return { ...options, command: 'help', config: '', prompt: undefined }
-  // Its session stands before all else.
+  // `resume` takes the session before all other arguments.
   if (command === 'resume') options.session ??= rest.shift()
   if (command !== 'run' && command !== 'chat' && command !== 'resume')
     throw new UsageError(`There is no command "${command}".`)

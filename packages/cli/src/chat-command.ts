@@ -7,7 +7,7 @@ import { errorFields, printRun, type RunOutcome, statusLine, toLine } from './pr
 import { printable } from './printable.ts'
 import { createPrompter } from './prompter.ts'
 
-/** `allium chat`: turns of one session, a line each. A mistake in one turn does not end it; the config is read again when it changes. */
+/** `allium chat`: turns of one session, one per line. An error in a turn does not end the chat. The config is reloaded when it changes. */
 export async function chatCommand(args: Arguments, context: CommandContext): Promise<number> {
   const { stdout, stderr } = context
   const { agent, trace, close } = await openAgent(args, context, true)

@@ -1,4 +1,4 @@
-/** What a command has around it; `process` fits. */
+/** The environment of a command. `process` fits. */
 export interface CommandContext {
   readonly stdin: NodeJS.ReadableStream & { isTTY?: boolean }
   readonly stdout: NodeJS.WritableStream & { isTTY?: boolean }

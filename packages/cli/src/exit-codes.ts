@@ -1,14 +1,14 @@
 import { isAlliumError, type RunResult } from 'allium'
 
-/** How a command ends: what a script can tell apart. */
+/** Exit codes by which scripts can distinguish results. */
 export const exitCodes = {
-  /** The turn was answered, or stopped by intent. */
+  /** The turn was answered, or stopped on purpose. */
   ok: 0,
   failed: 1,
-  /** The command line or the config has a mistake. */
+  /** The command line or the config has an error. */
   usage: 2,
   blocked: 3,
-  /** Tool calls wait for a human. */
+  /** Tool calls wait for approval. */
   suspended: 4,
   /** Ctrl-C. */
   aborted: 130,
@@ -25,7 +25,7 @@ const codes: Record<RunResult['status'], number> = {
   suspended: exitCodes.suspended,
 }
 
-/** Why Ctrl-C ends a turn: an abort for another reason is a failure like any other. */
+/** The abort reason of Ctrl-C. An abort for another reason is a failure like any other. */
 export const interrupted = new DOMException('Ctrl-C', 'AbortError')
 
 export function codeOfError(error: unknown): number {
@@ -34,7 +34,7 @@ export function codeOfError(error: unknown): number {
   return isMistake || error instanceof UsageError ? exitCodes.usage : exitCodes.failed
 }
 
-/** The command line has a mistake. */
+/** The command line has an error. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }

@@ -1,6 +1,6 @@
 import { UsageError } from './exit-codes.ts'
 
-/** The packages of stores are installed by who uses them. @throws UsageError */
+/** Imports a store package, which users install only if they need it. @throws UsageError */
 export async function importOptional<T>(name: string, load: () => Promise<T>): Promise<T> {
   try {
     return await load()

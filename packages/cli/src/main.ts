@@ -10,7 +10,7 @@ import { resumeCommand } from './resume-command.ts'
 import { runCommand } from './run-command.ts'
 import { storeCommand } from './store-command.ts'
 
-/** Runs a command line. Gives its exit code, and throws nothing: a failure is one line on stderr, with `--json` one on stdout. */
+/** Runs a command line and returns its exit code. Never throws: an error is one line on stderr, or on stdout with `--json`. */
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
   const { stdout, stderr } = context
   try {

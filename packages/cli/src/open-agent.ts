@@ -7,15 +7,15 @@ import { printable } from './printable.ts'
 
 export interface OpenedAgent {
   readonly agent: Agent
-  /** Shows the onion of a turn, where that is asked for. */
+  /** Prints the onion of a turn if `--trace` is on. */
   trace(turnId: string): void
   /** Whether sessions with an id outlive the command. */
   readonly isStored: boolean
-  /** Ends the agent, then its store. */
+  /** Disposes the agent, then closes its store. */
   close(): Promise<void>
 }
 
-/** The agent of a config. @throws AlliumError `config.*` */
+/** Loads the agent of a config. @throws AlliumError `config.*` */
 export async function openAgent(
   { config, model, trace, debug, store: location }: Arguments,
   context: CommandContext,

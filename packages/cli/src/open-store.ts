@@ -3,10 +3,13 @@ import type { AgentStore } from 'allium'
 import type { CommandContext } from './command-context.ts'
 import { importOptional } from './import-optional.ts'
 
-/** A store that the command has opened, and closes. */
+/** A store that the command opened and closes. */
 export type OpenStore = AgentStore & { close(): unknown }
 
-/** The store of `--store`, else of `ALLIUM_STORE`, where a URL with a password is not seen by others; undefined where neither says one. @throws UsageError */
+/**
+ * Opens the store of `--store`, else of `ALLIUM_STORE`, which hides a URL with a password from other users. Returns undefined if neither is
+ * set. @throws UsageError
+ */
 export async function openStore(
   option: string | undefined,
   { env, cwd }: CommandContext,

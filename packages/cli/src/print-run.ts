@@ -2,10 +2,10 @@ import { type AgentRun, isAlliumError, messageOf, type RunResult } from 'allium'
 import type { CommandContext } from './command-context.ts'
 import { printable } from './printable.ts'
 
-/** How a run ended, and its turn, once that is known. */
+/** The result or error of a run, and its turn id once that is known. */
 export type RunOutcome = { turnId: string | undefined } & ({ result: RunResult } | { error: unknown })
 
-/** Shows a run while it goes on: the text as it comes, or each event as a line of JSON. */
+/** Prints an active run: its text as it arrives, or each event as a line of JSON. */
 export async function printRun(run: AgentRun, json: boolean, { stdout, stderr }: CommandContext): Promise<RunOutcome> {
   let turnId: string | undefined
   let isLineOpen = false
@@ -35,12 +35,12 @@ export async function printRun(run: AgentRun, json: boolean, { stdout, stderr }:
   }
 }
 
-/** How a turn ended that was not answered. */
+/** Returns a line that reports how a turn without an answer ended. */
 export function statusLine({ status, reason }: Pick<RunResult, 'status' | 'reason'>): string {
   return `The turn was ${status}${reason === undefined || reason === '' ? '.' : `: ${reason}`}`
 }
 
-/** One line of JSON: bytes as base64, and of an error what may be told. Characters that a terminal would obey are escaped. */
+/** Returns one line of JSON: bytes as base64, errors by their public fields. Escapes characters that control a terminal. */
 export function toLine(event: object): string {
   const text = JSON.stringify(event, (_key, value: unknown) => {
     if (value instanceof Error) return errorFields(value)
@@ -49,7 +49,7 @@ export function toLine(event: object): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, escaped)
 }
 
-/** As JSON has it: two escapes for a character beyond the first 65,536. */
+/** Escapes a character as in JSON: a character above U+FFFF becomes two escapes. */
 function escaped(char: string): string {
   return Array.from({ length: char.length }, (_, i) => `\\u${char.charCodeAt(i).toString(16).padStart(4, '0')}`).join(
     '',

@@ -4,14 +4,14 @@ import type { CommandContext } from './command-context.ts'
 import { visible } from './printable.ts'
 
 export interface Prompter {
-  /** The next line; undefined at the end of input. */
+  /** Returns the next line; undefined at the end of input. */
   question(prompt: string): Promise<string | undefined>
-  /** Asks about each call that waits; undefined where the input ends before all are decided. */
+  /** Asks about each pending call. Returns undefined if the input ends before all are decided. */
   decide(session: Pick<Session<object>, 'pending'>): Promise<Record<string, Decision> | undefined>
   close(): void
 }
 
-/** Questions to who sits before the terminal, a line each. */
+/** Asks the user in the terminal, one line per question. */
 export function createPrompter({ stdin, stderr }: Pick<CommandContext, 'stdin' | 'stderr'>): Prompter {
   const input = createInterface({ input: stdin, terminal: false })
   const lines = input[Symbol.asyncIterator]()
@@ -28,7 +28,7 @@ export function createPrompter({ stdin, stderr }: Pick<CommandContext, 'stdin' |
     return decisions
   }
 
-  /** Asks until the answer is one; undefined at the end of input. */
+  /** Asks until the answer is yes or no. Returns undefined at the end of input. */
   async function confirm(prompt: string): Promise<boolean | undefined> {
     for (;;) {
       const answer = (await question(prompt))?.trim().toLowerCase()

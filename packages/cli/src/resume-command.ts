@@ -7,7 +7,10 @@ import { printRun, statusLine } from './print-run.ts'
 import { printable } from './printable.ts'
 import { createPrompter } from './prompter.ts'
 
-/** `allium resume`: decides what waits in a stored session, or goes on with one whose process was lost. Gives the exit code; throws what it failed with. */
+/**
+ * `allium resume`: decides the pending calls of a stored session, or continues one whose process was lost. Returns the exit code. Throws
+ * the error of the run.
+ */
 export async function resumeCommand(args: Arguments, context: CommandContext): Promise<number> {
   const { session: id, principal, prompt, json } = args
   if (id === undefined) throw new UsageError('There is no session. Name it: allium resume <session>')

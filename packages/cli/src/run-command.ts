@@ -6,7 +6,7 @@ import { openAgent } from './open-agent.ts'
 import { printRun, statusLine } from './print-run.ts'
 import { printable, visible } from './printable.ts'
 
-/** `allium run`: one turn. Gives the exit code; throws what it failed with. */
+/** `allium run`: runs one turn. Returns the exit code. Throws the error of the run. */
 export async function runCommand(args: Arguments, context: CommandContext): Promise<number> {
   const prompt = args.prompt ?? (await promptOf(context))
   const { agent, trace, isStored, close } = await openAgent(args, context, false)

@@ -4,7 +4,7 @@ import type { CommandContext } from './command-context.ts'
 import { exitCodes, UsageError } from './exit-codes.ts'
 import { importOptional } from './import-optional.ts'
 
-/** Loaded without the drivers, which the packages' main entries import. */
+/** Loads the SQL without the drivers, which the packages' main entries import. */
 const printers: Readonly<Record<string, (options: SqlOptions) => Promise<string>>> = {
   async postgres(options) {
     return (await importOptional('postgres', () => import('@allium/store-postgres/sql'))).postgresSql(options)
@@ -19,7 +19,7 @@ interface SqlOptions {
   readonly from: number | undefined
 }
 
-/** `allium store sql postgres --schema agents --from 1`: the SQL of a store. @throws UsageError */
+/** `allium store sql postgres --schema agents --from 1`: prints the SQL of a store. @throws UsageError */
 export async function storeCommand(argv: readonly string[], { stdout }: CommandContext): Promise<number> {
   const { values, positionals } = parsed(argv)
   const [subcommand, name = '', ...extra] = positionals

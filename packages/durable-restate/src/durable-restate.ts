@@ -16,22 +16,22 @@ import { type DurableResult, resultOf } from './turn.ts'
 import { polyfillWithResolvers } from './with-resolvers.ts'
 
 export interface DurableRestateOptions {
-  /** Where Restate takes calls. @default 'http://localhost:8080' */
+  /** The URL of Restate's ingress. @default 'http://localhost:8080' */
   readonly ingress?: string | undefined
   /** Sent with each call to the ingress, such as a token. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** The name of the object in Restate. @default 'allium' */
   readonly name?: string | undefined
   /**
-   * The principal as it is now, asked whenever a run begins or is taken over. Throw an AlliumError `run.principal` for one
-   * that may not any more; after any other error Restate asks again. @default the principal of the task
+   * Returns the current principal whenever a run starts or is taken over. Throw an AlliumError `run.principal` if the principal has
+   * no access anymore. After any other error Restate retries. @default the principal of the task
    */
   readonly resolvePrincipal?: RunObjectOptions['resolvePrincipal'] | undefined
-  /** Milliseconds without a recorded step after which Restate takes a run for lost. @default 3_600_000 */
+  /** Milliseconds without a recorded step after which Restate considers a run lost. @default 3_600_000 */
   readonly stepTimeout?: number | undefined
   /** @default globalThis.fetch */
   readonly fetch?: typeof globalThis.fetch | undefined
-  /** Tells how long it is until `runAt`. @default the system's */
+  /** Measures the delay until `runAt`. @default the system clock */
   readonly clock?: Clock | undefined
 }
 
@@ -46,9 +46,9 @@ const optionKeys: KeysOf<DurableRestateOptions> = {
 }
 
 export interface StartOptions extends Omit<Task, 'idempotencyKey'> {
-  /** @default a new random one: each start is a run of its own */
+  /** @default a random key: each start is a separate run */
   readonly idempotencyKey?: string | undefined
-  /** When it begins, in milliseconds since 1970. @default now */
+  /** When the run starts, in milliseconds since the epoch. @default now */
   readonly runAt?: number | undefined
 }
 
@@ -66,29 +66,29 @@ export interface RunAccess {
   readonly principal?: RegisteredPrincipal | undefined
 }
 
-/** How a run stands. */
+/** The status of a run. */
 export type RunStatus = 'open' | 'ended'
 
 export interface DurableRestate {
   /** The virtual object, for `serve({ services: [object] })` or any endpoint of Restate's SDK. */
   readonly object: ReturnType<typeof createRunObject>
   /**
-   * Resolves once Restate has the task. The same key gives the same run.
+   * Resolves once Restate has the task. The same key returns the same run.
    *
    * @throws AlliumError `run.options`, `run.key_reused`, `session.principal`, `http.status`
    */
   start(options: StartOptions): Promise<{ run: string; turnId: string; sessionId: string }>
-  /** Waits for a run, and ends as it ended. @throws AlliumError `session.not_found`; what the run failed with */
+  /** Waits for a run and returns its result. @throws AlliumError `session.not_found`; the error that the run failed with */
   attach(run: string, access: RunAccess): Promise<DurableResult>
   /** @throws AlliumError `session.not_found` */
   get(run: string, access: RunAccess): Promise<{ status: RunStatus }>
-  /** Stops a run, wherever it is, also before it begins; `false` where it has ended. @throws AlliumError `session.not_found` */
+  /** Stops a run, also before it starts. Returns `false` if it has ended. @throws AlliumError `session.not_found` */
   stop(run: string, access: RunAccess): Promise<boolean>
 }
 
 /**
- * Runs of an agent on Restate: a virtual object for each session, one run at a time. A run whose process is lost is started again,
- * and goes on at the first step that had not ended.
+ * Runs an agent on Restate: one virtual object per session, one run at a time. If the process of a run is lost, Restate starts the run
+ * again, and it continues at the first step that had not ended.
  *
  * @example
  * const durable = durableRestate(agent, { ingress: 'http://localhost:8080' })

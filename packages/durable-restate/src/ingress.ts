@@ -1,6 +1,6 @@
 import { AlliumError, type ErrorCode, errorCodes } from '@allium/core'
 
-/** How Restate's ingress is asked. */
+/** The connection to Restate's ingress. */
 export interface Ingress {
   readonly url: string
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -9,19 +9,19 @@ export interface Ingress {
 
 export interface IngressRequest {
   readonly path: readonly string[]
-  /** Sent as JSON. @default nothing, and a GET */
+  /** Sent as JSON. @default none, with a GET */
   readonly body?: unknown
   readonly query?: string | undefined
   readonly idempotencyKey?: string | undefined
 }
 
-/** What it answered; without a value 404 for what is not known, 470 for what has not ended. */
+/** A response. Without a value, status 404 means unknown and 470 means not ended. */
 export interface IngressResponse {
   readonly status: number
   readonly value?: unknown
 }
 
-/** @throws AlliumError `http.status`; what a handler refused */
+/** @throws AlliumError `http.status`; the error of a handler */
 export async function callIngress({ url, headers, fetch }: Ingress, request: IngressRequest): Promise<IngressResponse> {
   const { path, body, query = '', idempotencyKey } = request
   const response = await fetch(`${url}/${path.map(encodeURIComponent).join('/')}${query}`, {

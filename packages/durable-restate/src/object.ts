@@ -6,28 +6,28 @@ import { toRestateError } from './terminal-errors.ts'
 import { runTurn, type TurnOutput } from './turn.ts'
 
 export interface RunObjectOptions {
-  /** Runs tasks. */
+  /** Runs the tasks. */
   readonly agent: Agent
   readonly name: string
   readonly resolvePrincipal: (task: Task) => RegisteredPrincipal | undefined | Promise<RegisteredPrincipal | undefined>
   readonly stepTimeout: number
 }
 
-/** The run that the object is in. */
+/** The active run of an object. */
 export interface ActiveRun {
   readonly key: string
   readonly invocation: string
-  /** The digest of its task, by which a key that is used for another one is known. */
+  /** The digest of its task, which detects a key that is reused for another task. */
   readonly task: string
 }
 
-/** What `run` gives. */
+/** The output of the handler `run`. */
 export interface RunOutput {
   readonly outcome: string
   readonly task: string
 }
 
-/** A virtual object of Restate for each session: one run at a time, and what tells of it beside. */
+/** Returns a virtual object of Restate for sessions. A session has one run at a time, and shared handlers read and stop it. */
 export function createRunObject(options: RunObjectOptions) {
   const { name, stepTimeout } = options
   return object({
@@ -58,7 +58,7 @@ async function run(ctx: ObjectContext, text: string, options: RunObjectOptions):
   }
 }
 
-/** Two agents whose objects have one name would run each other's sessions. */
+/** Rejects sessions of other agents. Two agents whose objects have the same name would run each other's sessions. */
 function checkAgent({ key }: ObjectContext, { agent, name }: RunObjectOptions): void {
   const agentName = agentOfKey(key)
   if (agentName === agent.sessionNames[0]) return

@@ -3,12 +3,12 @@ import { CancelledError, type Context, RestatePromise } from '@restatedev/restat
 import { type Entry, StepLog } from './step-log.ts'
 
 /**
- * Does work whose steps are recorded in Restate. Restate knows steps by their order, Allium by their ids, and on a replay parallel
- * tools may ask in another order. So each entry is "what ended next": the order of entries is that of one loop, and the ids stand
- * in them. The work begins once all that is recorded has been read; where its end is recorded, it is not done at all.
+ * Runs work whose steps are recorded in Restate. Restate identifies steps by their order, and Allium by their ids. In a replay, parallel
+ * tools may request their steps in another order. So each entry holds the steps that ended next: one loop orders the entries, and
+ * they contain the ids. The work starts once all recorded entries are read. If its end is recorded, it does not start at all.
  *
- * @param work gets the journal, and a signal that aborts when the invocation is cancelled or its attempt is over; gives a text
- * @throws TerminalError what the work threw as such; after any other error Restate asks again
+ * @param work gets the journal, and a signal that aborts when the invocation is cancelled or its attempt is over; returns a string
+ * @throws TerminalError if the work throws one; after any other error Restate retries
  */
 export async function recorded(
   ctx: Pick<Context, 'run' | 'request'>,
@@ -25,7 +25,7 @@ export async function recorded(
   }
 }
 
-/** A cancelled invocation has its entry nevertheless: the run that is aborted writes it. */
+/** Waits for the entry of a cancelled invocation too: the aborted run still writes it. */
 async function ignoreCancellation(entry: RestatePromise<Entry>, onCancel: () => void): Promise<Entry> {
   for (;;)
     try {

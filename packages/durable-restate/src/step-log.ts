@@ -1,18 +1,18 @@
 import { AbortError, type Emit, type Journal, recordStep, replayStep } from '@allium/core'
 
-/** What one entry of Restate's journal holds: steps by their ids, in the order in which they ended, or what the work gave. */
+/** An entry of Restate's journal: steps by id, in the order in which they ended, or the result of the work. */
 export interface Entry {
   readonly steps: readonly (readonly [id: string, record: string])[]
   readonly end?: string
 }
 
-/** The most text that goes into one entry, unless a single step has more. */
+/** Most characters of one entry, unless a single step has more. */
 const maxEntryLength = 8 * 1024 * 1024
 
 /** The journal of one attempt. */
 export class StepLog implements Journal {
   readonly #records = new Map<string, string>()
-  /** Those that were recorded before this attempt, and that nobody has asked for yet. */
+  /** Steps that were recorded before this attempt and are not replayed yet. */
   readonly #unreplayed = new Set<string>()
   readonly #waiters = new Map<string, () => void>()
   readonly #completed: [string, string][] = []
@@ -31,7 +31,7 @@ export class StepLog implements Journal {
     this.#work = () => work(this, signal)
   }
 
-  /** Asked for an entry that is not recorded: waits for steps, or for the end. */
+  /** Called for an entry that is not recorded. Waits for steps, or for the end. */
   async next(): Promise<Entry> {
     this.#running ??= this.#run()
     while (this.#completed.length === 0 && this.#end === undefined)
@@ -40,7 +40,7 @@ export class StepLog implements Journal {
     return { steps: [], end: this.#end?.() ?? '' }
   }
 
-  /** An entry that Restate has, of this attempt or an earlier one. */
+  /** Accepts an entry that Restate has stored, of this attempt or an earlier one. */
   acknowledge({ steps }: Entry): void {
     for (const [id, record] of steps) {
       this.#records.set(id, record)
@@ -76,7 +76,7 @@ export class StepLog implements Journal {
     return this.#attempt.aborted
   }
 
-  /** Resolves when Restate has it. */
+  /** Resolves when Restate has stored the step. */
   #record(id: string, record: string): Promise<void> {
     this.#completed.push([id, record])
     this.#wake()
@@ -102,7 +102,7 @@ export class StepLog implements Journal {
     this.#wake()
   }
 
-  /** What had ended before it was cancelled is given again first. */
+  /** Aborts a cancelled run after it has replayed the steps that ended before the cancellation. */
   #abortIfCancelled(): void {
     if (!this.#cancelled || this.#unreplayed.size > 0) return
     this.#abort.abort(new DOMException('The run was stopped.', 'AbortError'))

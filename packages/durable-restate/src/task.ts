@@ -7,21 +7,21 @@ import {
   sessionKeyOf,
 } from '@allium/core'
 
-/** What a run is to do. */
+/** The request of a run. */
 export interface Task {
   readonly principal?: RegisteredPrincipal | undefined
   readonly sessionId: string
   readonly input?: Input | undefined
   readonly decisions?: Readonly<Record<string, Decision>> | undefined
-  /** Who decides. @default the principal */
+  /** The approver. @default the principal */
   readonly decider?: RegisteredPrincipal | undefined
   readonly idempotencyKey: string
 }
 
-/** What names a run within its owner's sessions. */
+/** Identifies a run within its owner's sessions. */
 type RunName = Pick<Task, 'sessionId' | 'idempotencyKey'>
 
-/** An object of Restate is one session of one owner and agent: another's run is looked for in another object, and not found. */
+/** Returns the key of a session's object. It contains the owner and the agent, so it never finds the run of another owner. */
 export function objectKeyOf(
   agent: Pick<Agent, 'session'>,
   { principal, sessionId }: Pick<Task, 'principal' | 'sessionId'>,
@@ -30,7 +30,7 @@ export function objectKeyOf(
   return sessionKeyOf({ sessionKey: key })
 }
 
-/** The agent that a key names. */
+/** Returns the agent in an object key. */
 export function agentOfKey(objectKey: string): unknown {
   return (JSON.parse(objectKey) as unknown[])[2]
 }
@@ -39,7 +39,7 @@ export function turnIdOf({ sessionId, idempotencyKey }: RunName): string {
   return `${sessionId}:${idempotencyKey}`
 }
 
-/** The key as Restate takes it: in a header, and as it is in a path. */
+/** Returns the idempotency key in characters that Restate accepts in a header and in a path. */
 export function restateKeyOf({ idempotencyKey }: Pick<Task, 'idempotencyKey'>): string {
   return Buffer.from(idempotencyKey).toString('base64url')
 }
@@ -48,7 +48,7 @@ export function runIdOf({ sessionId, idempotencyKey }: RunName): string {
   return Buffer.from(JSON.stringify([sessionId, idempotencyKey])).toString('base64url')
 }
 
-/** @throws AlliumError `session.not_found` for what is no name of a run */
+/** @throws AlliumError `session.not_found` if it is not a run id */
 export function parseRunId(run: string): RunName {
   try {
     const [sessionId, idempotencyKey] = JSON.parse(Buffer.from(run, 'base64url').toString()) as unknown[]

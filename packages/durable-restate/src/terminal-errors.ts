@@ -3,17 +3,17 @@ import { TerminalError } from '@restatedev/restate-sdk'
 
 const terminalCodes = /^(agent|approval|history|journal|layer|message|request|run|session|state|steer)\./
 
-/** What Allium refuses by design is refused each time it is asked: Restate would ask for ever. */
+/** Returns whether Allium rejects the call by design. Every retry would fail with the same error, and Restate would retry forever. */
 export function isTerminal(error: unknown): error is AlliumError {
   return isAlliumError(error) && terminalCodes.test(error.code) && !isTransient(error)
 }
 
-/** The lease of a process that died runs out, a store that is away comes back. */
+/** Returns whether a retry can succeed: the lease of a lost process expires, or an unavailable store comes back. */
 export function isTransient(error: unknown): boolean {
   return isAlliumError(error) && ['session.busy', 'store.unavailable', 'store.fenced'].includes(error.code)
 }
 
-/** An error as Restate is told it: a refusal is final, with its code in it. */
+/** Returns an error for Restate. A terminal one becomes a TerminalError with its code. */
 export function toRestateError(error: unknown): unknown {
   if (!isTerminal(error)) return error
   return new TerminalError(JSON.stringify({ code: error.code, message: error.message }), { errorCode: 400 })

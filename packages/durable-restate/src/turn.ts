@@ -14,20 +14,20 @@ import {
 import { type Task, turnIdOf } from './task.ts'
 import { isTerminal, isTransient } from './terminal-errors.ts'
 
-/** What a run came to, as it is kept. */
+/** The stored result of a run. */
 export interface DurableResult {
   readonly status: RunResult['status']
   readonly reason?: string | undefined
   readonly text: string
   readonly output?: unknown
   readonly usage: Usage
-  /** Calls that wait for a decision, with their tokens: `start({ decisions })` goes on. */
+  /** Pending calls, with their tokens: `start({ decisions })` resumes the run. */
   readonly pending: readonly PendingCall[]
   readonly turnId: string
   readonly sessionId: string
 }
 
-/** The outcome of a run, and its session where no store of the agent's keeps it, as texts. */
+/** The encoded outcome of a run, and its session if no store of the agent has it. */
 export interface TurnOutput {
   readonly outcome: string
   readonly snapshot?: string | undefined
@@ -37,7 +37,7 @@ export interface TurnOptions {
   readonly agent: Agent
   readonly task: Task
   readonly principal: RegisteredPrincipal | undefined
-  /** The session as Restate has it. */
+  /** The session as Restate has stored it. */
   readonly snapshot: string | null
 }
 
@@ -59,7 +59,7 @@ export async function runTurn(options: TurnOptions, journal: Journal, signal: Ab
   }
 }
 
-/** A session that a layer restores cannot be read before it is open. */
+/** Returns whether a layer restores the session. Such a session cannot be read before it is open. */
 function isStoredElsewhere(session: Session): boolean {
   try {
     session.snapshot()
@@ -70,7 +70,7 @@ function isStoredElsewhere(session: Session): boolean {
   }
 }
 
-/** A turn that failed, or was aborted, has ended: only what was refused, or may pass, is thrown. */
+/** Returns the outcome of a turn. A failed or aborted turn has ended, so only terminal and transient errors are thrown. */
 async function outcomeOf(session: Session, task: Task, journal: Journal, signal: AbortSignal): Promise<string> {
   const options = { turnId: turnIdOf(task), journal, signal }
   const { decisions, decider } = task
@@ -88,7 +88,7 @@ async function outcomeOf(session: Session, task: Task, journal: Journal, signal:
   }
 }
 
-/** What an outcome says: its result, or its error thrown. @throws AlliumError `journal.corrupt` */
+/** Returns the result of an outcome, or throws its error. @throws AlliumError `journal.corrupt` */
 export function resultOf(outcome: string): unknown {
   const decoded = decodeOutcome(outcome)
   if ('error' in decoded) throw decoded.error

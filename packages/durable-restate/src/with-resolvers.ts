@@ -1,7 +1,4 @@
-/**
- * Restate's SDK asks for `Promise.withResolvers`, which Node has from 22 on. Where it is missing it is put there, as ES2024 has it:
- * the SDK reads the global, so there is no other place.
- */
+/** Adds `Promise.withResolvers` of ES2024 if it is missing. Restate's SDK needs it as a global, and Node has it from 22 on. */
 export function polyfillWithResolvers(): void {
   if ('withResolvers' in Promise) return
   Object.defineProperty(Promise, 'withResolvers', { value: withResolvers, configurable: true, writable: true })

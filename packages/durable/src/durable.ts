@@ -23,23 +23,23 @@ import { inputDigestOf, type Task, taskOf } from './task.ts'
 import { UnloggedEnds } from './unlogged-ends.ts'
 import { Worker } from './worker.ts'
 
-/** A run that is kept, and will be run. */
+/** A run that is stored and will be executed. */
 export interface StartedRun {
   readonly run: string
   readonly turnId: string
   readonly sessionId: string
 }
 
-/** How a run stands, and what it came to. */
+/** The status and outcome of a run. */
 export interface RunInfo extends StartedRun {
   readonly status: DurableStatus
-  /** Milliseconds since the epoch: it is not run before. */
+  /** Earliest start, in milliseconds since the epoch. */
   readonly runAt: number
-  /** What it was asked, as long as it may be run again. */
+  /** The input, as long as the run may be executed again. */
   readonly input?: Input
   readonly code?: string
   readonly reason?: string
-  /** Of a run that has ended. */
+  /** The answer of a run that has ended. */
   readonly text?: string
   readonly usage?: Usage
 }
@@ -48,26 +48,32 @@ interface RunAccess {
   readonly principal?: unknown
 }
 
-/** Runs that outlive their process. */
+/** The durable runs of an agent. They outlive their process. */
 export interface Durable {
   readonly agent: DurableAgent
-  /** Where its runs' sessions and events are kept. */
+  /** The store of the runs' sessions. */
   readonly sessions: SessionStore
   readonly events: EventLog
   /**
-   * Keeps a task, and begins it here at once where its time has come and its session is free. Decisions are checked, and used up with it.
+   * Stores a task. Starts it here immediately if it is due and its session is free. Checks decisions, and consumes them with the task.
    *
-   * @throws AlliumError `run.options`, `run.key_reused`, `approval.*`, `session.busy` where it was asked not to wait
+   * @throws AlliumError `run.options`, `run.key_reused`, `approval.*`, `session.busy` with `onBusy: 'reject'`
    */
   start(options: StartOptions): Promise<StartedRun>
-  /** The events of a run behind a place, then those that come until it ends, wherever it is run. @throws AlliumError `session.not_found` */
+  /**
+   * Yields the events of a run with a `seq` above `after`, then new events until the run ends, whichever process executes it.
+   *
+   * @throws AlliumError `session.not_found`
+   */
   attach(
     run: string,
     options?: RunAccess & { after?: number; signal?: AbortSignal },
   ): AsyncGenerator<LoggedEvent, undefined>
-  /** It ends at its next step, wherever it is run, also where its process is lost before. False where it has ended. */
+  /**
+   * Stops a run at its next step, whichever process executes it, even if that process is lost first. Returns false if the run has ended.
+   */
   stop(run: string, options?: RunAccess & { reason?: string }): Promise<boolean>
-  /** A run that was given up goes on from its steps, where its session stands as it stood. False where that has gone on. */
+  /** Continues a failed run from its recorded steps if its session has not changed since. Returns false if it has. */
   retry(run: string, options?: RunAccess): Promise<boolean>
   get(run: string, options?: RunAccess): Promise<RunInfo>
   list(options: {
@@ -76,22 +82,24 @@ export interface Durable {
     cursor?: string
     limit?: number
   }): Promise<Page<Omit<DurableRun, 'task'>>>
-  /** One pass over the store, as each quarter of a lease: takes what this process may run. Gives how many. */
+  /**
+   * Polls the store once and claims the runs that this process may execute. Returns their number. Also happens every quarter of a lease.
+   */
   recover(): Promise<number>
   /**
-   * Takes no more runs; those that go on have one lease to end, then others go on with them from their next step.
+   * Stops claiming runs and waits for those in progress. After one lease, other processes continue them from their next step.
    *
-   * @param options.timeout milliseconds after which a step that goes on is given up, too: others ask it again @default none
+   * @param options.timeout milliseconds after which steps in progress are abandoned too; another process repeats them @default none
    */
   drain(options?: { timeout?: number | undefined }): Promise<void>
 }
 
 /**
- * Runs of an agent that go on where their process was lost: each step is recorded in the store, and whichever process takes the run
- * over replays it up to there. It works until `drain()`.
+ * Makes the runs of an agent durable. Each step is recorded in the store. If a process is lost, another process takes the run over and
+ * replays the recorded steps. Polls the store until `drain()`.
  *
- * @throws AlliumError `agent.options` where a bound is none, where the agent does not keep its sessions, or where a layer redacts
- * and the store does not encrypt: tasks are stored before a layer saw them
+ * @throws AlliumError `agent.options` if a number is not above 0, if there is no event log, if the agent does not store its sessions,
+ * or if a layer redacts and the store does not encrypt: tasks are stored before any layer sees them
  *
  * @example
  * const runs = durable(agent, { store })
@@ -172,7 +180,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }) {
     const id = crypto.randomUUID()
     localRuns.add(id)
-    // Those that another process took.
+    // Drop the oldest id: an id whose run another process claimed is removed only here.
     if (localRuns.size > maxLocalRuns) localRuns.delete(localRuns.values().next().value as string)
     const { claim } = worker
     const added = await runs.add(
@@ -286,18 +294,20 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     return runs.list({ limit, ...options, agents: names })
   }
 
-  /** Of a session under another name of the agent. */
+  /** Moves a session that is stored under another name of the agent. */
   async function adopt(key: DurableRun['key']): Promise<void> {
     const others = agent.sessionNames.filter((name) => name !== key.agent)
     if (others.length > 0) await sessions.adopt(key, others)
   }
 
-  /** Where several agents share a session, the agent is part of what an idempotency key stands for. */
+  /**
+   * Returns the agent's name if several agents share the session, because then the name is part of the input digest of an idempotency key.
+   */
   function sharedAgentName(key: DurableRun['key']): string | undefined {
     return key.agent === agent.name ? undefined : agent.name
   }
 
-  /** @throws AlliumError `session.not_found` for that of another owner or agent, too */
+  /** @throws AlliumError `session.not_found`, also for a run of another owner or agent */
   async function findOwned(run: string, principal: unknown): Promise<DurableRun> {
     const { tenant, owner } = agent.session({ principal: principal as never }).key
     const found = await runs.get({ tenant, run })
@@ -305,7 +315,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     return found
   }
 
-  /** Nobody has decided in time: the calls are refused, by a run of its own. */
+  /** Denies calls that were not decided in time, by a new run. */
   async function expire({ run, callIds }: ExpiredCalls): Promise<void> {
     const { principal } = (run.task ?? {}) as Task
     const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
@@ -315,7 +325,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   }
 }
 
-/** Runs that this process was asked for and that wait, as far as they are remembered. */
+/** Upper bound of `localRuns`, the ids of runs that were added here and have not started here. */
 const maxLocalRuns = 10_000
 
 function checkLayers(agent: DurableAgent, sealed: boolean): void {

@@ -12,10 +12,10 @@ import {
 } from '@allium/core'
 import type { DurableAgent, DurableOptions } from './options.ts'
 
-/** What all runs of a process share. */
+/** State that all runs of a process share. */
 export interface Host {
   readonly agent: DurableAgent
-  /** The agent's name, then those that it had before: the runs of all of them are its own. */
+  /** The agent's name, then its former names. Runs under any of them belong to the agent. */
   readonly names: readonly string[]
   readonly version: string
   readonly runs: RunStore
@@ -24,23 +24,23 @@ export interface Host {
   readonly clock: Clock
   readonly logger: Logger
   readonly options: DurableOptions
-  /** Milliseconds. */
+  /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number
-  /** Whether this process was asked for the run, and begins it for the first time: true but once. */
+  /** Returns true once: when a run that this process added starts here for the first time. */
   startedHere(run: string): boolean
-  /** Tells the readers in this process of an end that the event log could not take. */
+  /** Reports an end that the event log could not store to the readers in this process. */
   reportUnloggedEnd(run: string, error: unknown): void
-  /** Refuses calls that nobody has decided in time. */
+  /** Denies calls that were not decided in time. */
   expire(expired: ExpiredCalls): Promise<void>
-  /** What readers may know of an error. */
+  /** The parts of an error that readers may see. */
   publicError(error: unknown): { code: ErrorCode; message: string }
 }
 
-/** Allium's own errors tell what they say; of others that there was one, and whether it was the model's. */
+/** Returns the code and message of Allium's own errors. Other errors get a generic message, which says whether the model failed. */
 export function publicError(error: unknown): { code: ErrorCode; message: string } {
   if (isAlliumError(error)) return { code: error.code, message: error.message }
-  // Of a layer around the session: a turn that is blocked has ended.
+  // From a session layer. A block inside a turn ends the turn and throws nothing.
   if (isBlockError(error)) return { code: (error.code ?? 'run.blocked') as ErrorCode, message: error.reason }
   const { name, statusCode, status = statusCode } = (error ?? {}) as Record<'name' | 'status' | 'statusCode', unknown>
   if (name === 'TimeoutError') return { code: 'model.timeout', message: 'The model took too long.' }

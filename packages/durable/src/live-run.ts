@@ -17,25 +17,25 @@ import { type JournalHost, runJournal } from './run-journal.ts'
 import { exposedError, RunReporter } from './run-reporter.ts'
 import type { Task } from './task.ts'
 
-/** One run that this process runs, under its lease. */
+/** One run that this process executes under its lease. */
 export class LiveRun implements JournalHost {
   readonly claimed: ClaimedRun
-  /** It is over here: ended, given up, or lost. */
+  /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
   readonly #host: Host
   readonly #task: Task
   readonly #reporter: RunReporter
   #agentRun: AgentRun<unknown, unknown> | undefined
-  /** Why nothing more is run. */
+  /** Why no further step starts; undefined while steps may start. */
   #stopReason: string | undefined
-  /** Another process has it, or will: nothing is written here any more. */
+  /** Another process has the run, or will claim it. No further step starts here. */
   #lost = false
-  /** Not even the end of the turn. */
+  /** Not even the end of the turn may be stored. */
   #fenced = false
-  /** Until when it is held for certain, by this process' clock. */
+  /** The lease certainly holds until then, by the monotonic clock of this process. */
   #leaseExpiresAt: number
 
-  /** @param previous its life before in this process, which was lost: it is waited for */
+  /** @param previous the same run under an earlier, lost lease of this process; the new one waits until it is done */
   constructor(host: Host, claimed: ClaimedRun, previous?: LiveRun) {
     const { run } = claimed
     this.claimed = claimed
@@ -47,7 +47,7 @@ export class LiveRun implements JournalHost {
     this.done = this.#execute(previous?.done).catch((error) => this.#handleFault(error))
   }
 
-  // What its journal asks
+  // Called by the journal
 
   over(): string | undefined {
     this.checkLease()
@@ -71,7 +71,7 @@ export class LiveRun implements JournalHost {
   async insist(record: () => Promise<void>): Promise<void> {
     const { clock, lease } = this.#host
     const until = clock.monotonic() + lease
-    // Behind its end nothing is recorded: the store has the turn, and nobody replays it.
+    // After the end no step needs a record: the store has the turn, so nothing replays it.
     while (!this.#reporter.hasEnd)
       try {
         return await record()
@@ -82,18 +82,18 @@ export class LiveRun implements JournalHost {
       }
   }
 
-  // What the process asks
+  // Called by the worker
 
   renewed(until: number): void {
     this.#leaseExpiresAt = until
   }
-  /** Where the store could not be asked in time, or the process stood still, another one may have it by now. */
+  /** If the store did not answer in time, or the process was suspended, another process may have claimed the run. */
   checkLease(): void {
     if (this.#leaseExpiresAt <= this.#host.clock.monotonic())
       this.loseLease('the lease of the run could not be renewed in time')
   }
 
-  /** Its lease is gone: what it would still write is refused. */
+  /** The lease is gone. The store rejects later writes. */
   loseLease(reason: string): void {
     if (this.#fenced) return
     this.#lost = true
@@ -101,7 +101,7 @@ export class LiveRun implements JournalHost {
     this.#stopReason ??= reason
     this.#agentRun?.abort(reason)
   }
-  /** Another process goes on with it, from its next step on. */
+  /** Another process continues the run from its next step. */
   handOver(reason: string): void {
     this.#lost = true
     this.#stopReason ??= reason
@@ -144,7 +144,7 @@ export class LiveRun implements JournalHost {
       const agentRun = this.#startTurn(session, journal)
       this.#agentRun = agentRun
       if (this.#lost) agentRun.abort(this.#stopReason)
-      // At once: a run that nobody reads drains itself.
+      // Immediately, because a run without a reader drains itself.
       const followed = this.#follow(agentRun, replayFilter)
       const unsubscribe = await events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
       const error = await followed
@@ -172,7 +172,7 @@ export class LiveRun implements JournalHost {
     return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
   }
 
-  /** Reads the run into the log; gives what it failed with. */
+  /** Writes the run's events to the log. Returns the error that the run failed with. */
   async #follow(agentRun: AgentRun<unknown, unknown>, replayFilter: ReplayFilter): Promise<unknown> {
     const { clientTools, decisions } = this.#task
     const context = {
@@ -182,7 +182,7 @@ export class LiveRun implements JournalHost {
     try {
       for await (const event of agentRun) {
         const entry = entryOf(event, context)
-        // It is told once the store has it.
+        // Reported after the store has the turn.
         if (event.type === 'turn:end' && !('path' in event)) this.#reporter.holdEnd(entry)
         else for (const fresh of replayFilter.filter(entry)) this.#reporter.push(fresh)
       }
@@ -194,7 +194,7 @@ export class LiveRun implements JournalHost {
     }
   }
 
-  /** The run has ended here; whether it has ended is what the store says. */
+  /** Called after the run ended here. The store has the final status. */
   async #finish(error: unknown): Promise<void> {
     const { runs } = this.#host
     const { run } = this.claimed
@@ -209,12 +209,12 @@ export class LiveRun implements JournalHost {
           `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
         ),
       )
-    // The store would not take it, or could not be reached: it is run again, from its steps. Waiting makes no room.
+    // The store rejected the turn or was unreachable: retry from the recorded steps. Retrying does not help when the store is full.
     if (isAlliumError(error) && error.code.startsWith('store.') && error.code !== 'store.full') return this.#release()
     await this.#giveUp(error as AlliumError)
   }
 
-  /** Fails it, with its steps kept. */
+  /** Fails or aborts the run and keeps its steps. */
   async #giveUp(error: unknown, status: 'failed' | 'aborted' = 'failed'): Promise<void> {
     if (this.#lost) return
     const { run, lease } = this.claimed
@@ -255,7 +255,7 @@ export class LiveRun implements JournalHost {
     return this.#host.sessions.release(this.claimed.lease).catch(() => {})
   }
 
-  /** What nobody foresaw, such as a store that is gone: another process, or this one, takes it again. */
+  /** Handles unexpected errors, such as an unreachable store. This process or another one claims the run again. */
   async #handleFault(error: unknown): Promise<void> {
     const { run } = this.claimed
     this.#agentRun?.abort(messageOf(error))
@@ -265,7 +265,7 @@ export class LiveRun implements JournalHost {
     if (isFull || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
       await this.#giveUp(error).catch(() => {})
     await this.#release()
-    // The log has no room, either.
+    // The log has no room either.
     if (isFull) this.#host.reportUnloggedEnd(run.run, error)
   }
 }

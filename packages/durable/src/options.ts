@@ -15,14 +15,14 @@ import {
   type ToolDef,
 } from '@allium/core'
 
-/** What runs are kept in: `sqlite()` and `postgres()` give one. */
+/** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {
   readonly sessions: SessionStore
   readonly runs: RunStore
   readonly events?: EventLog | undefined
 }
 
-/** An agent, as `new Agent()` makes it: its sessions are kept in the same store. */
+/** An agent as `new Agent()` creates it, with its sessions in the same store. */
 export interface DurableAgent {
   readonly name: string
   readonly formerNames: readonly string[]
@@ -34,7 +34,7 @@ export interface DurableAgent {
   inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
 }
 
-/** Whose run it is. */
+/** The owner of a run. */
 export interface RunOwner {
   readonly tenant: string
   readonly owner: string
@@ -43,50 +43,56 @@ export interface RunOwner {
 
 export interface DurableOptions {
   store: DurableStore
-  /** @default those of the store */
+  /** @default the event log of the store */
   events?: EventLog | undefined
-  /** Milliseconds for which a process has a run, renewed while it lasts; after a crash others wait that long. @default 10_000 */
+  /**
+   * Milliseconds for which a process owns a run. It renews the lease during the run. After a crash, other processes wait that long.
+   * @default 10_000
+   */
   lease?: number | undefined
-  /** How often a run is begun without a step of it being recorded, before it is failed with `run.attempts`. @default 5 */
+  /** How often a run starts without recording a new step before it fails with `run.attempts`. @default 5 */
   attempts?: number | undefined
-  /** Milliseconds after which a run of another version of the agent, which nobody has come back for, is failed with `run.version`. @default 10 minutes */
+  /**
+   * Milliseconds after which a run of another version of the agent fails with `run.version`, if no process of that version claims it.
+   * @default 10 minutes
+   */
   orphanAfter?: number | undefined
-  /** Milliseconds that runs are kept after their end, those that failed with their steps, for `retry()`. @default 7 days */
+  /** Milliseconds for which ended runs are kept. Failed runs keep their steps for `retry()`. @default 7 days */
   keepFailed?: number | undefined
   /**
-   * The owner as they are now, before a run is taken over: nothing, or a throw, fails it with `run.principal`.
+   * Returns the owner's current principal before a run is taken over. If it returns nothing or throws, the run fails with `run.principal`.
    * @default the principal that the run was started with
    */
   resolvePrincipal?: ((owner: RunOwner) => unknown) | undefined
-  /** @default the machine's */
+  /** @default the system clock */
   clock?: Clock | undefined
   /** @default the console */
   logger?: Logger | undefined
 }
 
-/** What a run is asked. All of it is kept: plain data, no functions. */
+/** The request of a durable run. All of it is stored, so it takes plain data without functions. */
 export interface StartOptions {
-  /** Who asks. @default nobody */
+  /** The principal of the run. @default none */
   principal?: unknown
-  /** @default a new one */
+  /** @default a new session */
   sessionId?: string | undefined
-  /** Either this or `decisions`. */
+  /** Either `input` or `decisions` is required. */
   input?: Input | undefined
   decisions?: Readonly<Record<string, Decision>> | undefined
-  /** Who decides. @default the principal */
+  /** The approver. @default the principal */
   decider?: unknown
   /** The runtime context of the run. */
   context?: unknown
-  /** What the answer must be, as a JSON Schema. */
+  /** JSON Schema of the answer. */
   output?: Readonly<Record<string, unknown>> | undefined
   clientTools?: readonly ToolDef[] | undefined
-  /** Asked again with the same key, the same run is given. */
+  /** A repeated start with the same key returns the same run. */
   idempotencyKey?: string | undefined
-  /** Milliseconds since the epoch: it is not run before. @default now */
+  /** Earliest start, in milliseconds since the epoch. @default now */
   runAt?: number | undefined
-  /** Whether a layer may begin an answer anew of which readers have a part: as the option of a run. @default 'allow' */
+  /** Whether a layer may restart an answer that readers have partly received, as in the options of a run. @default 'allow' */
   resets?: 'allow' | 'refuse' | undefined
-  /** Where another run has the session: it waits for its end, or is refused with `session.busy`. @default 'queue' */
+  /** While another run has the session, `'queue'` waits and `'reject'` throws `session.busy`. @default 'queue' */
   onBusy?: 'queue' | 'reject' | undefined
 }
 
@@ -137,7 +143,7 @@ export function runOptionsError(message: string, cause?: unknown): AlliumError {
   return new AlliumError('run.options', message, { cause })
 }
 
-/** @throws AlliumError `agent.options` for a bound that is none */
+/** @throws AlliumError `agent.options` if a value is not above 0 */
 export function checkBounds(bounds: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(bounds))
     if (!(value > 0))

@@ -10,30 +10,30 @@ import {
   replayStep,
 } from '@allium/core'
 
-/** What a run's journal tells whoever runs it. */
+/** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {
-  /** Why nothing more is run, if so: the run was stopped, given up here, or lost. */
+  /** Returns why no further step may start (the run was stopped, given up here, or lost), else undefined. */
   over(): string | undefined
-  /** The process has lost the run, or left it to another one. */
+  /** Returns whether this process lost the run or handed it over. */
   fenced(): boolean
-  /** A step that nobody has recorded is asked for, and nothing more is run. */
+  /** Called when a step without a record is requested and no further step may start. */
   ended(): void
-  /** What is recorded cannot be gone on with. */
+  /** Called when the recorded steps cannot be replayed. */
   broken(error: unknown): Promise<void>
-  /** A step could not be recorded. */
+  /** Called when a step could not be recorded. */
   failed(error: unknown): void
-  /** Calls `record`, and again while the store cannot be reached. */
+  /** Calls `record`, and retries while the store is unreachable. */
   insist(record: () => Promise<void>): Promise<void>
 }
 
-/** The steps of one run in a store, under its lease. */
+/** Returns the journal of one run in a store, under its lease. */
 export function runJournal(
   store: RunStore,
   { run, lease }: { run: string; lease: Lease },
   steps: readonly RecordedStep[],
   host: JournalHost,
 ): Journal {
-  /** A step that was recorded here has no body: it is read from the store if it is replayed, so that its bytes can be freed. */
+  /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
   const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
   const bodyOf = async (id: string) =>
     recordedSteps.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
@@ -48,7 +48,7 @@ export function runJournal(
   }
   return {
     lease,
-    // Though the store would still take its end: that is told by who has it then.
+    // The store might still accept the turn's end, but the new owner of the run reports it.
     get lost() {
       return host.fenced()
     },

@@ -6,7 +6,7 @@ import { LogWriter } from './log/log-writer.ts'
 import { readLog } from './log/read-log.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 
-/** Tells the readers of a run what happens in it, and its end once the store has that. */
+/** Reports a run's events to its readers, and its end once the store has the turn. */
 export class RunReporter {
   readonly key: RunKey
   readonly inbox: Inbox
@@ -26,12 +26,12 @@ export class RunReporter {
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 
-  /** Its turn has ended, though nobody was told yet. */
+  /** The turn has ended, but its end is not reported yet. */
   get hasEnd(): boolean {
     return this.#end !== undefined
   }
 
-  /** What its readers know by now, of those who ran it before. */
+  /** Returns the entries that readers have from earlier attempts. */
   async readKnown(): Promise<Entry[]> {
     const entries = await readLog(this.#host.events, this.key)
     for (const { event } of entries) this.inbox.sees(event)
@@ -44,12 +44,12 @@ export class RunReporter {
     this.inbox.sees(entry.event)
     this.#writer.push(entry)
   }
-  /** Told with `told()`. */
+  /** Holds the end until `reportEnd()`. */
   holdEnd(entry: Entry): void {
     this.#end = entry
   }
 
-  /** The end of a run that has failed says so, and the error follows; one that was aborted has said so. */
+  /** Reports the end. For a failed run, the error follows the end of the turn. An aborted run has no error. */
   async reportEnd(error?: unknown): Promise<void> {
     const { run, lease } = this.#claimed
     if (this.#end !== undefined) this.push(this.#end)
@@ -59,18 +59,18 @@ export class RunReporter {
     await this.#host.runs.told(lease, run.run)
   }
 
-  /** It was given up: there is no turn that says its end. */
+  /** Reports the end of a run that was given up, which has no turn. */
   async reportEndAs(status: string, error?: unknown): Promise<void> {
     this.#end = this.#endOf(status)
     await this.reportEnd(error)
   }
 
-  /** It had ended, and its process was lost before its readers knew. */
+  /** Reports the end of a run whose process was lost after storing the end and before reporting it. */
   async reportMissed(stored: StoredTurn | undefined): Promise<void> {
     const { run } = this.#claimed
     const entries = await this.readKnown()
     await this.open()
-    // Its readers have the answer as layers showed it to them.
+    // Readers receive the answer as the layers display it.
     const display = await this.#host.agent.showing(run.key).catch(() => String)
     for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
     const has = (type: string) => entries.some(({ event }) => event.type === type)

@@ -1,7 +1,7 @@
 import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
 import { checkStart, runOptionsError, type StartOptions } from './options.ts'
 
-/** What a run is asked, as it is kept. */
+/** The request of a run as it is stored. */
 export interface Task {
   readonly principal?: unknown
   readonly input?: Input
@@ -14,10 +14,10 @@ export interface Task {
   readonly resets?: 'allow' | 'refuse'
 }
 
-/** Longer texts are not serialized to copy a task, because an image in base64 has millions of characters. */
+/** Longer strings are not serialized to copy a task, because a base64 image has millions of characters. */
 const longText = 4096
 
-/** A copy that nobody can change any more. @throws AlliumError `run.options` for what cannot be kept */
+/** Returns a copy that the caller cannot change. @throws AlliumError `run.options` for data that cannot be stored */
 export function taskOf(options: StartOptions): Task {
   checkStart(options)
   const { sessionId: _, runAt: __, onBusy: ___, ...task } = options
@@ -36,7 +36,10 @@ export function taskOf(options: StartOptions): Task {
   }
 }
 
-/** What an idempotency key stands for. Bytes count by their digest. @param agent who is asked, in a session that several agents share */
+/**
+ * Returns the input digest of an idempotency key. Bytes are included as digests. @param agent the agent of a session that several agents
+ * share
+ */
 export async function inputDigestOf(
   { input, decisions, context, output, clientTools }: Task,
   agent?: string,

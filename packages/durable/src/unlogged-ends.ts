@@ -1,4 +1,4 @@
-/** Runs that ended here with an error that the event log could not take: who reads them in this process learns it all the same. */
+/** Runs that ended here with an error that the event log could not store. Readers in this process still receive the error. */
 export class UnloggedEnds {
   readonly #readers = new Map<string, Set<Reader>>()
 
@@ -15,7 +15,7 @@ export class UnloggedEnds {
     })
   }
 
-  /** Ends the waiting of all its readers. */
+  /** Ends the run for all its readers. */
   end(run: string, error: unknown): void {
     for (const reader of this.#readers.get(run) ?? []) {
       reader.error = error
@@ -26,6 +26,6 @@ export class UnloggedEnds {
 
 interface Reader {
   readonly abortController: AbortController
-  /** Why the run ended; undefined while it goes on, or the log tells it. */
+  /** Why the run ended. Undefined while it is running, or if the log has the end. */
   error: unknown
 }

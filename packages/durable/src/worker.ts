@@ -2,12 +2,12 @@ import { type ClaimedRun, messageOf } from '@allium/core'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 
-/** Begun so often without a new step, a run may be what ends its process: nothing else is begun beside it. */
+/** A run that started this often without a new step may be crashing its process. Nothing else starts while it is running. */
 const isolationAttempts = 3
-/** Runs taken in one pass. */
+/** Most runs claimed per query. */
 const batchSize = 50
 
-/** Runs that this process runs: it takes what waits and what was lost, and renews what it has. */
+/** The runs that this process executes. Claims queued and lost runs, and renews their leases. */
 export class Worker {
   readonly #host: Host
   readonly #live = new Map<string, LiveRun>()
@@ -20,7 +20,7 @@ export class Worker {
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
-    // A lease that has just been renewed is looked at after one and a quarter, at the latest.
+    // A lost run is claimed at most 1.25 leases after its last renewal.
     this.#every(lease / 4, () => this.#isIsolated || this.poll())
     this.#every(lease / 3, () => this.#renew())
   }
@@ -28,16 +28,16 @@ export class Worker {
   get draining(): boolean {
     return this.#draining
   }
-  /** A run that may end its process goes on here. */
+  /** A run that may be crashing its process is running here. */
   get #isIsolated(): boolean {
     return this.#isolatedUntil > this.#host.clock.monotonic()
   }
-  /** Milliseconds for which a new run may be taken at once; undefined while none may. */
+  /** Milliseconds for which a new run may be claimed immediately; undefined while none may be. */
   get claim(): number | undefined {
     return this.#draining || this.#isIsolated ? undefined : this.#host.lease
   }
 
-  /** Its log is open then: who reads it waits for what comes. */
+  /** Starts a run. Opens its log before it resolves, so that readers wait for events. */
   async start(claimedRun: ClaimedRun): Promise<void> {
     const claimed = await this.#withCurrentName(claimedRun)
     const { run, lease } = claimed
@@ -45,7 +45,7 @@ export class Worker {
     const by = { tenant, owner, since: this.#host.clock.now(), lease }
     await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [], { by })
     if (run.attempts >= isolationAttempts) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
-    // Its own lease had lapsed: what it had begun is as lost as that of any other process.
+    // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#live.get(run.run)
     previous?.loseLease('the run was begun again')
     const live = new LiveRun(this.#host, claimed, previous)
@@ -56,7 +56,7 @@ export class Worker {
     })
   }
 
-  /** A run that began under another name of its agent goes on under the one of today, with its session. */
+  /** Moves a run that began under a former name of its agent to the current name, with its session. */
   async #withCurrentName(claimed: ClaimedRun): Promise<ClaimedRun> {
     const { run, lease } = claimed
     const { sessionNames } = this.#host.agent
@@ -67,7 +67,7 @@ export class Worker {
     return { run: { ...run, key }, lease: { ...lease, key } }
   }
 
-  /** One pass: takes what this process may run. Gives how many. */
+  /** Claims the runs that this process may execute. Returns their number. */
   poll(): Promise<number> {
     if (this.#polling !== undefined) {
       this.#pollAgain = true

@@ -4,7 +4,7 @@ import type { ServedAgent } from './options.ts'
 type Agents = ReadonlyMap<string, ServedAgent>
 
 /**
- * Sessions, approvals and runs belong to the name of an agent, so that each is to have its own.
+ * Checks that each agent has a distinct name, because sessions, approvals and runs belong to that name.
  *
  * @throws AlliumError `server.options`
  */
@@ -31,12 +31,12 @@ function checkPair(agent: ServedAgent, other: ServedAgent): void {
     )
 }
 
-/** The name of an agent's tool on /mcp: letters, digits and a few signs. */
+/** Returns the name of an agent's tool on /mcp: letters, digits, `_`, `.` and `-`. */
 export function toolName(agent: string): string {
   return agent.replace(/[^\w.-]/g, '_').slice(0, 128)
 }
 
-/** @throws AlliumError `server.options` for two agents whose tools would have one name */
+/** @throws AlliumError `server.options` if two agents have the same tool name */
 export function checkToolNames(agents: Agents): void {
   const known = new Map<string, string>()
   for (const name of agents.keys()) {
@@ -50,7 +50,7 @@ export function checkToolNames(agents: Agents): void {
   }
 }
 
-/** For each name under which sessions are kept, the other names under which those agents may have kept them. */
+/** Maps each name under which sessions are stored to the other names that its agents may have used. */
 export function otherNames(agents: Agents): ReadonlyMap<string, readonly string[]> {
   const names = new Map<string, string[]>()
   for (const { sessionNames } of agents.values()) {
@@ -60,7 +60,7 @@ export function otherNames(agents: Agents): ReadonlyMap<string, readonly string[
   return names
 }
 
-/** Whether a run is one of this agent. */
+/** Returns whether a run belongs to this agent. */
 export function isRunOf({ name, formerNames }: ServedAgent, run: { readonly agent: string } | undefined): boolean {
   return run !== undefined && (run.agent === name || formerNames.includes(run.agent))
 }

@@ -26,7 +26,7 @@ const routes = {
   }),
 }
 
-/** The routes for who runs the server. */
+/** Adds the routes for operators. */
 export function healthRoutes(router: Router, host: Host): void {
   const { runs, metrics, options } = host
   const readiness = new Readiness(host)
@@ -54,7 +54,7 @@ export function healthRoutes(router: Router, host: Host): void {
   })
 }
 
-/** Takes as long for every text of one length. */
+/** Takes the same time for all strings of one length. */
 function timingSafeEqual(actual: string, expected: string): boolean {
   let differs = actual.length ^ expected.length
   for (let index = 0; index < actual.length; index++)

@@ -20,7 +20,7 @@ import { otherNamesStore } from './other-names-store.ts'
 import { Cursors } from './request/cursors.ts'
 import { Runs } from './run/runs.ts'
 
-/** What all routes of a server share. */
+/** State that all routes of a server share. */
 export interface Host {
   readonly agents: ReadonlyMap<string, ServedAgent>
   readonly sessions: SessionStore
@@ -83,7 +83,7 @@ function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly st
       )
 }
 
-/** @throws AlliumError `server.options` where one is of another agent, or keeps its sessions or events elsewhere */
+/** @throws AlliumError `server.options` for an agent that is not served, or for other stores of sessions or events */
 function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Durable[] {
   const { durable = [], ...overrides } = options
   const durables = [durable].flat() as Durable[]
@@ -104,13 +104,13 @@ function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOpt
   return durables
 }
 
-/** The store that all agents were made with, where it is one. */
+/** Returns the store that all agents were created with, or undefined if they have different ones. */
 function sharedStore(agents: ReadonlyMap<string, ServedAgent>): ServedAgent['store'] {
   const [first, ...others] = [...agents.values()].map(({ store }) => store)
   return others.every((store) => store === first) ? first : undefined
 }
 
-/** The store of the agents' sessions; an agent that keeps none begins to. */
+/** Returns the session store. Adds a `persist` layer to agents that do not store their sessions. */
 function storeOf(agents: ReadonlyMap<string, ServedAgent>, sessionStore: SessionStore | undefined): SessionStore {
   const store = sessionStore ?? memoryStore()
   for (const agent of agents.values()) {

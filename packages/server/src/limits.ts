@@ -1,7 +1,7 @@
 import { AlliumError, nearestFirst } from '@allium/core'
 import { FairShare, type Quota } from './http/fair-share.ts'
 
-/** What may be sent to one run while it goes on. */
+/** Limits of the messages to one active run. */
 export interface SteerLimit {
   /** @default 100 */
   readonly messages: number
@@ -9,19 +9,22 @@ export interface SteerLimit {
   readonly bytes: number
 }
 
-/** Bounds of one process. Those with shares leave room for other tenants and other users. */
+/** Limits of one process. Shares leave room for other tenants and users. */
 export interface ServerLimits {
-  /** Requests that are being answered, without streams. @default { total: 2000, perTenant: 1000, perUser: 200 } */
+  /** Requests in progress, without streams. @default { total: 2000, perTenant: 1000, perUser: 200 } */
   readonly requests?: Partial<Quota> | undefined
-  /** Runs that go on. @default { total: 1000, perTenant: 500, perUser: 100 } */
+  /** Active runs. @default { total: 1000, perTenant: 500, perUser: 100 } */
   readonly runs?: Partial<Quota> | undefined
   /** Open streams. @default { total: 5000, perTenant: 2500, perUser: 200 } */
   readonly streams?: Partial<Quota> | undefined
-  /** Inputs that wait for their session with `onBusy: 'queue'`; for one session at most 16. @default { total: 1000, perTenant: 500, perUser: 50 } */
+  /** Inputs queued with `onBusy: 'queue'`. Each session queues at most 16. @default { total: 1000, perTenant: 500, perUser: 50 } */
   readonly queued?: Partial<Quota> | undefined
-  /** Sessions of MCP with elicitation: the idlest one of the heaviest user is closed for a new one. @default { total: 1000, perTenant: 500, perUser: 50 } */
+  /**
+   * MCP sessions with elicitation. A new one closes the idlest session of the heaviest user. @default { total: 1000, perTenant: 500,
+   * perUser: 50 }
+   */
   readonly mcpSessions?: Partial<Quota> | undefined
-  /** Messages to one running run. */
+  /** Messages to one active run. */
   readonly steers?: Partial<SteerLimit> | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Counts in the text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/ */
+/** Counters in the text format of Prometheus: https://prometheus.io/docs/instrumenting/exposition_formats/ */
 export class Metrics {
   readonly #requests = new Map<string, number>()
   readonly #runs = new Map<string, number>()
@@ -14,7 +14,7 @@ export class Metrics {
     count(this.#runs, `{status="${status}"}`)
   }
 
-  /** @param activeRuns runs that go on */
+  /** @param activeRuns number of active runs */
   text(activeRuns: number): string {
     const requests = [...this.#requests.values()].reduce((sum, count) => sum + count, 0)
     return [

@@ -15,20 +15,20 @@ import {
 import type { Durable } from '@allium/durable'
 import { checkLimits, type ServerLimits } from './limits.ts'
 
-/** An agent as a server needs it. */
+/** An agent as the server uses it. */
 export interface ServedAgent {
   readonly name: string
   readonly formerNames: readonly string[]
   readonly sessionGroup?: string | undefined
   readonly sessionNames: readonly string[]
-  /** The store that it was made with, where it was. */
+  /** The store that the agent was created with. */
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   showing(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
   inspect(): {
     layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[]
-    /** Who may approve calls: only the owner of a session, or whom the agent's rule lets. @default 'rule' */
+    /** Whether only the owner of a session may approve calls, or also the principals that the agent's rule accepts. @default 'rule' */
     approvers?: 'owner' | 'rule'
   }
   dispose(options?: { timeout?: number }): Promise<void>
@@ -36,27 +36,33 @@ export interface ServedAgent {
 
 export interface ServerOptions {
   /**
-   * Who asks, by the request's headers. Nothing, null or a throw is 401, and so is somebody whose sessions would be nobody's: a
-   * principal needs a `userId` or `user`, unless the agent has `owner`. To read the body, read that of `request.clone()`.
+   * Returns the principal of a request. The server answers 401 if it throws or returns anything but an object. It also answers 401 for a
+   * principal without `userId` or `user`, unless the agent has `owner`. To read the body, read that of `request.clone()`.
    */
   principal(request: Request): unknown
   /**
-   * Where sessions are kept: the store of the agent's `memory.persist`. An agent without such a layer gets one.
-   * @default those of the agent's `store`, else one in this process
+   * The session store, the same as in the agent's `memory.persist`. An agent without such a layer gets one.
+   * @default the sessions of the agent's `store`, else a store in this process
    */
   sessions?: SessionStore | undefined
-  /** Where the events of runs are kept for their readers. @default those of the agent's `store`, else in this process, until an hour after the run */
+  /**
+   * The event log, from which readers receive the events of runs. @default the events of the agent's `store`, else a log in this process
+   * that keeps events until an hour after the run
+   */
   events?: EventLog | undefined
   /**
-   * Runs that outlive their process: what `durable(agent, { store })` of `@allium/durable` gives, one for each agent that has them. Sessions
-   * and events are those of its store. @default a run whose process is lost is kept as interrupted
+   * Durable runs: the results of `durable(agent, { store })` of `@allium/durable`, one for each agent that has them. The server then uses
+   * the sessions and events of that store. @default a run whose process is lost is stored as interrupted
    */
   durable?: Durable | readonly Durable[] | undefined
-  /** Whether somebody may use an agent, where there are several. Anything but true, and a throw, is no. @default everybody may */
+  /**
+   * Whether a principal may use an agent, if there are several. A throw, or any result but true, denies it. @default every principal may
+   */
   mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
   /**
-   * Whether somebody may read a session of another owner of their tenant: those routes take `?owner=`. It opens list, messages and usage,
-   * never what runs, decides or deletes. Anything but true, and a throw, is no. @default nobody but the owner
+   * Whether a principal may read a session of another owner of their tenant. The routes for reading then take `?owner=`. It allows the
+   * list, messages, files, usage and state of a session, never to run, decide or delete. A throw, or any result but true, denies it.
+   * @default only the owner may
    */
   mayRead?:
     | ((
@@ -65,67 +71,74 @@ export interface ServerOptions {
       ) => boolean | Promise<boolean>)
     | undefined
   /**
-   * The owner of a session as they are now, or nothing: a call that somebody else decides, whom the agent's `approvals.mayDecide` lets,
-   * runs as its session's owner. @default only owners decide
+   * Returns the current principal of a session's owner, or nothing. If an approver other than the owner decides a call, as the agent's
+   * `approvals.mayDecide` allows, the call runs as the owner. @default only owners decide
    */
   resolvePrincipal?: ((session: { readonly tenant: string; readonly owner: string }) => unknown) | undefined
-  /** Serves pages of the AI SDK, at `/chat`: the version that they have. @default not at all */
+  /** Serves AI SDK clients at `/chat`. The value is the major version of the AI SDK. @default off */
   uiStream?: 6 | 7 | undefined
-  /** Serves clients of OpenAI's API, below `/v1`. @default false */
+  /** Serves clients of OpenAI's API under `/v1`. @default false */
   openai?: boolean | undefined
   /**
-   * Encrypts the cursors of lists, and seals the calls that are handed back to clients of OpenAI's API that send their history. At least
-   * 16 characters, random, the same in all processes.
-   * @default none: a cursor is good in the process that made it, and such tools of clients are refused
+   * Encrypts the cursors of lists. Also seals the calls of client tools for clients of OpenAI's API that send their own history. At
+   * least 16 random characters, the same in all processes.
+   * @default none: a cursor is valid in the process that made it, and client tools of such clients are rejected
    */
   secret?: string | undefined
-  /** Serves clients of AG-UI, at `/agui`. @default false */
+  /** Serves AG-UI clients at `/agui`. @default false */
   agui?: boolean | undefined
   /**
-   * Serves agents as tools of MCP, at `/mcp`; needs `@modelcontextprotocol/sdk`. With `elicitation` who has called the tool is
-   * asked about calls that wait, where their client can. Without `hosts` it serves loopback names alone. @default false
+   * Serves agents as MCP tools at `/mcp`; needs `@modelcontextprotocol/sdk`. With `elicitation` the server asks the caller of a tool to
+   * decide its pending calls, if their client supports that. Without `hosts` it serves only loopback names. @default false
    */
   mcp?: boolean | { readonly elicitation?: boolean | undefined } | undefined
   /**
-   * What becomes of an input while its session runs another one: it is refused with 409; said to the run that goes on, whose stream it
-   * gets from where it was heard, or a turn of its own where that had its answer before; or it waits, 16 at most, first come first served.
+   * What happens to an input while its session is running another one. `'reject'` answers 409. `'steer'` sends it to the active run, and
+   * the caller gets that run's stream from the delivery on; if that run already had its answer, the input becomes a new turn. `'queue'`
+   * queues it: at most 16 per session, first come, first served.
    * @default 'reject'
    */
   onBusy?: 'reject' | 'steer' | 'queue' | undefined
   /**
-   * The keys of a session's state that who may read the session may read, as its last run left them, such as what a page shows. State is
-   * what layers keep, secrets among it. @default none
+   * The keys of session state that readers of the session may read, as the last run left them, for example values that a page shows.
+   * State is written by layers and can contain secrets. @default none
    */
   state?: readonly string[] | undefined
-  /** What happens to a run whose last reader has left. It goes on, for a reader who comes back, or is aborted. @default 'continue' */
+  /**
+   * Whether a run continues or is aborted when its last reader disconnects. Readers can come back to a run that continues. @default
+   * 'continue'
+   */
   onDisconnect?: 'continue' | 'abort' | undefined
   /** Milliseconds that `'abort'` waits for a reader to come back. @default 0 */
   abortAfter?: number | undefined
-  /** Milliseconds after which the headers of a stream go out though nothing came yet; until then a refusal has its status. @default 1000 */
+  /**
+   * Milliseconds after which the headers of a stream are sent even without an event. Until then, a rejected run gets its HTTP status.
+   * @default 1000
+   */
   headersAfter?: number | undefined
-  /** Milliseconds between two signs of life in a silent stream. @default 15_000 */
+  /** Milliseconds between two heartbeats in a stream without events. @default 15_000 */
   heartbeat?: number | undefined
-  /** Bytes that the body of a request may have. @default 1_048_576 */
+  /** Largest request body in bytes. @default 1_048_576 */
   maxBody?: number | undefined
-  /** How much one process holds at once, with fair shares for tenants and users. @default see {@link ServerLimits} */
+  /** Limits of one process, with fair shares for tenants and users. @default see {@link ServerLimits} */
   limits?: ServerLimits | undefined
-  /** Origins of other sites whose pages may ask, such as `https://app.acme.com`. @default none: only pages of this host */
+  /** Origins of other sites whose pages may send requests, such as `https://app.acme.com`. @default none: only pages of this host */
   origins?: readonly string[] | undefined
-  /** The hosts that are served, with port, such as `api.acme.com`. @default all */
+  /** The hosts to serve, with port, such as `api.acme.com`. @default all */
   hosts?: readonly string[] | undefined
-  /** Whether `x-forwarded-host` tells the host: only behind a proxy that sets it. @default false */
+  /** Whether to read the host from `x-forwarded-host`. Use it only behind a proxy that sets the header. @default false */
   trustProxy?: boolean | undefined
-  /** The path under which all routes stand, such as `/api/ai`. @default '/' */
+  /** The path prefix of all routes, such as `/api/ai`. @default '/' */
   base?: string | undefined
-  /** Opens `/metrics` to who sends the token as a bearer. @default closed */
+  /** Serves `/metrics` to clients that send the token as a bearer token. @default closed */
   metrics?: { readonly token: string } | undefined
-  /** Gets a line for each fault: a code and the request's id, never what was said. @default the console */
+  /** Receives a line for each fault: a code and the request's id, never the content of messages. @default the console */
   logger?: Logger | undefined
-  /** @default the machine's */
+  /** @default the system clock */
   clock?: Clock | undefined
 }
 
-/** What each option must be. */
+/** Returns whether the value of an option is valid. */
 const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   principal: isFunction,
   sessions: isObject,
@@ -188,7 +201,7 @@ const missingPrincipal =
   'A server needs to know who asks. Give `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
 
 function isDurable(value: unknown): boolean {
-  // That of an engine keeps no sessions and events that a server could read.
+  // Durable runs of an engine have no sessions and events that a server could read.
   const isDurableRuns = (candidate: unknown) =>
     isObject(candidate) && isFunction((candidate as Durable).start) && isObject((candidate as Durable).events)
   return [value].flat().every(isDurableRuns)

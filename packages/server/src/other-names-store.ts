@@ -1,10 +1,10 @@
 import type { SessionKey, SessionStore } from '@allium/core'
 
 /**
- * The store as the routes use it: a session that is kept under another name of its agents is moved before it is read, and listed
- * before that.
+ * Returns the store as the routes use it. A session that is stored under another name of its agents is moved before it is read. Lists
+ * include it before it is moved.
  *
- * @param names for each name under which sessions are kept, the other ones
+ * @param names for each name under which sessions are stored, the other names
  */
 export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, readonly string[]>): SessionStore {
   const otherNamesOf = (agent: string) => names.get(agent) ?? []

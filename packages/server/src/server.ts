@@ -19,27 +19,27 @@ import { checkDrainOptions, checkServerOptions, type ServedAgent, type ServerOpt
 import { imageBody } from './request/body.ts'
 import { authenticate, type Ctx, type Env, mayUse } from './request/caller.ts'
 
-/** A server without a socket: a handler of requests as the web has them. */
+/** A server without a socket: a handler of web-standard requests. */
 export interface Server {
-  /** Answers a request, and never rejects. */
+  /** Answers a request. Never rejects. */
   fetch(request: Request): Promise<Response>
   /**
-   * Takes no new runs, waits for those that go on, and stops what is left: it is kept as interrupted.
+   * Takes no new runs, waits for active runs, and aborts those that are left. They are stored as interrupted.
    *
    * @param options.timeout milliseconds @default 30_000
    */
   drain(options?: { timeout?: number }): Promise<void>
   /** The largest request body that any route accepts, in bytes. */
   readonly maxBody: number
-  /** The hosts that it serves, where it was given them. */
+  /** The option `hosts`. */
   readonly hosts: readonly string[] | undefined
 }
 
 /**
- * Serves an agent, or several by name, over HTTP: their runs as streams or whole, sessions, decisions.
+ * Serves one or several agents over HTTP: their runs, as streams or complete answers, their sessions and decisions.
  *
- * Mount it where requests of the web are taken, or with `serve()` of `@allium/server/node`. Nobody is let in whom
- * `principal` does not name, and under their key nobody else's session is found.
+ * Mount it in any framework with web-standard requests, or use `serve()` of `@allium/server/node`. It rejects requests for which
+ * `principal` returns no principal. A principal finds only sessions under their own key.
  *
  * @throws AlliumError `server.options`
  * @example
@@ -58,7 +58,7 @@ export function server(
   const app = createApp(host)
   app.catch(() => {})
   return {
-    // What is no Error passes by hono's own handler.
+    // Hono's error handler does not receive thrown values that are not an Error.
     fetch: async (request) =>
       app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host)),
     hosts: options.hosts,
@@ -84,9 +84,9 @@ function namedAgents({ agents, ...options }: ServerOptions & { agents?: Readonly
 }
 
 /**
- * The router. The code of a protocol is loaded where its option is on.
+ * Creates the router. The code of a protocol is loaded only if its option is on.
  *
- * @param served gets each route that is served
+ * @param served receives each route that is served
  */
 export async function createApp(host: Host, served: ServedRoute[] = []): Promise<Hono<Env>> {
   const protocols = await protocolsOf(host)
@@ -138,14 +138,14 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
   return app
 }
 
-/** Hono answers `HEAD` by the handler of `GET`, and forgets its body: what holds a reader lets it go. */
+/** Hono answers `HEAD` with the handler of `GET` and drops the body. Cancelling the body lets its reader go. */
 async function discardBody(c: Ctx): Promise<void> {
   if (c.req.method !== 'HEAD' || c.res.body === null) return
   await c.res.body.cancel()
   c.res = new Response(null, c.res)
 }
 
-/** Adds the routes of a protocol: for each agent, or for all of them. */
+/** The routes of a protocol, for each agent or for all of them. */
 interface ProtocolRoutes {
   perAgent?(serve: Serve): void
   shared?(serve: Serve): void

@@ -1,34 +1,34 @@
 import type { CustomEvent, LayerEvent, LoggedEvent, PendingCall, StreamEvent } from '@allium/core'
 
-/** The run has failed; what a client may know of it. */
+/** The run failed. Has the parts of the error that a client may see. */
 export interface RunError {
   type: 'run:error'
   code: string
   message: string
-  /** As an answer over HTTP has it. */
+  /** The HTTP status. */
   status?: number
-  /** Milliseconds after which it is worth another try. */
+  /** Milliseconds after which a retry makes sense. */
   retryAfter?: number
 }
 
-/** An event of a run's stream as it stands in a log. */
+/** An event of a run's stream as it is logged. */
 export type RunEvent = StreamEvent | RunError | CustomEvent
 
-/** An event of a run in the log. Tokens and true values stand apart: they are for who may decide. */
+/** A logged event of a run. Tokens and unredacted values are in `pending`, because only approvers may see them. */
 export interface Entry {
   event: RunEvent
   pending?: readonly PendingCall[]
-  /** Where the run begins with decisions: the calls that they are about. */
+  /** The decided calls, if the run begins with decisions. */
   decided?: readonly string[]
-  /** Where the run begins with an idempotency key: the digest of its request, which a repeated request must have too. */
+  /** The digest of the request, if the run begins with an idempotency key. A repeated request must have the same digest. */
   asked?: string
-  /** The call that begins here is one that the client runs. */
+  /** The client runs the call that begins here. */
   client?: true
 }
 
-/** What is known of a run beside its events. */
+/** The facts about a run that its events do not have. */
 export interface EntryContext {
-  /** The names of the tools that the client runs. */
+  /** Names of the tools that the client runs. */
   readonly clientTools: ReadonlySet<string> | undefined
   readonly decided: readonly string[] | undefined
 }
@@ -47,7 +47,7 @@ export function toEntry({ event }: LoggedEvent): Entry {
   return event as Entry
 }
 
-/** The event for somebody who may decide about the calls that wait. */
+/** Returns the event for a reader who may approve the pending calls. */
 export function openedEvent({ event, pending }: Entry): RunEvent {
   return pending === undefined ? event : ({ ...event, pending } as RunEvent)
 }

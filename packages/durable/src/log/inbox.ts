@@ -3,15 +3,15 @@ import type { Entry, RunEvent } from './entry.ts'
 
 type SteerSignal = Exclude<RunSignal, { readonly stop: true }>
 
-/** Messages to a run that goes on, from whichever process: of each the stream tells once what became of it. */
+/** Steering messages to a running run, from any process. The stream reports once per message whether it was delivered or returned. */
 export class Inbox {
   readonly #run: RunKey
   readonly #push: (entry: Entry) => void
-  /** The messages of which the stream has told. */
+  /** Messages whose outcome the stream has reported. */
   readonly #settled = new Set<string>()
   #stepIndex = 0
 
-  /** @param push takes what the run itself does not tell */
+  /** @param push receives events that the run does not emit itself */
   constructor(run: RunKey, push: (entry: Entry) => void) {
     this.#run = run
     this.#push = push
@@ -25,7 +25,7 @@ export class Inbox {
     }
   }
 
-  /** The run tells of most messages itself. */
+  /** Tracks the run's own events: it reports most messages itself. */
   sees(event: RunEvent): void {
     if ('path' in event) return
     if (event.type === 'step:start') this.#stepIndex = (event as { stepIndex: number }).stepIndex

@@ -6,7 +6,7 @@ interface LogWriterOptions {
   by?: Writer
 }
 
-/** Writes the events of one run into the log, as many at once as have come. */
+/** Writes the events of one run to the log, in batches. */
 export class LogWriter {
   readonly #log: EventLog
   readonly #run: RunKey
@@ -15,15 +15,15 @@ export class LogWriter {
   readonly #by: Writer | undefined
   #buffer: Entry[] = []
   #isScheduled = false
-  /** When it writes again, by `performance.now()`. */
+  /** When the next write may happen, by `performance.now()`. */
   #nextWriteAt = 0
   #writing: Promise<void> | undefined
   #failure: { error: unknown } | undefined
 
   /**
-   * @param epoch that of who runs it: nobody writes behind one that has a newer
-   * @param options.onFenced is called once the log takes no more events from here, because the run was deleted or taken over
-   * @param options.by for whom the run is, and since when
+   * @param epoch the epoch of this writer; the log rejects writes with an older epoch than the newest one
+   * @param options.onFenced called once the log rejects further events because the run was deleted or taken over
+   * @param options.by the owner of the run, and when it started
    */
   constructor(log: EventLog, run: RunKey, epoch: number, { onFenced = () => {}, by }: LogWriterOptions = {}) {
     this.#log = log
@@ -33,21 +33,21 @@ export class LogWriter {
     this.#by = by
   }
 
-  /** Opens the run in the log, so that it can be read, and asked to stop. */
+  /** Opens the run in the log, so that it can be read and stopped. */
   open(): Promise<unknown> {
     return this.#log.append(this.#run, this.#epoch, [], this.#by && { by: this.#by })
   }
 
-  /** What comes in one turn of the event loop, or soon behind what was written, is written as one: its readers are woken once. */
+  /** Buffers an event. Events of one tick of the event loop, or soon after the last write, are written together, so readers wake once. */
   push(entry: Entry): void {
-    // Behind a gap nothing is written.
+    // After a failed write nothing is written, so that the log has no gap.
     if (this.#failure !== undefined) return
     this.#buffer.push(entry)
     if (this.#buffer.length >= maxBuffered) this.#flush()
     else this.#schedule()
   }
 
-  /** What nobody has heard is given back first; then it ends. @throws what the log has thrown */
+  /** Returns undelivered messages, then ends the run in the log. @throws the log's error */
   async end(giveBack: (id: string) => void): Promise<void> {
     for (;;) {
       while (this.#buffer.length > 0 || this.#writing !== undefined) {
@@ -87,7 +87,7 @@ export class LogWriter {
     if (this.#failure === undefined) this.#schedule()
   }
 
-  /** What cannot be kept, as a function in an event of a layer, is left out. */
+  /** Skips events that cannot be stored, such as a layer's event that contains a function. */
   async #append(entries: Entry[]): Promise<void> {
     try {
       await this.#log.append(this.#run, this.#epoch, entries, { mustExist: true })
@@ -98,11 +98,11 @@ export class LogWriter {
   }
 }
 
-/** Events that wait at most. */
+/** Number of buffered events that triggers a write. */
 const maxBuffered = 64
-/** Milliseconds between two writes: nobody sees them, and a turn of quick steps writes a quarter as often. */
+/** Milliseconds between two writes. Readers do not notice the delay, and a turn of quick steps writes a quarter as often. */
 const writeInterval = 5
 
-/** Behind what has come in this turn of the event loop. */
+/** Runs a function after the events of this tick of the event loop have arrived. */
 const defer: (fn: () => void) => unknown =
   (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate ?? ((fn) => setTimeout(fn, 0))

@@ -1,7 +1,7 @@
 import type { EventLog, RunKey } from '@allium/core'
 import { type Entry, toEntry } from './entry.ts'
 
-/** What the log has of a run so far. */
+/** Returns the entries that the log has of a run so far. */
 export async function readLog(log: EventLog, run: RunKey): Promise<Entry[]> {
   const latest = await log.latest(run.key)
   if (latest === undefined || latest.turnId !== run.turnId || latest.seq === 0) return []

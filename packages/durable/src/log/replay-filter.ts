@@ -11,33 +11,33 @@ interface EventFields {
   readonly delta?: string
 }
 
-/** What the readers of one model call were shown. */
+/** How much of one model call its readers have received. */
 interface CallProgress {
-  /** Something of an answer. */
+  /** They have a part of an answer. */
   hasOutput: boolean
-  /** All of it. */
+  /** They have the whole answer. */
   isComplete: boolean
 }
 
 /**
- * What a run that is taken over tells again, and its readers know: that is passed over. A model call of which they know a part
- * begins anew, behind a `model:reset`.
+ * Drops events that a taken-over run emits again and its readers already have. A model call that they have in part starts again after
+ * a `model:reset`.
  */
 export class ReplayFilter {
   readonly #logged = new Map<string, number>()
   readonly #calls = new Map<string, CallProgress>()
   readonly #resetCalls = new Set<string>()
   #step = 0
-  /** The text of the last step, as it was shown. */
+  /** Text of the last step, as displayed. */
   #text = ''
 
-  /** @param entries what the log has */
+  /** @param entries the logged entries */
   constructor(entries: readonly Entry[]) {
     for (const { event } of entries) this.#record(event as EventFields)
     this.#step = 0
   }
 
-  /** What of an event is news, if anything. */
+  /** Returns the entries to emit for an event: none if readers have it. */
   filter(entry: Entry): Entry[] {
     const event = entry.event as EventFields
     const callKey = this.#callKeyOf(event)
@@ -50,7 +50,7 @@ export class ReplayFilter {
     return []
   }
 
-  /** What is missing of the answer of a run that had ended. */
+  /** Returns the missing part of the answer of an ended run. */
   missingText(answer: string): Entry[] {
     if (answer === this.#text || answer === '') return []
     const delta: Entry = { event: { type: 'text-delta', delta: answer.slice(this.#text.length) } }
@@ -82,14 +82,14 @@ export class ReplayFilter {
       if (event.path === undefined) this.#text = ''
     }
     if (event.type === 'step:start' && event.path === undefined) this.#text = ''
-    // What comes behind a model call tells that it was whole.
+    // An event after a model call shows that its answer was complete.
     if (event.type === 'tool:start' || event.type === 'step:end')
       this.#calls.set(callKey, { hasOutput: true, isComplete: true })
     const key = keyOf(event)
     this.#logged.set(key, (this.#logged.get(key) ?? 0) + 1)
   }
 
-  /** The model call that an event belongs to: chunks of the run's own tell no step. */
+  /** Returns the key of an event's model call. Chunks of the run itself have no step index. */
   #callKeyOf({ type, path, turnId, stepIndex }: EventFields): string {
     if (path === undefined && stepIndex !== undefined && type === 'step:start') this.#step = stepIndex
     if (path === undefined) return String(this.#step)
@@ -126,7 +126,7 @@ const turnEventTypes: ReadonlySet<string> = new Set([
   'model:warning',
 ])
 
-/** What names an event: those of a layer are all that they say. */
+/** Returns the identity of an event. A layer's event is identified by all its fields. */
 function keyOf(event: EventFields): string {
   const { type, path, turnId, stepIndex, callId, id } = event
   return JSON.stringify(turnEventTypes.has(type) ? [type, path, turnId, stepIndex, callId, id] : event)

@@ -5,7 +5,7 @@ import { answerSchema } from './run-input.ts'
 
 type AguiEvent = { type: string; [field: string]: unknown }
 
-/** A run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Sub-agents and layers stay out. */
+/** Writes a run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Leaves out sub-agents and layers. */
 export function aguiFrames(ids: { threadId: string; runId: string }): FrameWriter {
   const writer = new Writer(ids)
   return {
@@ -23,7 +23,7 @@ export function aguiFrames(ids: { threadId: string; runId: string }): FrameWrite
 class Writer {
   done = false
   readonly #ids: { threadId: string; runId: string }
-  /** The text or reasoning that goes on. */
+  /** The open text or reasoning message. */
   #open: { kind: 'TEXT' | 'REASONING'; messageId: string } | undefined
   #hasNoText = true
   #turnId = ''
@@ -120,12 +120,12 @@ class Writer {
 
 function outcomeOf(status: string, pending: readonly PendingCall[]): object {
   if (status === 'aborted') return { type: 'cancelled' }
-  // Calls of the client's own tools are for it to run: no person is asked.
+  // The client runs calls of its own tools without asking a person.
   const approvals = pending.filter(({ client }) => client !== true)
   return approvals.length > 0 ? { type: 'interrupt', interrupts: approvals.map(interruptOf) } : { type: 'success' }
 }
 
-/** What is to run stands in its metadata: what the model asked for may be less than that. */
+/** Returns a pending call as an interrupt. Its metadata has the arguments that will run, which may differ from those of the model. */
 function interruptOf(call: PendingCall): object {
   const { callId, token, name, args, request, expiresAt, path } = call
   return {

@@ -23,7 +23,7 @@ const run = route({
   ignoresUnknown: true,
 })
 
-/** The route that `HttpAgent` of AG-UI asks; its thread is a session of who asks. */
+/** Adds the route for `HttpAgent` of AG-UI. Its thread is a session of the caller. */
 export function aguiRoutes(serve: Serve, host: Host): void {
   serve(run, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))

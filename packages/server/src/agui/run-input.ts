@@ -6,7 +6,7 @@ import { id, sessionId, token } from '../request/fields.ts'
 import { anyObject, anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation } from '../request/value-location.ts'
 
-/** What a client of AG-UI asks: its newest message, or the results of its tools. */
+/** The request of an AG-UI client: its newest message, or the results of its tools. */
 export type AguiRequest =
   | { readonly input: Input; readonly results?: undefined }
   | { readonly results: readonly ToolResult[]; readonly input?: undefined }
@@ -25,7 +25,7 @@ const source = variants('type', {
   data: openObject({ type: oneOf('data'), value: base64, mimeType: mediaType }),
 })
 
-/** Images, audio, video and documents come alike. */
+/** Images, audio, video and documents have the same format. */
 const filePartOf = (type: string): Schema<ContentPart> =>
   mapped(openObject({ type: oneOf(type), source }), ({ source: { value: data, mimeType: mediaType } }) =>
     type === 'image' ? { type, data, mediaType } : filePart({ data, mediaType }),
@@ -62,7 +62,7 @@ const tool: Schema<ToolDef> = mapped(
     clientTool.parse({ name, description, jsonSchema }, location),
 )
 
-/** What answers an interrupt. */
+/** The response to an interrupt. */
 const answer = openObject({
   approved: flag(),
   reason: nullable(text({ max: 10_000 })),
@@ -94,7 +94,7 @@ export const runInput = openObject({
   resume: nullable(list(resumeEntry, { max: 1000 })),
 })
 
-/** What the newest messages say. */
+/** Returns the request in the newest messages. */
 export function requestIn({ all, location }: Messages): AguiRequest {
   const roles = all.map((message, index) => anyMessage.parse(message, childLocation(location, index)).role)
   const index = all.length - 1
@@ -110,7 +110,7 @@ export function requestIn({ all, location }: Messages): AguiRequest {
   }
 }
 
-/** What a tool of the client has given; what went wrong with it is its result, too. */
+/** Returns the result of a client tool. An error of the tool is a result too. */
 function toToolResult(message: unknown, location: ValueLocation): ToolResult {
   const { toolCallId, content: toolContent, error } = toolMessage.parse(message, location)
   const resultText = error === undefined || error === '' ? toolContent : error
@@ -118,9 +118,9 @@ function toToolResult(message: unknown, location: ValueLocation): ToolResult {
   throw rejection(location, 'is the result of a tool without a text as its `content`.')
 }
 
-/** Decisions as JSON Schema, for clients that ask a person. A provider that runs the call takes no other arguments. */
+/** Returns the JSON Schema of a decision, for clients that ask a person. A call that a provider runs accepts no other arguments. */
 export function answerSchema({ provider, token }: Pick<PendingCall, 'provider' | 'token'>): object {
-  // Who gets no token may not approve the call, but may deny it.
+  // A reader without a token may not approve the call, but may deny it.
   const approved = token === undefined ? { const: false } : { type: 'boolean' }
   const properties = { approved, reason: { type: 'string' } }
   const edits = provider === undefined && token !== undefined && { editedArgs: { type: 'object' } }
@@ -128,9 +128,9 @@ export function answerSchema({ provider, token }: Pick<PendingCall, 'provider' |
 }
 
 /**
- * The decisions by call id. An interrupt has the token of its call as its id.
+ * Returns the decisions by call id. The id of an interrupt is the token of its call.
  *
- * @param notFoundError why none of the calls that wait is that of an interrupt
+ * @param notFoundError returns the error for an interrupt that matches no pending call
  */
 export async function decisionsOf(
   resume: readonly ResumeEntry[],

@@ -5,38 +5,38 @@ import { checkOptionNames, json, pathSegment, type Transport } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'
 
 interface CommonOptions {
-  /** Where the server is, with its `base`: `https://api.acme.com/ai`. */
+  /** The URL of the server, with its `base`: `https://api.acme.com/ai`. */
   url: string
-  /** Tells who asks; called for each request. @default none */
+  /** Returns headers that authenticate the user; called for each request. @default none */
   headers?: (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>) | undefined
-  /** @default the global one */
+  /** @default the global `fetch` */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** How often a connection is tried that brings nothing. @default 5 */
+  /** Most attempts in a row to connect without receiving anything. @default 5 */
   attempts?: number | undefined
-  /** Waits before another attempt, counted from 1. @default 250 ms, then twice as long each time, with some chance */
+  /** Waits before another attempt, counted from 1. @default 250 ms, doubled each time up to 5 seconds, with jitter */
   wait?: ((attempt: number) => Promise<void>) | undefined
 }
 
-/** Of a server with several agents, `agent` names the one that is asked. */
+/** With several agents, `agent` is the name of the one to use. */
 export type ClientOptions<A> = A extends ServedAgent
   ? CommonOptions & { agent?: undefined }
   : CommonOptions & { agent: keyof A & string }
 
-/** The state of an agent's sessions; of several agents that of any. */
+/** The state of an agent's sessions; of several agents, the union. */
 export type StateOf<A> = A extends { session(options?: never): Session<infer S, never> }
   ? S
   : A extends Readonly<Record<string, ServedAgent>>
     ? { [Name in keyof A]: StateOf<A[Name]> }[keyof A]
     : never
 
-/** What is told of the calls of an agent's tools; of several agents of any. */
+/** The types of the calls of an agent's tools; of several agents, the union. */
 export type CallTypesOf<A> = A extends { session(options?: never): Session<infer _S, never, infer K> }
   ? K
   : A extends Readonly<Record<string, ServedAgent>>
     ? { [Name in keyof A]: CallTypesOf<A[Name]> }[keyof A]
     : never
 
-/** A page; with `cursor` there is more. */
+/** A page of a list. If it has a `cursor`, there are more. */
 export interface Page<Item> {
   readonly items: readonly Item[]
   readonly cursor: string | undefined
@@ -50,23 +50,26 @@ export interface SessionListItem {
   readonly updatedAt: number
 }
 
-/** An agent behind a server. */
+/** The client of an agent. */
 export interface AgentClient<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
-  /** A session of who asks; a run begins it. @param id @default a new one @throws ClientError `session.invalid_id` for `.`, `..`, '' and ids over 256 characters */
+  /**
+   * Returns a session of the user; its first run creates it. @param id @default a new id @throws ClientError `session.invalid_id` for `.`,
+   * `..`, '' and ids over 256 characters
+   */
   session(id?: string): ClientSession<K, S>
-  /** Those of who asks, changed last first. */
+  /** Lists the user's sessions, the last changed first. */
   list(page?: { limit?: number; cursor?: string }): Promise<Page<SessionListItem>>
-  /** The calls that wait for a decision of who asks. A page may be short, and more may follow where it has a cursor. */
+  /** Lists the calls that the user may decide. A page may be short even if more follow: check its cursor. */
   approvals(page?: { limit?: number; cursor?: string }): Promise<Page<PendingApproval<K>>>
   /**
-   * Decides a call of `approvals()`, in a session of one's own or of another owner: the run goes on as that owner's.
+   * Decides a call of `approvals()`, in a session of the user or of another owner. The run continues as that session's owner.
    *
    * @throws ClientError `approval.unknown`, `approval.used`, `approval.expired`, `approval.invalid`
    */
   decide(call: { readonly token?: string }, decision: Decision): Promise<DecisionResult>
 }
 
-/** A call that waits, and whose session it is in. */
+/** A pending call, with its session. */
 export type PendingApproval<K extends CallTypes = CallTypes> = PendingCall<K> & {
   readonly sessionId: string
   readonly owner: string
@@ -78,11 +81,11 @@ export interface DecisionResult {
 }
 
 /**
- * A client of `server(agent)`, for pages and other processes. Runs outlive connections: a reader who loses one goes on behind
- * the last event that came.
+ * Creates a client of `server(agent)`, for pages and other processes. Runs outlive connections: after a lost connection the client
+ * resumes after the last event that it received.
  *
- * `typeof agent` tells whether it is one or several by name, and types the state of sessions; tools made with `defineTool` type the
- * arguments of calls in events and approvals.
+ * The type parameter is `typeof agent`, or the type of an object with several agents by name. It types the state of sessions. Tools made
+ * with `defineTool` type the arguments of calls in events and approvals.
  *
  * @example
  * const client = createClient<typeof agent>({ url, headers: () => ({ authorization }) })

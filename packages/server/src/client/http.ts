@@ -1,4 +1,4 @@
-/** How the client reaches its server. */
+/** The connection of a client to its server. */
 export interface Transport {
   readonly url: string
   readonly headers: () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
@@ -8,15 +8,15 @@ export interface Transport {
   readonly wait: (attempt: number) => Promise<void>
 }
 
-/** What the server has refused, or could not do: `code` is one of the table of error codes. */
+/** An error that the server returned or the client detected. `code` is one of the table of error codes. */
 export class ClientError extends Error {
   override readonly name = 'ClientError'
   readonly code: string
-  /** As HTTP has it, in a stream too; undefined where no answer came. */
+  /** The HTTP status, also for an error in a stream; undefined without a response. */
   readonly status: number | undefined
-  /** Names the line in the server's log. */
+  /** Identifies the line in the server's log. */
   readonly requestId: string | undefined
-  /** Milliseconds after which it is worth another try. */
+  /** Milliseconds after which a retry makes sense. */
   readonly retryAfter: number | undefined
 
   constructor(message: string, details: { code: string; status?: number; requestId?: string; retryAfter?: number }) {
@@ -29,9 +29,9 @@ export class ClientError extends Error {
 }
 
 /**
- * Returns a name as a part of a path. `.`, `..` and an empty name are no parts: a URL with one is that of another path.
+ * Returns a name as a path segment. Rejects `.`, `..` and an empty name, because a URL with one of them names another path.
  *
- * @throws ClientError `session.invalid_id` for them, and for what no server takes
+ * @throws ClientError `session.invalid_id` for these, and for names that no server accepts
  */
 export function pathSegment(name: string, subject: string): string {
   const isSegment = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
@@ -42,7 +42,7 @@ export function pathSegment(name: string, subject: string): string {
   )
 }
 
-/** Throws when options have a key that they do not know: small, since pages load it. @throws ClientError `options.invalid` */
+/** Throws for unknown options. Kept small, because pages load it. @throws ClientError `options.invalid` */
 export function checkOptionNames(options: object, allowed: Readonly<Record<string, true>>, subject: string): void {
   for (const name of Object.keys(options))
     if (allowed[name] !== true)
@@ -59,11 +59,11 @@ export interface HttpCall {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
-  /** To ask twice does no more than once: it is asked again where the connection fails. */
+  /** Repeating the request has no further effect, so it is retried if the connection fails. */
   readonly idempotent?: boolean
 }
 
-/** @throws ClientError for an answer that is a refusal; what `fetch` throws where no answer came */
+/** @throws ClientError for an error response; the error of `fetch` if there is no response */
 export async function request(transport: Transport, path: string, call: HttpCall = {}): Promise<Response> {
   const { method = 'GET', idempotent = method === 'GET', signal } = call
   for (let attempt = 1; ; attempt++) {
@@ -76,7 +76,7 @@ export async function request(transport: Transport, path: string, call: HttpCall
   }
 }
 
-/** The same, and all of the answer. */
+/** Sends a request and returns the JSON of the response. */
 export async function json<T>(transport: Transport, path: string, call: HttpCall = {}): Promise<T> {
   const { method = 'GET' } = call
   for (let attempt = 1; ; attempt++) {
@@ -114,7 +114,7 @@ function errorFrom({ status, headers }: Response, text: string): ClientError {
   return new ClientError(message, { code, status, ...(requestId !== undefined && { requestId }), ...retryAfter })
 }
 
-/** A proxy in between may answer with a page. */
+/** Returns an empty object for text that is not JSON, such as the HTML page of a proxy. */
 function parseProblem(text: string): { code?: string; message?: string; requestId?: string } {
   try {
     return JSON.parse(text) as object

@@ -2,10 +2,10 @@ import type { AnyTool } from '@allium/core'
 import { parseJsonAnswer } from '../run/json-answer.ts'
 import { ClientError } from './http.ts'
 
-/** Any Standard Schema that can tell its JSON Schema, as those of zod 4 can. */
+/** Any Standard Schema that can return its JSON Schema, such as those of zod 4. */
 export type OutputSchema = NonNullable<AnyTool['schema']>
 
-/** As the server takes it. @throws ClientError `run.options` for a schema that cannot tell its JSON Schema */
+/** Returns the JSON Schema for the server. @throws ClientError `run.options` if the schema cannot return one */
 export function toJsonSchema(schema: OutputSchema | undefined): unknown {
   if (schema === undefined) return undefined
   const { vendor, jsonSchema } = schema['~standard'] as { vendor: string; jsonSchema?: JsonSchemas }
@@ -16,7 +16,7 @@ export function toJsonSchema(schema: OutputSchema | undefined): unknown {
   })
 }
 
-/** An answer as its schema makes it. @throws ClientError `output.invalid` */
+/** Returns an answer as parsed by its schema. @throws ClientError `output.invalid` */
 export async function outputOf(schema: OutputSchema | undefined, text: string): Promise<unknown> {
   if (schema === undefined) return text
   const { issues, ...validated } = await schema['~standard'].validate(parseJsonAnswer(text))

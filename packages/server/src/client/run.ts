@@ -4,17 +4,17 @@ import type { Answer, ClientEvent, ClientRun } from './events.ts'
 import { ClientError, type HttpCall, request, type Transport } from './http.ts'
 import { type OutputSchema, outputOf } from './output.ts'
 
-/** Where a run is asked for, and where its events are found again. */
+/** The request of a run, and the path of its events. */
 export interface RunCall {
   readonly path: string
   readonly call: HttpCall
-  /** Where a reader who has lost the connection goes on. */
+  /** The path at which a reader resumes after a lost connection. */
   readonly events: string
-  /** What its answer must be. */
+  /** The schema of the answer. */
   readonly output?: OutputSchema | undefined
 }
 
-/** Asks for a run when it is read or awaited; both are one request. */
+/** Requests a run when it is first read or awaited. Both share one request. */
 export function clientRun<K extends CallTypes, O>(transport: Transport, runCall: RunCall): ClientRun<K, O> {
   let read: Events<K, O> | undefined
   const events = () => (read ??= new Events<K, O>(transport, runCall))
@@ -25,7 +25,7 @@ export function clientRun<K extends CallTypes, O>(transport: Transport, runCall:
   }
 }
 
-/** The events of a run, read once and kept for whoever asks. */
+/** The events of a run, read once and kept for all readers. */
 class Events<K extends CallTypes, O> {
   readonly #read: ClientEvent<K>[] = []
   readonly #transport: Transport
@@ -52,7 +52,7 @@ class Events<K extends CallTypes, O> {
     return undefined
   }
 
-  /** @throws ClientError for a run that has failed */
+  /** @throws ClientError if the run failed */
   async answer(): Promise<Answer<K, O>> {
     await this.#completed
     let text = ''
@@ -81,7 +81,7 @@ class Events<K extends CallTypes, O> {
     }
   }
 
-  /** A connection that ends before the run does, or is cut after, is made anew behind the last event that has come. */
+  /** Reconnects after the last received event if the connection ends before the run does, or is cut. */
   async #connect(): Promise<void> {
     const { path, call, events } = this.#runCall
     let last: string | undefined
@@ -115,7 +115,7 @@ class Events<K extends CallTypes, O> {
     return true
   }
 
-  /** The error of a run that has failed follows its end. */
+  /** The error of a failed run follows its end. */
   #hasEnd(): boolean {
     return (this.#read as ClientEvent[]).some((event) => {
       if ('path' in event && event.path !== undefined) return false

@@ -15,45 +15,48 @@ import { checkOptionNames, json, pathSegment, request, type Transport } from './
 import { type OutputSchema, toJsonSchema } from './output.ts'
 import { clientRun } from './run.ts'
 
-/** What a client says: a text, or parts with files as base64. */
+/** The input of a client: a text, or parts with files as base64. */
 export type ClientInput = string | readonly (TextPart | Base64Encoded<ImagePart> | Base64Encoded<FilePart>)[]
 type Base64Encoded<P> = Omit<P, 'data'> & { data: string }
 
 export interface RequestOptions<O extends OutputSchema | undefined = undefined> {
-  /** What the answer must be: any Standard Schema of an object that can tell its JSON Schema, as zod 4 can. Types `output`. @default a text */
+  /**
+   * The schema of the answer: any Standard Schema of an object that can return its JSON Schema, as in zod 4. Types `output`. @default the
+   * answer is text
+   */
   output?: O | undefined
-  /** Who asks again with this key gets the same run. @default one for each run */
+  /** A repeated request with the same key gets the same run. @default a new key for each run */
   idempotencyKey?: string | undefined
-  /** Leaves the run; what becomes of it then is the server's `onDisconnect`. */
+  /** Disconnects from the run. The server's `onDisconnect` defines whether the run continues. */
   signal?: AbortSignal | undefined
 }
 
 export interface RunRequestOptions<O extends OutputSchema | undefined = undefined> extends RequestOptions<O> {
-  /** Tools that run here: their calls wait, and `resume({ [callId]: { result } })` brings what came of them. @default none */
+  /** Tools that run in the client. Their calls are pending until `resume({ [callId]: { result } })` sends their results. @default none */
   clientTools?: readonly ToolDef[] | undefined
 }
 
-/** The history as messages of a page; `running` tells that an answer comes in a stream. */
+/** The history as messages of a page. If `running` is true, the answer of the active run comes in its stream. */
 export interface SessionHistory {
   readonly messages: readonly UiMessage[]
   readonly running: boolean
 }
 
-/** What `observe.usage` has counted; null without that layer. */
+/** The counts of `observe.usage`; null without that layer. */
 export interface SessionUsage {
   readonly tokens: unknown
   readonly cost: unknown
   readonly models: unknown
 }
 
-/** A session of who asks. */
+/** A session of the user. */
 export interface ClientSession<K extends CallTypes = CallTypes, S = Record<string, unknown>> {
   readonly id: string
   run<O extends OutputSchema | undefined = undefined>(
     input: ClientInput,
     options?: RunRequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
-  /** Goes on with decisions about the calls that wait, and results of those that run here, by call id. */
+  /** Resumes with decisions about pending calls and results of client tools, by call id. */
   resume<O extends OutputSchema | undefined = undefined>(
     decisions: Readonly<Record<string, Decision>>,
     options?: RequestOptions<O>,
@@ -67,25 +70,28 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
     reason: string,
     options?: RequestOptions<O>,
   ): ClientRun<K, OutputOf<O>>
-  /** The last run from its beginning, for a page that was reloaded; of a run that is no more it has no event. */
+  /** Follows the last run from its beginning, for a page that was reloaded. Has no events if the run is gone. */
   follow<O extends OutputSchema | undefined = undefined>(
     options?: Omit<RequestOptions<O>, 'idempotencyKey'>,
   ): ClientRun<K, OutputOf<O>>
   /**
-   * Says something to what runs, in whichever process: it is heard before the run's next step. What became of it comes in the
-   * run's stream, as `steer:heard` or `steer:returned` with this id.
+   * Sends a message to the active run, whichever process executes it. It is delivered before the run's next step. The run's stream reports
+   * the outcome, as `steer:heard` or `steer:returned` with this id.
    *
    * @throws ClientError `run.not_running`, `session.not_found`
    */
   steer(message: ClientInput, options?: { id?: string }): Promise<{ id: string }>
-  /** Stops what runs, from whichever process. @throws ClientError `run.not_running`, `session.not_found` */
+  /** Stops the active run, whichever process executes it. @throws ClientError `run.not_running`, `session.not_found` */
   stop(): Promise<void>
-  /** The history so far. Links of files begin with the `url` of the client. */
+  /** Returns the history. URLs of files begin with the `url` of the client. */
   history(): Promise<SessionHistory>
   usage(): Promise<SessionUsage>
-  /** Those keys of the session's state that the server's option `state` opens, as the last run left them. @throws ClientError `session.not_found` */
+  /**
+   * Returns the keys of session state that the server's option `state` allows, as the last run left them. @throws ClientError
+   * `session.not_found`
+   */
   state(): Promise<Partial<S>>
-  /** Begins a session with what this one had, at its end or after one of its runs. */
+  /** Creates a session with the history and state of this one, at its end or after one of its runs. */
   fork(options?: { id?: string; at?: string }): Promise<ClientSession<K, S>>
   delete(): Promise<void>
 }
@@ -135,7 +141,7 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
     stop: async () => void (await request(transport, `${basePath}/stop`, { method: 'POST', body: {} })),
     history: async () => {
       const told = await json<SessionHistory>(transport, `${basePath}/messages`)
-      // The server links to its own path, which a proxy may serve below another one.
+      // The server links to its path, which a proxy may serve under another one.
       for (const part of told.messages.flatMap(({ parts }) => parts))
         if (part.type === 'file')
           part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => transport.url + basePath)

@@ -1,11 +1,11 @@
 import type { ServedAgent } from '../options.ts'
 import type { FairShare, Holder, Permit } from './fair-share.ts'
 
-/** The requests that are being answered, each in the share of its user. */
+/** The requests in progress, each in the share of its user. */
 export class ActiveRequests {
   readonly #agents: ReadonlyMap<string, ServedAgent>
   readonly #share: FairShare
-  /** Undefined for one that was answered: its stream may still go on. */
+  /** Undefined for a request that was answered. Its stream may still be open. */
   readonly #permits = new WeakMap<Request, Permit | undefined>()
 
   constructor(agents: ReadonlyMap<string, ServedAgent>, share: FairShare) {
@@ -13,7 +13,7 @@ export class ActiveRequests {
     this.#share = share
   }
 
-  /** Once for each request. @throws AlliumError `server.limit`, `server.full` */
+  /** Acquires one permit per request. @throws AlliumError `server.limit`, `server.full` */
   acquire(request: Request, principal: unknown): void {
     if (this.#permits.has(request)) return
     const holder = this.#holderOf(principal)
@@ -25,7 +25,7 @@ export class ActiveRequests {
     this.#permits.set(request, undefined)
   }
 
-  /** Undefined for a principal that no session can belong to: it is refused as that. */
+  /** Returns undefined for a principal that no session can belong to. The request is rejected for that later. */
   #holderOf(principal: unknown): Holder | undefined {
     const [agent] = this.#agents.values()
     try {

@@ -1,10 +1,10 @@
 import { errorBody, responseError } from '../openai/error-body.ts'
 import type { Problem } from './problem.ts'
 
-/** How a protocol writes a refusal. */
+/** Formats a problem for a protocol. */
 export type ErrorFormat = (problem: Problem, requestId: string) => object
 
-/** The form in which clients of a path read errors, whether or not the path is served. */
+/** Returns the error format that clients of a path expect, whether or not the path is served. */
 export function errorFormatOf(path: string): ErrorFormat {
   if (/^\/v1\/responses(\/|$)/.test(path)) return responseError
   if (/^\/v1(\/|$)/.test(path)) return errorBody

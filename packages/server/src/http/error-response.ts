@@ -3,7 +3,7 @@ import type { Ctx } from '../request/caller.ts'
 import { nativeErrorFormat } from './error-formats.ts'
 import { type Problem, problemOf } from './problem.ts'
 
-/** The answer to what was refused, in the shape of the path's protocol. Outside of `base` a path has none. */
+/** Returns the response to a problem, in the error format of the path's protocol. A path outside `base` gets the native format. */
 function errorResponse(c: Ctx, problem: Problem): Response {
   const { status, retryAfter, allow } = problem
   const headers: Record<string, string> = { 'content-type': 'application/json' }
@@ -16,7 +16,9 @@ function errorResponse(c: Ctx, problem: Problem): Response {
   })
 }
 
-/** A handler whose refusals, thrown or given, are told in the shape of its protocol; a fault of the server gets a line in its log. */
+/**
+ * Wraps a handler. Problems that it throws or returns become responses in the format of its protocol, and faults of the server are logged.
+ */
 export function withErrorHandling({
   clock,
   logger,
@@ -36,7 +38,7 @@ export function withErrorHandling({
   }
 }
 
-/** For what no handler has met. */
+/** Returns the response to an error that no handler caught. */
 export function internalErrorResponse(error: unknown, { logger }: { logger: Logger }): Response {
   const requestId = crypto.randomUUID()
   logger.error('A request has failed.', { requestId, status: 500, code: 'server.failed', cause: errorName(error) })
@@ -44,7 +46,7 @@ export function internalErrorResponse(error: unknown, { logger }: { logger: Logg
   return Response.json({ code: 'server.failed', message, requestId }, { status: 500 })
 }
 
-/** The same for what was thrown; a fault of the server gets a line in its log, without what was said. */
+/** Returns the response to a thrown error. Faults of the server are logged without the content of messages. */
 export function errorResponseFor(
   c: Ctx,
   error: unknown,
@@ -62,7 +64,7 @@ function logProblem(c: Ctx, { status, code }: Problem, logger: Logger, cause: st
   logger.error('A request has failed.', { requestId, status, code, cause })
 }
 
-/** The class alone: a message may hold what was said. */
+/** Returns only the class name, because the message of an error may contain user data. */
 function errorName(error: unknown): string {
   return error instanceof Error ? error.constructor.name : typeof error
 }

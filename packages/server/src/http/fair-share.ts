@@ -1,24 +1,24 @@
 import { requestError } from './problem.ts'
 
-/** How many of something one process holds at once. */
+/** How many units of a resource one process may hold at once. */
 export interface Quota {
-  /** For everybody together. Beyond it requests are answered with 503. */
+  /** For all users together. Requests above it are answered with 503. */
   readonly total: number
-  /** For one tenant. Beyond it the tenant's requests are answered with 429. */
+  /** For one tenant. The tenant's requests above it are answered with 429. */
   readonly perTenant: number
-  /** For one user of a tenant. Beyond it the user's requests are answered with 429. */
+  /** For one user of a tenant. The user's requests above it are answered with 429. */
   readonly perUser: number
 }
 
-/** The user who holds something. */
+/** The user who holds a permit. */
 export interface Holder {
   readonly tenant: string
   readonly owner: string
 }
 
-/** One of the things that a user holds. */
+/** A permit for one unit of a resource. */
 export interface Permit {
-  /** It was used just now: others of this user are idler. */
+  /** Marks it as just used, so that the user's other permits are idler. */
   touch(): void
   release(): void
 }
@@ -35,8 +35,8 @@ interface User {
 }
 
 /**
- * A bound that no tenant and no user can use up for the others. A place with `evict` may be taken away from its user: the idlest one of
- * the user who holds the most.
+ * A limit that no tenant and no user can use up for the others. A permit with `evict` may be evicted: the idlest one of the user who
+ * holds the most.
  */
 export class FairShare {
   readonly #resource: string
@@ -45,7 +45,7 @@ export class FairShare {
   readonly #tenants = new Map<string, number>()
   #inUse = 0
 
-  /** @param resource names what is held, in the plural, for error messages */
+  /** @param resource the plural name of the resource, for error messages */
   constructor(resource: string, quota: Quota) {
     this.#resource = resource
     this.#quota = quota
@@ -55,7 +55,7 @@ export class FairShare {
     return this.#inUse
   }
 
-  /** @throws AlliumError `server.limit` where the user or the tenant holds its share; `server.full` where the process holds all */
+  /** @throws AlliumError `server.limit` if the share of the user or tenant is used up; `server.full` if the total is used up */
   acquire({ tenant, owner }: Holder, evict?: () => void): Permit {
     const { total, perTenant, perUser } = this.#quota
     const name = JSON.stringify([tenant, owner])
@@ -99,7 +99,7 @@ export class FairShare {
     this.#inUse--
   }
 
-  /** Takes the idlest place of the first user who has one that may be taken. */
+  /** Evicts the idlest evictable permit of the first user who has one. */
   #evictOf(users: readonly (User | undefined)[]): boolean {
     for (const user of users)
       for (const entry of user?.entries ?? []) {
@@ -111,13 +111,13 @@ export class FairShare {
     return false
   }
 
-  /** The users of a tenant who hold more than this, the heaviest first. */
+  /** Returns the users of a tenant who hold more than the threshold, the heaviest first. */
   #usersAbove(threshold: number, tenant: string): User[] {
     const users = [...this.#users.values()].filter((user) => user.tenant === tenant && user.entries.size > threshold)
     return users.sort((a, b) => b.entries.size - a.entries.size)
   }
 
-  /** The users of the tenant that holds the most, if that is more than this one holds. */
+  /** Returns the users of the tenant that holds the most, if that is more than this one holds. */
   #usersOfHeaviestTenant(tenant: string): User[] | undefined {
     const [heaviest] = [...this.#tenants].sort(([, a], [, b]) => b - a)
     if (heaviest === undefined || heaviest[1] <= this.#usedByTenant(tenant)) return undefined

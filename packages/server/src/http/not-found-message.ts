@@ -1,6 +1,6 @@
 import type { ServerOptions } from '../options.ts'
 
-/** Paths that an option of the server turns on. */
+/** Paths that are served only with an option of the server. */
 const optionalPaths: readonly (readonly [RegExp, keyof ServerOptions, string])[] = [
   [/^(\/agents\/[^/]+)?\/chat(\/|$)/, 'uiStream', '`uiStream: 7`, or 6, for pages of the AI SDK'],
   [/^(\/agents\/[^/]+)?\/agui$/, 'agui', '`agui: true`, for clients of AG-UI'],
@@ -9,7 +9,7 @@ const optionalPaths: readonly (readonly [RegExp, keyof ServerOptions, string])[]
   [/^\/metrics$/, 'metrics', '`metrics: { token }`'],
 ]
 
-/** Says why a path is not there. */
+/** Returns why a path was not found. */
 export function notFoundMessage(path: string, options: ServerOptions): string {
   const found = optionalPaths.find(([pattern, option]) => pattern.test(path) && !options[option])
   if (found === undefined) return 'There is no such path, or no such agent.'

@@ -7,7 +7,7 @@ export interface OriginCheckOptions {
 }
 
 /**
- * Refuses requests for another host, and those that a page of another site has made.
+ * Rejects requests for another host, and requests by pages of another site.
  *
  * @throws AlliumError `request.host`, `request.origin`
  */
@@ -27,7 +27,7 @@ function isCrossSite(headers: Headers): boolean {
   return headers.get('sec-fetch-site') === 'cross-site' && headers.get('sec-fetch-mode') !== 'navigate'
 }
 
-/** Undefined for `null`, which files and sandboxed frames send. */
+/** Returns undefined for `null`, which files and sandboxed frames send. */
 function hostOf(origin: string): string | undefined {
   try {
     return new URL(origin).host

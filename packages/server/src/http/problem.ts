@@ -1,15 +1,15 @@
 import { AlliumError, isAlliumError, isBlockError } from '@allium/core'
 
-/** A refusal or a fault as a client is told it. */
+/** A rejection or fault as a client receives it. */
 export interface Problem {
   status: number
   code: string
   message: string
-  /** Milliseconds after which it is worth another try. */
+  /** Milliseconds after which a retry makes sense. */
   retryAfter?: number
-  /** The path of the field that does not fit. */
+  /** The path of the invalid field. */
   field?: string
-  /** The methods that the path takes. */
+  /** The methods that the path accepts. */
   allow?: string
 }
 
@@ -67,7 +67,7 @@ const statuses: Readonly<Record<string, number>> = {
   'turn.timeout': 504,
 }
 
-/** What a fault of the server is called: its own words may name what is behind it. */
+/** The messages of server faults for clients. The original message may name internals. */
 const genericMessages: Readonly<Record<number, string>> = {
   500: 'The server met a fault. Its log has a line with this id.',
   502: 'The model could not answer. Try again.',
@@ -99,7 +99,7 @@ export function problemOf(error: unknown, now: number): Problem {
   }
 }
 
-/** The ends of a run that have a status of their own, by the code of the block. */
+/** Returns the problem of a run that a guard blocked, if the code of the block has a status. */
 export function blockedProblem(end: { code?: unknown; reason?: unknown; retryAfter?: unknown }): Problem | undefined {
   const { code, reason, retryAfter } = end
   const status = typeof code === 'string' && code.startsWith('guard.') ? statuses[code] : undefined
@@ -135,7 +135,7 @@ function retryAfterOf(status: number): { retryAfter?: number } {
   return status === 503 || status === 429 ? { retryAfter: 1000 } : {}
 }
 
-/** A store tells until when the session is held; within a process nobody knows. */
+/** A store knows until when the session is held. Within one process this is unknown. */
 function busyUntil({ heldUntil }: Readonly<Record<string, unknown>>, now: number): { retryAfter: number } {
   return { retryAfter: typeof heldUntil === 'number' ? Math.max(1000, heldUntil - now) : 1000 }
 }

@@ -12,26 +12,26 @@ export interface ServedRoute {
   readonly route: Route
 }
 
-/** Answers a route. `read` parses the request: a handler finds out who asks before that. */
+/** Handles a route. `read` parses the request; the handler authenticates the caller before that. */
 type Handler<R extends Route> = (c: Ctx, read: () => Promise<RequestOf<R>>) => Promise<Response | Problem>
 
 /** Serves a route. */
 export type Serve = <R extends Route>(route: R, handler: Handler<R>) => void
 
-/** The one way by which routes get into the router: each has its schemas, and each path rejects the methods that it does not have. */
+/** Adds all routes to the app, so that each has its schemas, and each path rejects the methods that it does not have. */
 export class Router {
   readonly served: ServedRoute[]
   readonly #app: Hono<Env>
   readonly #host: Host
 
-  /** @param served gets each route that is served */
+  /** @param served receives each route that is served */
   constructor(app: Hono<Env>, host: Host, served: ServedRoute[]) {
     this.#app = app
     this.#host = host
     this.served = served
   }
 
-  /** Serves routes below a path, such as `/agents/:agent`. */
+  /** Returns a function that serves routes under a path, such as `/agents/:agent`. */
   mount(prefix: string): Serve {
     return (route, handler) => {
       const path = `${prefix}${route.path}`
@@ -45,7 +45,7 @@ export class Router {
     }
   }
 
-  /** Rejects the other methods of the paths that are served. Called once, after all routes. */
+  /** Rejects the other methods of served paths. Call it once, after all routes. */
   rejectOtherMethods(): void {
     for (const path of new Set(this.served.map(({ path }) => path))) {
       const allow = this.#methodsOf(path).join(', ')

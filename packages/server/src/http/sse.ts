@@ -1,8 +1,8 @@
 import type { Clock } from '@allium/core'
 
-/** One event of a stream of server-sent events. */
+/** One server-sent event. */
 export interface Frame {
-  /** One line each of id, event and data. */
+  /** `id`, `event` and `data` have one line each. */
   id?: string
   event?: string
   data: string
@@ -10,34 +10,34 @@ export interface Frame {
 
 export interface SseOptions {
   readonly clock: Clock
-  /** Milliseconds. */
+  /** Milliseconds between heartbeats. */
   readonly heartbeat: number
   readonly headers?: Readonly<Record<string, string>>
   /** Aborts when the client disconnects, also before the first byte. */
   readonly signal?: AbortSignal | undefined
-  /** The reader is gone, or has all. */
+  /** Called when the reader is gone or has received everything. */
   onClose(): void
 }
 
-/** The way out to one reader. */
+/** Writes to one reader. */
 export interface SseWriter {
-  /** Keeps frames until `flush()`. */
+  /** Buffers frames until `flush()`. */
   write(frames: Iterable<Frame>): void
-  /** Enough is kept that it should go out. */
+  /** The buffer is large enough to be sent. */
   readonly isFull: boolean
-  /** Sends what is kept as one piece, and waits while the reader has no room. */
+  /** Sends the buffer as one chunk, and waits while the reader has no room. */
   flush(): Promise<void> | undefined
   readonly closed: boolean
 }
 
-/** Characters that are kept at most before they go out. */
+/** Buffered characters after which the buffer is sent. */
 const flushThreshold = 16_384
-/** Heartbeats after which a reader who takes nothing is dropped. It can come back with the id of its last event. */
+/** Heartbeats after which a reader that reads nothing is dropped. It can come back with the id of its last event. */
 const maxStalledHeartbeats = 8
 
 /**
- * A stream of server-sent events: `tell` writes them, and is over with the last one. It waits while its reader has no room, and
- * the reader is told that the stream lives while none comes.
+ * Returns a stream of server-sent events. `produce` writes them, and the stream ends when it resolves. Waits while the reader has no
+ * room, and sends heartbeats while there are no events.
  */
 export function sse(
   produce: (out: SseWriter) => Promise<void>,
@@ -47,9 +47,9 @@ export function sse(
   let [text, idle, closed, stalled] = ['', true, false, 0]
   let disarm = () => {}
   let unsubscribe = () => {}
-  /** The reader has room again. */
+  /** Called when the reader has room again. */
   let resumeFlush = () => {}
-  /** From now on the stream tells when it has room: no promise for each piece while it has. */
+  /** Asks the stream to report when it has room. Avoids a promise per chunk while it has room. */
   let requestMore = () => {}
   const close = () => {
     if (closed) return
@@ -123,12 +123,12 @@ export function sse(
   return new Response(body, { headers: { ...sseHeaders, ...headers } })
 }
 
-/** What a `HEAD` request is told of such a stream. */
+/** Returns the response to a `HEAD` request for such a stream. */
 export function sseHeadResponse(headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, { headers: { ...sseHeaders, ...headers } })
 }
 
-/** No proxy is to keep, change or gather what comes. */
+/** Tells proxies not to cache, change or buffer the stream. */
 const sseHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-cache, no-transform',

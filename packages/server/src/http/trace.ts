@@ -3,8 +3,8 @@ type Otel = typeof import('@opentelemetry/api')
 let loaded: Promise<Otel | undefined> | undefined
 
 /**
- * Answers a request as a part of the trace that its `traceparent` names: https://www.w3.org/TR/trace-context/. Where the application
- * has OpenTelemetry with a context manager the layers that trace find it; what instruments the socket itself comes first.
+ * Handles a request within the trace that its `traceparent` names: https://www.w3.org/TR/trace-context/. Layers that trace find it if
+ * the application has OpenTelemetry with a context manager. An active span, as from HTTP instrumentation, takes precedence.
  */
 export async function withTrace(request: Request, answer: () => Promise<void>): Promise<void> {
   const parent = parentOf(request.headers.get('traceparent'))
@@ -21,7 +21,7 @@ interface Parent {
   traceFlags: number
 }
 
-/** Of a version to come the first four fields; undefined for what is none. */
+/** Returns undefined for an invalid header. Of a future version, reads the first four fields. */
 function parentOf(header: string | null): Parent | undefined {
   const [, version, traceId, spanId, flags] =
     /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/.exec(header ?? '') ?? []
@@ -30,7 +30,7 @@ function parentOf(header: string | null): Parent | undefined {
   return { traceId, spanId, traceFlags: Number.parseInt(flags ?? '00', 16) & 1 }
 }
 
-/** An optional peer: who has none traces nothing. */
+/** An optional peer dependency: without it, requests are not traced. */
 function load(): Promise<Otel | undefined> {
   return import('@opentelemetry/api').catch(() => undefined)
 }

@@ -6,19 +6,19 @@ import type { Caller } from '../request/caller.ts'
 import { type Answer, awaitAnswer } from '../run/result.ts'
 import type { RunHandle } from '../run/run-handle.ts'
 
-/** What a client of MCP asks of an agent. */
+/** The call of an agent by an MCP client. */
 export interface McpCall {
   readonly caller: Caller
   readonly message: string
   readonly sessionId: string
   readonly signal: AbortSignal
-  /** Tells how far the run is. */
+  /** Reports the progress of the run. */
   progress(message: string): void
-  /** Asks the person at the client; absent where that is not switched on, or the client cannot. */
+  /** Asks the person at the client. Undefined if elicitation is off or the client does not support it. */
   decide?: ((call: PendingCall) => Promise<Decision>) | undefined
 }
 
-/** A run as the result of a tool: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
+/** Runs an agent and returns the result of a tool: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
 export async function callAgent(host: Host, mcpCall: McpCall): Promise<ToolResult> {
   const { caller, sessionId, decide } = mcpCall
   const target = { ...caller, sessionId, onDisconnect: 'abort' } as const

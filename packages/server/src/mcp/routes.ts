@@ -32,7 +32,7 @@ const routes = {
   delete: route({ ...base, method: 'delete', summary: 'Ends a session of MCP' }),
 }
 
-/** The route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
+/** Adds the route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
 export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void {
   let sessions: McpSessions | undefined
 
@@ -47,7 +47,7 @@ export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void 
     return transport.handleRequest(c.req.raw, { parsedBody: body, authInfo: authOf(mcpRequest) })
   })
 
-  // Without sessions of MCP there is nothing to read or to end.
+  // Without MCP sessions there is nothing to read or to end.
   for (const route of elicitation ? [routes.get, routes.delete] : [])
     serve(route, async (c, read) => {
       const mcpRequest = await mcpRequestOf(c)
@@ -69,7 +69,7 @@ export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void 
   }
 }
 
-/** A page could have given its own name the address of a server without `hosts`: it serves loopback names alone. */
+/** Without `hosts`, only loopback names are served: another site could point its domain at this server's address (DNS rebinding). */
 function checkHost({ options: { hosts } }: Host, request: Request): void {
   const host = request.headers.get('host') ?? new URL(request.url).host
   if (hosts === undefined && !/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host))

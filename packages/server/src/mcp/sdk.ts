@@ -8,8 +8,8 @@ export interface Sdk {
 }
 
 /**
- * Loads the SDK, an optional peer, with the first request that needs it. Each import is caught by itself: so bundlers leave one
- * that is not installed to the run time.
+ * Loads the SDK, an optional peer dependency, with the first request that needs it. Each import has its own `catch`, so that bundlers
+ * leave a missing package to the run time.
  *
  * @throws AlliumError `mcp.not_installed`
  */

@@ -5,13 +5,13 @@ import { mayUse, resolveCaller } from '../request/caller.ts'
 import { callAgent } from './call.ts'
 import type { Sdk } from './sdk.ts'
 
-/** What a request of MCP brings along for those that it asks. */
+/** The HTTP request and the principal behind an MCP request. */
 export interface McpRequest {
   readonly request: Request
   readonly principal: unknown
 }
 
-/** A server of MCP with a tool for each agent that who asks may use. */
+/** Returns an MCP server with a tool for each agent that the caller may use. */
 export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boolean) {
   const server = new Server({ name: 'allium', version: '1' }, { capabilities: { tools: {} } })
 
@@ -52,7 +52,7 @@ export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boole
   return server
 }
 
-/** How a request gets to the handlers: as what the SDK keeps of who asks, for whom there is no token. */
+/** Passes a request to the handlers as the SDK's auth info, which needs a token: it is empty. */
 export function authOf(mcpRequest: McpRequest) {
   return { token: '', clientId: '', scopes: [], extra: { ...mcpRequest } }
 }
@@ -89,7 +89,7 @@ function elicitationOf({ name, args, request }: PendingCall) {
   }
 }
 
-/** Whatever is no plain yes is a no. */
+/** Denies the call unless the answer is a plain yes. */
 function toDecision(
   { token }: PendingCall,
   answer: { action: string; content?: Record<string, unknown> | undefined },

@@ -7,7 +7,7 @@ import { authOf, type McpRequest, mcpServer } from './server.ts'
 
 type Transport = InstanceType<Sdk['Transport']>
 
-/** Sessions of MCP, in which a server can ask back. */
+/** MCP sessions, in which the server can send requests to the client. */
 export interface McpSessions {
   handle(mcpRequest: McpRequest, body: unknown): Promise<Response>
 }
@@ -19,10 +19,10 @@ interface McpSession {
   lastUsedAt: number
 }
 
-/** Milliseconds that a session lives of which nothing is heard. */
+/** Milliseconds after which an idle session is closed. */
 const idleTimeout = 30 * 60_000
 
-/** They are in this process alone, and each is for whom began it. */
+/** Returns the MCP sessions of this process. Each belongs to the user who opened it. */
 export function createMcpSessions(host: Host, sdk: Sdk): McpSessions {
   const sessions = new Map<string, McpSession>()
 
@@ -45,7 +45,7 @@ export function createMcpSessions(host: Host, sdk: Sdk): McpSessions {
       await mcpServer(host, sdk, true).connect(transport as never)
       return await forward(transport, mcpRequest, body)
     } finally {
-      // What did not open a session holds none.
+      // A request that opened no session holds no permit.
       if (sessionId === undefined) permit.release()
     }
   }

@@ -6,7 +6,7 @@ import { filteredPage, type PageRequest, type ReadPage } from './listing.ts'
 import { decidableCallsOf, findCallByToken, ownerPrincipal } from './pending-calls.ts'
 import { routes } from './routes.ts'
 
-/** The routes that tell what waits for a decision of who asks, and take it: in their sessions, and where `mayDecide` lets them. */
+/** Adds the routes that list and decide pending calls, in the caller's sessions and where `mayDecide` allows the caller. */
 export function approvalRoutes(serve: Serve, host: Host): void {
   serve(routes.approvals, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
@@ -21,7 +21,7 @@ export function approvalRoutes(serve: Serve, host: Host): void {
   })
 }
 
-/** The calls that the caller may decide: read from the store by owner, unless the agent has a rule for calls of others. */
+/** Returns the calls that the caller may decide. Filters by owner unless the agent has a rule for calls of other owners. */
 async function pendingApprovals(
   host: Host,
   caller: Caller,
@@ -31,7 +31,7 @@ async function pendingApprovals(
   const ownerFilter = canDecideForOthers(host, caller) ? {} : { owner }
   const read: ReadPage<StoredPendingCall> = (page) =>
     host.sessions.waiting({ tenant, ...ownerFilter, agents: [sessionAgent], ...page })
-  /** Calls of one session lie side by side: it is opened once. */
+  /** Calls of one session are adjacent, so each session is opened once. */
   let last: { key: string; calls: Promise<readonly PendingCall[]> } | undefined
   const toItem = async (row: StoredPendingCall) => {
     const key = JSON.stringify(row.key)
@@ -45,17 +45,17 @@ async function pendingApprovals(
   return filteredPage(host, ['approvals', agent.name, tenant, owner], pageRequest, { read, toItem })
 }
 
-/** Without a function that gives other owners, or without a rule, only owners decide. */
+/** Only owners decide if there is no `resolvePrincipal` or the agent has no rule. */
 function canDecideForOthers({ options }: Host, { agent }: Caller): boolean {
   return options.resolvePrincipal !== undefined && agent.inspect().approvers !== 'owner'
 }
 
-/** The call itself, or one that waits in the sub-agent that it runs. */
+/** Returns whether a call is the listed one, or a call of the sub-agent that it runs. */
 function isCallOf({ callId, path }: PendingCall, row: StoredPendingCall): boolean {
   return path === undefined ? callId === row.callId : callId.startsWith(`${row.callId}/`)
 }
 
-/** The decision is taken: the run goes on as the session's owner, and who has decided sees nothing of it. */
+/** Takes a decision. The run continues as the session's owner, and the approver sees nothing of it. */
 async function decide(host: Host, caller: Caller, token: string, decision: Decision): Promise<object> {
   const { key, call } = await findCallByToken(host, caller, token)
   const { callId } = call

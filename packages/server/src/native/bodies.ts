@@ -18,7 +18,7 @@ import {
 } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation, violation } from '../request/value-location.ts'
 
-/** A part of what a client says on our own routes. */
+/** A part of a client's input on the native routes. */
 const inputPart = variants('type', {
   text: object({ type: oneOf('text'), text: text() }),
   image: object({ type: oneOf('image'), data: base64, mediaType }),
@@ -27,10 +27,10 @@ const inputPart = variants('type', {
 
 const messageContent = content(named('InputPart', inputPart))
 
-/** Most tools that a client may bring: as many as OpenAI takes. */
+/** Most tools that a client may send. OpenAI accepts as many. */
 const maxTools = 128
 
-/** A JSON Schema of a client. One that is too large is rejected here, before a durable run is stored with it. */
+/** A JSON Schema from a client. Rejects a schema that is too large, before a durable run is stored with it. */
 function clientSchema(json = {}): Schema<Readonly<Record<string, unknown>>> {
   return mapped(anyObject(json), (schema) => {
     untrustedSchema(schema)
@@ -38,7 +38,7 @@ function clientSchema(json = {}): Schema<Readonly<Record<string, unknown>>> {
   })
 }
 
-/** A tool that the client runs, however its protocol writes it. */
+/** A tool that the client runs, for all protocols. */
 export const clientTool: Schema<ToolDef> = object({
   name: text({
     pattern: /^[\w-]{1,64}$/,
@@ -49,12 +49,12 @@ export const clientTool: Schema<ToolDef> = object({
   jsonSchema: clientSchema(),
 })
 
-/** Tools of a client in the form of a protocol; undefined for none. */
+/** The client tools of a request, in the format of a protocol. Undefined if there are none. */
 export function clientTools(tool: Schema<ToolDef>): Schema<readonly ToolDef[] | undefined> {
   return mapped(list(tool, { max: maxTools }), (tools) => (tools.length === 0 ? undefined : tools))
 }
 
-/** The JSON Schema of an object that an answer must fit. */
+/** JSON Schema of an object that the answer must match. */
 export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
   clientSchema({ required: ['type'], properties: { type: { const: 'object' } } }),
   (schema, location) => {

@@ -4,7 +4,7 @@ import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 
 /**
- * The key of a session that is read: one's own, or with `owner` another's of the same tenant, whom `mayRead` opens.
+ * Returns the key of a session to read: the caller's own, or with `owner` a session of another owner in the tenant if `mayRead` allows it.
  *
  * @throws AlliumError `session.not_found`
  */
@@ -20,16 +20,16 @@ export async function readableKey(
 }
 
 /**
- * The key of a session that the caller runs, stops or deletes: their own. `mayRead` opens none of that.
+ * Returns the key of a session to run, stop or delete. Only the caller's own: `mayRead` does not allow these.
  *
- * @throws AlliumError `session.not_found` where `owner` is somebody else
+ * @throws AlliumError `session.not_found` if `owner` is another owner
  */
 export function ownKey(caller: Caller, sessionId: string, owner: string | undefined): SessionKey {
   if (owner === undefined || owner === caller.owner) return keyOf(caller, sessionId)
   throw requestError('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
 }
 
-/** Anything but true, and a throw, is no. */
+/** A throw, or any result but true, denies it. */
 export async function mayRead({ options }: Host, caller: Caller, { owner, sessionId }: SessionKey): Promise<boolean> {
   const agent = caller.agent.name
   if (owner === caller.owner) return true

@@ -10,7 +10,8 @@ import { requireSession } from './require-session.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
 
 /**
- * The history as a page shows it: with what waits for its owner's decision, and, while a run goes on, up to its input.
+ * Returns the history as a page shows it, with the calls that wait for the owner's decision. While a run is active, the history ends
+ * with its input.
  *
  * @param urlOf returns the URL of a file by its name @default files are data URLs
  */
@@ -22,7 +23,7 @@ export async function displayMessages(
 ): Promise<{ messages: UiMessage[]; running: boolean }> {
   const { stored, durableRun, history } = await displayHistory(host, caller, key)
   const isOwner = key.owner === caller.owner
-  // Tokens and true values are for the owner.
+  // Tokens and unredacted values are only for the owner.
   const pending = isOwner ? await pendingCallsOf(caller, key.sessionId, stored) : []
   const running = stored.open !== undefined || durableRun !== undefined
   const resumedCalls = running ? await readResumedCalls(host, key, caller.request.signal) : undefined
@@ -36,7 +37,7 @@ export async function displayMessages(
   return { messages, running }
 }
 
-/** Serves a file of the history. @throws AlliumError `session.not_found` if there is no file of this name */
+/** Serves a file of the history. @throws AlliumError `session.not_found` if no file has this name */
 export async function serveFile(host: Host, caller: Caller, key: SessionKey, name: string): Promise<Response> {
   const { history } = await displayHistory(host, caller, key)
   for (const [file, fileName] of await collectFiles(history)) if (fileName === name) return download(file)
@@ -52,7 +53,7 @@ async function displayHistory(host: Host, caller: Caller, key: SessionKey) {
   return { stored, durableRun, history: [...historyOf(stored), ...messagesOf(durableRun?.input)] }
 }
 
-/** A durable run that goes on: nothing of it stands in the session yet. */
+/** Returns the active durable run. It has stored nothing in the session yet. */
 async function activeDurableRun({ events, runs }: Host, caller: Caller, key: SessionKey) {
   const latest = await events.latest(key)
   if (latest === undefined || latest.ended) return undefined
@@ -65,14 +66,14 @@ function messagesOf(input: Input = []): readonly Message[] {
   return 'role' in input ? [input] : input
 }
 
-/** The last answer has the id of its run, as in the stream: a page that follows that again shows it once. */
+/** The last answer gets the id of its run, as in the stream, so that a page that follows the run again shows it once. */
 async function lastAnswer({ events, sessions }: Host, key: SessionKey): Promise<string | undefined> {
   const latest = await events.latest(key)
   const turn = latest === undefined ? undefined : await sessions.find(key, { turnId: latest.turnId })
   return turn?.messages.some(({ role }) => role === 'assistant') ? turn.rootId : undefined
 }
 
-/** The answer of a run that goes on comes in its stream. */
+/** Leaves out the answer of an active run, which comes in its stream. */
 function historyOf({ history, open }: StoredSession): Message[] {
   if (open === undefined || open.resumes !== undefined) return history
   const input = open.messages.findIndex(({ role, steer }) => role === 'assistant' || steer !== undefined)

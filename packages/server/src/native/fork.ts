@@ -5,9 +5,9 @@ import { type Caller, keyOf } from '../request/caller.ts'
 import { requireSession } from './require-session.ts'
 
 /**
- * Stores a session that begins with what another one of the same owner had, at its end or after one of its runs.
+ * Stores a session that begins with the history and state of another one of the same owner, at its end or after one of its runs.
  *
- * @throws AlliumError `session.not_found`, `session.unknown_turn`, `session.busy`, `store.conflict` where the new id is taken
+ * @throws AlliumError `session.not_found`, `session.unknown_turn`, `session.busy`, `store.conflict` if the new id is taken
  */
 export async function fork(
   host: Host,
@@ -41,7 +41,7 @@ async function storeFork({ sessions, clock }: Host, key: SessionKey, agent: stri
   }
 }
 
-/** What the new session begins with, in the form of a run. */
+/** Returns the beginning of the new session, as a stored turn. */
 function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now: number): StoredTurn {
   const turnId = `fork:${crypto.randomUUID()}`
   const times = { startedAt: now, endedAt: now }
@@ -49,7 +49,7 @@ function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now
   return { turnId, rootId: turnId, agent, status: 'closed', ...times, ...emptyFields, from: 0, messages, rest }
 }
 
-/** The session as it was after one of its runs. */
+/** Returns the session as it was after one of its runs. */
 async function snapshotAfter({ sessions }: Host, key: SessionKey, turnId: string): Promise<Snapshot> {
   const turn = await sessions.find(key, { turnId })
   const latest = await sessions.load(key)

@@ -2,21 +2,21 @@ import type { Page } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { CursorScope } from '../request/cursors.ts'
 
-/** A page that a client asks for. */
+/** A page that a client requests. */
 export interface PageRequest {
   readonly cursor?: string | undefined
   readonly limit: number
 }
 
-/** Reads a page of a store. */
+/** Reads a page from a store. */
 export type ReadPage<T> = (page: { cursor?: string; limit: number }) => Promise<Page<T>>
 
-/** Most rows that are read for one request. */
+/** Most rows read for one request. */
 const maxRows = 200
-/** Rows that are read at once. */
+/** Rows read at once. */
 const batchSize = 100
 
-/** A page of a list of which the caller may see all, with its cursor sealed. */
+/** Returns a page of a list of which the caller may see all rows, with a sealed cursor. */
 export async function unfilteredPage<T>(
   { cursors }: Host,
   scope: CursorScope,
@@ -29,10 +29,10 @@ export async function unfilteredPage<T>(
 }
 
 /**
- * A page of a list of which the caller may see some rows. It has a cursor only where another visible row follows, or where
- * `mostRows` were read without an end: the number of hidden rows stays hidden up to there.
+ * Returns a page of a list of which the caller may see some rows. It has a cursor only if another visible row follows, or if `maxRows`
+ * rows were read before the end. Up to that number, the page does not reveal how many rows are hidden.
  *
- * @param show returns what is shown of a row; undefined for one that is hidden
+ * @param options.toItem returns the visible form of a row; undefined hides the row
  */
 export async function filteredPage<T, U>(
   { cursors }: Host,
@@ -42,7 +42,7 @@ export async function filteredPage<T, U>(
 ): Promise<Page<U>> {
   const items: U[] = []
   let from = cursor === undefined ? undefined : await cursors.open(cursor, scope)
-  /** The rows up to the last one of a full page. */
+  /** Reads the rows up to the last one of a full page, and so the cursor after them. */
   let fullPage: { cursor?: string; limit: number } | undefined
   const finish = async () => {
     const { cursor: next } = fullPage === undefined ? { cursor: from } : await read(fullPage)

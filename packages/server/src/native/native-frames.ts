@@ -2,7 +2,7 @@ import { toJson } from '@allium/core'
 import { openedEvent } from '@allium/durable/log'
 import type { FrameWriter } from '../run/stream.ts'
 
-/** The events of a run as they are, each with an id from which a reader can go on. */
+/** Writes the events of a run unchanged, each with an id from which a reader can resume. */
 export function nativeFrames(): FrameWriter {
   return {
     *write(entry) {

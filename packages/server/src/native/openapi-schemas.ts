@@ -6,7 +6,7 @@ const text: Schema = { type: 'string' }
 const count: Schema = { type: 'integer', minimum: 0 }
 const any: Schema = {}
 
-/** The forms of the answers, and of what bodies have in common, by name. */
+/** Schemas of the answers, and of shared parts of bodies, by name. */
 export const schemas: Readonly<Record<string, Schema>> = {
   ...components,
   Problem: open({ code: text, message: text, requestId: text }),

@@ -3,7 +3,7 @@ import { pathParameters, type Route } from '../request/route.ts'
 import type { JsonSchema } from '../request/schema.ts'
 import { ref, schemas } from './openapi-schemas.ts'
 
-/** The routes that are served, as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1 */
+/** Returns the served routes as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1 */
 export function openapi(base: string, all: readonly ServedRoute[]): object {
   const served = all.filter(({ route }) => !route.isHidden)
   const paths: Record<string, Record<string, object>> = {}
@@ -56,7 +56,7 @@ function operation(route: Route, path: string): object {
   }
 }
 
-/** OpenAPI takes no parameters for these headers. */
+/** OpenAPI ignores parameters for these headers. */
 const ignored: readonly string[] = ['accept', 'authorization', 'content-type']
 
 function toParameters(location: 'query' | 'header', json: JsonSchema): object[] {

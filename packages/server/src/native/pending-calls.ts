@@ -5,8 +5,8 @@ import { type Caller, keyOf } from '../request/caller.ts'
 import { isTokenUsed } from '../run/used-tokens.ts'
 
 /**
- * The calls that wait in a session of who asks: with token and true values those that they may approve. The others, which
- * `mayDecide` leaves to somebody else, as the model made them: their owner may still deny.
+ * Returns the pending calls in a session of the caller. Calls that they may approve have a token and unredacted values. Calls that
+ * `mayDecide` reserves for another approver are shown as the model made them; their owner may still deny them.
  */
 export function pendingCallsOf(
   caller: Caller,
@@ -21,15 +21,15 @@ export function pendingCallsOf(
 }
 
 /**
- * The calls that wait for a decision of who asks, in a session of their own or of another owner whom `resolvePrincipal` knows. Of
- * agents that share a history only those of the agent that is asked.
+ * Returns the calls that the caller may decide, in their own session or in that of another owner whom `resolvePrincipal` knows. If agents
+ * share a history, only calls of the requested agent.
  */
 export async function decidableCallsOf(
   host: Host,
   caller: Caller,
   listed: SessionKey,
 ): Promise<readonly PendingCall[]> {
-  // One that is listed under another name of the agent is moved as it is read.
+  // A session that is listed under another name of the agent is moved when it is read.
   const key = { ...listed, agent: caller.sessionAgent }
   const stored = await host.sessions.load(key)
   if (stored?.rest.suspension === undefined) return []
@@ -46,7 +46,9 @@ async function otherOwnersCalls(host: Host, caller: Caller, { owner, sessionId }
   return withSession(caller, sessionId, principal, (session) => session.pendingFor(caller.principal as never))
 }
 
-/** The owner as they are now; undefined where nobody is to decide for them, or they are no more. */
+/**
+ * Returns the owner's current principal. Undefined if no other principal may decide for the owner, or if the owner does not exist anymore.
+ */
 export async function ownerPrincipal({ options, logger }: Host, caller: Caller, owner: string): Promise<unknown> {
   const { tenant, agent } = caller
   if (owner === caller.owner) return caller.principal
@@ -62,7 +64,7 @@ export async function ownerPrincipal({ options, logger }: Host, caller: Caller, 
   return undefined
 }
 
-/** A reader of a run sees its calls as they may decide them. The log has no tokens of an agent with `mayDecide`. */
+/** Returns the calls as a reader of the run may decide them. The log has no tokens of an agent with `mayDecide`. */
 export async function pendingForReader(
   host: Host,
   caller: Caller,
@@ -75,7 +77,7 @@ export async function pendingForReader(
   return pending.map((call) => readerCalls.find(({ callId }) => callId === call.callId) ?? call)
 }
 
-/** The call that a token stands for, in a session in which who asks may decide it. @throws AlliumError `approval.unknown`, `approval.used` */
+/** Returns the call of a token, in a session in which the caller may decide it. @throws AlliumError `approval.unknown`, `approval.used` */
 export async function findCallByToken(
   host: Host,
   caller: Caller,
@@ -89,7 +91,7 @@ export async function findCallByToken(
   return { key: { ...found.key, agent: caller.sessionAgent }, call }
 }
 
-/** Why no call waits under a token. */
+/** Returns why no call is pending under a token. */
 export async function pendingCallError(
   { events }: Host,
   { tenant, sessionAgent: agent }: Caller,

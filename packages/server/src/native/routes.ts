@@ -3,7 +3,7 @@ import { fileName, idempotencyKey, lastEventId, owner, pageQuery, sessionId } fr
 import { route } from '../request/route.ts'
 import { approvalBody, decisionsBody, forkBody, noBody, runBody, steerBody } from './bodies.ts'
 
-/** Our own routes: what each takes, and what it answers with. */
+/** The native routes: what each accepts and returns. */
 export const routes = {
   run: route({
     method: 'post',

@@ -16,7 +16,7 @@ import { routes } from './routes.ts'
 
 const protocol: StreamProtocol = { frames: nativeFrames }
 
-/** The routes by which a run begins, is followed and is stopped. */
+/** Adds the routes that start, resume, follow, stop and steer runs. */
 export function runRoutes(serve: Serve, host: Host): void {
   serve(routes.run, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
@@ -55,7 +55,7 @@ export function runRoutes(serve: Serve, host: Host): void {
   }
 }
 
-/** The route that stops what runs in a session. */
+/** Adds the route that stops the active run of a session. */
 export function stopRoute(serve: Serve, host: Host, route: typeof routes.stop): void {
   serve(route, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
@@ -69,7 +69,7 @@ export function stopRoute(serve: Serve, host: Host, route: typeof routes.stop): 
   })
 }
 
-/** The route by which a message reaches the run that goes on; what became of it comes in that run's stream, by its id. */
+/** Adds the route that sends a message to the active run. The run's stream reports the outcome by the message's id. */
 export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer): void {
   serve(route, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
@@ -85,7 +85,7 @@ export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer)
   })
 }
 
-/** Where agents share a history, a run is reached only through the agent that runs it. */
+/** If agents share a history, a run is reachable only through the agent that executes it. */
 async function isForCaller({ sessions, runs }: Host, caller: Caller, { key, turnId }: RunKey): Promise<boolean> {
   if (caller.agent.sessionGroup === undefined) return true
   const agent = runs.agentOf(key, turnId)
@@ -96,7 +96,7 @@ async function isForCaller({ sessions, runs }: Host, caller: Caller, { key, turn
   )
 }
 
-/** Asks the session's last run to stop, whichever agent and process runs it; false where nothing runs. */
+/** Stops the session's last run, whichever agent and process executes it. Returns false if no run is active. */
 export async function stop(host: Host, caller: Caller, key: SessionKey): Promise<boolean> {
   const run = await activeRun(host, key)
   return run !== undefined && host.runs.stop(run, caller)

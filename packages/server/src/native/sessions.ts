@@ -10,7 +10,7 @@ import { requireSession } from './require-session.ts'
 import { routes } from './routes.ts'
 import { stop } from './runs.ts'
 
-/** The routes by which somebody finds, reads, copies and deletes sessions of their own. */
+/** Adds the routes with which callers list, read, copy and delete their sessions. */
 export function sessionRoutes(serve: Serve, host: Host): void {
   const { sessions } = host
 
@@ -85,7 +85,7 @@ export function sessionRoutes(serve: Serve, host: Host): void {
 
 const json = { 'content-type': 'application/json' }
 
-/** Of another owner the sessions that `mayRead` opens; without that rule nothing is read for it. */
+/** Lists sessions. For another owner, returns those that `mayRead` allows. Without that rule, reads nothing. */
 async function listSessions(
   host: Host,
   caller: Caller,

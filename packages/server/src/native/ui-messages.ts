@@ -1,6 +1,6 @@
 import type { DisplayTransform, Message, Part, PendingCall, ToolResultPart } from '@allium/core'
 
-/** A message in the form that pages with the AI SDK's `useChat` show: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
+/** A message in the format of the AI SDK's `useChat`: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
 export interface UiMessage {
   id: string
   role: 'system' | 'user' | 'assistant'
@@ -9,21 +9,21 @@ export interface UiMessage {
 
 type UiPart = { type: string; [field: string]: unknown }
 
-/** What a page is shown of a session. */
+/** The contents of a session for a page. */
 export interface UiMessagesInput {
   readonly history: readonly Message[]
   readonly pending: readonly PendingCall[]
-  /** Calls of those that wait which the run that goes on has taken up. */
+  /** Pending calls that the active run has resumed. */
   readonly resumedCalls?: readonly string[] | undefined
-  /** A stored text, as it was in the stream. */
+  /** Transforms a stored text as in the stream. */
   readonly display: DisplayTransform
-  /** The URL at which the data of a file is served. @default the data stands in the message */
+  /** The URLs that serve the data of files. @default the data is in the message */
   readonly links?: Links | undefined
 }
 
 /**
- * The answers to one input are one message, as in the stream, with what the user said while they were written. Results stand at
- * their calls, and calls that wait ask for an approval.
+ * Returns the answers to one input as one message, as in the stream, with the steering messages that arrived during the answers. Results
+ * are merged into their calls, and pending calls request an approval.
  */
 export function uiMessages({ history, pending, resumedCalls, display, links }: UiMessagesInput): UiMessage[] {
   const states: CallStates = { pending, resumedCalls: new Set(resumedCalls), display, links }
@@ -50,7 +50,7 @@ export function uiMessages({ history, pending, resumedCalls, display, links }: U
 
 const stepStart: UiPart = { type: 'step-start' }
 
-/** What the user said while the answer was written, where it was heard: with its words, for a page that did not send it. */
+/** A steering message, at the place where it was delivered. It has the text, for pages that did not send it. */
 function steerPart(id: string | undefined, parts: readonly UiPart[]): UiPart {
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const files = parts.filter(({ type }) => type === 'file')
@@ -94,7 +94,7 @@ function uiPart(part: Part, results: ReadonlyMap<string, ToolResultPart>, states
   return [{ ...call, state: 'output-available', input: args, output: text }]
 }
 
-/** The card that asks; one inside a sub-agent has one of its own, beside that of the call that runs it. */
+/** The approval request of a call. A call in a sub-agent has a separate one, next to that of the call that runs the sub-agent. */
 function approvalPart({ callId, name, args, token }: PendingCall, resumedCalls: ReadonlySet<string>): UiPart {
   const call = { type: `tool-${name}`, toolCallId: callId, input: args }
   if (resumedCalls.has(callId)) return { ...call, state: 'input-available' }
@@ -105,7 +105,7 @@ function fileOf(part: Extract<Part, { mediaType: string }>, links?: Links): UiPa
   return [{ type: 'file', mediaType: part.mediaType, url: links?.get(part) ?? fileUrl(part) }]
 }
 
-/** Bytes and base64 go to the page as they are; what stands elsewhere is named by its URL. */
+/** Returns a data URL for bytes and base64, and the URL of data elsewhere. */
 export function fileUrl({ data, mediaType }: { data: Uint8Array | URL | string; mediaType: string }): string {
   if (data instanceof URL) return data.href
   const base64 = typeof data === 'string' ? data : base64Of(data)

@@ -6,7 +6,7 @@ import { toNode } from './serve.ts'
 
 /**
  * Returns the server as a Fastify route: `fastify.all('/*', toFastify(app))`. Your Fastify hooks run first. Fastify reads the request
- * bodies, up to the limit of the server, and its parse errors have the form of the server's own errors.
+ * bodies, up to the limit of the server, and its parse errors have the format of the server's errors.
  */
 export function toFastify(server: Pick<Server, 'fetch' | 'maxBody'>): FastifyRoute {
   const handle = toNode(server)

@@ -7,19 +7,19 @@ import type { Server } from '../server.ts'
 import { isAdmitted } from './pipelining.ts'
 
 export interface ServeOptions {
-  /** 0 is a free one. @default 3000 */
+  /** 0 picks a free port. @default 3000 */
   port?: number | undefined
   /** @default '127.0.0.1' */
   hostname?: string | undefined
-  /** Milliseconds in which the headers of a request are to come, or it is answered with 408. @default 10_000 */
+  /** Milliseconds for the headers of a request to arrive; after that it is answered with 408. @default 10_000 */
   headersTimeout?: number | undefined
-  /** Milliseconds in which all of a request is to come, its body included. @default 30_000 */
+  /** Milliseconds for a whole request to arrive, including its body. @default 30_000 */
   requestTimeout?: number | undefined
-  /** Connections at a time; more are closed as they come. @default 10_000 */
+  /** Most connections at a time. Further ones are closed immediately. @default 10_000 */
   maxConnections?: number | undefined
-  /** Milliseconds that runs have to end when the process is to stop. @default 30_000 */
+  /** Milliseconds for runs to end when the process stops. @default 30_000 */
   drainTimeout?: number | undefined
-  /** Whether SIGTERM and SIGINT close the server, after which nothing of it holds the process. @default true */
+  /** Whether SIGTERM and SIGINT close the server. A closed server does not keep the process alive. @default true */
   signals?: boolean | undefined
 }
 
@@ -33,21 +33,21 @@ const optionKeys: KeysOf<ServeOptions> = {
   signals: true,
 }
 
-/** A server that listens. */
+/** A listening server. */
 export interface Served {
   readonly url: string
   readonly server: HttpServer
-  /** Takes no new runs, lets those that go on end, and closes. */
+  /** Takes no new runs, waits for active ones, and closes. */
   close(): Promise<void>
 }
 
 /**
- * Listens on a port, with bounds on how slowly a request may come.
+ * Listens on a port, with timeouts for slow requests.
  *
- * Where it listens on loopback, requests for other hosts are refused, unless the server has `hosts`: a page of another site
- * could have given its own name this address.
+ * On a loopback address it rejects requests for other hosts, unless the server has `hosts`: another site could point its domain at this
+ * address (DNS rebinding).
  *
- * @throws AlliumError `server.options` where it cannot listen there: the port is in use, or is not allowed
+ * @throws AlliumError `server.options` if it cannot listen there: the port is in use, or is not allowed
  */
 export async function serve(server: Server, options: ServeOptions = {}): Promise<Served> {
   checkOptions(options, optionKeys, 'serve()', 'server.options', { host: 'It is called hostname.' })
@@ -64,7 +64,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const close = once(async () => {
     for (const signal of stopSignals) process.off(signal, onSignal)
     await server.drain({ timeout })
-    // What answers its last request now is not kept open for another.
+    // Close connections after their last answer, instead of keeping them open for another request.
     http.keepAliveTimeout = 1
     await new Promise<void>((resolve) => {
       http.close(() => resolve())
@@ -77,7 +77,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   return { url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`, server: http, close }
 }
 
-/** The server as a handler of `node:http`, and so of Express and Koa; also behind a parser that has read the body. */
+/** Returns the server as a handler for `node:http`, and so for Express and Koa. It also works after a body parser. */
 export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   const listener = getRequestListener((request) => server.fetch(request), { overrideGlobalObjects: false })
   return (incoming, outgoing) => {
@@ -89,7 +89,7 @@ export function toNode(server: Pick<Server, 'fetch'>): (incoming: IncomingMessag
   }
 }
 
-/** What a parser made of a body, as a body again. One that nests too deep to be written is refused as no JSON. */
+/** Serializes a parsed body again. A body that is too deep to serialize is rejected as invalid JSON. */
 function stringifyBody(body: unknown): string {
   try {
     return JSON.stringify(body)
@@ -98,7 +98,7 @@ function stringifyBody(body: unknown): string {
   }
 }
 
-/** The server as a middleware of Koa, the last one: it answers whatever comes to it. */
+/** Returns the server as Koa middleware. Use it last, because it answers every request. */
 export function toKoa(server: Pick<Server, 'fetch'>): (ctx: KoaContext) => void {
   const handle = toNode(server)
   return (ctx) => {
@@ -131,7 +131,7 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '::1' || hostname.startsWith('127.')
 }
 
-/** As the option `hosts` would, for whichever port. */
+/** Like the option `hosts`, for any port. */
 function loopbackOnly(server: Server): Server {
   const names = ['localhost', '127.0.0.1', '[::1]']
   const isLocal = (request: Request) => names.includes(new URL(request.url).hostname)

@@ -21,7 +21,7 @@ function toolOf({ name, description = '', parameters = noArgs }: Definition): Re
 }
 const noArgs = { type: 'object', properties: {} }
 
-/** In Chat Completions a function stands in the tool, in Responses it is the tool. Other types run at OpenAI, and not here. */
+/** In Chat Completions the function is a field of the tool, in Responses it is the tool. Tools of other types run at OpenAI, not here. */
 const chatTool: Schema<ToolDef> = mapped(
   openObject({ type: oneOf('function'), function: openObject(definition) }),
   ({ function: fn }, location) => clientTool.parse(toolOf(fn), location),

@@ -3,20 +3,20 @@ import { requestError } from '../http/problem.ts'
 import { resultMessage } from './client-tool-calls.ts'
 import type { ChatMessage, ClientCall } from './messages.ts'
 
-/** In a session of the client's choosing its newest message counts. @throws AlliumError `request.invalid` where that is none of a user */
+/** Returns the newest message, for a session that the client chose. @throws AlliumError `request.invalid` if it is not a user message */
 export function chatInput(messages: readonly ChatMessage[]): Input {
   const last = messages.at(-1)
   if (last?.role === 'user') return userMessage(last)
   throw lastMessageError('messages')
 }
 
-/** Checks that calls were handed to this client, as they are. @throws AlliumError `approval.forged` */
+/** Checks that the calls were sent to this client with these arguments. @throws AlliumError `approval.forged` */
 export type CheckCalls = (calls: readonly ClientCall[]) => Promise<VerifiedCalls>
 type VerifiedCalls = ReadonlyMap<string, { name: string; args: Record<string, unknown> }>
 
 /**
- * The whole history of a client that has no session; the results of calls that were handed to it are among it. Its system and
- * developer messages are the agent's business and are passed over.
+ * Returns the whole history of a client without a session, with the results of calls that were sent to it. Skips system and developer
+ * messages, because the agent has its own instructions.
  */
 export async function chatHistory(
   messages: readonly ChatMessage[],
@@ -45,7 +45,7 @@ export async function chatHistory(
   throw lastMessageError(field)
 }
 
-/** The messages of the role tool that stand there. */
+/** Returns the consecutive messages of the role tool from an index on. */
 export function resultsAt(messages: readonly ChatMessage[], from: number): { id: string; text: string }[] {
   const results: { id: string; text: string }[] = []
   for (let index = from; index < messages.length; index++) {

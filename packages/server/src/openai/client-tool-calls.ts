@@ -4,7 +4,7 @@ import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 import type { ClientCall } from './messages.ts'
 
-/** A call of a client's tool as Chat Completions has it: https://platform.openai.com/docs/api-reference/chat/object */
+/** A call of a client tool, in the format of Chat Completions: https://platform.openai.com/docs/api-reference/chat/object */
 export interface WireCall {
   readonly id: string
   readonly type: 'function'
@@ -12,8 +12,8 @@ export interface WireCall {
 }
 
 /**
- * The tools of a client that may be called. In a session that is not stored nothing tells which calls were handed back but their ids,
- * which are sealed: that takes the option `secret`.
+ * Returns the client tools that the model may call. In a session that is not stored, only the ids of calls prove which calls were sent
+ * to the client. These ids are sealed, which needs the option `secret`.
  *
  * @throws AlliumError `request.invalid`
  */
@@ -31,7 +31,7 @@ export function callableTools(
   )
 }
 
-/** The calls that the client is to run; under sealed ids where the client is to give them back by those alone. */
+/** Returns the calls that the client must run. Their ids are sealed if the client returns the calls without a stored session. */
 export async function clientToolCalls(
   { options: { secret = '' } }: Host,
   caller: Caller,
@@ -50,7 +50,7 @@ export async function clientToolCalls(
   )
 }
 
-/** 132 bits, so that an id stays below the 40 characters that providers take. */
+/** 132 bits, so that an id stays below the 40 characters that providers accept. */
 const macLength = 22
 
 function sealPayload({ tenant, owner, agent }: Caller, nonce: string, call: { name: string; args: unknown }): unknown {
@@ -58,9 +58,9 @@ function sealPayload({ tenant, owner, agent }: Caller, nonce: string, call: { na
 }
 
 /**
- * The calls of a client that is not kept, as they were handed to it.
+ * Returns the calls of a client without a stored session, as they were sent to it.
  *
- * @throws AlliumError `approval.forged` for a call that was not handed to this client
+ * @throws AlliumError `approval.forged` for a call that was not sent to this client
  */
 export async function verifyClientCalls(
   host: Host,
@@ -87,7 +87,7 @@ async function hasValidSeal(
   return timingSafeEqual(mac, seal)
 }
 
-/** In a time that does not tell where they differ. */
+/** Takes the same time wherever the strings differ. */
 function timingSafeEqual(mac: string, seal: string): boolean {
   let difference = 0
   for (let index = 0; index < macLength; index++) difference |= mac.charCodeAt(index) ^ seal.charCodeAt(index)
@@ -102,7 +102,7 @@ function forgedCallError(id: unknown) {
   )
 }
 
-/** What came of the calls as a message of the history. @throws AlliumError `approval.forged` */
+/** Returns the results of the calls as a message of the history. @throws AlliumError `approval.forged` */
 export function resultMessage(
   calls: ReadonlyMap<string, { name: string }>,
   results: readonly { id: unknown; text: string }[],
@@ -120,7 +120,7 @@ export function resultMessage(
   )
 }
 
-/** In a stored session: the results of calls; that they wait there, and were handed to a client, is checked as they are used. */
+/** Returns the results of calls as decisions, for a stored session. A later step checks that the calls are pending and are the client's. */
 export async function decisionsFromResults(
   host: Host,
   caller: Caller,

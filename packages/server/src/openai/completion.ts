@@ -5,7 +5,7 @@ import type { FrameWriter } from '../run/stream.ts'
 import type { WireCall } from './client-tool-calls.ts'
 import { errorBody } from './error-body.ts'
 
-/** What is the same in all chunks of an answer. */
+/** The fields that all chunks of an answer share. */
 export interface CompletionMeta {
   readonly id: string
   readonly model: string
@@ -13,7 +13,7 @@ export interface CompletionMeta {
   readonly created: number
 }
 
-/** A run as a chat completion: https://platform.openai.com/docs/api-reference/chat/object */
+/** Returns a run as a chat completion: https://platform.openai.com/docs/api-reference/chat/object */
 export function completion({ id, model, created }: CompletionMeta, result: Answer, calls: readonly WireCall[]): object {
   const text = { role: 'assistant', content: result.text, refusal: null }
   const message = calls.length === 0 ? text : { ...text, tool_calls: calls }
@@ -24,11 +24,11 @@ export function completion({ id, model, created }: CompletionMeta, result: Answe
 
 interface CompletionOptions {
   readonly includeUsage: boolean
-  /** Those of the calls that wait which the client is to run. */
+  /** Returns the pending calls that the client must run. */
   clientCallsIn(pending: readonly PendingCall[]): Promise<WireCall[]>
 }
 
-/** The same, chunk by chunk: the texts of all steps, one after the other. */
+/** Writes a run as chunks of a chat completion: the texts of all steps in order. */
 export function completionFrames(
   { id, model, created }: CompletionMeta,
   { includeUsage, clientCallsIn }: CompletionOptions,

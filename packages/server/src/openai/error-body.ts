@@ -1,13 +1,13 @@
 import type { Problem } from '../http/problem.ts'
 
-/** A refusal in the shape that clients of OpenAI read: https://platform.openai.com/docs/guides/error-codes */
+/** Returns a problem in the error format of OpenAI's API: https://platform.openai.com/docs/guides/error-codes */
 export function errorBody({ status, code, message, field }: Pick<Problem, 'status' | 'code' | 'message' | 'field'>): {
   error: object
 } {
   return { error: { message, type: typeOf(status), code, param: field ?? null } }
 }
 
-/** The same for clients of Open Responses, which take no null for `param`. */
+/** Returns a problem for clients of Open Responses, which accept no null for `param`. */
 export function responseError(problem: Problem): object {
   return errorBody({ ...problem, field: problem.field ?? '' })
 }

@@ -39,14 +39,14 @@ const functionResult = mapped(
   ({ call_id: id, output }): ChatMessage => ({ role: 'tool', id, text: output }),
 )
 
-/** A client that sends its history sends the reasoning that it was shown, too: that says nothing. */
+/** Reasoning that a client received and sends back with its history. It is ignored. */
 const reasoning = mapped(openObject({ type: oneOf('reasoning') }), () => 'nothing' as const)
 
 const item = variants('type', { function_call: functionCall, function_call_output: functionResult, reasoning }, message)
 
 /**
- * The input of Responses as messages of Chat Completions, which say the same: texts, calls that were handed back, and their results.
- * Calls that follow each other are those of one message.
+ * The input of Responses as messages of Chat Completions, which can express the same: texts, calls that were sent to the client, and
+ * their results. Consecutive calls become one message.
  */
 export const responseInput: Schema<readonly ChatMessage[]> = mapped(
   textOr(text({ min: 1 }), list(item, { max: maxMessages })),

@@ -5,7 +5,7 @@ import { id } from '../request/fields.ts'
 import { mapped, nullable, oneOf, optional, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, violation } from '../request/value-location.ts'
 
-/** A call that was handed to the client, as it gives it back. Arguments that are no object of JSON are undefined. */
+/** A call that was sent to the client, as the client returns it. `args` is undefined unless the arguments are a JSON object. */
 export interface ClientCall {
   readonly id: string
   readonly name: string
@@ -19,7 +19,7 @@ export type ChatMessage =
   | { readonly role: 'assistant'; readonly text: string; readonly calls: readonly ClientCall[] }
   | { readonly role: 'tool'; readonly id: string; readonly text: string }
 
-/** A text, whole or in parts. */
+/** A text, as one string or in parts. */
 export const textContent: Schema<string> = mapped(
   textOr(text(), list(openObject({ text: text() }), { max: maxParts })),
   (value) => (typeof value === 'string' ? value : value.map((part) => part.text).join('')),
@@ -31,7 +31,7 @@ const imageUrl = mapped(dataUrl, ({ mediaType, data }, location): ContentPart =>
 })
 const image = mapped(textOr(imageUrl, openObject({ url: imageUrl })), (value) => ('url' in value ? value.url : value))
 
-/** Texts and images of a user, in the parts of Chat Completions and of Responses. */
+/** Texts and images of a user, as parts of Chat Completions and of Responses. */
 const userPart: Schema<ContentPart> = variants('type', {
   text: openObject({ type: oneOf('text'), text: text() }),
   input_text: mapped(openObject({ type: oneOf('input_text'), text: text() }), (part) => ({ ...part, type: 'text' })),
@@ -41,7 +41,7 @@ const userPart: Schema<ContentPart> = variants('type', {
 
 export const userContent = content(userPart)
 
-/** The arguments of a call are JSON in a string: it is as deep and large as a body may be. */
+/** The arguments of a call: JSON in a string, with the limits of depth and size that a body has. */
 export const callArguments: Schema<ClientCall['args']> = mapped(text(), (json, location) => {
   const value = parseJson(json, (reason) => rejection(location, reason))
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -57,10 +57,10 @@ const toolCall: Schema<ClientCall> = mapped(
   ({ id, function: { name, arguments: args } }) => ({ id, name, args }),
 )
 
-/** Instructions are the agent's business. */
+/** Instructions are ignored, because the agent has its own. */
 const ignoredMessage = <R extends 'system' | 'developer'>(role: R) => openObject({ role: oneOf(role) })
 
-/** What was answered; null stands for nothing. */
+/** The text of an answer; null for an empty one. */
 export const assistantText: Schema<string> = {
   ...textContent,
   json: { anyOf: [textContent.json, { type: 'null' }] },

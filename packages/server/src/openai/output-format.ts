@@ -4,7 +4,7 @@ import { flag, mapped, nullable, oneOf, type Schema, text } from '../request/sch
 import { rejection } from '../request/value-location.ts'
 import type { OutputJsonSchema } from '../run/output-json-schema.ts'
 
-/** The form of an answer that a client of OpenAI's API asks for, as it has to be told again. */
+/** The answer format that a client of OpenAI's API requests. The response repeats it. */
 export interface OutputFormat {
   readonly type: 'json_schema'
   readonly name: string
@@ -33,7 +33,7 @@ export const responseFormat = nullableFormat(
   mapped(openObject({ type: oneOf('json_schema'), ...formatFields }), formatOf),
 )
 
-/** Undefined for text. */
+/** Returns undefined for text. */
 function nullableFormat(schema: Schema<OutputFormat>): Schema<OutputFormat | undefined> & { readonly optional: true } {
   const plain = mapped(openObject({ type: oneOf('text') }), () => undefined)
   const json = mapped(openObject({ type: oneOf('json_object') }), (_, location): undefined => {

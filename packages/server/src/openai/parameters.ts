@@ -2,9 +2,9 @@ import { anything, mapped, nullable, type Schema, unsupported } from '../request
 import { rejection } from '../request/value-location.ts'
 
 /**
- * Parameters of OpenAI's API that would change what the client reads, and that an agent cannot honor: they are a 400 unless they ask
- * for what happens anyway. Those that tune a model (temperature, seed, limits of tokens) are the agent's business and are ignored:
- * docs/guide/server/openai.md has the table.
+ * Parameters of OpenAI's API that would change what the client receives, and that an agent does not support. They are rejected with 400
+ * unless their value has no effect. Parameters that tune a model (temperature, seed, token limits) are ignored, because the agent
+ * sets them: docs/guide/server/openai.md has the table.
  */
 const unsupportedEverywhere = {
   parallel_tool_calls: unsupported('asks for one call at a time, and the agent decides how many calls a step has.', {
@@ -65,7 +65,7 @@ export const unsupportedInResponses = {
   }),
 }
 
-/** Whether the client's own tools may be called: with 'none' the model is not shown them. Agents call their tools as they are made to. */
+/** Whether the model may call client tools. With 'none' it does not see them. The agent's own tools are not affected. */
 export const toolChoice: Schema<'auto' | 'none'> & { readonly optional: true } = {
   ...nullable(
     mapped(anything({ enum: ['auto', 'none'] }), (value, location) => {

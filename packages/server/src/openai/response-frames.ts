@@ -14,8 +14,8 @@ import {
 } from './response.ts'
 
 /**
- * A run as the events of a response: https://www.openresponses.org/specification. The texts of a step are one message; what
- * tools of the agent do stays out, because a client would run their calls: it gets those of its own tools, at the end.
+ * Writes a run as the events of a response: https://www.openresponses.org/specification. The texts of a step are one message. Calls of
+ * the agent's tools are left out, because a client would run them. The calls of the client's tools come at the end.
  */
 export function responseFrames(meta: ResponseMeta, { now, idOf, clientCallsIn }: ResponseFrames): FrameWriter {
   const writer = new Writer(meta, now, idOf)
@@ -37,7 +37,7 @@ interface ResponseFrames {
   /** Seconds since the epoch. */
   now(): number
   idOf(turnId: string): string
-  /** Those of the calls that wait which the client is to run. */
+  /** Returns the pending calls that the client must run. */
   clientCallsIn(pending: readonly PendingCall[]): Promise<readonly WireCall[]>
 }
 

@@ -1,8 +1,8 @@
 import { isPrintable } from '../request/fields.ts'
 
 /**
- * A response is a run in a session, and its id names both: whoever has it finds nothing but what is their own, because the
- * session is looked up under their key.
+ * Returns the id of a response, which encodes its session and run. It gives no access to runs of other owners, because the session is
+ * looked up under the caller's key.
  */
 export function responseId({ sessionId, turnId }: { sessionId: string; turnId: string }): string {
   const bytes = new TextEncoder().encode(JSON.stringify([sessionId, turnId]))
@@ -12,7 +12,7 @@ export function responseId({ sessionId, turnId }: { sessionId: string; turnId: s
     .replaceAll('=', '')}`
 }
 
-/** Undefined for what names no run of a stored session. */
+/** Returns undefined for an id that is not from `responseId()`. */
 export function parseResponseId(id: string): { sessionId: string; turnId: string } | undefined {
   const [, encoded] = /^resp_([\w-]{1,2000})$/.exec(id) ?? []
   if (encoded === undefined) return undefined
@@ -25,7 +25,7 @@ export function parseResponseId(id: string): { sessionId: string; turnId: string
   }
 }
 
-/** An id of ours has no control characters, which databases cannot look up. */
+/** Ids have no control characters, which databases cannot look up. */
 function isId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isPrintable(value)
 }

@@ -50,7 +50,7 @@ const routes = {
   }),
 }
 
-/** The route of OpenAI's Responses, which others speak as Open Responses. */
+/** Adds the routes of OpenAI's Responses, which other providers support as Open Responses. */
 export function responseRoutes(serve: Serve, host: Host): void {
   const now = () => Math.floor(host.clock.now() / 1000)
 
@@ -94,14 +94,14 @@ export function responseRoutes(serve: Serve, host: Host): void {
     }
     const isFork =
       previous !== undefined && sessionId !== undefined && sessionId !== parseResponseId(previous)?.sessionId
-    // Nobody knows the branch of a run that never began.
+    // Delete the fork if its run never started: no client knows it.
     const deleteFork = async () => (isFork ? host.sessions.delete(keyOf(caller, sessionId)) : undefined)
     const start = async () => {
       const run = await host.runs.start(runRequest)
       run.started.catch(deleteFork).catch(() => {})
       return run
     }
-    // Whoever sends its whole history next time has nothing but the ids.
+    // A client that sends its whole history next time can prove its calls only by their ids.
     const isSealed = host.options.secret !== undefined
     const clientCallsIn = (pending: readonly PendingCall[]) => clientToolCalls(host, caller, pending, isSealed)
     const frames = () => responseFrames(meta, { now, idOf, clientCallsIn })
@@ -115,7 +115,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
   })
 }
 
-/** What is asked, and in which session: undefined for one that is not stored. */
+/** Returns the request and its session id, which is undefined for a session that is not stored. */
 async function requestOf(
   host: Host,
   caller: Caller,
@@ -127,7 +127,7 @@ async function requestOf(
     })
   const { since, results } = previous === undefined ? { since: input, results: [] } : inputAfter(input)
   if (!store || results.length === 0) {
-    // Before a session branches off: what is refused stores nothing.
+    // Before the fork, so that a rejected request stores nothing.
     const input = await chatHistory(since, (calls) => verifyClientCalls(host, caller, calls), 'input')
     const sessionId = store ? await sessionFor(host, caller, previous, false) : undefined
     return { sessionId, request: { input } }
@@ -137,7 +137,7 @@ async function requestOf(
   return { sessionId, request: { decisions: await decisionsFromResults(host, caller, waiting, results) } }
 }
 
-/** What a client says behind a response: the results of calls that were handed back with it, else what it says since. */
+/** Returns what a client sends after a response: the results of calls that came with it, or else the new messages. */
 function inputAfter(messages: readonly ChatMessage[]): {
   since: readonly ChatMessage[]
   results: ReturnType<typeof resultsAt>
@@ -150,7 +150,7 @@ function inputAfter(messages: readonly ChatMessage[]): {
   return { since, results }
 }
 
-/** The calls that a run has left to somebody, while they wait. */
+/** Returns the calls that a run left pending, as long as they are. */
 async function pendingCallsAfter(
   host: Host,
   caller: Caller,
@@ -161,7 +161,7 @@ async function pendingCallsAfter(
   return stored.rest.runCount === turn.rest.runCount ? pendingCallsOf(caller, sessionId, stored) : []
 }
 
-/** A run as it was stored: the texts of its answer; one that goes on has those that are stored so far. */
+/** Returns a stored run as a response, with the texts of its answer. An active run has the texts that are stored so far. */
 function storedResponse(
   { status, messages, usage, startedAt, endedAt }: StoredTurn,
   calls: readonly WireCall[],
@@ -193,8 +193,8 @@ function responseNotFound(id: string) {
 }
 
 /**
- * The session of the response before, at its end; where that is not the last one, a session that branches off behind it, but
- * for results, which count once.
+ * Returns the session of the previous response. If a later run has changed it, returns a new session that is forked after the response.
+ * Results do not fork the session, because they count once.
  */
 async function sessionFor(
   host: Host,

@@ -2,22 +2,22 @@ import type { ToolDef, Usage } from '@allium/core'
 import type { WireCall } from './client-tool-calls.ts'
 import type { OutputFormat } from './output-format.ts'
 
-/** What is the same in all forms of a response. */
+/** The fields that all forms of a response share. */
 export interface ResponseMeta {
   readonly model: string
-  /** Undefined where the session is not stored. */
+  /** Undefined if the session is not stored. */
   readonly sessionId: string | undefined
   readonly previous: string | null
   readonly metadata: Readonly<Record<string, string>>
-  /** Those of the client. @default none */
+  /** The client's tools. @default none */
   readonly tools?: readonly ToolDef[] | undefined
-  /** That of the answer. @default text */
+  /** The format of the answer. @default text */
   readonly format?: OutputFormat | undefined
   /** Seconds since the epoch. */
   readonly created: number
 }
 
-/** How far a response has come. */
+/** The state of a response. */
 export interface ResponseState {
   readonly id: string
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
@@ -29,8 +29,8 @@ export interface ResponseState {
 }
 
 /**
- * A run as a response, with every field that the specification requires: https://www.openresponses.org/reference.
- * The settings are those of the agent: what stands here is what the specification calls none.
+ * Returns a run as a response, with every field that the specification requires: https://www.openresponses.org/reference.
+ * The agent owns the settings, so their fields have the values that the specification defines for unset ones.
  */
 export function responseOf(
   { model, sessionId, previous, metadata, tools = [], format, created }: ResponseMeta,
@@ -82,7 +82,7 @@ export function messageItem(id: string, status: 'in_progress' | 'completed' | 'i
   return { type: 'message', id, status, role: 'assistant', content: texts.map(textPart) }
 }
 
-/** A call that the client is to run. */
+/** A call that the client must run. */
 export function callItem({ id: callId, function: { name, arguments: args } }: WireCall, id: string): object {
   return { type: 'function_call', id, status: 'completed', call_id: callId, name, arguments: args }
 }
@@ -95,7 +95,7 @@ export function textPart(text: string): object {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }
 
-/** How a run that has ended stands, and why it is no more. */
+/** Returns the status of an ended run, and why it is incomplete. */
 export function statusOf(run: string, finish: string | undefined): Pick<ResponseState, 'status' | 'reason'> {
   if (run === 'blocked' || finish === 'content-filter') return { status: 'incomplete', reason: 'content_filter' }
   if (finish === 'length') return { status: 'incomplete', reason: 'max_output_tokens' }

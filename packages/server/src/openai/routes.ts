@@ -41,7 +41,7 @@ const routes = {
   }),
 }
 
-/** The routes of OpenAI's API, below `/v1`: the model that a client names is an agent. */
+/** Adds the routes of OpenAI's API, under `/v1`. The model that a client names is an agent. */
 export function openaiRoutes(serve: Serve, host: Host): void {
   responseRoutes(serve, host)
 
@@ -87,7 +87,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
   })
 }
 
-/** In a session the newest message, or the results of calls that wait there; else the whole history. */
+/** Returns the newest message of a session, or the results of its pending calls. Without a session, returns the whole history. */
 async function requestOf(
   host: Host,
   caller: Caller,

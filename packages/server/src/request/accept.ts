@@ -1,11 +1,11 @@
 import { mapped, optional, type Schema, text } from './schema.ts'
 
-/** The header `accept` as what it is read for: whether the client prefers a stream. A header that cannot be read asks for nothing. */
+/** Whether the client prefers a stream, by its header `accept`. A header that is too long or malformed prefers none. */
 export const acceptsStream = mapped(optional(text()), prefersStream) as Schema<boolean>
 
 /**
- * Returns whether a client prefers a stream of server-sent events to JSON: https://www.rfc-editor.org/rfc/rfc9110#name-accept. It
- * must name `text/event-stream` with a weight above 0, and at least that of `application/json`.
+ * Returns whether a client prefers a stream of server-sent events to JSON: https://www.rfc-editor.org/rfc/rfc9110#name-accept. The
+ * header must name `text/event-stream` with a weight above 0, and at least that of `application/json`.
  */
 function prefersStream(accept: string | undefined): boolean {
   if (accept === undefined || accept.length > longest) return false
@@ -14,7 +14,7 @@ function prefersStream(accept: string | undefined): boolean {
   return stream > 0 && stream >= weightOf(ranges, 'application/json')
 }
 
-/** Longer headers come from no client that asks for something. */
+/** Longest header that is read, in characters. No real client sends a longer one. */
 const longest = 4096
 
 interface Range {

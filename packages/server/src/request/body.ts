@@ -1,11 +1,11 @@
 import { isAlliumError } from '@allium/core'
 import { requestError } from '../http/problem.ts'
 
-/** How deep a body may nest, and how many values it may hold. */
+/** Most levels of nesting, and most values, in a body. */
 const maxDepth = 100
 const maxValues = 200_000
 
-/** Where images come in the body, it may be this large. */
+/** Largest body in bytes for routes that accept images. */
 export const imageBody = 8 * 1_048_576
 
 /**
@@ -15,7 +15,7 @@ export const imageBody = 8 * 1_048_576
  */
 export async function readJson(request: Request, maxBody: number): Promise<unknown> {
   const type = request.headers.get('content-type')
-  // One without a type may still be empty.
+  // A body without a type may still be empty.
   if (type !== null) checkType(type)
   const text = await readText(request, maxBody)
   if (text === '') return undefined
@@ -48,16 +48,16 @@ async function readText(request: Request, maxBody: number): Promise<string> {
     return text + decoder.decode()
   } catch (error) {
     if (isAlliumError(error)) throw error
-    // Also where the client went away: that is no failure of the server.
+    // This also happens when the client disconnects, which is not a failure of the server.
     throw requestError('request.invalid', 'The body is no UTF-8, or was cut.')
   }
 }
 
 /**
- * Parses JSON of a client, bounded in depth and in the number of its values before anything is built from it.
+ * Parses JSON from a client. Checks its depth and its number of values before building anything from it.
  *
- * @param makeError makes the error of JSON beyond a bound
- * @returns undefined for what is no JSON
+ * @param makeError returns the error for JSON that exceeds a limit
+ * @returns undefined for text that is not JSON
  */
 export function parseJson(text: string, makeError: (reason: string) => Error): unknown {
   const reason = exceededLimit(text)
@@ -78,7 +78,7 @@ function parse(text: string): unknown {
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBrackets, closeBrackets] = [new Set([0x5b, 0x7b]), new Set([0x5d, 0x7d])]
 
-/** Which bound a text is beyond, counted by its brackets and commas outside of strings. */
+/** Returns which limit a text exceeds. Counts the brackets and commas outside strings. */
 function exceededLimit(text: string): string | undefined {
   let [depth, values] = [0, 1]
   for (let index = 0; index < text.length; index++) {
@@ -93,7 +93,7 @@ function exceededLimit(text: string): string | undefined {
   return undefined
 }
 
-/** The place of the quote that ends a string: one behind an even number of backslashes. */
+/** Returns the index of the quote that ends a string: the first one after an even number of backslashes. */
 function endOfString(text: string, from: number): number {
   for (let end = text.indexOf('"', from + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end - 1

@@ -5,24 +5,24 @@ import type { ErrorFormat } from '../http/error-formats.ts'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options.ts'
 
-/** What hono keeps for a request. */
+/** The variables that Hono stores for a request. */
 export type Env = { Variables: { requestId: string; shape: ErrorFormat } }
 
-/** Somebody who was let in, and the agent that they ask. */
+/** An authenticated principal, and the agent that they use. */
 export interface Caller {
   readonly request: Request
   readonly agent: ServedAgent
   readonly principal: unknown
   readonly tenant: string
   readonly owner: string
-  /** The name under which the agent keeps its sessions. */
+  /** The name under which the agent stores its sessions. */
   readonly sessionAgent: string
 }
 
 /**
- * Who asks, for an agent that they may use.
+ * Returns the caller of a request, with the agent that they may use.
  *
- * @throws AlliumError `request.principal` for nobody, and for a principal that no session could belong to; `route.not_found`
+ * @throws AlliumError `request.principal` without a principal, or if no session could belong to it; `route.not_found`
  */
 export async function resolveCaller(host: Host, request: Request, name?: string): Promise<Caller> {
   const principal = await authenticate(host, request)

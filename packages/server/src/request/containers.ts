@@ -9,14 +9,14 @@ export type ObjectOf<F extends Fields> = { readonly [K in Exclude<keyof F, Optio
   readonly [K in OptionalKeys<F>]?: Infer<F[K]>
 }
 
-/** An object of our own routes: a field that it does not have is an error. */
+/** An object of a native route: an unknown field is an error. */
 export function object<F extends Fields>(fields: F, json: JsonSchema = {}): Schema<ObjectOf<F>> {
   return objectOf(fields, { ...json, additionalProperties: false }, (value, location) => {
     for (const name of Object.keys(value)) if (!Object.hasOwn(fields, name)) throw unknownField(location, name, fields)
   })
 }
 
-/** An object of another protocol: fields that it does not have are ignored, and not passed on. */
+/** An object of another protocol: unknown fields are ignored and removed. */
 export function openObject<F extends Fields>(fields: F, json: JsonSchema = {}): Schema<ObjectOf<F>> {
   return objectOf(fields, json, () => {})
 }
@@ -38,7 +38,7 @@ function objectOf<F extends Fields>(
       checkNames(value, location)
       const parsed: [string, unknown][] = []
       for (const [name, field] of entries) {
-        // Names such as `constructor` are no fields of every object.
+        // Inherited names such as `constructor` are not fields of the object.
         const rawValue = Object.hasOwn(value, name) ? value[name] : undefined
         const parsedValue = field.parse(rawValue, childLocation(location, name))
         if (parsedValue !== undefined) parsed.push([name, parsedValue])
@@ -59,7 +59,7 @@ function unknownField(location: ValueLocation, name: string, fields: Fields): Er
   return requestError('request.invalid', `${subjectOf(field)} is unknown. ${hint}`, { field: pathOf(field) })
 }
 
-/** A list with a bound. */
+/** A list of limited length. */
 export function list<T>(item: Schema<T>, { min = 0, max }: { min?: number; max: number }): Schema<readonly T[]> {
   const expected = `a list of ${min} to ${max}`
   return {
@@ -72,7 +72,7 @@ export function list<T>(item: Schema<T>, { min = 0, max }: { min?: number; max: 
   }
 }
 
-/** Values by keys that the client chooses, such as ids of calls. */
+/** Values by keys that the client chooses, such as call ids. */
 export function record<T>(
   item: Schema<T>,
   { min = 0, max, maxKey = 256 }: { min?: number; max: number; maxKey?: number },
@@ -104,7 +104,7 @@ export function record<T>(
   }
 }
 
-/** Objects that a field tells apart. @param otherwise takes those with another value; without it they are an error */
+/** Objects that are distinguished by one field. @param otherwise accepts objects with another value; without it they are an error */
 export function variants<V extends Readonly<Record<string, Schema<unknown>>>, O = never>(
   tag: string,
   cases: V,
@@ -127,7 +127,7 @@ export function variants<V extends Readonly<Record<string, Schema<unknown>>>, O 
   }
 }
 
-/** A string or something else, as contents that are a text or a list of parts. */
+/** A string or another value, for content that is either a text or a list of parts. */
 export function textOr<T, U>(string: Schema<T>, other: Schema<U>): Schema<T | U> {
   const expected = `${string.expected}, or ${other.expected}`
   return {

@@ -3,14 +3,14 @@ import { list, textOr } from './containers.ts'
 import { mapped, type Schema, text } from './schema.ts'
 import { violation } from './value-location.ts'
 
-/** A part of what a client says. */
+/** A part of a client's message. */
 export type ContentPart = TextPart | ImagePart | FilePart
 
 /** Most parts of one message, and most messages of one request. */
 export const maxParts = 1000
 export const maxMessages = 10_000
 
-/** Bytes as base64. It is not matched by one pattern: an image has megabytes. */
+/** Bytes as base64. Not matched by a single pattern, because an image has megabytes. */
 export const base64: Schema<string> = text({
   min: 1,
   accepts: isBase64,
@@ -26,7 +26,7 @@ export const mediaType: Schema<string> = text({
 
 export const filename: Schema<string> = text({ max: 1000 })
 
-/** A file as a data URL in base64: its media type and its data. */
+/** A file as a base64 data URL: its media type and its data. */
 export const dataUrl: Schema<{ mediaType: string; data: string }> = mapped(
   text({ min: 1, expected: 'a data URL in base64: other URLs are not fetched', json: { pattern: '^data:' } }),
   (url, location) => {
@@ -37,7 +37,7 @@ export const dataUrl: Schema<{ mediaType: string; data: string }> = mapped(
   },
 )
 
-/** The one place in which a file of a client, of any protocol, becomes a part of a message. */
+/** Returns a client's file as a message part. All protocols use this function. */
 export function filePart(file: {
   mediaType: string
   data: string
@@ -48,7 +48,7 @@ export function filePart(file: {
   return { type: 'file', data, mediaType, ...(filename !== undefined && { filename }) }
 }
 
-/** The content of a message: a text, or parts in the form of a protocol. */
+/** The content of a message: a text, or parts in the format of a protocol. */
 export function content(part: Schema<ContentPart>): Schema<Message['content']> {
   return mapped(textOr(text({ min: 1 }), list(part, { min: 1, max: maxParts })), (value) => value as Message['content'])
 }

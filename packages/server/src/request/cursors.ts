@@ -1,13 +1,13 @@
 import { requestError } from '../http/problem.ts'
 
-/** What a cursor is good for: a list of one route, as one caller sees it. */
+/** Where a cursor is valid: a list of one route, as one caller sees it. */
 export type CursorScope = readonly (string | null)[]
 
 type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
 
 /**
- * Seals the cursors of a server's lists, so that a client can neither read nor make one: the cursor of a store holds ids.
- * AES-GCM with a key made from the option `secret`, or without it from random bytes of this process.
+ * Seals the cursors of a server's lists, so that a client can neither read nor forge one: a store's cursor contains ids.
+ * Uses AES-GCM with a key derived from the option `secret`, or else with a random key of this process.
  */
 export class Cursors {
   readonly #secret: string | undefined
@@ -35,7 +35,7 @@ export class Cursors {
     }
   }
 
-  /** Made with the first cursor: some runtimes allow no random bytes before the first request. */
+  /** Created with the first cursor, because some runtimes allow no random bytes before the first request. */
   #key(): Promise<Key> {
     return (this.#keyPromise ??= this.#secret === undefined ? randomKey() : keyOf(this.#secret))
   }
@@ -50,7 +50,7 @@ function cipher(iv: Uint8Array<ArrayBuffer>, scope: CursorScope) {
   return { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(JSON.stringify(scope)) }
 }
 
-/** JSON allows spaces behind it: the length of a cursor says little about the ids in it. */
+/** Pads with spaces, which JSON allows, so that the length of a cursor says little about the ids in it. */
 function padded(cursor: string): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(JSON.stringify(cursor))
   const all = new Uint8Array(Math.ceil(bytes.length / 256) * 256).fill(0x20)
@@ -62,7 +62,7 @@ function randomKey(): Promise<Key> {
   return crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
 }
 
-/** Another use of the secret gets another key. */
+/** Derives a key for cursors. Another use of the secret gets another key. */
 async function keyOf(secret: string): Promise<Key> {
   const bytes = new TextEncoder()
   const base = await crypto.subtle.importKey('raw', bytes.encode(secret), 'HKDF', false, ['deriveKey'])

@@ -1,12 +1,9 @@
 import { described, integerText, mapped, optional, type Schema, text } from './schema.ts'
 
-/** Most characters of a name that a client gives: an id, a key, the owner of a session. */
+/** Most characters of a name that a client sends: an id, a key, the owner of a session. */
 const maxNameLength = 256
 
-/**
- * The id of a session. `.` and `..` are rejected: as a part of a path they name another path, so such a session could be reached by
- * some protocols only.
- */
+/** The id of a session. Rejects `.` and `..`: as a path segment they name another path, so only some protocols could reach the session. */
 export const sessionId: Schema<string> = text({
   min: 1,
   max: maxNameLength,
@@ -15,7 +12,7 @@ export const sessionId: Schema<string> = text({
   expected: `a session id: 1 to ${maxNameLength} characters, none of them a control character, and neither "." nor ".."`,
 })
 
-/** The id of a run, of a call, or of something else that the server or a model has named. */
+/** The id of a run, a call, or anything else that the server or a model named. */
 export const id: Schema<string> = text({
   min: 1,
   max: 1000,
@@ -23,7 +20,7 @@ export const id: Schema<string> = text({
   expected: 'an id of 1 to 1000 characters, without control characters',
 })
 
-/** A token of a call. One inside a sub-agent has the tokens of the calls around it, too. */
+/** The token of a call. In a sub-agent it includes the tokens of the calls around it. */
 export const token: Schema<string> = text({
   min: 1,
   max: 10_000,
@@ -54,13 +51,13 @@ export const idempotencyKey = described(
   'Who asks again with it gets the same run.',
 )
 
-/** What a page of a list is asked by. A cursor is sealed, so its form says nothing. */
+/** The query parameters of a page. A cursor is sealed, so its format is not checked. */
 export const pageQuery = {
   limit: integerText(1, 100, 20),
   cursor: described(optional(text({ min: 1, max: 8192 })), 'The `cursor` of the page before.'),
 }
 
-/** The event that a reader has last, as `<number>.<run>`; anything else is no place, and the stream begins at its start. */
+/** The last event that the reader has, as `<number>.<run>`. For any other value the stream begins at its start. */
 export const lastEventId = described(
   mapped(optional(text({ max: 2000 })), parseEventId),
   'The last event that the reader has.',
@@ -71,8 +68,8 @@ function parseEventId(value: string | undefined): { seq: number; turnId: string 
   return turnId === undefined || !isPrintable(turnId) ? undefined : { seq: Number(seq), turnId }
 }
 
-/** No control character and no half of a character: databases cannot keep some of them, and logs are read by line. */
+/** Returns false for control characters and lone surrogates: databases cannot store some of them, and logs are read by line. */
 export function isPrintable(value: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that it looks for
   return !/[\u0000-\u001f\u007f\ud800-\udfff]/u.test(value)
 }

@@ -5,39 +5,39 @@ import { agentName, sessionId } from './fields.ts'
 import type { JsonSchema, Schema } from './schema.ts'
 import { type Source, violation } from './value-location.ts'
 
-/** A route, with a schema for everything that a request can bring: it is parsed, typed and documented by this one value. */
+/** A route, with a schema for each part of a request. Parsing, types and the OpenAPI document all use it. */
 export interface Route<P = unknown, Q = unknown, H = unknown, B = unknown> {
   readonly method: 'get' | 'post' | 'delete'
-  /** In the form of Hono: `/sessions/:id`. */
+  /** In Hono's format: `/sessions/:id`. */
   readonly path: string
   readonly summary: string
   readonly params: Schema<P>
   readonly query: Schema<Q>
   readonly headers: Schema<H>
   readonly body: Schema<B> | undefined
-  /** The name of the body's schema in the document. */
+  /** The name of the body's schema in the OpenAPI document. */
   readonly bodyName: string | undefined
-  /** Bytes, where the protocol needs more than the option `maxBody`. */
+  /** Body limit in bytes, if the protocol needs more than the option `maxBody`. */
   readonly minBody: number
-  /** The schema of each answer by status: a name in the document, or null for no body. */
+  /** The schema of each answer by status: a name in the OpenAPI document, or null for no body. */
   readonly answers: Readonly<Record<number, string | null>>
-  /** It answers with a stream where the client asks for one, or always. */
+  /** Whether it answers with a stream if the client requests one, or always. */
   readonly streams: 'onRequest' | 'always' | undefined
-  /** Nobody needs to be signed in. */
+  /** The route needs no principal. */
   readonly isPublic: boolean
-  /** It is no part of the document. */
+  /** The OpenAPI document leaves it out. */
   readonly isHidden: boolean
 }
 
 export interface RouteSpec<P extends Fields, Q extends Fields, H extends Fields, B>
   extends Pick<Route, 'method' | 'path' | 'summary'>,
     Partial<Pick<Route, 'bodyName' | 'minBody' | 'answers' | 'streams' | 'isPublic' | 'isHidden'>> {
-  /** @default a session's id for `:id` */
+  /** @default a session id for `:id` */
   readonly params?: P
   readonly query?: Q
   readonly headers?: H
   readonly body?: Schema<B>
-  /** A protocol of others: query parameters that it does not know are ignored. */
+  /** For routes of other protocols: unknown query parameters are ignored. */
   readonly ignoresUnknown?: boolean
 }
 
@@ -73,17 +73,17 @@ export function route<
 }
 
 export interface SessionParams {
-  /** Of the paths that have one. */
+  /** Only of paths with `:id`. */
   readonly id: string
 }
 
-/** What a request brings, as its route's schemas made it. */
+/** The parts of a request, as parsed by the route's schemas. */
 export type RequestOf<R> =
   R extends Route<infer P, infer Q, infer H, infer B>
     ? { readonly params: P; readonly query: Q; readonly headers: H; readonly body: B }
     : never
 
-/** Parses a request by its route. Throws AlliumError `request.*`, `session.invalid_id` or `approval.invalid` for what does not fit. */
+/** Parses a request by its route. Throws AlliumError `request.*`, `session.invalid_id` or `approval.invalid` for an invalid part. */
 export async function readRequest<R extends Route>(
   c: Ctx,
   { params, query, headers, body, minBody }: R,
@@ -108,7 +108,7 @@ function parsed<T>(schema: Schema<T>, value: unknown, source: Source): T {
   return schema.parse(value, { source })
 }
 
-/** A parameter that is given twice is a list: no schema of ours takes one. */
+/** A repeated parameter becomes a list, which no schema accepts. */
 function queryOf(url: string): Record<string, unknown> {
   const { searchParams } = new URL(url)
   return Object.fromEntries(
@@ -119,7 +119,7 @@ function queryOf(url: string): Record<string, unknown> {
   )
 }
 
-/** The names that stand in a path, with their schemas. */
+/** Returns the parameters in a path, with their schemas. */
 export function pathParameters({ params }: Route, path: string): [string, JsonSchema][] {
   const { properties = {} } = params.json as { properties?: Record<string, JsonSchema> }
   return [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => [name, properties[name] ?? agentName.json])

@@ -1,14 +1,14 @@
 import { AlliumError, isAlliumError } from '@allium/core'
 import { rejection, type ValueLocation, violation } from './value-location.ts'
 
-/** What a value from outside must be: one source for the check, the TypeScript type and the OpenAPI document. */
+/** Describes a value from outside. Validation, the TypeScript type and the OpenAPI document all use it. */
 export interface Schema<T> {
   /** Completes the sentence "The field must be …". */
   readonly expected: string
   readonly json: JsonSchema
-  /** An object may leave the field out. */
+  /** An object may omit the field. */
   readonly optional?: true
-  /** Returns the value as its type. Throws AlliumError `request.invalid` for the first misfit, so work is bounded by the value. */
+  /** Returns the typed value. Throws AlliumError `request.invalid` at the first violation, so the work is bounded by the value. */
   parse(value: unknown, location: ValueLocation): T
 }
 
@@ -20,7 +20,7 @@ export interface TextOptions {
   readonly min?: number
   readonly max?: number
   readonly pattern?: RegExp
-  /** What the pattern, or `accepts`, stands for in words. */
+  /** Describes the pattern, or `accepts`, in words. */
   readonly expected?: string
   readonly accepts?: (text: string) => boolean
   /** @default 'request.invalid' */
@@ -28,7 +28,7 @@ export interface TextOptions {
   readonly json?: JsonSchema
 }
 
-/** A string; its bounds are in UTF-16 code units. */
+/** A string. `min` and `max` count UTF-16 code units. */
 export function text(options: TextOptions = {}): Schema<string> {
   const { min = 0, max, pattern, accepts = () => true, code, json } = options
   const { expected = textExpected(min, max) } = options
@@ -81,7 +81,7 @@ export function integerText(min: number, max: number, fallback: number): Schema<
   }
 }
 
-/** One of some constants. */
+/** One of several constants. */
 export function oneOf<const T extends string | boolean | number>(...values: T[]): Schema<T> {
   const quoted = values.map((value) => JSON.stringify(value))
   const expected = quoted.length === 1 ? (quoted[0] as string) : `${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`
@@ -108,7 +108,7 @@ export function anything(json: JsonSchema = {}): Schema<unknown> {
   }
 }
 
-/** Any JSON object, passed on as it is. */
+/** Any JSON object, unchanged. */
 export function anyObject(json: JsonSchema = {}): Schema<Readonly<Record<string, unknown>>> {
   return typed('object', 'an object', isObject, json)
 }
@@ -122,7 +122,7 @@ export function optional<T>(schema: Schema<T>): Schema<T | undefined> & { readon
   }
 }
 
-/** A field that may be absent or null, as in protocols whose clients write null for none. */
+/** A field that may be absent or null, for protocols whose clients send null for absent values. */
 export function nullable<T>(schema: Schema<T>): Schema<T | undefined> & { readonly optional: true } {
   const { json } = schema
   return {
@@ -133,22 +133,22 @@ export function nullable<T>(schema: Schema<T>): Schema<T | undefined> & { readon
   }
 }
 
-/** The same schema with a description, or other annotations, in the document. */
+/** Returns the schema with a description, or other annotations, for the OpenAPI document. */
 export function described<S extends Schema<unknown>>(schema: S, description: string, annotations: JsonSchema = {}): S {
   return { ...schema, json: { ...schema.json, description, ...annotations } }
 }
 
-/** What a schema accepts, as another type. */
+/** Returns a schema that converts the accepted values of another one. */
 export function mapped<T, U>(schema: Schema<T>, to: (value: T, location: ValueLocation) => U): Schema<U> {
   return { ...schema, parse: (value, location) => to(schema.parse(value, location), location) } as Schema<U>
 }
 
-/** The same schema under the name that it has in the document. */
+/** Returns the schema as a reference to its name in the OpenAPI document. */
 export function named<S extends Schema<unknown>>(name: string, schema: S): S {
   return { ...schema, json: { $ref: `#/components/schemas/${name}` } }
 }
 
-/** The same schema, with another code for all that does not fit. */
+/** Returns the schema with another error code for all violations. */
 export function coded<T>(schema: Schema<T>, code: AlliumError['code']): Schema<T> {
   return {
     ...schema,
@@ -164,9 +164,9 @@ export function coded<T>(schema: Schema<T>, code: AlliumError['code']): Schema<T
 }
 
 /**
- * A parameter of another protocol that is known and cannot be honored: only values that ask for nothing are accepted.
+ * A known parameter of another protocol that is not supported. Accepts only values that have no effect.
  *
- * @param harmless whether a value asks for nothing; null and absence always do
+ * @param options.isNoOp whether a value has no effect; null and absence never have one
  */
 export function unsupported(
   reason: string,

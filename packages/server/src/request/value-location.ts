@@ -4,7 +4,7 @@ import { requestError } from '../http/problem.ts'
 /** The part of a request that a value comes from. */
 export type Source = 'body' | 'query' | 'path' | 'header'
 
-/** Where a value is in a request: linked, so that a name is built for errors only. */
+/** Where a value is in a request. Linked, so that the path is only built for errors. */
 export interface ValueLocation {
   readonly source: Source
   readonly parent?: ValueLocation
@@ -24,7 +24,7 @@ export function pathOf({ parent, key }: ValueLocation): string {
   return prefix === '' ? name : `${prefix}.${name}`
 }
 
-/** The error for a value that its schema rejects. It names the field and the kind of the value, never the value: that may be a secret. */
+/** Returns the error for an invalid value. It names the field and the kind of the value, never the value, which may be a secret. */
 export function violation(
   location: ValueLocation,
   expected: string,
@@ -39,7 +39,7 @@ export function violation(
   return requestError(code, message, { field: pathOf(location) })
 }
 
-/** The error for a value that is well-formed, but that this server cannot honor. */
+/** Returns the error for a well-formed value that this server does not support. */
 export function rejection(location: ValueLocation, reason: string): AlliumError {
   return requestError('request.invalid', `${subjectOf(location)} ${reason}`, { field: pathOf(location) })
 }

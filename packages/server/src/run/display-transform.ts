@@ -2,8 +2,8 @@ import { type DisplayTransform, type Logger, messageOf, type SessionKey } from '
 import type { ServedAgent } from '../options.ts'
 
 /**
- * How the owner of a session reads its stored texts: as in the stream, with the values that layers such as `guard.pii` keep from the
- * history. Where a layer cannot tell now, as they are stored.
+ * Returns a function that transforms stored texts for the owner of a session, as in the stream: with the values that layers such as
+ * `guard.pii` keep out of the history. If a layer fails, the texts stay as they are stored.
  */
 export async function displayTransformOf(
   agent: ServedAgent,

@@ -2,7 +2,7 @@ import { isAlliumError } from '@allium/core'
 import type { Durable, RunInfo } from '@allium/durable'
 import type { AgentCaller } from './run-request.ts'
 
-/** How a durable run stands; undefined where it is none of this principal. */
+/** Returns the status of a durable run; undefined if this principal has no such run. */
 export function durableStatus(
   durable: Durable | undefined,
   run: string,
@@ -11,7 +11,7 @@ export function durableStatus(
   return ignoreNotFound(durable?.get(run, { principal }))
 }
 
-/** Stops it; false where it has ended, undefined where it is none of this principal. */
+/** Stops a durable run. Returns false if it has ended, undefined if this principal has no such run. */
 export function stopDurable(
   durable: Durable | undefined,
   run: string,
@@ -20,7 +20,7 @@ export function stopDurable(
   return ignoreNotFound(durable?.stop(run, { principal, reason: 'stopped by a client' }))
 }
 
-/** Of a run that is no durable one nothing is known. */
+/** Returns undefined for a run that is not durable. */
 async function ignoreNotFound<T>(promise: Promise<T> | undefined): Promise<T | undefined> {
   try {
     return await promise

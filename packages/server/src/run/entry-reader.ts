@@ -3,15 +3,15 @@ import type { Entry, RunError } from '@allium/durable/log'
 import { problemOf } from '../http/problem.ts'
 import type { RunEntry } from './run-entry.ts'
 
-/** The events of a run for one reader: those that are here are taken at once, so that what came together waits once. */
+/** The events of a run for one reader. `take()` returns buffered events, so that a batch of events waits only once. */
 export interface EntryReader {
-  /** Waits for the next; undefined at the end. */
+  /** Waits for the next event. Returns undefined at the end. */
   next(): Promise<RunEntry | undefined>
-  /** The next, where nobody has to wait for it. */
+  /** Returns the next event if it is buffered. */
   take(): RunEntry | undefined
 }
 
-/** Those of a run, as a log gives them. */
+/** Returns a reader for the events that a log returns. */
 export function readEntries(turnId: string, events: EventReader): EntryReader {
   return {
     next: async () => {
@@ -25,7 +25,7 @@ export function readEntries(turnId: string, events: EventReader): EntryReader {
   }
 }
 
-/** The first ones, which were read already, then what a `next()` gives that was asked, then the rest. */
+/** Returns a reader for entries that were read before, then the result of a pending `next()`, then the rest. */
 export function concatEntries(
   first: readonly RunEntry[],
   pendingNext: Promise<RunEntry | undefined> | undefined,
@@ -47,7 +47,7 @@ export function concatEntries(
   }
 }
 
-/** Those that there will be. */
+/** Returns a reader that waits for another reader. */
 export function deferEntries(pendingReader: Promise<EntryReader>): EntryReader {
   let reader: EntryReader | undefined
   const openReader = async () => {
@@ -57,7 +57,7 @@ export function deferEntries(pendingReader: Promise<EntryReader>): EntryReader {
   return { next: () => reader?.next() ?? openReader(), take: () => reader?.take() }
 }
 
-/** One shape for all: spreading what was parsed costs more than reading it. */
+/** All entries have the same shape: spreading the parsed object costs more than reading its fields. */
 function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry {
   const { event, pending, decided, client } = logged as Entry
   const entry: RunEntry = { event: event.type === 'run:error' ? withStatus(event as RunError) : event, run, seq }
@@ -67,7 +67,7 @@ function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry 
   return entry
 }
 
-/** A durable run knows no server: its error is told by its code alone. */
+/** Adds the HTTP status. A durable run has no server, so its error has only a code. */
 function withStatus(error: RunError): RunError {
   if (error.status !== undefined) return error
   return { ...error, ...problemOf(new AlliumError(error.code as AlliumError['code'], error.message), 0) }

@@ -4,12 +4,12 @@ import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
 import { concatEntries, type EntryReader } from './entry-reader.ts'
 import type { RunEntry } from './run-entry.ts'
 
-/** Whether a stream may begin, or is refused with a status. */
+/** The entries of a stream, or the problem with which it is rejected. */
 export type StreamStart = { entries: EntryReader; problem?: undefined } | { problem: Problem }
 
 /**
- * Waits for the first event that shows something, for `ms` milliseconds at most: a run that is refused until then has no
- * stream, but a status. What fails later comes as a `run:error`.
+ * Waits for the first visible event, at most `ms` milliseconds. A run that is rejected in that time gets an HTTP status instead of a
+ * stream. A later failure is sent as a `run:error`.
  */
 export async function firstEvent(source: EntryReader, ms: number, clock: Clock): Promise<StreamStart> {
   const buffered: RunEntry[] = []
@@ -44,7 +44,7 @@ function problemIn(event: RunEvent): Problem | undefined {
   return problem
 }
 
-/** What layers tell of themselves shows nothing, and neither does the end of a run that failed: the error follows. */
+/** Events of layers are not visible. The end of a failed run is not either, because the error follows. */
 function isVisible({ type, ...event }: RunEvent): boolean {
   if (type === 'turn:end') return (event as { status?: unknown }).status !== 'failed'
   return visibleTypes.has(type)

@@ -1,4 +1,4 @@
-/** The JSON that an answer is; models like to put it into a code fence. Undefined where it is none. */
+/** Parses an answer as JSON, also inside a code fence, as models like to write it. Returns undefined if it is not JSON. */
 export function parseJsonAnswer(text: string): unknown {
   const trimmed = text.trim()
   const isFenced = trimmed.startsWith('```') && trimmed.endsWith('```')

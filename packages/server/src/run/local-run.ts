@@ -20,28 +20,27 @@ export interface LocalRunOptions extends EntryContext, ReadersOptions {
   readonly key: SessionKey
   /** Undefined for a session that is not stored. */
   readonly sessionId: string | undefined
-  /** The digest of what it was asked, and by which key. */
+  /** The digest of its request. */
   readonly asked: string
   readonly idempotencyKey: string | undefined
 }
 
-/** Reads one run into the event log, so that no reader holds it up. */
+/** Writes one run to the event log, so that no reader blocks it. */
 export class LocalRun implements RunHandle {
   readonly key: SessionKey
   readonly sessionId: string | undefined
   readonly asked: string
   readonly idempotencyKey: string | undefined
-  /** Its place in the log, once it has one; rejects where it was refused before. */
+  /** Resolves once the run is in the log. Rejects if it was rejected before. */
   readonly started: Promise<RunKey>
   readonly readers: Readers
   readonly ended: Promise<void>
   readonly #run: AgentRun<unknown>
   readonly #options: LocalRunOptions
-  /** When it began. */
   readonly #startedAt: number
   #writer: LogWriter | undefined
   #inbox: Inbox | undefined
-  /** Events before the first that names the run; all of them, where a stored run was answered. */
+  /** Events before the first that has the turn id. All events, if the run is a replay of a stored one. */
   readonly #buffered: Entry[] = []
   #isReplay = false
   #startedDeferred!: { resolve(run: RunKey): void; reject(error: unknown): void }
@@ -69,7 +68,7 @@ export class LocalRun implements RunHandle {
     return this.#run.then()
   }
 
-  /** A run that was stopped has an answer too: what there was of it. */
+  /** Returns the answer. A run that was stopped has a partial one. */
   async answer(): Promise<Answer> {
     try {
       const { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes } = await this.result
@@ -108,7 +107,7 @@ export class LocalRun implements RunHandle {
     }
   }
 
-  /** What the log still has of a run that has ended, else how it did. */
+  /** Returns the entries that the log still has of an ended run, else how it ended. */
   async #storedEntries(run: RunKey): Promise<EntryReader> {
     const logged = readEntries(run.turnId, this.#options.log.read(run, 0))
     const first = await logged.next()
@@ -141,7 +140,7 @@ export class LocalRun implements RunHandle {
     const { type, turnId } = entry.event as { type: string; turnId?: unknown }
     if (typeof turnId !== 'string') return
     const run = { key: this.key, turnId }
-    // It had ended before, and was found by its idempotency key.
+    // The idempotency key found a run that has ended.
     this.#isReplay = type === 'turn:end'
     if (this.#isReplay) await this.#checkKeyReuse(run)
     else {
@@ -152,7 +151,7 @@ export class LocalRun implements RunHandle {
     this.#startedDeferred.resolve(run)
   }
 
-  /** @throws AlliumError `run.key_reused` where the log knows that the key stands for another request */
+  /** @throws AlliumError `run.key_reused` if the log has another request for the key */
   async #checkKeyReuse(run: RunKey): Promise<void> {
     const { value } = await this.#options.log.read(run, 0).next()
     const { asked = this.asked } = (value?.event ?? {}) as Partial<Entry>
@@ -175,7 +174,7 @@ export class LocalRun implements RunHandle {
     for (const entry of this.#buffered) writer.push(entry)
   }
 
-  /** An aborted run has said so in its `turn:end`. */
+  /** Reports an error. An aborted run reports that in its `turn:end`. */
   async #handleError(error: unknown): Promise<void> {
     if (this.#writer === undefined) this.#run.abort('its events cannot be kept')
     this.#startedDeferred.reject(error)
@@ -188,5 +187,5 @@ function rethrowKeyReuse(error: unknown): void {
   if (isAlliumError(error, 'run.key_reused')) throw error
 }
 
-/** A run has an id of its own, and one process that runs it. */
+/** The epoch of the process that executes a run. A takeover has a higher one. */
 const epoch = 1

@@ -1,2 +1,2 @@
-/** What the answer of a run must be: a JSON Schema of an object. */
+/** JSON Schema of a run's answer, which is an object. */
 export type OutputJsonSchema = Readonly<Record<string, unknown>>

@@ -3,14 +3,14 @@ import { deferEntries, type EntryReader } from './entry-reader.ts'
 import type { Answer } from './result.ts'
 import { Readers, type RunHandle } from './run-handle.ts'
 
-/** Of whom a run is. */
+/** The session and idempotency key of a run. */
 export interface QueuedRunOptions {
   readonly key: SessionKey
   readonly idempotencyKey: string | undefined
   readonly clock: Clock
 }
 
-/** A run that begins later, or is found then. Who leaves before has asked for nothing. */
+/** A run that is started, or found, later. If its reader leaves before, it does not start. */
 export class QueuedRun implements RunHandle {
   readonly key: SessionKey
   readonly sessionId: string
@@ -22,7 +22,7 @@ export class QueuedRun implements RunHandle {
   readonly #pendingReaders: Readers
   #run: RunHandle | undefined
 
-  /** @param start gives a run that its reader has joined; its signal aborts when they have left */
+  /** @param start returns a run that its reader has joined; its signal aborts when the reader has left */
   constructor({ key, idempotencyKey, clock }: QueuedRunOptions, start: (abandoned: AbortSignal) => Promise<RunHandle>) {
     this.key = key
     this.sessionId = key.sessionId
@@ -53,7 +53,7 @@ export class QueuedRun implements RunHandle {
     else this.#run.stop(reason)
   }
 
-  /** Ends it with an error, unless it has begun. Resolves once it begins no more. */
+  /** Rejects the run with an error unless it has started. Resolves once it cannot start anymore. */
   async drop(error: AlliumError): Promise<void> {
     this.#abandoned.abort(error)
     await this.started.catch(() => {})

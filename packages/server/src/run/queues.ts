@@ -11,9 +11,9 @@ import { requestError } from '../http/problem.ts'
 import type { RunHandle } from './run-handle.ts'
 import { sessionKeyString } from './session-key-string.ts'
 
-/** Inputs that wait for one session here, at most. */
+/** Most inputs that wait for one session in this process. */
 const maxQueued = 16
-/** Milliseconds after which a session is asked for again that another process has. */
+/** Milliseconds between two attempts to start a run while another process has its session. */
 const retryInterval = 250
 
 interface QueuesOptions {
@@ -23,14 +23,14 @@ interface QueuesOptions {
   readonly shares: { readonly queued: FairShare }
 }
 
-/** Inputs that wait for their session, first come first served; of several processes whoever asks first when it is free. */
+/** Inputs that wait for their session, first come, first served. Among processes, the first one to ask for the free session gets it. */
 export class Queues {
   readonly #options: QueuesOptions
   readonly #share: FairShare
   readonly #activeRun: (key: SessionKey) => RunHandle | undefined
   readonly #queues = new Map<string, { size: number; last: Promise<unknown> }>()
 
-  /** @param activeRun the run of a session that goes on in this process */
+  /** @param activeRun returns the active run of a session in this process */
   constructor(options: QueuesOptions, activeRun: (key: SessionKey) => RunHandle | undefined) {
     this.#options = options
     this.#share = options.shares.queued
@@ -38,11 +38,11 @@ export class Queues {
   }
 
   /**
-   * Begins a run as soon as its session is free.
+   * Starts a run as soon as its session is free.
    *
-   * @param abandoned aborts when nobody waits for it any more, or with `session.not_found` when its session is deleted here
-   * @throws AlliumError `session.busy` where too many wait; `session.not_found` when its session was deleted; what `begin` throws
-   * but for `session.busy`
+   * @param abandoned aborts when no reader waits anymore, or with `session.not_found` when its session is deleted here
+   * @throws AlliumError `session.busy` if too many inputs wait; `session.not_found` if the session was deleted; errors of `start` except
+   * `session.busy`
    */
   async start(key: SessionKey, abandoned: AbortSignal, start: () => Promise<RunHandle>): Promise<RunHandle> {
     const name = sessionKeyString(key)
@@ -75,12 +75,12 @@ export class Queues {
       abandoned.throwIfAborted()
       isLogged ||= (await log.latest(key)) !== undefined
       await this.#waitUntilFree(key, abandoned)
-      // Another process that deletes the session does not say so here.
+      // Another process that deletes the session does not notify this one.
       if (isLogged && (await log.latest(key)) === undefined && (await sessions.load(key)) === undefined) throw deleted()
     }
   }
 
-  /** Where it goes on here it is waited for; else somebody else has it. */
+  /** Waits for the active run of this process to end. If another process has the session, waits for `retryInterval`. */
   async #waitUntilFree(key: SessionKey, abandoned: AbortSignal): Promise<void> {
     const { clock } = this.#options
     const cancelled = new Promise<void>((resolve) =>
@@ -93,7 +93,7 @@ export class Queues {
   }
 }
 
-/** How an input ends whose session was deleted while it waited. */
+/** Returns the error of an input whose session was deleted while the input waited. */
 export function deleted(): AlliumError {
   return requestError(
     'session.not_found',
@@ -105,7 +105,7 @@ function ignoreBusy(error: unknown): undefined {
   if (!isAlliumError(error, 'session.busy')) throw error
 }
 
-/** What else it was refused with, its readers are told. */
+/** Returns whether the session is busy. The run's readers receive other rejections. */
 async function isBusy({ started }: RunHandle): Promise<boolean> {
   try {
     await started

@@ -13,7 +13,7 @@ import { concatEntries, deferEntries, type EntryReader, readEntries } from './en
 import type { Answer } from './result.ts'
 import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
 
-/** What knows the run. */
+/** Reads and stops a run, whichever process executes it. */
 export interface RunSource extends Pick<Durable, 'stop'> {
   attach(turnId: string, options: { principal: unknown; afterSeq: number; signal: AbortSignal }): EventReader
   get(turnId: string, options: { principal: unknown }): Promise<RunState>
@@ -25,17 +25,17 @@ interface RunState extends Pick<RunInfo, 'text' | 'usage' | 'code' | 'reason'> {
 
 export interface RemoteRunOptions extends ReadersOptions {
   readonly runs: RunSource
-  /** Its readers have its first event, then those behind this place. @default all */
+  /** Readers get the first event, then those after this position. @default all */
   readonly from?: number | undefined
   readonly sessions: SessionStore
   readonly principal: unknown
   readonly key: SessionKey
   readonly idempotencyKey: string | undefined
-  /** A stored answer as its reader sees it. */
+  /** Returns a stored answer as its reader sees it. */
   display(text: string): Promise<string>
 }
 
-/** A run that is read from the log, whichever process runs it. */
+/** A run that is read from the log, whichever process executes it. */
 export class RemoteRun implements RunHandle {
   readonly key: SessionKey
   readonly sessionId: string
@@ -67,7 +67,7 @@ export class RemoteRun implements RunHandle {
     runs.stop(this.turnId, { principal, reason }).catch(() => {})
   }
 
-  /** Nobody here waits for it any more: it goes on elsewhere. */
+  /** Stops waiting for the run. It continues elsewhere. */
   detach(): void {
     this.#detached.abort()
   }
@@ -97,7 +97,7 @@ export class RemoteRun implements RunHandle {
     }
   }
 
-  /** What the log still has; where it has nothing any more, how the run ended. */
+  /** Returns the entries that the log still has. If it has none, returns how the run ended. */
   async #openEntries(signal: AbortSignal): Promise<EntryReader> {
     const logged = readEntries(this.turnId, this.#attach(signal))
     const first = await logged.next()

@@ -1,7 +1,7 @@
 import type { PendingCall, Usage } from '@allium/core'
 import type { RunHandle } from './run-handle.ts'
 
-/** What a run came to, as a client is told it. */
+/** The result of a run as clients receive it. */
 export interface Answer {
   sessionId: string
   turnId: string
@@ -15,7 +15,9 @@ export interface Answer {
   resumes?: unknown
 }
 
-/** Waits for the end of a run as one of its readers, until `signal` tells that they have left. @throws what it failed with */
+/**
+ * Waits for the answer of a run as one of its readers. The reader leaves when `signal` aborts. @throws the error that the run failed with
+ */
 export async function awaitAnswer(run: RunHandle, signal: AbortSignal): Promise<Answer> {
   let joined = true
   const leave = () => {

@@ -3,9 +3,9 @@ import type { Entry } from '@allium/durable/log'
 import type { Host } from '../host.ts'
 
 /**
- * The calls that the last run of a session begins with, where it goes on with an earlier answer: alone it is no message that a page
- * could show. Undefined where it begins with an input. Of a run that was only just opened it waits for the first event, until the
- * client disconnects.
+ * Returns the decided calls with which the last run of a session begins, if it resumes an earlier answer. A page cannot show such a run
+ * as a separate message. Returns undefined if the run begins with an input. If the run has only been opened, waits for its first
+ * event until the client disconnects.
  */
 export async function readResumedCalls(
   { events }: Host,

@@ -1,6 +1,6 @@
 import type { Entry } from '@allium/durable/log'
 
-/** An entry of a run's log in its place; without one where it comes from the server itself. */
+/** An entry of a run's log with its position. Entries from the server itself have no position. */
 export interface RunEntry extends Entry {
   run?: string
   seq?: number

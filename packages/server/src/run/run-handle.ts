@@ -2,7 +2,7 @@ import type { Clock, SessionKey } from '@allium/core'
 import type { EntryReader } from './entry-reader.ts'
 import type { Answer } from './result.ts'
 
-/** A run that somebody has asked for, as its readers see it. */
+/** A run as its readers see it. */
 export interface RunHandle {
   readonly key: SessionKey
   /** Undefined for a session that is not stored. */
@@ -10,14 +10,14 @@ export interface RunHandle {
   readonly idempotencyKey: string | undefined
   /** Undefined before it has started. */
   readonly turnId: string | undefined
-  /** It has a place in the log; rejects where it was refused before. */
+  /** Resolves once the run is in the log. Rejects if the run was rejected before. */
   readonly started: Promise<unknown>
-  /** It is over, and all of it is in the log. */
+  /** Resolves once the run is over and the log has all of it. */
   readonly ended: Promise<void>
   readonly readers: Readers
-  /** What it came to. @throws what it failed with */
+  /** Returns the answer. @throws the error that the run failed with */
   answer(): Promise<Answer>
-  /** Its events, from the first on; asking throws what it was refused with, or why they cannot be kept. */
+  /** Returns the events from the first one on. `next()` throws if the run was rejected or its events cannot be stored. */
   entries(signal: AbortSignal): EntryReader
   stop(reason: string): void
 }
@@ -25,11 +25,13 @@ export interface RunHandle {
 export interface ReadersOptions {
   readonly clock: Clock
   readonly onDisconnect: 'continue' | 'abort'
-  /** Milliseconds. */
+  /** Milliseconds to wait for a reader to come back. */
   readonly abortAfter: number
 }
 
-/** How many read a run here. Under `'abort'` a run whose last reader has left ends, unless one comes back in time. */
+/**
+ * Counts the readers of a run in this process. With `'abort'`, a run stops after its last reader has left, unless one comes back in time.
+ */
 export class Readers {
   readonly #options: ReadersOptions
   readonly #stop: (reason: string) => void

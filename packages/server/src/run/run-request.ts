@@ -4,13 +4,13 @@ import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options.ts'
 import type { OutputJsonSchema } from './output-json-schema.ts'
 
-/** Who asks, and whom. */
+/** The principal of a request, and the agent that it uses. */
 export interface AgentCaller {
   readonly agent: ServedAgent
   readonly principal: unknown
 }
 
-/** What a run is asked: an input, or decisions about the calls that wait; never neither. */
+/** The request of a run: either an input, or decisions about pending calls. */
 export type RunRequest = RunSettings &
   (
     | { readonly input: Input; readonly decisions?: undefined }
@@ -20,21 +20,21 @@ export type RunRequest = RunSettings &
 export type AgentRunRequest = AgentCaller & RunRequest
 
 export interface RunSettings {
-  /** @default one that is not stored */
+  /** @default a session that is not stored */
   readonly sessionId?: string | undefined
-  /** Tools whose calls are handed back to who asks. */
+  /** Tools whose calls are returned to the client. */
   readonly clientTools?: readonly ToolDef[] | undefined
-  /** What its answer must be. @default a text */
+  /** JSON Schema of the answer. @default the answer is text */
   readonly output?: OutputJsonSchema | undefined
   readonly idempotencyKey?: string | undefined
   readonly resets?: 'allow' | 'refuse'
-  /** @default that of the server */
+  /** @default the option of the server */
   readonly onDisconnect?: 'abort' | 'continue' | undefined
-  /** Who decides, where that is not the owner. */
+  /** The approver, if it is not the owner. */
   readonly decider?: unknown
 }
 
-/** What an idempotency key stands for: all that changes what the run does. */
+/** Returns the input digest of an idempotency key. It covers everything that changes what the run does. */
 export function inputDigestOf({ input, decisions, output, clientTools }: AgentRunRequest): Promise<string> {
   return digestOf([input ?? null, decisions ?? null, output ?? null, clientTools ?? null])
 }
@@ -56,7 +56,7 @@ export function entryContextOf({ clientTools, decisions }: AgentRunRequest): Ent
   }
 }
 
-/** @throws AlliumError `run.key_reused` where its key stands for a run that was asked something else */
+/** @throws AlliumError `run.key_reused` if the key belongs to a run with another request */
 export function checkKeyReuse(recordedDigest: string, digest: string, key: string | undefined): void {
   if (recordedDigest !== digest)
     throw requestError(

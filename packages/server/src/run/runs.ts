@@ -36,19 +36,21 @@ export interface RunsOptions extends ReadersOptions {
   readonly onBusy: 'reject' | 'steer' | 'queue'
 }
 
-/** The runs that this process has begun and that go on. */
+/** The active runs that this process started. */
 export class Runs {
   readonly #options: RunsOptions
   readonly #current = new Map<string, RunHandle>()
   readonly #localRuns = new WeakMap<AgentRun<unknown>, LocalRun>()
   readonly #active = new Set<RunHandle>()
-  /** Called when the process drains. No AbortController: workerd allows none while a module loads, or of another request. */
+  /**
+   * Called when the process drains. Not an AbortController: workerd does not allow one while a module loads, nor one of another request.
+   */
   readonly #closeListeners = new Set<() => void>()
   #closed = false
   readonly #queues: Queues
   /** Inputs that wait for their session. */
   readonly #waiting = new Set<QueuedRun>()
-  /** The agents of runs that hold a place among the runs of their user. */
+  /** Agents of the runs that hold a permit. */
   readonly #agents = new WeakMap<RunHandle, ServedAgent>()
   readonly steerLimits: SteerLimits
   draining = false
@@ -59,7 +61,10 @@ export class Runs {
     this.steerLimits = new SteerLimits(options.steerLimit)
   }
 
-  /** Calls back when the process drains, so that readers of runs elsewhere come back to another process. Returns what takes that back. */
+  /**
+   * Calls `fn` when the process drains, so that readers of runs elsewhere reconnect to another process. Returns a function that
+   * unsubscribes.
+   */
   onClose(fn: () => void): () => void {
     if (this.#closed) fn()
     else this.#closeListeners.add(fn)
@@ -71,7 +76,7 @@ export class Runs {
   }
 
   /**
-   * Begins a run, or finds the one of its idempotency key. Whoever asks joins it as a reader.
+   * Starts a run, or finds the run of its idempotency key. The caller joins it as a reader.
    *
    * @throws AlliumError `server.draining`, `run.key_reused`
    */
@@ -95,13 +100,13 @@ export class Runs {
     return later
   }
 
-  /** Said to the run that goes on, or begun behind it. */
+  /** Sends the input to the active run, or queues it. */
   async #steerOrQueue(key: SessionKey, request: AgentRunRequest, abandoned: AbortSignal): Promise<RunHandle> {
     const { onBusy } = this.#options
     const { agent, principal, input, output, decisions, idempotencyKey } = request
-    // Where agents share a history, the run that goes on may be one of another agent.
+    // If agents share a history, the active run may belong to another agent.
     const isSameAgent = agent.sessionGroup === undefined
-    // A run that goes on has the form of answer that it was asked for.
+    // The active run answers in the output format of its own request.
     const steerContent =
       isSameAgent && decisions === undefined && output === undefined ? userContentOf(input) : undefined
     if (onBusy === 'steer' && steerContent !== undefined) {
@@ -131,7 +136,7 @@ export class Runs {
     const permit = this.#options.shares.runs.acquire(session.key)
     try {
       const run = await this.#startRun(session, request)
-      // A run that is found by its key has its place.
+      // A run that was found by its key already has a permit.
       if (this.#agents.has(run)) permit.release()
       else run.ended.catch(() => {}).finally(() => permit.release())
       this.#agents.set(run, agent)
@@ -167,40 +172,43 @@ export class Runs {
     return localRun
   }
 
-  /** How a durable run stands; undefined where it is none of this principal. */
+  /** Returns the status of a durable run; undefined if this principal has no such run. */
   durableStatus(turnId: string, caller: AgentCaller): Promise<RunInfo | undefined> {
     return durableStatus(this.#durableOf(caller.agent), turnId, caller)
   }
 
-  /** Stops a run, in whichever process it is; false where it has ended. */
+  /** Stops a run, whichever process executes it. Returns false if it has ended. */
   async stop(run: RunKey, caller: AgentCaller): Promise<boolean> {
     const stopped = await stopDurable(this.#durableOf(caller.agent), run.turnId, caller)
     return stopped ?? this.#options.log.signal(run, { stop: true })
   }
 
-  /** Ends the inputs that wait for a session: it is deleted. Resolves once none of them begins any more. */
+  /** Rejects the inputs that wait for a session, because it is deleted. Resolves once none of them can start anymore. */
   async drop(key: SessionKey): Promise<void> {
     const name = sessionKeyString(key)
     const isOf = (run: RunHandle) => sessionKeyString(run.key) === name
     const dropped = [...this.#waiting].filter(isOf).map((run) => run.drop(deleted()))
-    // Those that were begun, and may wait in a layer before their turn.
+    // Started runs may still be waiting in a layer before their turn.
     for (const run of this.#active) if (isOf(run) && this.#current.get(name) !== run) run.stop('its session is deleted')
     await Promise.all(dropped)
   }
 
-  /** A run of this process that goes on. */
+  /** Returns an active run of this process. */
   find(key: SessionKey, turnId: string): RunHandle | undefined {
     const live = this.#current.get(sessionKeyString(key))
     return live?.turnId === turnId ? live : undefined
   }
 
-  /** The agent of a run of this process that goes on. */
+  /** Returns the agent of an active run of this process. */
   agentOf(key: SessionKey, turnId: string): ServedAgent | undefined {
     const run = this.find(key, turnId)
     return run && this.#agents.get(run)
   }
 
-  /** Waits for what runs; what takes longer is aborted, and kept as interrupted, or goes on elsewhere. @param timeout milliseconds */
+  /**
+   * Waits for active runs. After `timeout`, aborts the rest: they are stored as interrupted, or continue elsewhere. @param timeout
+   * milliseconds
+   */
   async drain(timeout: number): Promise<void> {
     this.draining = true
     const { clock, durables } = this.#options
@@ -224,7 +232,7 @@ export class Runs {
     return this.#options.durables.find((durable) => (durable.agent as unknown) === agent)
   }
 
-  /** As a durable run: this process, or another one, has it. */
+  /** Starts a durable run. This process or another one executes it. */
   async #startDurable(durable: Durable, key: SessionKey, request: AgentRunRequest): Promise<RunHandle> {
     const { principal, input, decisions, decider, clientTools, output, idempotencyKey, resets } = request
     const payload = decisions === undefined ? { input } : { decisions, decider }
@@ -260,7 +268,7 @@ export class Runs {
     const { metrics } = this.#options
     this.#active.add(run)
     const name = sessionKeyString(run.key)
-    // A run that is refused, as while another one goes on, is none.
+    // A run that is rejected, for example because another one is active, never becomes the current one.
     run.started.then(
       () => this.#active.has(run) && this.#current.set(name, run),
       () => {},
@@ -277,14 +285,14 @@ export class Runs {
     return run
   }
 
-  /** What cannot be noted is told as unknown when it comes again. */
+  /** Marks the tokens of decisions as used. If that fails, a repeated token is reported as unknown. */
   #markTokensUsed(run: RunHandle, decisions: Readonly<Record<string, Decision>> = {}): void {
     const tokens = Object.values(decisions).flatMap((decision) => decision?.token ?? [])
     const mark = (token: string) => markTokenUsed(this.#options.log, run.key, token)
     run.started.then(() => Promise.all(tokens.map(mark))).catch(() => {})
   }
 
-  /** A run that nobody reads any more makes way for what its owner asks next. */
+  /** Stops an active run without readers, so that its owner's next request can start. */
   async #preemptUnread(key: SessionKey, idempotencyKey: string | undefined): Promise<void> {
     const live = this.#current.get(sessionKeyString(key))
     if (live === undefined || live.readers.count > 0) return

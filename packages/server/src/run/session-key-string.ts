@@ -1,6 +1,6 @@
 import type { SessionKey } from '@allium/core'
 
-/** A session as one text. */
+/** Returns a session key as one string. */
 export function sessionKeyString({ tenant, owner, agent, sessionId }: SessionKey): string {
   return JSON.stringify([tenant, owner, agent, sessionId])
 }

@@ -3,10 +3,10 @@ import { requestError } from '../http/problem.ts'
 import type { SteerLimit } from '../limits.ts'
 import { sessionKeyString } from './session-key-string.ts'
 
-/** Runs whose messages are counted at most; those that got their last message first are forgotten first. */
+/** Most runs whose messages are counted. The run whose last message is the oldest is forgotten first. */
 const maxTrackedRuns = 10_000
 
-/** Counts the messages that this process has sent to each running run. */
+/** Counts the messages that this process has sent to each active run. */
 export class SteerLimits {
   readonly #limit: SteerLimit
   readonly #runs = new Map<string, { readonly ids: Set<string>; bytes: number }>()

@@ -7,15 +7,15 @@ import { readRemote } from './takeover.ts'
 
 export interface SteerOptions extends Omit<RemoteRunOptions, 'runs' | 'from'> {
   readonly log: EventLog
-  /** By which the stream names what was said. */
+  /** The id of the message in the stream. */
   readonly id: string
   readonly abandoned: AbortSignal
   readonly steerLimits: SteerLimits
 }
 
 /**
- * Says something to the run that goes on in a session, wherever that is: gives the run once it has heard it, from there on.
- * Undefined where nothing runs, or where it had its answer before.
+ * Sends a message to the active run of a session, whichever process executes it. Returns the run from the delivery on. Returns
+ * undefined if no run is active, or if the run had its answer before the delivery.
  */
 export async function steerRun(steer: Message['content'], options: SteerOptions): Promise<RunHandle | undefined> {
   const { log, key, id, abandoned, steerLimits } = options
@@ -42,7 +42,7 @@ function followFrom({ key, turnId }: RunKey, from: number, options: SteerOptions
   return run
 }
 
-/** A run of any process, by its log and what is stored of it. */
+/** Returns access to a run of any process, by its log and the session store. */
 function logSource({ log, sessions, clock, key }: SteerOptions): RunSource {
   const runOf = (turnId: string) => ({ key, turnId })
   return {
@@ -56,7 +56,7 @@ function logSource({ log, sessions, clock, key }: SteerOptions): RunSource {
   }
 }
 
-/** What may be said to a run: one message of the user. */
+/** Returns the content of an input that a run accepts as a message: one user message. */
 export function userContentOf(input: Input | undefined): Message['content'] | undefined {
   if (typeof input === 'string') return input
   return input !== undefined && 'role' in input && input.role === 'user' ? input.content : undefined

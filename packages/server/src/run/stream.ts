@@ -12,29 +12,29 @@ import type { RunHandle } from './run-handle.ts'
 import { readRemote } from './takeover.ts'
 import { withoutResets } from './without-resets.ts'
 
-/** How a protocol writes the events of a run. */
+/** How a protocol encodes the events of a run. */
 export interface StreamProtocol {
-  /** For one reader. */
+  /** Returns a writer for one reader. */
   frames(): FrameWriter
   readonly headers?: Readonly<Record<string, string>>
-  /** It cannot say that an answer begins anew. */
+  /** The protocol cannot say that an answer starts over. */
   readonly withoutReset?: boolean
 }
 
-/** The events of one run, as a protocol writes them for one reader. */
+/** Encodes the events of one run for one reader. */
 export interface FrameWriter {
   write(entry: RunEntry): Iterable<Frame>
-  /** What comes before the first event. */
+  /** Frames before the first event. */
   begin?(): Iterable<Frame>
-  /** What comes behind the last. */
+  /** Frames after the last event. */
   end?(): Iterable<Frame>
-  /** Nothing of what is still to come is written. */
+  /** No further events are written. */
   readonly done?: boolean
-  /** Told of calls that wait before the entry is written that has them. */
+  /** Called with pending calls before their entry is written. */
   prepare?(pending: readonly PendingCall[]): Promise<void>
 }
 
-/** The stream of a run, which begins once there is room for its stream; or how it was refused. The reader has joined it. */
+/** Acquires a stream permit, starts a run and streams it, or returns why it was rejected. The reader has joined the run. */
 export async function streamRun(
   host: Host,
   caller: Caller,
@@ -77,15 +77,15 @@ async function openStream(
   return streamStart.problem
 }
 
-/** A place in the runs of a session: behind an event. */
+/** A position in the runs of a session: after an event. */
 export interface StreamPosition {
   readonly turnId: string
   readonly seq: number
 }
 
 /**
- * The stream of the session's last run, from its beginning, or from behind the event that the reader has. Undefined where
- * there is nothing to come.
+ * Streams the last run of a session, from its beginning or from after the last event that the reader has. Returns undefined if no
+ * events are left.
  */
 export async function resumeStream(
   host: Host,
@@ -121,13 +121,13 @@ export async function resumeStream(
   return respond(host, { entries, resolvePending, protocol, signal }, leave)
 }
 
-/** Undefined where nothing is to come: of an earlier run the log tells no end. */
+/** Returns undefined if no events are left: the log does not tell whether an earlier run has more. */
 async function nonEmpty(entries: EntryReader): Promise<EntryReader | undefined> {
   const first = await entries.next()
   return first === undefined ? undefined : concatEntries([first], undefined, entries)
 }
 
-/** What a protocol says before the first event and behind the last, where there is none. */
+/** Returns the frames that a protocol writes before the first event and after the last, without any events. */
 export function emptyStream(host: Host, { request }: Caller, protocol: StreamProtocol): Response {
   const emptyReader: EntryReader = { take: () => undefined, next: async () => undefined }
   return respond(
@@ -137,10 +137,10 @@ export function emptyStream(host: Host, { request }: Caller, protocol: StreamPro
   )
 }
 
-/** Where the log stood when somebody came. */
+/** The state of the log when the reader came. */
 interface ResumeInfo {
   readonly knownSeq: number
-  /** A later run has begun in the session. */
+  /** A later run has started in the session. */
   readonly isEarlier?: true
 }
 
@@ -157,13 +157,13 @@ async function resumePositionOf(
   if (ended && !(await isStored(host, caller, { key, turnId }))) return undefined
   if (from?.turnId === turnId)
     return from.seq > seq || (ended && from.seq === seq) ? undefined : { ...from, knownSeq: seq }
-  // Of an earlier run the rest; what names no run of this session is garbage.
+  // For an earlier run, the rest of it. An id that names no run of this session is ignored.
   if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined)
     return { ...from, knownSeq: 0, isEarlier: true }
   return { turnId, seq: 0, knownSeq: seq }
 }
 
-/** Events may outlive a session that the application deleted in its store: nobody reads them then. */
+/** Events may outlive a session that the application deleted in its store. They cannot be read then. */
 async function isStored({ sessions, runs }: Host, caller: Caller, { key, turnId }: RunKey): Promise<boolean> {
   if ((await sessions.find(key, { turnId })) !== undefined) return true
   // A run that failed before its turn was stored.
@@ -176,10 +176,10 @@ function readLocal({ events }: Host, run: RunKey, after: number, signal: AbortSi
 
 interface StreamSource {
   readonly entries: EntryReader
-  /** The calls that wait as this reader may decide them. */
+  /** Returns the pending calls as this reader may decide them. */
   resolvePending(pending: readonly PendingCall[]): Promise<readonly PendingCall[]>
   readonly protocol: StreamProtocol
-  /** Of the request: it aborts when the client disconnects. */
+  /** The signal of the request: it aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -193,7 +193,7 @@ function respond({ clock, heartbeat, metrics }: Host, source: StreamSource, leav
   return sse((out) => writeEvents(source, out, clock), { clock, heartbeat, headers, signal: source.signal, onClose })
 }
 
-/** Writes the events for one reader, as fast as they are taken; what is here at one moment goes out together. */
+/** Writes the events for one reader as fast as the reader takes them. Buffered events are sent together. */
 async function writeEvents(
   { entries, resolvePending, protocol }: StreamSource,
   out: SseWriter,
@@ -220,7 +220,7 @@ async function writeEvents(
   }
 }
 
-/** Before it waits for more, what is written goes out. */
+/** Flushes before it waits for the next entry. */
 async function nextEntry(entries: EntryReader, out: SseWriter): Promise<RunEntry | undefined> {
   await out.flush()
   return out.closed ? undefined : entries.next()

@@ -15,12 +15,12 @@ interface RemoteHost {
   readonly clock: Clock
 }
 
-/** Milliseconds without an event after which somebody asks whether the process that runs it is still there; a lease is as long. */
+/** Milliseconds without an event after which a reader checks whether the run's process is lost. A lease lasts as long. */
 const silenceTimeout = 10_000
 
 /**
- * The events of a run that another process runs. Where that is lost, the run is kept as interrupted, and its readers are told and come
- * to their end: nobody else would end it.
+ * Reads the events of a run that another process executes. If that process is lost, the run is stored as interrupted, and its readers
+ * get an error and the end of the stream. No other process would end it.
  */
 export function readRemote(host: RemoteHost, run: RunKey, after: number, signal: AbortSignal): EventReader {
   const { clock } = host
@@ -32,7 +32,7 @@ export function readRemote(host: RemoteHost, run: RunKey, after: number, signal:
   }
   const checkOwner = () => {
     const remaining = lastEventAt + silenceTimeout - clock.monotonic()
-    // What cannot be asked now is asked again.
+    // If the check fails now, it is repeated.
     if (remaining > 0) arm(remaining)
     else void takeOverIfLost(host, run, seq).then(rearm, rearm)
   }
@@ -69,7 +69,7 @@ export function readRemote(host: RemoteHost, run: RunKey, after: number, signal:
   }
 }
 
-/** Not where there is more to read: then it is the reader who is slow. */
+/** Skips the takeover if the log has more events: then the reader is slow. */
 async function takeOverIfLost({ sessions, events, clock }: RemoteHost, run: RunKey, seq: number): Promise<void> {
   const latest = await events.latest(run.key)
   if (latest?.turnId !== run.turnId || latest.ended || latest.seq > seq) return
@@ -79,7 +79,7 @@ async function takeOverIfLost({ sessions, events, clock }: RemoteHost, run: RunK
   await events.append(run, takeoverEpoch, [interruptedEntry], { end: true, mustExist: true })
 }
 
-/** False where it is stored already: its process was lost right behind that. */
+/** Returns false if the turn is stored already: its process was lost right after that. */
 async function storeInterrupted(
   sessions: SessionStore,
   lease: Parameters<SessionStore['append']>[0],
@@ -92,7 +92,7 @@ async function storeInterrupted(
   return true
 }
 
-/** The run itself has the epoch 1. */
+/** The run itself has epoch 1. */
 const takeoverEpoch = 2
 
 const interruptedEntry: Entry = {

@@ -1,7 +1,7 @@
 import { concatEntries, type EntryReader } from './entry-reader.ts'
 import type { RunEntry } from './run-entry.ts'
 
-/** The events of a run without what was taken back before somebody came to read them. @param seq where the log stood then */
+/** Returns the events of a run without output that was reset before the reader came. @param seq the position of the log at that time */
 export async function withoutResets(entries: EntryReader, seq: number): Promise<EntryReader> {
   const buffered: RunEntry[] = []
   let [lastSeq, stepStart] = [0, 0]

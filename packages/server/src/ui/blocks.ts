@@ -3,10 +3,10 @@ import { sourcePart } from './sources.ts'
 
 type Citation = NonNullable<SourceChunk['cites']>
 
-/** A piece of a UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
+/** A chunk of a UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
 export type UiChunk = { type: string; [field: string]: unknown }
 
-/** The block of text or reasoning that is open: deltas of another one close it. */
+/** The open block of text or reasoning. A delta of another block closes it. */
 export class Blocks {
   #count = 0
   #open: { kind: 'text' | 'reasoning'; blockId: string | undefined; id: string; citations: object[] } | undefined;
@@ -27,14 +27,14 @@ export class Blocks {
     yield { type: `${kind}-end`, id, ...(citations.length > 0 && { citations }) }
   }
 
-  /** Adds a citation to the text that is open; false if it is another one's. */
+  /** Adds a citation to the open text block. Returns false if it belongs to another block. */
   cite(source: SourceChunk & { id: string }, { textId, ...passage }: Citation): boolean {
     if (this.#open?.kind !== 'text' || this.#open.blockId !== textId) return false
     this.#open.citations.push({ source: sourcePart(source), ...passage })
     return true
   }
 
-  /** What was open has been taken back. */
+  /** Drops the open block after a reset. */
   discard(): void {
     this.#open = undefined
   }

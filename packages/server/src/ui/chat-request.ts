@@ -6,12 +6,12 @@ import { id, sessionId, token } from '../request/fields.ts'
 import { anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation, violation } from '../request/value-location.ts'
 
-/** What a page of the AI SDK asks: its newest message, or what it says of calls. The rest of what it sends is not read. */
+/** The request of an AI SDK client: its newest message, or its responses to calls. The rest of the body is not read. */
 export type ChatRequest =
   | { input: Input; callResponses?: undefined }
   | { callResponses: CallResponses; input?: undefined }
 
-/** Of calls: decisions about those that wait, and outputs of those that the page may have run. */
+/** Decisions about pending calls, and outputs of calls that the page may have run. */
 export interface CallResponses {
   decisions: Record<string, Decision>
   results: Record<string, Decision>
@@ -30,7 +30,7 @@ const userContent = mapped(content(userPart), (value, location) => {
   throw violation(location, 'a list of parts', value)
 })
 
-/** A part of an answer: only what a page says of calls is read. */
+/** A part of an answer: only responses to calls are read. */
 const answerPart = variants(
   'state',
   {
@@ -53,7 +53,7 @@ const answerPart = variants(
   openObject({ state: nullable(anything()) }),
 )
 
-/** Parts are parsed where they count: those of the last message, or what an answer says of calls. */
+/** Parts are parsed only where they matter: in the last message, and for responses to calls. */
 const anyPart = anything({ anyOf: [userPart.json, answerPart.json, {}] })
 const message = openObject({ role: oneOf('system', 'user', 'assistant'), parts: list(anyPart, { max: 10_000 }) })
 
@@ -91,7 +91,7 @@ function callResponsesIn(
 
 type AnswerPart = ReturnType<typeof answerPart.parse>
 
-/** The id of an approval is the token of its call. A reader who may not approve the call has no token, and the id is the call's. */
+/** The id of an approval is the token of its call. A reader who may not approve the call has no token; then the id is that of the call. */
 function decisionOf(part: AnswerPart): [string, Decision][] {
   if (part.state !== 'approval-responded' || !('approval' in part)) return []
   const { id, approved, reason } = part.approval
@@ -100,7 +100,7 @@ function decisionOf(part: AnswerPart): [string, Decision][] {
   return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, ...token }]]
 }
 
-/** What a page says that came of a call: it counts for one that was handed to it. */
+/** Returns the output that a page sent for a call. It counts only if the page was given the call. */
 function resultOf(part: AnswerPart): [string, Decision][] {
   if (part.state === 'output-available' && 'toolCallId' in part)
     return [[part.toolCallId, { result: ('output' in part ? part.output : undefined) ?? null }]]
@@ -108,7 +108,7 @@ function resultOf(part: AnswerPart): [string, Decision][] {
   return [[part.toolCallId, { result: String(part.errorText), isError: true }]]
 }
 
-/** The trigger of a page. An answer cannot be asked for anew: the history is the server's. */
+/** The trigger of a request. An answer cannot be regenerated, because the server owns the history. */
 const trigger: Schema<string> = mapped(text({ max: 100 }), (value, location) => {
   if (value !== 'regenerate-message') return value
   throw rejection(

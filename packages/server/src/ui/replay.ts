@@ -1,7 +1,7 @@
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { UiChunk } from './blocks.ts'
 
-/** A message that a page has, once more from its beginning: what it goes on with can follow. */
+/** Replays a message that the page already has from its beginning, so that the rest of it can follow. */
 export function* replayMessage({ id, parts }: UiMessage): Generator<UiChunk> {
   yield { type: 'start', messageId: id }
   for (const [index, part] of parts.entries()) {

@@ -43,7 +43,7 @@ const routes = {
   steer: { ...native.steer, path: '/chat/:id/steer' },
 }
 
-/** The routes that `DefaultChatTransport` of the AI SDK asks, with `/chat` as its `api`; the stop of a chat only disconnects. */
+/** Adds the routes for `DefaultChatTransport` of the AI SDK, with `/chat` as its `api`. The stop of a chat only disconnects. */
 export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
   const protocol: StreamProtocol = { frames: () => uiFrames(version), headers, withoutReset: version === 6 }
   const resets = version === 6 ? 'refuse' : 'allow'
@@ -88,8 +88,8 @@ const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
 const finishChunks: readonly UiChunk[] = [{ type: 'finish-step' }, { type: 'finish' }]
 
 /**
- * @param replayedChunks the answer that the run goes on with
- * @param steers what the user said meanwhile, for a page that does not know it
+ * @param replayedChunks the answer that the run continues
+ * @param steers the steering messages of the run, for a page that does not have them
  */
 function uiFrames(
   version: UiVersion,
@@ -110,8 +110,8 @@ function uiFrames(
 }
 
 /**
- * A page sends old decisions, and outputs of all tools, again with each new one: of outputs those count of calls that were
- * handed to it. Where none is new, they are refused as used.
+ * Returns the new decisions. With each new one, a page sends its old decisions and the outputs of all tools again. Outputs count only
+ * for calls that the page was given. If no decision is new, they are rejected as used.
  */
 async function newDecisions(
   host: Host,

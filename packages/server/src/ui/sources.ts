@@ -3,20 +3,20 @@ import type { UiChunk } from './blocks.ts'
 
 type SourceWithId = SourceChunk & { id: string }
 
-/** A source as a part of a page's message. */
+/** Returns a source as a chunk of the message. */
 export function sourceChunk({ id: sourceId, ...source }: SourceWithId): UiChunk {
   const { url, title, mediaType, ...document } = fieldsOf(source)
   if (url !== undefined) return { type: 'source-url', sourceId, url, ...(title !== undefined && { title }) }
   return { type: 'source-document', sourceId, mediaType, title, ...document }
 }
 
-/** The source of a citation, as `ai` 7 has it. */
+/** Returns the source of a citation, in the format of `ai` 7. */
 export function sourcePart({ id, ...source }: SourceWithId): object {
   const fields = fieldsOf(source)
   return { type: 'source', sourceType: fields.url === undefined ? 'document' : 'url', id, ...fields }
 }
 
-/** The sources that a page has. Providers name one once by itself, and again for each passage that it supports. */
+/** The sources that a page has. Providers send a source once alone, and again for each passage that it supports. */
 export class SentSources {
   readonly #sent = new Set<string>()
 

@@ -5,7 +5,7 @@ import type { Caller } from '../request/caller.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
 import type { UiChunk } from './blocks.ts'
 
-/** What the user said to running turns of a session, by id: a page that was loaded anew does not have the words that it sent. */
+/** Returns the steering messages of a session by id, because a reloaded page does not have the text that it sent. */
 export async function steerChunksOf(
   host: Host,
   caller: Caller,

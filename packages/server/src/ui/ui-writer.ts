@@ -5,19 +5,19 @@ import type { RunEntry } from '../run/run-entry.ts'
 import { Blocks, type UiChunk } from './blocks.ts'
 import { SentSources, sourceChunk } from './sources.ts'
 
-/** The version of the AI SDK whose pages read the stream: 7 knows `reset-step`. */
+/** The major version of the AI SDK that reads the stream. 7 has `reset-step`. */
 export type UiVersion = 6 | 7
 
 export interface UiWriterOptions {
-  /** The answer that a run goes on with has been written: the run adds to it. */
+  /** The answer that the run continues has been written. The run adds to it. */
   readonly isContinuation: boolean
-  /** What the user said while the answer was written, by id, with its words. @default told without them */
+  /** The steering messages by id, with their text. @default reported without text */
   readonly steers?: ReadonlyMap<string, UiChunk> | undefined
 }
 
-/** The events of a run as a UI message stream of the AI SDK. What sub-agents and layers tell of themselves stays out. */
+/** Writes the events of a run as a UI message stream of the AI SDK. Leaves out events of sub-agents and layers. */
 export class UiWriter {
-  /** Nothing of what is still to come is written. */
+  /** No further events are written. */
   done = false
   readonly #version: UiVersion
   readonly #isContinuation: boolean
@@ -25,14 +25,14 @@ export class UiWriter {
   readonly #sentSources = new SentSources()
   /** The JSON text of each call of this run. */
   readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
-  /** A run that goes on after a decision begins in the step that stands already. */
+  /** A resumed run begins in the step that the page already has. */
   #resumed = false
   #hasNoText = true
   #reason: string | undefined
   #sources = 0
-  /** The calls that the run begins with. */
+  /** The decided calls that the run begins with. */
   #decidedCalls: readonly string[] = []
-  /** Those that wait, or in which a call of a sub-agent waits. */
+  /** The suspended calls, including those whose sub-agent has a suspended call. */
   readonly #suspended: string[] = []
 
   readonly #steers: ReadonlyMap<string, UiChunk>
@@ -55,7 +55,7 @@ export class UiWriter {
       return yield* this.#blocks.delta(event.type === 'text-delta' ? 'text' : 'reasoning', event.id, event.delta)
     }
     if (event.type === 'model:reset') return yield* this.#reset()
-    // A text goes on behind a source, and its citations come behind its last delta.
+    // A text continues after a source, and its citations come after its last delta.
     if (event.type === 'source') return yield* this.#source(event)
     yield* this.#blocks.close()
     switch (event.type) {
@@ -109,7 +109,7 @@ export class UiWriter {
 
   *#inputEnd(callId: string, extra: object): Generator<UiChunk> {
     const { name = '', text = '', client } = this.#inputs.get(callId) ?? {}
-    // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
+    // The page runs the call as soon as it has the input, so the input is sent after the layers have let the call pass.
     if (client === true) return
     yield { type: 'tool-input-available', toolCallId: callId, toolName: name, input: parseInput(text), ...extra }
   }
@@ -121,14 +121,14 @@ export class UiWriter {
     else yield output(callId, content, isError)
   }
 
-  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  /** Of a sub-agent's events, writes only the outcome of calls whose approval the page showed. */
   *#nestedEvent(event: StreamEvent): Generator<UiChunk> {
     if (event.type !== 'tool:end' || event.status === 'suspended') return
     const [callId, ...extra] = this.#decidedCalls.filter((id) => id.endsWith(`/${event.callId}`))
     if (callId !== undefined && extra.length === 0) yield* this.#toolEnd({ ...event, callId })
   }
 
-  /** A source that supports a passage goes with its text, where the page knows citations; else it is written once. */
+  /** Attaches a source to the text that it supports if the page supports citations. Else writes each source once. */
   *#source(chunk: SourceChunk): Generator<UiChunk> {
     const { cites, id = `source-${++this.#sources}` } = chunk
     const source = { ...chunk, id }
@@ -136,7 +136,7 @@ export class UiWriter {
     if (this.#sentSources.isNew(source) || cites === undefined) yield sourceChunk(source)
   }
 
-  /** Version 6 has no word for it: such a stream ends here, and a reload shows what is stored. */
+  /** Version 6 cannot express a reset, so its stream ends here. After a reload the page shows the stored messages. */
   *#reset(): Generator<UiChunk> {
     this.#hasNoText = true
     if (this.#version === 6) {
@@ -158,13 +158,13 @@ export class UiWriter {
     yield { type: 'finish', finishReason: status === 'suspended' ? 'tool-calls' : (this.#reason ?? 'other') }
   }
 
-  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  /** Gives a call whose sub-agent is suspended a placeholder output: a page sends no decision while a call has none. */
   *#suspendedOutputs(pending: readonly PendingCall[]): Generator<UiChunk> {
     for (const callId of this.#suspended)
       if (!pending.some((call) => call.callId === callId)) yield output(callId, 'Waits for a decision.', false)
   }
 
-  /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
+  /** Sends the arguments that will run, and the request for approval. A call of a sub-agent is new to the page. */
   *#approvalRequest({
     callId: toolCallId,
     name: toolName,
@@ -180,7 +180,7 @@ export class UiWriter {
   }
 }
 
-/** Where in the answer something that the user said meanwhile was heard. */
+/** Returns the outcome of a steering message, at its place in the answer. */
 function steerChunk(id: string, data: { heard: boolean; reason?: string }): UiChunk {
   return { type: 'data-steer', id, data }
 }
@@ -200,7 +200,7 @@ function providerExecutedField({ providerExecuted }: { providerExecuted?: boolea
   return providerExecuted === true ? { providerExecuted } : {}
 }
 
-/** A call whose arguments are no JSON runs with none, and is told so in its result. */
+/** Returns no arguments for text that is not JSON. The call's result has the error. */
 function parseInput(text: string): unknown {
   try {
     return text === '' ? {} : JSON.parse(text)
