@@ -96,7 +96,7 @@ export class Fork {
     }
     if (real instanceof ToolAttempt && ctx instanceof ToolAttempt) {
       ctx.$fields = cloneJson(real.$fields)
-      Object.assign(this.#call, { asked: cloneJson(real.$call.requested) })
+      Object.assign(this.#call, { requested: cloneJson(real.$call.requested) })
     } else if (real instanceof TurnAttempt) Object.defineProperty(ctx, '$turn', { value: real.$turn })
     return fieldsOf(real)
   }
@@ -168,4 +168,4 @@ const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
 }
 const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
 const deaf = { settled() {}, abandoned() {}, returned() {}, late() {} }
-const nothingReal = { mayRetry: () => undefined, dropped() {}, cancel() {}, run() {} }
+const nothingReal = { mayRetry: () => undefined, rollback() {}, cancel() {}, run() {} }

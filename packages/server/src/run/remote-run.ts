@@ -15,7 +15,7 @@ import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
 
 /** Reads and stops a run, whichever process executes it. */
 export interface RunSource extends Pick<Durable, 'stop'> {
-  attach(turnId: string, options: { principal: unknown; afterSeq: number; signal: AbortSignal }): EventReader
+  attach(turnId: string, options: { principal: unknown; after: number; signal: AbortSignal }): EventReader
   get(turnId: string, options: { principal: unknown }): Promise<RunState>
 }
 
@@ -111,9 +111,9 @@ export class RemoteRun implements RunHandle {
     return concatEntries(synthesized, undefined, logged)
   }
 
-  #attach(signal: AbortSignal, afterSeq = 0): EventReader {
+  #attach(signal: AbortSignal, after = 0): EventReader {
     const { runs, principal } = this.#options
-    return runs.attach(this.turnId, { principal, signal, afterSeq })
+    return runs.attach(this.turnId, { principal, signal, after })
   }
 
   async #followToEnd(): Promise<void> {

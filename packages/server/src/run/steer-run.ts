@@ -46,8 +46,7 @@ function followFrom({ key, turnId }: RunKey, from: number, options: SteerOptions
 function logSource({ log, sessions, clock, key }: SteerOptions): RunSource {
   const runOf = (turnId: string) => ({ key, turnId })
   return {
-    attach: (turnId, { afterSeq: after, signal }) =>
-      readRemote({ sessions, clock, events: log }, runOf(turnId), after, signal),
+    attach: (turnId, { after, signal }) => readRemote({ sessions, clock, events: log }, runOf(turnId), after, signal),
     async get(turnId) {
       const { status = 'failed', answer, ...stored } = (await sessions.find(key, { turnId })) ?? {}
       return { ...stored, status, text: answer ?? '' }
