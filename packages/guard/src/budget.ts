@@ -255,7 +255,7 @@ export function budget<Name extends string = 'guard:budget'>(
 
   function checkedLimit(value: number): number {
     if (typeof value === 'number' && value >= 0) return value
-    throw misconfigured(as, `needs limit of 0 or more, but ${value} was given.`)
+    throw misconfigured(as, `needs limit of 0 or more, not ${value}.`)
   }
 
   async function totalAmount(ctx: ModelContext): Promise<number> {

@@ -190,7 +190,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
 
   function checkedLimit(value: unknown): number {
     if (typeof value === 'number' && value >= 0) return value
-    throw misconfigured(as, `needs limit of 0 or more, but ${value} was given.`)
+    throw misconfigured(as, `needs limit of 0 or more, not ${value}.`)
   }
 
   /** Nobody waits for what took its places too late: they are given back. */

@@ -86,7 +86,7 @@ export class Lifecycle implements SessionHost {
   /** Resolves dispose() although a layer does not close or a store does not answer, so that the process can exit. */
   #leave(): void {
     const { logger, name } = this.scope.setup
-    logger.warn(`dispose() of the agent "${name}" waits no longer: a layer or a store did not come to its end.`)
+    logger.warn(`dispose() of the agent "${name}" timed out: a layer or a store is still running.`)
   }
 
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
@@ -181,13 +181,13 @@ export class Lifecycle implements SessionHost {
   }
 
   #disposed(): AlliumError {
-    return new AlliumError('agent.disposed', `The agent "${this.scope.setup.name}" is disposed. Make a new one.`)
+    return new AlliumError('agent.disposed', `The agent "${this.scope.setup.name}" is disposed. Create a new one.`)
   }
 }
 
 const openAgent: Ring['create'] = (call, caller, number, cancel) => new AgentAttempt(call, caller, number, cancel)
 
 function noTimeout(value: unknown): AlliumError {
-  const what = `dispose({ timeout }) takes a number of milliseconds, 0 or more, but ${describe(value)} was given.`
+  const what = `dispose({ timeout }) takes a number of milliseconds, 0 or more, not ${describe(value)}.`
   return new AlliumError('agent.options', what)
 }

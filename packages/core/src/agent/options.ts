@@ -165,7 +165,7 @@ function noList(tools: unknown): AlliumError {
   const fix = names.length === 0 ? 'tools: [tool]' : `tools: [${names.join(', ')}]`
   return new AlliumError(
     'agent.options',
-    `The option tools is a list, but ${describe(tools)} was given. Write ${fix}; each tool has its own name.`,
+    `The option tools is a list, not ${describe(tools)}. Write ${fix}; each tool has its own name.`,
   )
 }
 
@@ -246,7 +246,7 @@ function checkNames(name: unknown, formerNames: unknown, sessionGroup: unknown):
   if (!Array.isArray(formerNames))
     throw new AlliumError(
       'agent.options',
-      `The option formerNames is a list of names, but ${describe(formerNames)} was given. Write formerNames: ['helpdesk'].`,
+      `The option formerNames is a list of names, not ${describe(formerNames)}. Write formerNames: ['helpdesk'].`,
     )
   const group = sessionGroup === undefined ? [] : [['sessionGroup', sessionGroup]]
   const former = formerNames.map((one) => ['formerNames', one])
@@ -284,10 +284,7 @@ function checkedOwner(owner: (principal: unknown) => unknown): NonNullable<Agent
 
 function atLeastOne(option: string, value: number): void {
   if (typeof value !== 'number' || !(value >= 1))
-    throw new AlliumError(
-      'agent.options',
-      `The option ${option} is a number of 1 or more, but ${describe(value)} was given.`,
-    )
+    throw new AlliumError('agent.options', `The option ${option} is a number of 1 or more, not ${describe(value)}.`)
 }
 
 function bound(option: string, value: unknown): void {

@@ -28,7 +28,7 @@ export function checkOptions(
 ): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options))
-    throw new AlliumError(code, `${what} takes an object of options, but ${describe(options)} was given.`)
+    throw new AlliumError(code, `${what} takes an object of options, not ${describe(options)}.`)
   if (!isPlain(options)) return
   for (const name in options)
     if (known[name] !== true) throw unknownOption(name, Object.keys(known), what, code, elsewhere)

@@ -54,7 +54,7 @@ export const turnRing: Ring = {
       throw layerError(
         attempt,
         'layer.no_next',
-        'returned without next() and without an answer. Write "await next()", or set ctx.output to answer the turn itself.',
+        'returned without next() and without an answer. Write "await next()", or set ctx.output.',
       )
     const what = 'swallowed the error of next() without an answer. Throw it again, or set ctx.output.'
     throw layerError(attempt, 'layer.no_result', what, inner.$outcome)

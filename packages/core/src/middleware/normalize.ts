@@ -34,7 +34,7 @@ function scoped(scope: string, given: unknown, position: number): Layer {
   if (typeof hook !== 'function')
     throw new AlliumError(
       'layer.invalid',
-      `use('${scope}', …) takes a function (ctx, next) or an object with process(ctx, next), but ${describe(given)} was given.`,
+      `use('${scope}', …) takes a function (ctx, next) or an object with process(ctx, next), not ${describe(given)}.`,
     )
   const own = (given as { name?: unknown }).name
   const name = typeof process === 'function' && typeof own === 'string' && own !== '' ? own : `${scope}#${position}`
@@ -45,7 +45,7 @@ function layer(given: unknown, config: unknown): Layer {
   if (typeof given !== 'object' || given === null || given instanceof Promise)
     throw new AlliumError(
       'layer.invalid',
-      `use() takes a layer such as { name, turn(ctx, next) {…} }, a function, or an array of them, but ${describe(given)} was given.`,
+      `use() takes a layer such as { name, turn(ctx, next) {…} }, a function, or an array of them, not ${describe(given)}.`,
     )
   const spec = given as AnyMiddleware
   const { name } = spec

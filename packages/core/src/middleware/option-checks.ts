@@ -129,7 +129,7 @@ function field(entry: Check<unknown> | Required<unknown>, value: unknown): Viola
 }
 
 function violation(value: unknown, what: string): Violation {
-  return { path: '', say: (name) => `needs ${name} ${what}, but ${describe(value)} was given.` }
+  return { path: '', say: (name) => `needs ${name} ${what}, not ${describe(value)}.` }
 }
 
 const empty: Violation = { path: '', say: (name) => `needs ${name} to name something, and it is empty.` }

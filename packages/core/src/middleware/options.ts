@@ -28,7 +28,7 @@ export function layerOptions<O extends { as?: string }>(
   return (given) => {
     const options = given ?? ({} as NonNullable<typeof given>)
     if (typeof options !== 'object' || Array.isArray(options))
-      throw misconfigured(name, `takes an object of options, but ${describe(given)} was given.`)
+      throw misconfigured(name, `takes an object of options, not ${describe(given)}.`)
     const layer = typeof options.as === 'string' ? options.as : name
     if (isContext(options)) throw misconfigured(layer, uncalled(name))
     const violation = check(options)

@@ -55,7 +55,7 @@ function flat<C, R>(given: Layers<C, R>, isInList: boolean): Layer<C, R>[] {
 function twice(layer: string): AlliumError {
   return new AlliumError(
     'layer.next_twice',
-    `next() called multiple times by ${layer}. A layer calls it once; keep what it gave to use it again.`,
+    `next() called multiple times by ${layer}. Call it once, and keep its result.`,
     { details: { layer } },
   )
 }

@@ -6,13 +6,13 @@ import { type Attempt, isOpen } from './attempt.ts'
 /** Returns the error for a next() call that breaks the rules. */
 export function misuse(attempt: Attempt): AlliumError {
   if (attempt.$exited)
-    return layerError(attempt, 'layer.next_late', 'called next() after it had returned. Call it before, and await it.')
+    return layerError(attempt, 'layer.next_late', 'called next() after it returned. Call it earlier, and await it.')
   if (attempt.$inner !== undefined && isOpen(attempt.$inner))
     return layerError(attempt, 'layer.next_running', 'called next() while its last next() was still running. Await it.')
   const { reentrant, scope } = attempt.$call.ring
   const fix = reentrant
-    ? 'To run the inside again after a success, declare "reenters: true"; after a failure it is allowed.'
-    : `The ${scope} scope is entered once: keep what the first call gave.`
+    ? 'To call it again after a success, declare "reenters: true".'
+    : `The ${scope} scope is entered once, so keep its first result.`
   return layerError(attempt, 'layer.next_twice', `called next() twice. ${fix}`)
 }
 
@@ -22,7 +22,7 @@ export function floating(attempt: Attempt): AlliumError {
 }
 
 export function abandonedError(attempt: Attempt): AlliumError {
-  const what = 'went on after a layer outside it had left the call. Stop when ctx.signal aborts.'
+  const what = 'continued after its call was abandoned. Stop when ctx.signal aborts.'
   return layerError(attempt, 'layer.left', what)
 }
 

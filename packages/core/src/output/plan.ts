@@ -56,7 +56,7 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   if (!isSchema(schema) || !strategies.includes(strategy))
     throw new AlliumError(
       'run.options',
-      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, but ${isSchema(schema) ? describe(strategy) : describeOption(option)} was given.`,
+      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, not ${isSchema(schema) ? describe(strategy) : describeOption(option)}.`,
     )
   if (option !== schema) checkOptions(option, ofOutput, 'The option output', 'run.options')
   const inner = jsonSchemaOf(schema, 'The option output')

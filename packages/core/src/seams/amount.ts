@@ -8,7 +8,7 @@ export function checkAmount(amount: number): void {
   if (amount >= 0 && amount <= mostAmount) return
   throw new AlliumError(
     'ledger.invalid',
-    `A ledger reserves amounts from 0 to ${mostAmount}, but ${amount} was given. Check the prices and the usage.`,
+    `A ledger reserves amounts from 0 to ${mostAmount}, not ${amount}. Check the prices and the usage.`,
   )
 }
 

@@ -37,7 +37,7 @@ export async function checkedDecisions(
   tools: ToolRegistry,
 ): Promise<Checked> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
-    throw fail('approval.invalid', `resume() takes decisions by call id, but ${describe(given)} was given. ${form}`)
+    throw fail('approval.invalid', `resume() takes decisions by call id, not ${describe(given)}. ${form}`)
   if (Object.keys(given).length === 0)
     throw fail('approval.invalid', `resume() got no decision. ${describePending(session)}`)
   const decisions = new Map<string, Decision>()
@@ -101,7 +101,7 @@ function checkUnused(session: SessionScope, callId: string): void {
   const used = session.usedApprovals
   if (record === undefined ? ![...used].some((key) => key.endsWith(`#${callId}`)) : !used.has(usedKey(record, callId)))
     return
-  throw fail('approval.used', `The call "${callId}" has been decided already. A decision is used once.`)
+  throw fail('approval.used', `The call "${callId}" was decided before. A decision is used once.`)
 }
 
 function describePending({ pending }: SessionScope): string {
@@ -175,7 +175,7 @@ async function checkCall(
   if (record === undefined && secret !== undefined)
     throw fail(
       'approval.forged',
-      `Nothing tells how the call "${callId}" was suspended. Restore the whole snapshot, unchanged.`,
+      `The snapshot has no record of the call "${callId}". Restore the whole snapshot, unchanged.`,
     )
   const token = inside ? given.token?.split('.', 1)[0] : given.token
   if (record !== undefined) await checkRecord(session, outer, record, token, 'deny' in given)
@@ -231,7 +231,7 @@ async function checkRecord(
   if (!sealed || !same)
     throw fail(
       'approval.forged',
-      `The call "${callId}" is not the one that was suspended: it was edited, or sealed with another secret.`,
+      `The call "${callId}" differs from the suspended one: it was edited, or sealed with another secret.`,
     )
   if (denies) return
   if (token === undefined ? approvals.secret !== undefined : !sameSeal(token, record.token))

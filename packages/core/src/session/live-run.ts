@@ -15,10 +15,7 @@ import { EventQueue } from './event-queue.ts'
 
 /** Returns the error for `steer` after the run has ended. */
 function notRunning(): AlliumError {
-  return new AlliumError(
-    'run.not_running',
-    'The run has ended, and hears nothing any more. Give the message to session.run() as the next input.',
-  )
+  return new AlliumError('run.not_running', 'The run has ended. Send the message with session.run().')
 }
 
 /** The outcome of a run. */

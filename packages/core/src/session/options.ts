@@ -144,10 +144,7 @@ export function checkRunOptions(options: object, resumes = false): void {
       `The option turnId takes 1 to 512 characters without control characters or lone surrogates, not ${describe(turnId)}.`,
     )
   if (journal !== undefined && typeof journal?.step !== 'function')
-    throw new AlliumError(
-      'run.options',
-      `The option journal is a Journal, { step }, but ${describe(journal)} was given.`,
-    )
+    throw new AlliumError('run.options', `The option journal is a Journal, { step }, not ${describe(journal)}.`)
 }
 
 /** @throws AlliumError `run.options` */

@@ -281,12 +281,12 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   #reused(key: string | undefined): AlliumError {
-    const what = `The key "${key}" stands for another input in the session "${this.id}". Give each input a key of its own.`
+    const what = `The key "${key}" belongs to another input of the session "${this.id}". Use a unique key for each input.`
     return new AlliumError('run.key_reused', what, { details: { sessionId: this.id } })
   }
 
   #closed(): AlliumError {
-    const what = `The session "${this.id}" is closed. Open another one with agent.session({ id }).`
+    const what = `The session "${this.id}" is closed. Open a new one with agent.session({ id }).`
     return new AlliumError('session.closed', what, { details: { sessionId: this.id } })
   }
 

@@ -21,7 +21,7 @@ export function checkSteerOptions(options: SteerOptions): SteerOptions {
   checkOptions(options, ofSteer, 'steer()', 'run.options')
   const { id } = options
   if (id !== undefined && (typeof id !== 'string' || id === ''))
-    throw new AlliumError('run.options', `The id of a steered message is a text, but ${describe(id)} was given.`)
+    throw new AlliumError('run.options', `The id of a steered message is a text, not ${describe(id)}.`)
   return { id }
 }
 

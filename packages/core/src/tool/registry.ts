@@ -121,14 +121,14 @@ function toolDef(tool: AnyTool): ToolDef {
   if (typeof tool !== 'object' || tool === null || typeof tool.name !== 'string' || tool.name === '')
     throw new AlliumError(
       'tool.invalid',
-      `A tool is { name, description, schema, execute }, but ${describeTool(tool)} was given.`,
+      `A tool is { name, description, schema, execute }, not ${describeTool(tool)}.`,
     )
   const { name, description, schema, providerExecuted, providerOptions, strict, execute } = tool
   const what = `The tool ${describe(name)}`
   checkOptions(tool, ofTool, what, 'tool.invalid')
   checkOptions(providerExecuted, ofProvider, `${what}, in providerExecuted,`, 'tool.invalid')
   if (typeof description !== 'string')
-    throw new AlliumError('tool.invalid', `${what} has no description. Say what it does: the model reads it.`)
+    throw new AlliumError('tool.invalid', `${what} has no description. Tell the model what it does.`)
   if (typeof execute !== 'function' && providerExecuted === undefined)
     throw new AlliumError('tool.invalid', `${what} has no execute function.`)
   if (isRunByProvider(tool) && tool.requireApproval !== undefined && tool.requireApproval !== false)
@@ -156,7 +156,7 @@ function toolDef(tool: AnyTool): ToolDef {
   if (providerExecuted === undefined && typeof type === 'string' && noArguments.has(type))
     throw new AlliumError(
       'tool.invalid',
-      `${what} takes ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type} as its arguments. They are an object: put it into one, such as z.object({ value: … }).`,
+      `${what} takes ${/^[aeio]/.test(type) ? 'an' : 'a'} ${type} as its arguments. Use an object, such as z.object({ value: … }).`,
     )
   return freezeJson({
     name,

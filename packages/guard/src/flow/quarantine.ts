@@ -37,7 +37,7 @@ function jsonSchemaOf(as: string, tool: string, schema: OutputSchema): JsonSchem
   const standard = (schema as Partial<OutputSchema> | null)?.['~standard'] as WithJsonSchema | undefined
   const what = `cannot read "${tool}" in quarantine: its schema`
   if (typeof standard?.jsonSchema?.input !== 'function')
-    throw misconfigured(as, `${what} does not tell its JSON Schema, which the reader is sent. Take a schema of zod 4.`)
+    throw misconfigured(as, `${what} cannot be converted to JSON Schema. Use a zod 4 schema.`)
   try {
     return standard.jsonSchema.input({ target: 'draft-07' }) as JsonSchema
   } catch (cause) {
@@ -54,8 +54,8 @@ export function createReader(as: string, model: ModelRef): QuarantineReader {
   const agent = new Agent({ name: `${as}:reader`, model: as, instructions: readerInstructions, maxSteps: 1 })
   return async (ctx, { callId, content, flow }, schema) => {
     const withhold = (error: unknown): ToolResult => {
-      ctx.logger.warn(`"${as}" could not read what "${ctx.tool.name}" brought: it is withheld.`, { error })
-      const message = `What "${ctx.tool.name}" brought could not be read in quarantine, and is withheld.`
+      ctx.logger.warn(`"${as}" could not read the result of "${ctx.tool.name}", so it is withheld.`, { error })
+      const message = `What "${ctx.tool.name}" brought could not be read in quarantine and is withheld.`
       return { callId, content: message, isError: true, status: 'error', flow: keepPrivate(flow) }
     }
     try {

@@ -66,7 +66,7 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
 export function checkEvent(attempt: Attempt, event: unknown): void {
   if (typeof (event as { type?: unknown } | undefined)?.type === 'string') return
   const name = typeof event === 'string' ? event : 'your:event'
-  const what = `called ctx.emit() with ${describe(event)}. An event is one object with its name in it: ctx.emit({ type: '${name}', … }).`
+  const what = `called ctx.emit() with ${describe(event)}. An event is an object: ctx.emit({ type: '${name}', … }).`
   throw layerError(attempt, 'layer.invalid', what)
 }
 

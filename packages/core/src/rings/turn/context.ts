@@ -290,7 +290,7 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
       throw layerError(
         this,
         'layer.late_transform',
-        'called ctx.onInput() too late: the input is in already. Call it in a turn hook, before next().',
+        'called ctx.onInput() too late. Call it in a turn hook, before next().',
       )
     this.$turn.inputs ??= []
     this.$turn.inputs.push({ fn, layer: this })

@@ -46,7 +46,6 @@ export function openStage(attempt: Attempt, out: Sink, holds: boolean): Sink {
 
 /** Returns the error for a layer that changed an answer after it was streamed. */
 export function mismatch(attempt: Attempt, what: string): AlliumError {
-  const fix =
-    'Call ctx.hold() before next(), or change the chunks with ctx.onChunk() or ctx.pipe(); only adding at the end is free.'
+  const fix = 'Call ctx.hold() before next(), or change the chunks with ctx.onChunk() or ctx.pipe().'
   return layerError(attempt, 'stream.mismatch', `changed ${what} after it had been streamed. ${fix}`)
 }
