@@ -15,6 +15,8 @@ describe.skipIf(server === undefined)('the schema of postgres()', () => {
   it('is migrated however long that takes, also longer than the timeouts of the pool and of its role', async () => {
     const [schema, options] = [newSchema(), `-c statement_timeout=${short} -c lock_timeout=${short}`]
     const pool = new pg.Pool({ connectionString: url, query_timeout: short, options, application_name: schema })
+    // `pool.end()` does not wait for its connections to close, and the server stops right after.
+    pool.on('connect', (client) => client.on('error', () => {}))
     const holder = new pg.Client({ connectionString: url })
     await holder.connect()
     await holder.query('select pg_advisory_lock(hashtextextended($1, 0))', [`allium ${schema}`])

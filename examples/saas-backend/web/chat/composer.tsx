@@ -10,7 +10,10 @@ export interface ComposerProps {
 
 /** Where the user writes. While an answer is being written, a message goes to it, and it can be stopped. */
 export function Composer({ text, write, busy, send, stop }: ComposerProps) {
-  useEffect(focusComposer, [])
+  useEffect(() => {
+    // A chat that loads late must not take the focus from a button of the header.
+    if (!document.activeElement?.closest('header')) focusComposer()
+  }, [])
   const submit = (event?: FormEvent) => {
     event?.preventDefault()
     if (text.trim() !== '') send(text.trim())
