@@ -7,7 +7,7 @@ export type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delt
 /** Text of earlier steps of a turn. Some readers show all of them as one text. */
 export interface DisplayedText {
   readonly text: string
-  /** No links were left in it. */
+  /** Links were removed from it. */
   readonly isClean: boolean
 }
 
