@@ -5,7 +5,7 @@ const writeMatches = `${sessionMatches} and kind = 'write' and holder = _write`
 const ownerLock = (mode: string, owner: string) =>
   `perform pg_advisory_xact_lock${mode}(hashtextextended('{s}.blobs ' || to_json(array[${owner}])::text, 0))`
 
-/** Returns `hold_blobs`. @param begin checks who writes */
+/** Returns `hold_blobs`. @param begin checks the writer */
 export const holdBlobs = (begin: string) => `create function {s}.hold_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[]
 ) returns integer[] language plpgsql as $$
