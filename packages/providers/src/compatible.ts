@@ -53,7 +53,7 @@ export function ollamaUrl(host = ''): string {
   return `${url.href.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
 }
 
-/** Returns the URL of a server with OpenAI's chat format, or OpenAI's URL if it has none. */
+/** Returns the base URL of any server with OpenAI's chat format, from its own variable or else from OpenAI's. */
 function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: customUrl, OPENAI_BASE_URL: openai }: Env): string {
   const url = customUrl || openai
   if (url) return url
@@ -64,7 +64,7 @@ function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: customUrl, OPENAI_BASE_URL:
   )
 }
 
-/** A key is only sent to its own URL: OpenAI's key is not sent to a custom one. */
+/** Returns the key that belongs to the URL: OpenAI's key is never sent to OPENAI_COMPATIBLE_BASE_URL. */
 function compatibleKey(env: Env): { apiKey?: string } {
   const key = env.OPENAI_COMPATIBLE_BASE_URL
     ? env.OPENAI_COMPATIBLE_API_KEY
