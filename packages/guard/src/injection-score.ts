@@ -7,7 +7,7 @@ const maxChars = 16_000
 const window = 800
 const overlap = 160
 
-/** The score of role instructions ("you are …"). Most harmless prompts contain them too, so they are no sign of an attack by themselves. */
+/** The score of role instructions ("you are …"). Most harmless prompts contain them too, so they alone do not indicate an attack. */
 const weakScore = 0.6
 
 /**

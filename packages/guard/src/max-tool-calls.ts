@@ -22,7 +22,7 @@ export interface MaxToolCallsOptions<Name extends string = string> {
    * or the turn is blocked or aborted. @default 'deny'
    */
   onLimit?: 'deny' | 'stop' | 'block' | 'abort' | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:maxToolCalls' */
+  /** The layer's name, and the prefix of its state keys. @default 'guard:maxToolCalls' */
   as?: Name | undefined
 }
 

@@ -92,7 +92,7 @@ export class LifecycleRun {
     }
   }
 
-  /** Runs directly around the provider, where the call is what is sent. */
+  /** Runs directly around the provider, where the request is final. */
   async provider(ctx: ModelContext, next: () => unknown): Promise<unknown> {
     if (this.#chain.onStructuredOutputConfig.length > 0) await shapeOutput(this.#chain, this.#ctx, ctx, this.#turn)
     return next()

@@ -179,7 +179,7 @@ export class StoredConversation implements SessionKeeper {
     await this.#restore({ ...stored, version: stored.version + 1, history, rest: interrupted.rest }, check)
   }
 
-  /** Writes with a new lease if this process was paused for longer than its lease and no other process took the session. */
+  /** Renews the lease and retries the write if this process was paused for longer than its lease and no other process took the session. */
   async #write(lease: Lease, write: () => Promise<void>): Promise<void> {
     try {
       await write()

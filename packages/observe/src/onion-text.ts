@@ -6,7 +6,7 @@ import type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.t
 export interface OnionTextOptions {
   /** The width of a line in columns. Longer lines are truncated; `explain()` has everything. @default 90 */
   width?: number | undefined
-  /** Colors a piece of a line. It must not change its width. @default unchanged */
+  /** Colors a piece of a line. The layout is computed before. @default unchanged */
   paint?(text: string, kind: OnionTextKind): string
 }
 

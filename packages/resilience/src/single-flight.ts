@@ -11,7 +11,7 @@ export class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T | undefined>>()
 
   /**
-   * Waits for the work in progress and returns its value. If there is none, or it had no value, the caller becomes the leader: it must
+   * Waits for the work in progress and returns its value. Without one, or if it had no value, the caller becomes the leader: it must
    * call `release()` in any case, and `resolve()` before it if there is a value.
    * If the signal aborts, waiting rejects, and the leader's work counts as without a value, however late it calls `release()`.
    */

@@ -42,9 +42,10 @@ begin
 end $$;`
 
 /**
- * Images and files are stored apart from the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says which row needs
- * them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. It goes with its session. Each blob that lost a holder is listed
- * in `unheld_blobs`. `collect_blobs` checks it under a lock that excludes new holders of the owner's blobs, and deletes it in small steps.
+ * Images and files are stored separately from the rows that refer to them, once per owner, in pieces. A row of `blob_holders` records
+ * which row needs them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. It is deleted with
+ * its session. Each blob that lost a holder is listed in `unheld_blobs`. `collect_blobs` checks it under a lock that excludes new holders
+ * of the owner's blobs, and deletes it in small steps.
  */
 export const blobs = `
 create table {s}.blobs (

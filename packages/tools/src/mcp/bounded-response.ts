@@ -59,7 +59,10 @@ function boundedEvents(body: ReadableStream<Uint8Array>, maxBytes: number, answe
   })
 }
 
-/** Counts the bytes of the event that a stream is in: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+/**
+ * Counts the bytes of the event that a stream is in:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
 class EventSize {
   #size = 0
   #line = 0

@@ -18,7 +18,7 @@ export type EventLogCases = Readonly<Record<string, (bench: EventLogBench) => Pr
 export const chat: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 export const run: RunKey = { key: chat, turnId: 'chat:1' }
 
-/** Time that passes during a wait: none at first, then at most half of a run's retention. */
+/** Delays between polls as fractions of a run's retention: none at first, 0.9 in total. */
 const pauses = [...Array<number>(20).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.02)]
 
 /** Waits for a promise that must settle before the run expires. */

@@ -63,8 +63,8 @@ export const signalCases: EventLogCases = {
     const told = await listen(log)
     await until(bench, () => told.length === 2, 'A listener is told all that is asked of its run')
     checkEqual(await other.signal(run, steer('a')), true, 'A steer that was heard may come again')
-    const again = async () => told.length > 2 || !(await other.signal(run, stop)) // a log may store the acknowledgment of the first one
-    // later
+    // A log may store the acknowledgment of the first stop later.
+    const again = async () => told.length > 2 || !(await other.signal(run, stop))
     await until(bench, again, 'A stop after a stop is told')
     await other.signal(run, steer('b'))
     await until(bench, () => told.some(({ id }) => id === 'b'), 'A steer after a stop is told')
