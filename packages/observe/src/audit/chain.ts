@@ -91,7 +91,7 @@ export class Chain {
         },
         (error) => {
           this.#lostCount++
-          // The sink may know whether the record was stored.
+          // The record may have been stored anyway, so the next one reads the head from the sink again.
           if (this.#sink.last !== undefined) this.#head = undefined
           throw error
         },
