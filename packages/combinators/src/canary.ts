@@ -5,10 +5,10 @@ import { isThenable } from './thenable.ts'
 import { runIf } from './when.ts'
 
 export interface CanaryOptions {
-  /** The share of keys that get the layer, 0 to 100. A larger share keeps those of a smaller one. */
+  /** The share of keys that use the layer, 0 to 100. A larger share includes the keys of a smaller one. */
   percent: number
   /**
-   * What the share is of; the same key always gets the same. Nothing, or an empty text, stands for the session.
+   * Returns the key; the same key always gets the same result. Undefined or an empty text means the session.
    * @default the tenant and the owner of the session; without them the session itself
    */
   by?(ctx: AnyContext): string | number | undefined | Promise<string | number | undefined>
@@ -19,14 +19,13 @@ const optionKeys: KeysOf<CanaryOptions> = { percent: true, by: true }
 /**
  * Runs a layer for a stable share of users, tenants or sessions.
  *
- * For the first days of a new layer: begin with a few percent, look at what it does, raise the number. Two canaries choose
- * independently, because the layer's name is part of the choice. Agent hooks, which belong to nobody, run
- * unless `percent` is 0.
+ * Use it to introduce a new layer: begin with a few percent, observe its effect, raise the number. Two canaries choose independently,
+ * because the layer's name is part of the hash. Agent hooks, which belong to no user, run unless `percent` is 0.
  *
  * @example
  * agent.use(canary(newGuard, { percent: 5 }))
  *
- * @throws AlliumError `layer.config` where `percent` is not from 0 to 100
+ * @throws AlliumError `layer.config` when `percent` is not from 0 to 100
  */
 export function canary<M extends Combinable>(layer: M, options: CanaryOptions): Combined<M> {
   checkOptions(options ?? null, optionKeys, 'canary()', 'layer.config')
@@ -59,7 +58,7 @@ function ownerKey({ principal, owner }: AnyContext): string | undefined {
   return tenant === undefined && owner === undefined ? undefined : JSON.stringify([tenant, owner])
 }
 
-/** Where a key stands between 0 and 1: FNV-1a, then its bits mixed, since keys that differ in their end alone would stand close together. */
+/** Hashes a key to a number between 0 and 1: FNV-1a with mixed bits, because keys that differ only at the end would be close together. */
 function hashToUnit(key: string, salt: string): number {
   let hash = 0x811c9dc5
   const text = `${salt}\n${key}`

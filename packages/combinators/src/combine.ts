@@ -10,11 +10,11 @@ import {
 } from '@allium/core'
 import { describe } from './describe.ts'
 
-/** A layer in any form that `.use()` takes as one: an object, something with `toMiddleware()`, a turn function, or a list of these. */
+/** A layer in any form that `.use()` accepts: an object, an object with `toMiddleware()`, a turn function, or a list of these. */
 export type Combinable = Usable | readonly [Usable, ...Usable[]]
 
 type IsAny<T> = 0 extends 1 & T ? true : false
-/** A hook whose context was typed by nothing but the combinator: it tells nothing of the agent's state. */
+/** A hook whose context was typed only by the combinator says nothing about the agent's state. */
 type Untied<H> = H extends (ctx: infer C, next: infer N) => infer R
   ? C extends { state: infer S }
     ? IsAny<S> extends true
@@ -23,7 +23,7 @@ type Untied<H> = H extends (ctx: infer C, next: infer N) => infer R
     : H
   : H
 
-/** The type of a combined layer: the layer's own. */
+/** The type of a combined layer, which is the layer's own type. */
 export type Combined<M> = NoInfer<M extends readonly unknown[] ? { [I in keyof M]: CombinedOne<M[I]> } : CombinedOne<M>>
 type CombinedOne<M> = M extends ((...args: never[]) => unknown) | ToMiddleware | readonly unknown[]
   ? M
@@ -33,24 +33,24 @@ type CombinedOne<M> = M extends ((...args: never[]) => unknown) | ToMiddleware |
 
 type ContextOf<K extends 'model' | 'tool'> = Omit<Parameters<NonNullable<Middleware[K]>>[0], keyof AgentContext>
 
-/** The context of any scope: what a scope does not have is undefined in it. */
+/** The context of any scope; members that a scope does not have are undefined. */
 export type AnyContext = AgentContext & Partial<ContextOf<'model'> & ContextOf<'tool'>>
 export type AnyHook = (ctx: AnyContext, next: NextFor<unknown>) => unknown
 
-/** A hook of the layer that is combined. */
+/** A hook of the combined layer. */
 export interface WrappedHook {
-  /** The layer's name; of a plain function its own. */
+  /** The layer's name, or the name of a plain function. */
   readonly layer: string
   readonly scope: ScopeName
   readonly run: AnyHook
-  /** What the layer declares. */
+  /** The layer's declarations. */
   readonly spec: Pick<Middleware, 'state'>
 }
 const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
 type Wrap = (hook: WrappedHook) => AnyHook
 
 /**
- * The same layer with other hooks. What it declares (name, order, state, tools, …) stays, but for what `without` names.
+ * Returns the same layer with other hooks. Its declarations (name, order, state, tools, …) stay, except those in `omittedFields`.
  *
  * @param by the combinator's name, for messages
  */
@@ -60,7 +60,7 @@ export function combine<M extends Combinable>(
   wrap: Wrap,
   omittedFields: readonly (keyof Middleware)[] = [],
 ): Combined<M> {
-  return combineAny(given) as Combined<M> // of the same form, with hooks of the same shape
+  return combineAny(given) as Combined<M> // the same form, with hooks of the same shape
 
   function combineAny(input: unknown): unknown {
     if (typeof input === 'function') return wrapFunction(input as AnyHook)
@@ -89,7 +89,7 @@ export function combine<M extends Combinable>(
   }
 }
 
-/** A copy that has other values in some fields; the layer itself may be frozen, or of a class. */
+/** Returns a copy with other values in some fields. The layer itself may be frozen, or an instance of a class. */
 function copyWith(source: object, fields: Record<string, unknown>): object {
   const descriptors = Object.getOwnPropertyDescriptors(source) as PropertyDescriptorMap
   for (const [key, value] of Object.entries(fields))

@@ -1,6 +1,6 @@
 /**
- * A copy to hand to a layer whose changes must not be seen: plain objects, arrays, maps, sets, dates, bytes and errors are
- * new, however deep. Objects of other classes (a client, a stream) are the same.
+ * Returns a deep copy for a layer whose changes must stay invisible: plain objects, arrays, maps, sets, dates, bytes and errors are
+ * copied. Objects of other classes (a client, a stream) are shared.
  */
 export function copyOf<T>(value: T, seen: Map<unknown, unknown> = new Map()): T {
   if (typeof value !== 'object' || value === null) return value
@@ -29,7 +29,7 @@ function emptyCopy(value: object): object | undefined {
     : undefined
 }
 
-/** What a symbol names is a mark, and stays the same. */
+/** Values of symbol keys are markers and are shared. */
 function define(copy: object, key: PropertyKey, from: object, seen: Map<unknown, unknown>): void {
   const item: unknown = Reflect.get(from, key)
   const enumerable = Object.prototype.propertyIsEnumerable.call(from, key)
@@ -37,7 +37,7 @@ function define(copy: object, key: PropertyKey, from: object, seen: Map<unknown,
   Object.defineProperty(copy, key, { value, enumerable, writable: true, configurable: true })
 }
 
-/** Whether two JSON-like values say the same; an absent field equals an undefined one. */
+/** Whether two JSON-like values are equal; an absent field equals an undefined one. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

@@ -1,4 +1,4 @@
-/** A value as a few words for a message. */
+/** Describes a value in a few words for a message. */
 export function describe(value: unknown): string {
   if (typeof value === 'string') return `"${value}"`
   if (Array.isArray(value)) return 'an array'

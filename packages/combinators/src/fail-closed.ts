@@ -5,20 +5,20 @@ import { guardTransforms } from './guard-transforms.ts'
 import { NextTracker, reportFailure, runGuarded } from './layer-failure.ts'
 
 export interface FailClosedOptions {
-  /** What the result and the model are told. @default 'The layer "…" failed.' */
+  /** The reason in the result and for the model. @default 'The layer "…" failed.' */
   reason?: string | undefined
-  /** What the user is told when a turn or model call is blocked. @default nothing */
+  /** The reply to the user when a turn or model call is blocked. @default nothing */
   reply?: string | undefined
 }
 
 const optionKeys: KeysOf<FailClosedOptions> = { reason: true, reply: true }
 
 /**
- * Refuses, when the layer itself throws: a turn or a model call is blocked, a tool call is denied.
+ * Refuses the call when the layer itself throws: blocks a turn or a model call, denies a tool call.
  *
- * For guards: a guard that cannot decide must not let through, and the run should end as `blocked`, not `failed`. Errors
- * from inside, aborts and blocks pass as they are; so do errors of agent and session hooks, which close the
- * agent as it is. Each failure is told as a `layer:failed` event to observers, and to the logger; the reason tells nothing of it.
+ * Use it for guards: a guard that cannot decide must not let a call through, and the run should end as `blocked`, not `failed`. Errors
+ * from inside, aborts and blocks pass through, and so do errors of agent and session hooks, which fail the agent anyway. Each failure
+ * emits a `layer:failed` event to observers and is logged; the reason does not reveal it.
  *
  * @example
  * agent.use(failClosed(contentGuard(), { reply: 'Please try again later.' }))
@@ -35,7 +35,7 @@ export function failClosed<M extends Combinable>(layer: M, options: FailClosedOp
         return ctx.block?.(reason, reply === undefined ? {} : { reply })
       }
       const tracker = new NextTracker(next)
-      // In the stream, what a transform throws would look like an error from inside.
+      // In the stream, an error of a transform would look like an error from inside.
       const guardedCtx = guardTransforms(ctx, hook, (error) => {
         if (!endsRun(ctx, error)) reject(error)
         throw error

@@ -5,11 +5,11 @@ import { guardTransforms } from './guard-transforms.ts'
 import { NextTracker, reportFailure, runGuarded } from './layer-failure.ts'
 
 /**
- * Goes on as though the layer were not there, when the layer itself throws.
+ * Continues without the layer when the layer itself throws.
  *
- * For layers that help but must not decide: a recommendation, a log, a cache. What next() gave is kept; where the
- * layer threw before next(), its changes to the call are undone and next() is called in its place. Errors from inside,
- * aborts and blocks pass as they are. Each failure is told as a `layer:failed` event to observers, and to the logger.
+ * Use it for optional layers: recommendations, logs, caches. The result of next() is kept. If the layer threw before next(), its
+ * changes to the call are undone and next() is called instead. Errors from inside, aborts and blocks pass through. Each failure emits a
+ * `layer:failed` event to observers and is logged.
  *
  * @example
  * agent.use(failOpen(relatedArticles()))

@@ -3,7 +3,7 @@ import type { AnyContext, WrappedHook } from './combine.ts'
 
 type OnFailure = (error: unknown) => void
 
-/** The context, where a transform that throws calls `failed`: unless that throws too, chunks go through as they come from then on. */
+/** Returns a context in which a transform that throws calls `onFailure`. Unless that throws too, later chunks pass through unchanged. */
 export function guardTransforms(ctx: AnyContext, { scope }: WrappedHook, onFailure: OnFailure): AnyContext {
   if (scope !== 'turn' && scope !== 'model') return ctx
   const verbs: Record<PropertyKey, unknown> = {
@@ -32,7 +32,7 @@ function guardMap(map: OnChunk, onFailure: OnFailure): OnChunk {
   }
 }
 
-/** What the pipe took since it last gave something goes on as it came, and so does the rest. */
+/** After a failure, the chunks since the last yield and all later ones pass through unchanged. */
 function guardPipe(pipe: Pipe, onFailure: OnFailure): Pipe {
   return async function* (chunks, end) {
     let pending: ContentChunk[] = []

@@ -4,12 +4,12 @@ import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf } from './copy.ts'
 import { isThenable } from './thenable.ts'
 
-/** A layer failed, and a combinator took care of it. */
+/** A layer failed, and a combinator handled the failure. */
 export interface LayerFailedEvent {
   type: 'layer:failed'
   layer: string
   scope: WrappedHook['scope']
-  /** Whether the run went on without the layer, or was refused. */
+  /** Whether the run continued without the layer (`open`) or the call was refused (`closed`). */
   handled: 'open' | 'closed'
   error: unknown
 }
@@ -20,15 +20,15 @@ declare module '@allium/core' {
   }
 }
 
-/** What a layer's next() came to: what is inside has its own errors, and they are none of the layer. */
+/** Tracks a layer's next(). Errors from inside are not errors of the layer. */
 export class NextTracker {
-  /** The next() that runs. */
+  /** The running next(). */
   running: Promise<unknown> | undefined
-  /** How the last one ended. */
+  /** The outcome of the last one. */
   outcome: { readonly value: unknown } | { readonly error: unknown } | undefined
   readonly #errors = new Set<unknown>()
 
-  /** @param copiesValue whether what next() gives is kept as it was, whatever the layer does to it */
+  /** @param copiesValue whether to copy the result of next(), so that changes by the layer do not affect it */
   constructor(
     readonly innerNext: NextFor<unknown>,
     readonly copiesValue = false,
@@ -36,7 +36,7 @@ export class NextTracker {
 
   readonly next = (options?: NextOptions): Promise<unknown> => {
     const running = this.innerNext(options)
-    if (this.running !== undefined) return running // refused: one runs already
+    if (this.running !== undefined) return running // rejected, because one is running already
     this.running = running
     running.then(
       (value) => this.#settle({ value: this.copiesValue ? copyOf(value) : value }),
@@ -48,7 +48,7 @@ export class NextTracker {
     return running
   }
 
-  /** Whether an error is one of the inside, or was made of one. */
+  /** Whether an error came from inside, or wraps one that did. */
   isInnerError(error: unknown, depth = 0): boolean {
     if (this.#errors.has(error)) return true
     if (typeof error !== 'object' || error === null || depth > 16) return false
@@ -57,7 +57,7 @@ export class NextTracker {
     return Array.isArray(errors) && errors.some((nested) => this.isInnerError(nested, depth + 1))
   }
 
-  /** After a next() that failed, its error goes on, whatever the layer threw on top of it. */
+  /** If next() failed, rethrows its error, regardless of what the layer threw afterward. */
   rethrowInner(error: unknown): void {
     if (this.outcome !== undefined && 'error' in this.outcome) throw firstError(this.outcome.error, error)
   }
@@ -69,8 +69,8 @@ export class NextTracker {
 }
 
 /**
- * Runs a hook; where the layer itself throws, `recover` gives what its scope gets instead. What comes from inside, and what
- * ends the run, passes as it is.
+ * Runs a hook. If the layer itself throws, `recover` returns the result instead. Errors from inside and errors that end the run pass
+ * through.
  */
 export function runGuarded(
   { run }: WrappedHook,
@@ -90,7 +90,7 @@ export function runGuarded(
   }
 }
 
-/** Tells observers and the logger; never the run. */
+/** Reports to observers and the logger, never to the run. */
 export function reportFailure(
   ctx: AnyContext,
   { layer, scope }: WrappedHook,

@@ -5,18 +5,18 @@ import { revocable } from './revocable-context.ts'
 import { isThenable, rejected } from './thenable.ts'
 
 /**
- * Bounds the time that a layer takes itself, before and after its next() together; what is inside does not count.
+ * Limits the time that a layer itself takes, before and after its next() together; time inside next() does not count.
  *
- * For layers that wait for something of their own, such as a judge or a lookup. When the time is over the layer fails with
- * `layer.timeout`, which ends the run unless a `failOpen` or `failClosed` around it takes care. Its `ctx.signal` aborts;
- * what it still does is dropped: its context throws, and its result and errors go nowhere.
+ * Use it for layers that wait for their own work, such as a judge or a lookup. On timeout the layer fails with `layer.timeout`, which
+ * ends the run unless a `failOpen` or `failClosed` around it handles it. Its `ctx.signal` aborts. Its later work is ignored: its context
+ * throws, and its result and errors are dropped.
  *
- * @param ms milliseconds of the agent's clock, for each entry of each hook
+ * @param ms milliseconds by the agent's clock, for each entry of each hook
  *
  * @example
  * agent.use(failOpen(limitTime(judge(), 2_000)))
  *
- * @throws AlliumError `layer.config` where `ms` is not above 0
+ * @throws AlliumError `layer.config` when `ms` is not above 0
  */
 export function limitTime<M extends Combinable>(layer: M, ms: number): Combined<M> {
   if (typeof ms !== 'number' || !(ms > 0))
@@ -24,7 +24,7 @@ export function limitTime<M extends Combinable>(layer: M, ms: number): Combined<
   return combine('limitTime', layer, (hook) => withTimeLimit(hook, ms))
 }
 
-/** Measures with a watch that stands still while next() runs. */
+/** Measures with a stopwatch that is paused while next() runs. */
 function withTimeLimit(hook: WrappedHook, ms: number): AnyHook {
   return (ctx, next) => {
     const { clock } = ctx

@@ -1,6 +1,6 @@
 import type { AnyContext } from './combine.ts'
 
-/** A context that can be taken back: from then on its verbs and writes throw, and its signal is aborted. */
+/** Returns a context that can be revoked. After that its methods and writes throw, and its signal is aborted. */
 export function revocable(
   ctx: AnyContext,
   revokedError: () => Error | undefined,
@@ -45,5 +45,5 @@ export function revocable(
 }
 
 const passThrough = (_key: PropertyKey, value: unknown) => value
-/** What the layer shares with the run, and could still write to. */
+/** Members that the layer shares with the run and could still write to. */
 const sharedFields = new Set<PropertyKey>(['state', 'history', 'metadata'])

@@ -19,22 +19,22 @@ import { isThenable, silence } from './thenable.ts'
 type Fields = Record<PropertyKey, unknown>
 
 /**
- * The context of a shadow. What the fork owns is the fork's; all else is read as a copy, and written beside. A verb that is
- * neither does nothing and is noted, so that one that is added to contexts later cannot leak.
+ * The context of a shadow. Members of the fork belong to the fork. All others are read as copies and written to an overlay. A method
+ * that is neither does nothing and is recorded, so that a method added to contexts later cannot leak.
  */
 export class ShadowContext {
   readonly ctx: AnyContext
-  /** What would have been changed, each once. */
+  /** The changes that it would have made, each once. */
   readonly changes = new Set<string>()
   /** The abort or block that would have ended the run. */
   ending: { decision: 'abort' | 'block'; reason?: string } | undefined
   /** The reason of a stop. */
   stopReason: string | undefined
-  /** What was read or written of fields that are not the fork's. */
+  /** Values read or written of members that are not the fork's. */
   readonly overlaid = new Map<PropertyKey, unknown>()
-  /** What sees the input at next(). */
+  /** Transforms of the input at next(). */
   readonly inputs: OnInput[] = []
-  /** The input, and the turn's messages, as they were. */
+  /** The original input and messages of the turn. */
   readonly #originals = new Map<PropertyKey, unknown>()
   readonly #verbs: Fields
 
@@ -55,14 +55,14 @@ export class ShadowContext {
     })
   }
 
-  /** Notes what was changed in place. */
+  /** Records changes that were made in place. */
   compare(): void {
     for (const key of this.fork.changed) this.changes.add(key)
     for (const [key, original] of this.#originals)
       if (!sameJson(original, this.overlaid.get(key))) this.changes.add(String(key))
   }
 
-  /** The input goes through what the layer does to it, as copies. */
+  /** Applies the layer's transforms to copies of the input. */
   async applyInput(): Promise<void> {
     for (const fn of this.inputs.splice(0)) {
       const transformed: Message[] = []
@@ -78,7 +78,7 @@ export class ShadowContext {
     this.changes.add(String(change))
   }
 
-  /** Verbs that would reach the run, where more is to be said of them than their name. */
+  /** Replacements for methods that would affect the run, where recording the name is not enough. */
   #verbsOf(sessions: ShadowSessions): Fields {
     const { real, session } = this
     return {
@@ -103,7 +103,7 @@ export class ShadowContext {
     }
   }
 
-  /** What the shadow has provided itself, else what the run has. */
+  /** Returns a capability that the shadow provided itself, or else the run's. */
   #provided(sessions: ShadowSessions, capability: { name: string }, real: (capability: { name: string }) => unknown) {
     const own = [this.session, sessions.agent].find(({ provided }) => provided.has(capability.name))
     return own === undefined ? real(capability) : own.provided.get(capability.name)
@@ -145,7 +145,7 @@ export class ShadowContext {
   }
 }
 
-/** Nothing in them is the run's. */
+/** Members that contain nothing of the run. */
 const services = new Set<PropertyKey>(['clock', 'logger', 'signal'])
 
 function isHidden(key: PropertyKey): boolean {
@@ -157,14 +157,14 @@ function bindMember(attempt: object, key: PropertyKey): unknown {
   return typeof value === 'function' ? value.bind(attempt) : value
 }
 
-/** Gets copies of events, and what it throws goes nowhere. */
+/** Returns a listener that receives copies of events and whose errors are dropped. */
 function isolateListener(listener: (event: never) => unknown): (event: never) => void {
   return (event) => {
     try {
       const result = listener(copyOf(event))
       if (isThenable(result)) silence(result)
     } catch {
-      // a shadow's own
+      // an error of the shadow
     }
   }
 }

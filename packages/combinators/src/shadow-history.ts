@@ -1,7 +1,7 @@
 import type { Message, ReadonlyHistory } from '@allium/core'
 import { copyOf } from './copy.ts'
 
-/** The history with what a shadow pushed behind it; the history itself stays as it is. */
+/** Returns the history followed by the messages that a shadow pushed; the real history stays unchanged. */
 export function shadowHistory(real: ReadonlyHistory, onPush: () => void): ReadonlyHistory {
   const pushed: Message[] = []
   const withPushed = () => (pushed.length === 0 ? real : [...real, ...pushed])

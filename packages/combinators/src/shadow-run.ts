@@ -12,15 +12,15 @@ export type Verdict = Pick<ShadowDecision, 'decision' | 'reason' | 'error' | 'ch
 type Decision = ShadowDecision['decision']
 type InnerNext = (options?: NextOptions) => Promise<unknown>
 
-/** One entry of a shadowed hook: it runs in a fork of the real attempt, whose next() gives what the real one gave. */
+/** One entry of a shadowed hook. It runs in a fork of the real attempt, whose next() returns a copy of the real result. */
 export class ShadowRun {
   readonly #scope: WrappedHook['scope']
   readonly #fork: Fork
   readonly #context: ShadowContext
-  /** What the real next() came to; for the turn scope its output. */
+  /** The result of the real next(); for the turn scope, its output. */
   readonly #real: Promise<unknown>
   #resolveReal!: (real: Promise<unknown>) => void
-  /** The same to compare with; nobody else has it. */
+  /** A private copy of the result for comparison. */
   #result: unknown
   readonly #innerErrors = new Set<unknown>()
 
@@ -38,7 +38,7 @@ export class ShadowRun {
     this.#context = new ShadowContext(ctx, this.#fork, session, sessions)
   }
 
-  /** The real call, as soon as it is entered. */
+  /** Follows the real call, as soon as it begins. */
   follow(real: Promise<unknown>): void {
     const { real: ctx } = this.#context
     this.#resolveReal(
@@ -53,7 +53,7 @@ export class ShadowRun {
     )
   }
 
-  /** Runs the hook; settles when it does, which may be never. */
+  /** Runs the hook. Settles when the hook does, which may be never. */
   async verdict(): Promise<Verdict> {
     const verdict = await this.#fork.run().then(
       (value) => this.#onReturn(value),
@@ -88,12 +88,12 @@ export class ShadowRun {
     if (this.#fork.entered > 1) this.#context.changes.add('another next()')
   }
 
-  /** By value: of a response the text and the calls, of a tool's result the content. */
+  /** Compares by value: the text and the calls of a response, the content of a tool's result. */
   #isSameResult(value: unknown): boolean {
     return (this.#scope !== 'model' && this.#scope !== 'tool') || sameJson(comparable(this.#result), comparable(value))
   }
 
-  /** next() of a turn gives nothing: it sets the output, as it leaves the transforms of the layer. */
+  /** next() of a turn returns nothing. It sets the output, as the layer's transforms leave it. */
   #wrapTurnNext(next: InnerNext): InnerNext {
     const { overlaid: written, changes, inputs } = this.#context
     return (options) => {

@@ -7,9 +7,9 @@ type State = Record<PropertyKey, unknown>
 type Field = StateField<unknown>
 type Write = (key: PropertyKey, value: unknown) => unknown
 
-/** What a shadow keeps of its own for one session: the layer's state, its scratch records, what it ran once. */
+/** A shadow's own data for one session: the layer's state, its scratch records, its `once` results. */
 export class ShadowSession {
-  /** What the shadow has provided, to itself alone. */
+  /** Capabilities that the shadow provided, visible only to itself. */
   readonly provided = new Map<string, unknown>()
   readonly #fields: Record<PropertyKey, Field>
   readonly #state: State = {}
@@ -34,7 +34,7 @@ export class ShadowSession {
     }
   }
 
-  /** The session's state as it is now, with what the shadow has written in front of it. */
+  /** Returns the session's current state, overlaid with the shadow's writes. */
   state(real: State, onWrite: (key: PropertyKey) => void): State {
     return overlay(this.#state, real, (key, value) => {
       onWrite(key)
@@ -60,7 +60,7 @@ export class ShadowSession {
   }
 }
 
-/** What a shadow keeps, by what stands for the session that it belongs to; agent hooks belong to none. */
+/** A shadow's data per session, by the object that identifies the session; agent hooks belong to none. */
 export class ShadowSessions {
   readonly agent = new ShadowSession({}, {})
   readonly #sessions = new WeakMap<object, ShadowSession>()
@@ -78,7 +78,7 @@ function defaultOf({ default: defaultValue }: Field): unknown {
   return typeof defaultValue === 'function' ? (defaultValue as () => unknown)() : copyOf(defaultValue)
 }
 
-/** As the session would take it. @throws what the reducer throws, and where the schema refuses */
+/** Reduces a value as the session would. @throws the reducer's error, and an error when the schema rejects the value */
 function reduceField(field: Field | undefined, before: unknown, value: unknown): unknown {
   const now = field?.reducer === undefined ? value : field.reducer(before as never, value as never)
   const checked = field?.schema?.['~standard'].validate(now)
@@ -87,7 +87,7 @@ function reduceField(field: Field | undefined, before: unknown, value: unknown):
   return checked.value
 }
 
-/** A copy of what is real, with its own in front; what is written to it becomes its own. */
+/** Returns a copy of the real values overlaid with its own; writes go to the overlay. */
 function overlay(own: State, real: State, write: Write): State {
   const set = (target: State, key: PropertyKey, value: unknown) => {
     own[key] = target[key] = write(key, value)

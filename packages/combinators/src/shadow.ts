@@ -9,15 +9,17 @@ export interface ShadowDecision {
   layer: string
   scope: ScopeName
   /**
-   * `skip`: answered without what is inside. `throw`: an error of its own. `change`: see `changes`. `pass`: nothing of these,
-   * errors from inside included.
+   * `skip`: answered without calling the inside. `throw`: threw its own error. `change`: see `changes`. `pass`: none of these,
+   * including errors from inside.
    */
   decision: 'pass' | 'skip' | 'deny' | 'suspend' | 'block' | 'abort' | 'throw' | 'change'
   /** The reason of a deny, block, abort or stop; the message of an error. */
   reason?: string
-  /** What was thrown. */
+  /** The error that it threw. */
   error?: unknown
-  /** What it would have changed, without the contents: `state guard:spent`, `history`, `messages`, `response`, `event audit:entry`, … */
+  /**
+   * The changes that it would have made, without contents: `state guard:spent`, `history`, `messages`, `response`, `event audit:entry`, …
+   */
   changes: readonly string[]
   sessionId?: string
   turnId?: string
@@ -25,7 +27,7 @@ export interface ShadowDecision {
 }
 
 export interface ShadowOptions {
-  /** Gets each decision; it may come after the run's result. What it throws goes to the logger. */
+  /** Receives each decision, possibly after the run's result. Its errors are logged. */
   record?(decision: ShadowDecision): unknown
 }
 
@@ -38,14 +40,14 @@ declare module '@allium/core' {
 }
 
 /**
- * Runs a layer beside the real call on a context of its own: it decides, is recorded, and changes nothing.
+ * Runs a layer alongside the real call in a separate context. Its decisions are recorded and have no effect.
  *
- * To try a guard on real traffic before it may refuse anything. Its next() gives copies of the real result; its state is
- * its own, for each session, and lives in this process; its transforms run over the finished answer. It holds
- * nothing up: a shadow that hangs, throws or is late only goes unrecorded or is recorded so. Its tools, capabilities and
- * `wrapHooks` are left out, and so is what it `guards`. What it does beyond `ctx`, such as requests of its own, it does.
+ * Use it to try a guard on real traffic before it may refuse anything. Its next() returns copies of the real result. It has its own
+ * state per session, in this process. Its transforms run over the finished answer. It delays nothing: a shadow that hangs, throws or is
+ * late is recorded as such or not at all. Its tools, capabilities, `wrapHooks` and `guards` are left out. Effects outside of `ctx`, such
+ * as its own requests, do happen.
  *
- * Each decision goes to `record`, and to observers as `shadow:decision`; never into a run's stream.
+ * Each decision goes to `record`, and to observers as `shadow:decision`, never into a run's stream.
  *
  * @example
  * agent.use(shadow(newGuard, { record: ({ decision, reason }) => console.log(decision, reason) }))
@@ -58,7 +60,7 @@ export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = 
     'shadow',
     layer,
     (hook) => (ctx, next) => {
-      // It stands in no input's way: what comes while the turn runs may pass it by.
+      // It does not hold up input; input that arrives while the turn runs may pass it.
       if (hook.scope === 'turn') ctx.onInput?.(() => {})
       const shadowRun = startShadow(hook, ctx)
       const real = next()
@@ -68,7 +70,7 @@ export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = 
     ['tools', 'provides', 'wrapHooks', 'guards'],
   )
 
-  /** Runs the layer up to its first await; nobody waits for the rest. */
+  /** Runs the layer up to its first await; nothing waits for the rest. */
   function startShadow(hook: WrappedHook, ctx: AnyContext): ShadowRun | undefined {
     try {
       const shadowRun = new ShadowRun(hook, ctx, sessions)

@@ -4,16 +4,16 @@ import { type AnyContext, type AnyHook, type Combinable, type Combined, combine,
 import { isThenable } from './thenable.ts'
 
 /**
- * Whether the layer takes part. It is asked at each entry, in every scope that the layer hooks: agent hooks have no
+ * Decides whether the layer runs. It is called at each entry in every scope that the layer hooks. Agent hooks have no
  * principal, session hooks no input, and only tool hooks a `tool`.
  */
 export type Predicate = (ctx: AnyContext, scope: ScopeName) => unknown
 
 /**
- * Runs a layer where a predicate says so; elsewhere the call goes straight on inward.
+ * Runs a layer if a predicate returns true; otherwise the call skips the layer.
  *
- * For layers that belong to some tenants, tools or environments. The predicate may be asynchronous. When it throws,
- * neither the layer nor what is inside runs: the error goes on as `layer.condition`, with the first as its cause.
+ * Use it for layers that apply to some tenants, tools or environments. The predicate may be asynchronous. If it throws, neither the
+ * layer nor the inside runs, and the call fails with `layer.condition`, with the error as its cause.
  *
  * @example
  * agent.use(when((ctx) => ctx.tool?.name === 'refund', audit()))
@@ -24,7 +24,7 @@ export function when<M extends Combinable>(predicate: Predicate, layer: M): Comb
   return combine('when', layer, (hook) => runIf('when', predicate, hook))
 }
 
-/** The hook where the predicate holds, else next(). `by` is the combinator, for the error of a predicate that throws. */
+/** Runs the hook if the predicate holds, or else next(). `by` is the combinator, for the error of a predicate that throws. */
 export function runIf(by: string, predicate: Predicate, hook: WrappedHook): AnyHook {
   const { run, scope } = hook
   return (ctx, next) => {
@@ -35,7 +35,7 @@ export function runIf(by: string, predicate: Predicate, hook: WrappedHook): AnyH
       throw conditionError(by, hook, ctx, error)
     }
     if (!isThenable(condition)) return condition ? run(ctx, next) : next()
-    // What it had to wait for may be another thing by now; what it sees in its context is not.
+    // An awaited answer may differ in a replay, so it is recorded. A synchronous one depends only on the context, which is the same.
     const pendingCondition = condition
     const recorded =
       ctx.once?.(`${by}:${scope}`, async () => Boolean(await pendingCondition), { per: 'attempt' }) ?? pendingCondition
@@ -48,7 +48,7 @@ export function runIf(by: string, predicate: Predicate, hook: WrappedHook): AnyH
   }
 }
 
-/** The error of a predicate, with the layer that it stands before; an abort or a block stays what it is. */
+/** Returns the error of a predicate, with its layer; an abort or a block stays unchanged. */
 function conditionError(by: string, { layer, scope }: WrappedHook, ctx: AnyContext, cause: unknown): unknown {
   if (endsRun(ctx, cause)) return cause
   return new AlliumError(

@@ -9,7 +9,7 @@ import { checkShape, type Shape } from './source/check-shape.ts'
 import { mistake, type Source } from './source/source.ts'
 import { readTools } from './tools.ts'
 
-/** A config that was understood. */
+/** A compiled config. */
 export interface Plan {
   readonly shape: Shape
   readonly hooks: Hooks
@@ -22,13 +22,13 @@ export interface CompileOptions {
   readonly env: Env
   readonly allowOutside: boolean
   readonly packs: Packs
-  /** Milliseconds for a hook, where the config says none. */
+  /** The default timeout of a hook in milliseconds, if the config has none. */
   readonly timeout: number | undefined
-  /** Told of each file of a hook, those that cannot be read too. */
+  /** Receives each file of a hook, including unreadable ones. */
   onFile(file: string): void
 }
 
-/** Milliseconds for hooks and tools. */
+/** The default timeout of hooks and tools, in milliseconds. */
 export const defaultTimeout = 120_000
 
 /** @throws AlliumError `config.*` */
@@ -50,7 +50,7 @@ async function compileHooks({ agent }: Shape, use: EntryOptions): Promise<Hooks>
   for (const hook of hookNames) {
     const entries = agent.middleware?.[hook] ?? []
     const compiled: Entry[] = []
-    // One after the other: files that are loaded at once would each get a copy of what they share.
+    // One after the other, because files that are loaded concurrently would each get a copy of their shared modules.
     for (const [i, entry] of entries.entries())
       compiled.push(await compileEntry(entry, ['agent', 'middleware', hook, i], hook, use))
     if (compiled.length > 0) hooks[hook] = compiled
@@ -58,7 +58,7 @@ async function compileHooks({ agent }: Shape, use: EntryOptions): Promise<Hooks>
   return hooks as Hooks
 }
 
-/** A config from elsewhere names packs, and brings neither code nor commands nor servers. */
+/** Rejects code in an untrusted config, which may name packs but bring no code, commands or servers. */
 function refuseCode(source: Source, { agent }: Shape): void {
   for (const key of ['middleware', 'tools', 'mcp'] as const)
     if (agent[key] !== undefined)

@@ -1,8 +1,8 @@
 import type { Message, ToolDef } from '@allium/core'
 
-/** What every hook has: the run that it stands in, and the way to end it. */
+/** The context of every hook: the run, and the method to end it. */
 export interface LoopContext {
-  /** The conversation so far, as copies. Where the hook is `beforeLoopBegin` or `afterLoopIteration`, what it holds afterwards is what the next model call starts from. */
+  /** Copies of the messages so far. After `beforeLoopBegin` or `afterLoopIteration`, the next model call starts from its content. */
   messages: Message[]
   /** Counts the steps of the turn from 0. */
   readonly iteration: number
@@ -10,11 +10,11 @@ export interface LoopContext {
   readonly sessionId: string
   /** Tokens of this turn so far. */
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number }
-  /** Whether the turn goes on with one that waited for a human. */
+  /** Whether the turn resumes one that waited for a human. */
   readonly resumed: boolean
-  /** Ends the loop: nothing new begins, what runs is finished. */
+  /** Ends the loop: nothing new begins, and running work is finished. */
   stop(reason?: string): void
-  /** Aborts after `stop()`, and when the run is cancelled. */
+  /** Aborts after `stop()` and when the run is cancelled. */
   readonly signal: AbortSignal
 }
 
@@ -24,7 +24,7 @@ interface InLoop {
   readonly signal: AbortSignal
 }
 
-/** `beforeModelCall` may change the request; in `afterModelResponse` it tells what was sent. */
+/** `beforeModelCall` may change the request; in `afterModelResponse` it is the request that was sent. */
 export interface ModelCallContext extends InLoop {
   request: {
     model: string
@@ -48,15 +48,15 @@ export interface StreamChunkContext extends InLoop {
 }
 
 export interface ToolExecutionContext extends InLoop {
-  /** `arguments` is JSON text; changed, it is what the tool gets. */
+  /** `arguments` is JSON text; changes are passed to the tool. */
   readonly toolCall: { readonly id: string; readonly name: string; arguments: string }
-  /** Refuses the call: the model gets the reason. */
+  /** Denies the call; the model receives the reason. */
   deny(reason: string): void
 }
 
 export interface ToolResultContext extends InLoop {
   readonly toolCall: { readonly id: string; readonly name: string; readonly arguments: string }
-  /** What the model gets; changes reach it. */
+  /** The result for the model; changes are passed on. */
   result: { readonly toolCallId: string; content: string; isError?: boolean }
 }
 
@@ -67,7 +67,7 @@ export interface ErrorContext extends InLoop {
   readonly phase: ErrorPhase
 }
 
-/** The hooks, and what each one gets. */
+/** The context of each hook. */
 export interface HookContexts {
   beforeLoopBegin: LoopContext
   beforeModelCall: ModelCallContext
@@ -82,7 +82,7 @@ export interface HookContexts {
 
 export type HookName = keyof HookContexts
 
-/** A hook as a function: what a file exports by default, and what an inline entry is. */
+/** A hook as a function: the default export of a file, or an inline entry. */
 export type Hook<Name extends HookName> = (ctx: HookContexts[Name]) => unknown
 
 export const hookNames = [

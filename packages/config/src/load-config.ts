@@ -12,35 +12,35 @@ import type { Env } from './shell/environment.ts'
 import { readSource } from './source/read-source.ts'
 import { mistake, type Source } from './source/source.ts'
 
-/** Options besides those of an agent, which win over the file; tools add up. */
+/** Options in addition to those of an agent, which override the file; tools are combined. */
 export interface LoadOptions extends Partial<AgentOptions> {
-  /** Whether the config may bring code. @default true for a path, false for an object */
+  /** Whether the config may contain code. @default true for a path, false for an object */
   trusted?: boolean | undefined
-  /** Whether hooks and tools may be files outside the folder of the config. @default false */
+  /** Whether hooks and tools may be files outside of the config's folder. @default false */
   allowOutside?: boolean | undefined
-  /** What `${NAME}` is read from, and what shell hooks may be passed. @default process.env */
+  /** The source of `${NAME}`, and of variables for shell hooks. @default process.env */
   env?: Env | undefined
-  /** Reads hooks, model, instructions and thinking again when a file changes; sessions go on. @default false */
+  /** Reloads hooks, model, instructions and thinking when a file changes; sessions continue. @default false */
   watch?: boolean | undefined
-  /** Told of each reload: with an error, the last good config stays. */
+  /** Called after each reload; with an error if the last good config stays. */
   onReload?(outcome: { file: string; error?: unknown }): void
 }
 
 export interface LoaderOptions {
-  /** What a config may name under `agent.use`. @default none */
+  /** The packs that a config may name under `agent.use`. @default none */
   packs?: Packs | undefined
   /** @default the agent of `@allium/core` */
   createAgent?(options: AgentOptions): Agent
-  /** What the project's files import by these names, to share one copy. */
+  /** Modules that the project's files import by these names, to share one copy. */
   modules?: Readonly<Record<string, unknown>> | undefined
 }
 
 const optionKeys: KeysOf<LoaderOptions> = { packs: true, createAgent: true, modules: true }
 
-/** Reads a config and gives its agent, which has not begun: `.use()` still works. */
+/** Reads a config and returns its agent, which has not begun, so `.use()` still works. */
 export type LoadConfig = (config: string | URL | AlliumConfig, options?: LoadOptions) => Promise<Agent>
 
-/** Makes a `loadConfig` that knows packs. */
+/** Creates a `loadConfig` with packs. */
 export function createLoader(loader: LoaderOptions = {}): LoadConfig {
   checkOptions(loader, optionKeys, 'createLoader()', 'options.invalid')
   const { packs = {}, createAgent = (options) => new Agent(options), modules = {} } = loader

@@ -6,22 +6,22 @@ import { mistake, type Path, type Source } from './source/source.ts'
 
 /** A layer that a config may name. */
 export interface Pack {
-  /** Makes the layer. Paths among its options are relative to `root`, the folder of the config. */
+  /** Creates the layer. Paths in its options are relative to `root`, the folder of the config. */
   create(options: never, location: { root: string }): Usable | Promise<Usable>
-  /** Any Standard Schema for the options; without one the pack takes none. */
+  /** Any Standard Schema for the options; without one the pack has no options. */
   options?: NonNullable<Tool['schema']>
 }
 
-/** The packs by their names, such as `guard.budget`. */
+/** The packs by name, such as `guard.budget`. */
 export type Packs = Readonly<Record<string, Pack>>
 
-/** A layer of `agent.use`, and where the config names it. */
+/** A layer of `agent.use`, and its path in the config. */
 export interface NamedLayer {
   readonly layer: Usable
   readonly path: Path
 }
 
-/** The layers of `agent.use`. @throws AlliumError `config.invalid`, `config.untrusted` */
+/** Returns the layers of `agent.use`. @throws AlliumError `config.invalid`, `config.untrusted` */
 export function namedLayers(source: Source, use: readonly unknown[] = [], packs: Packs): Promise<NamedLayer[]> {
   return Promise.all(
     use.map(async (entry, i) => {
@@ -31,7 +31,7 @@ export function namedLayers(source: Source, use: readonly unknown[] = [], packs:
   )
 }
 
-/** The layers that connect MCP servers, by the pack `tools.mcp`. @throws AlliumError `config.unsupported` */
+/** Returns the layers that connect MCP servers, from the pack `tools.mcp`. @throws AlliumError `config.unsupported` */
 export function serverLayers(
   source: Source,
   servers: Readonly<Record<string, McpServer>> = {},
@@ -81,7 +81,7 @@ async function create(source: Source, pack: Pack, options: unknown, path: Path):
   }
 }
 
-/** An error of a pack, told with its place in the config. */
+/** Adds the position in the config to an error of a pack. */
 export function atSource(source: Source, path: Path, cause: unknown): unknown {
   if (!isAlliumError(cause)) return cause
   const message = messageOf(cause)

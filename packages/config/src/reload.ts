@@ -10,10 +10,10 @@ import type { LiveConfig } from './adapter/hooks.ts'
 import type { Plan } from './compile.ts'
 import { FileWatch } from './watch-files.ts'
 
-/** A config that is read again when its files change, under an agent that goes on. */
+/** Reloads a config when its files change, while its agent continues. */
 export interface Reload {
   readonly layer: TypedMiddleware<{}>
-  /** The agent's options, with those that a reload may change read when they are needed. */
+  /** Returns the agent's options; those that a reload may change are read when needed. */
   follow(options: AgentOptions): AgentOptions
 }
 
@@ -23,15 +23,15 @@ export interface ReloadOptions {
   readonly files: readonly string[]
   readonly liveConfig: LiveConfig
   readonly first: Plan
-  /** What the caller has said beside the file, which wins over it. */
+  /** The caller's options, which override the file. */
   readonly given: Partial<AgentOptions>
   read(onFile: (file: string) => void): Promise<{ plan: Plan }>
   readonly onReload: ((outcome: { file: string; error?: unknown }) => void) | undefined
 }
 
 /**
- * Replaces hooks, model, instructions and thinking while the agent lives, so that its sessions go on; a running turn ends
- * with the hooks that it began with. What else has changed is warned of. A config with a mistake changes nothing.
+ * Replaces hooks, model, instructions and thinking while the agent lives, so that its sessions continue. A running turn ends with the
+ * hooks that it began with. Other changes are logged as warnings. An invalid config changes nothing.
  */
 export function createReload({
   file,
@@ -59,7 +59,7 @@ export function createReload({
       watched.watch([file, ...knownFiles])
       onReload({ file: changed })
     } catch (error) {
-      // The mistake may be in a file that is new.
+      // The error may be in a new file, so that is watched too.
       watched.watch([file, ...knownFiles, ...changedOptions])
       logger.error(`The config was not reloaded: ${messageOf(error)}`, { error })
       onReload({ file: changed, error })
@@ -82,7 +82,7 @@ export function createReload({
     model(ctx, next) {
       const { model, thinking } = now.shape.agent
       const oldAgent = first.shape.agent
-      // What the caller or a run chose for itself stays.
+      // A model that the caller or a run chose stays.
       if (
         given.model === undefined &&
         model !== undefined &&
@@ -114,7 +114,7 @@ export function createReload({
   return { layer, follow }
 }
 
-/** What has changed of that which an agent has from its beginning to its end; `toolTimeout` counts for hooks at once. */
+/** Returns the changed settings that an agent keeps for its lifetime. For hooks, `toolTimeout` applies immediately. */
 function needsRestart(first: Plan, now: Plan): string[] {
   const keys = ['name', 'maxIterations', 'tools', 'mcp', 'use'] as const
   const differs = (a: unknown, b: unknown) => JSON.stringify(a) !== JSON.stringify(b)

@@ -3,7 +3,10 @@ import { type Code, isCodeFile } from './entries/code.ts'
 import { resolveFile } from './entries/paths.ts'
 import { mistake, type Path, type Source } from './source/source.ts'
 
-/** The tools of `agent.tools`: files that export one, or a list, by default; in a TypeScript file tools themselves. @throws AlliumError `config.*` */
+/**
+ * Loads the tools of `agent.tools`: files whose default export is a tool or a list; in a TypeScript file also tools themselves. @throws
+ * AlliumError `config.*`
+ */
 export async function readTools(
   source: Source,
   entries: readonly unknown[] = [],

@@ -1,14 +1,14 @@
 import { type FSWatcher, readlinkSync, realpathSync, statSync, watch } from 'node:fs'
 import { dirname, join, parse, resolve, sep } from 'node:path'
 
-/** Milliseconds of rest after a change: editors write a file in several steps. */
+/** The delay after a change in milliseconds, because editors write a file in several steps. */
 const settleDelay = 50
 
-/** Calls `changed` when one of the files changes, is replaced, comes, or goes. It does not keep the process alive. */
+/** Calls `onChange` when one of the files is changed, replaced, created or deleted. It does not keep the process alive. */
 export class FileWatch {
   readonly #onChange: (file: string) => void
   readonly #folders = new Map<string, FSWatcher>()
-  /** By file, what it was when its change was told. */
+  /** The last reported state of each file. */
   readonly #reported = new Map<string, string>()
   #lastSeen = new Map<string, string>()
   #timer: NodeJS.Timeout | undefined
@@ -32,7 +32,7 @@ export class FileWatch {
     this.#folders.clear()
   }
 
-  /** Folders tell more than files do: an editor, or Kubernetes, puts a new file or link in the place of the old one. */
+  /** Watches folders, because editors and Kubernetes replace a file or link instead of changing it. */
   #listen(): void {
     const watched = new Set([...this.#reported.keys()].flatMap((file) => foldersOf(file)))
     for (const [folder, watcher] of this.#folders)
@@ -51,14 +51,14 @@ export class FileWatch {
         if (this.#folders.get(folder) === watcher) this.#folders.delete(folder)
       })
       this.#folders.set(folder, watcher)
-    } catch {} // there is no such folder yet
+    } catch {} // the folder does not exist yet
   }
 
   #schedulePoll(): void {
     this.#timer ??= setTimeout(() => this.#poll(), settleDelay).unref()
   }
 
-  /** Tells of the files that differ from what was told, once they have been the same for a while. */
+  /** Reports the files that differ from their last reported state, once they are stable. */
   #poll(): void {
     this.#timer = undefined
     const now = new Map([...this.#reported.keys()].map((file) => [file, stateOf(file)]))
@@ -72,7 +72,7 @@ export class FileWatch {
   }
 }
 
-/** What tells one state of a file from another, behind all links. */
+/** Returns a text that identifies the state of a file, with links followed. */
 function stateOf(file: string): string {
   try {
     const { ino, size, mtimeNs } = statSync(file, { bigint: true })
@@ -82,7 +82,7 @@ function stateOf(file: string): string {
   }
 }
 
-/** The folders in which a file can be replaced: its own, and those of all links on the way to it. */
+/** Returns the folders in which a file can be replaced: its own, and those of all links on its path. */
 function foldersOf(file: string, links = 40): string[] {
   const { root } = parse(file)
   const parts = file.slice(root.length).split(sep)
@@ -100,6 +100,6 @@ function linkAt(path: string): string | undefined {
   try {
     return readlinkSync(path)
   } catch {
-    return undefined // no link, or nothing
+    return undefined // not a link, or it does not exist
   }
 }

@@ -7,34 +7,37 @@ export interface Span {
   end: number
 }
 
-/** What a detector found. */
+/** A detector's match. */
 export interface Finding extends Span {
   type: string
-  /** What stands there in the original. */
+  /** The matched text in the original. */
   text: string
-  /** What that says: without the escapes of JSON, Markdown or a URL that it is written with. */
+  /** The text without the JSON, Markdown or URL escapes in which it is written. */
   value: string
 }
 
 /** Finds one type of value in folded texts. */
 export interface Detector {
   readonly type: string
-  /** The characters of the longest finding, with what it must see behind it. Of a stream, no more is kept back. */
+  /**
+   * The length of the longest finding, including the characters after it that the detector must see. At most this much of a stream is held
+   * back.
+   */
   readonly longest: number
-  /** The first finding that begins at `from` or behind it. */
+  /** Returns the first finding that begins at or after `from`. */
   find(text: string, from: number): Span | undefined
-  /** Where the end of a text begins that may grow into a finding. @default the last `longest` characters */
+  /** Returns the start of the text's end that may still grow into a finding. @default the last `longest` characters */
   partialMatchStart?(text: string): number
-  /** Sees texts without case and accents. */
+  /** Whether it reads texts without case and accents. */
   readonly loose?: boolean
 }
 
-/** All findings of a text, in their order; of two that overlap the one that begins first, then the longer one. */
+/** Returns all findings of a text in order. Of two overlapping ones, the earlier wins, then the longer. */
 export function findAll(detectors: readonly Detector[], text: string): Finding[] {
   return findFrom(detectors, text, 0, text.length)
 }
 
-/** Those that begin in a part of the text; what comes before it is context. */
+/** Returns the findings that begin in a part of the text; the text before it is context. */
 export function findFrom(detectors: readonly Detector[], text: string, from: number, until: number): Finding[] {
   const searches: Search[] = []
   const [strict, loose] = viewsOf(detectors)
@@ -43,7 +46,7 @@ export function findFrom(detectors: readonly Detector[], text: string, from: num
   return searches.length === 0 ? [] : merge(searches, text, until)
 }
 
-/** Most texts have nothing to find: only what finds something goes on searching. */
+/** Most texts contain no findings, so only detectors with a first finding continue. */
 function startSearches(searches: Search[], detectors: readonly Detector[], folded: Folded, from: number): void {
   if (detectors.length === 0) return
   const first = folded.folded(from)
@@ -53,7 +56,7 @@ function startSearches(searches: Search[], detectors: readonly Detector[], folde
   }
 }
 
-/** Detectors by how they see texts: as they are, or without case and accents. */
+/** Detectors by the text that they read: strict, or without case and accents. */
 const views = new WeakMap<readonly Detector[], [strict: readonly Detector[], loose: readonly Detector[]]>()
 
 function viewsOf(detectors: readonly Detector[]) {
@@ -65,7 +68,7 @@ function viewsOf(detectors: readonly Detector[]) {
   return made
 }
 
-/** A text with what was found in it replaced. */
+/** Returns a text with its findings replaced. */
 export function replaceFound(
   text: string,
   detectors: readonly Detector[],
@@ -94,7 +97,7 @@ function merge(searches: readonly Search[], text: string, until: number): Findin
   }
 }
 
-/** One detector on its way through a text. */
+/** The progress of one detector through a text. */
 class Search {
   start = 0
   end = 0
@@ -111,7 +114,7 @@ class Search {
     return this.#detector.type
   }
 
-  /** Goes to its first finding from a place on; false where there is none. */
+  /** Moves to its first finding at or after a position; returns false if there is none. */
   advanceTo(at: number): boolean {
     if (this.start >= at) return this.start !== Number.POSITIVE_INFINITY
     const span = this.#detector.find(this.#folded.text, this.#folded.folded(at))
@@ -129,7 +132,7 @@ class Search {
   }
 }
 
-/** Where the end of a text begins that may still grow into a finding. */
+/** Returns the start of the text's end that may still grow into a finding. */
 export function openEnd(detectors: readonly Detector[], text: string): number {
   const isHalf = /[\uD800-\uDBFF]$/.test(text)
   const settledText = text.slice(0, Math.min(openEscape(text), isHalf ? text.length - 1 : text.length))

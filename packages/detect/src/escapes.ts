@@ -1,13 +1,13 @@
-/** One character that a text writes as several. */
+/** One character that is written as several. */
 export interface EscapeSequence {
-  /** So many characters write it. */
+  /** The number of characters in which it is written. */
   readonly length: number
   readonly char: string
 }
 
 /**
- * The escape that begins at a backslash or a percent sign: of JSON (`\n`, `\u0040`) at any depth of quoting, of Markdown
- * (`\_`), of URLs (`%40`; letters and digits are not written so).
+ * Returns the escape at a backslash or a percent sign: JSON (`\n`, `\u0040`) at any depth of quoting, Markdown
+ * (`\_`), or URL (`%40`; not for letters and digits).
  */
 export function escapeAt(text: string, at: number): EscapeSequence | undefined {
   const code = text.charCodeAt(at)
@@ -15,19 +15,19 @@ export function escapeAt(text: string, at: number): EscapeSequence | undefined {
   return code === backslash ? backslashAt(text, at) : undefined
 }
 
-/** The end of a run of backslashes. */
+/** Returns the end of a run of backslashes. */
 export function backslashesEnd(text: string, at: number): number {
   let end = at
   while (text.charCodeAt(end) === backslash) end++
   return end
 }
 
-/** Where an escape begins at the end of a text that is not whole yet; its length where there is none. */
+/** Returns where an incomplete escape begins at the end of a partial text; its length if there is none. */
 export function openEscape(text: string): number {
   return Math.min(openBackslash(text), openPercent(text))
 }
 
-/** A text with its escapes resolved. */
+/** Returns a text with its escapes resolved. */
 export function resolveEscapes(text: string): string {
   let plain = ''
   let from = 0
@@ -54,7 +54,7 @@ function nextEscape(text: string, from: number): number {
   return -1
 }
 
-/** JSON within JSON doubles its backslashes: a run of any length escapes what follows it. */
+/** JSON within JSON doubles its backslashes, so a run of any length escapes the next character. */
 function backslashAt(text: string, at: number): EscapeSequence | undefined {
   const end = backslashesEnd(text, at)
   const next = text.charAt(end)
@@ -75,7 +75,7 @@ function unicodeAt(text: string, at: number, digits: number): EscapeSequence | u
     : { length: end - at, char: String.fromCharCode(first) }
 }
 
-/** An escape that was escaped again has `25` behind its percent sign. */
+/** An escaped escape has `25` after its percent sign. */
 function percentAt(text: string, at: number): EscapeSequence | undefined {
   let digits = at + 1
   while (text.startsWith('25', digits) && hex(text, digits + 2, 2) !== undefined) digits += 2
@@ -86,7 +86,7 @@ function percentAt(text: string, at: number): EscapeSequence | undefined {
   return /[A-Za-z0-9]/.test(char) ? undefined : { length: digits + 2 - at, char }
 }
 
-/** A character outside of ASCII: two to four bytes. */
+/** A character outside of ASCII has two to four bytes. */
 function utf8At(text: string, at: number): EscapeSequence | undefined {
   const first = hex(text, at + 1, 2) as number
   const count = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 0
@@ -125,14 +125,14 @@ function openBackslash(text: string): number {
   return run === undefined ? text.length : afterHigh(text, run)
 }
 
-/** Where a run of backslashes begins that ends here. */
+/** Returns the start of a run of backslashes that ends here. */
 function runStart(text: string, end: number): number | undefined {
   let at = end
   while (text.charCodeAt(at - 1) === backslash) at--
   return at === end ? undefined : at
 }
 
-/** The second half of a pair may follow: then both are open. */
+/** The second half of a surrogate pair may follow, so both halves stay open. */
 function afterHigh(text: string, at: number): number {
   const high = text.charAt(at - 5) === 'u' ? hex(text, at - 4, 4) : undefined
   const isHigh = high !== undefined && high >= 0xd800 && high < 0xdc00

@@ -1,18 +1,18 @@
 import { backslashesEnd, escapeAt } from './escapes.ts'
 
-/** A text as detectors see it, and where its characters stand in the original. */
+/** A text as detectors read it, with its mapping to the original. */
 export interface Folded {
   readonly text: string
-  /** Where the part of the original begins and ends that a part of the folded text stands for. */
+  /** Returns the range in the original that a range of the folded text represents. */
   original(start: number, end: number): [start: number, end: number]
-  /** The first folded character that stands at this place of the original, or behind it. */
+  /** Returns the first folded character at or after this position in the original. */
   folded(index: number): number
 }
 
 /**
- * Folds what reads the same into one: escapes of JSON, Markdown and URLs, compatibility forms (NFKC, by character), decimal
- * digits of all scripts, dashes and spaces; characters that nobody sees are left out. `loose` also lets go of case, accents
- * and letters of other scripts that look alike.
+ * Folds text that reads the same: resolves JSON, Markdown and URL escapes, compatibility forms (NFKC, by character), decimal
+ * digits of all scripts, dashes and spaces; removes invisible characters. `loose` also folds case, accents and look-alike letters of
+ * other scripts.
  */
 export function fold(text: string, { loose = false } = {}): Folded {
   if (itself.test(text)) return asItIs(text, loose)
@@ -20,12 +20,12 @@ export function fold(text: string, { loose = false } = {}): Folded {
   return folding.run(loose)
 }
 
-/** ASCII without a sign that an escape begins with: most texts. */
+/** ASCII without characters that begin an escape: most texts. */
 const itself = /^[\0-$&-[\]-\x7f]*$/
 
-/** What single characters fold to, found out once for each. */
+/** The folded forms of single characters, computed once each. */
 class FormTable {
-  /** By row of 256: 1 where a character stands for itself. */
+  /** In rows of 256: 1 if a character folds to itself. */
   readonly rows: (Uint8Array | undefined)[] = []
   readonly #nonAscii = new Map<number, string>()
   readonly #of: (char: string) => string
@@ -34,7 +34,7 @@ class FormTable {
     this.#of = of
   }
 
-  /** Whether a character, by its UTF-16 unit, stands for itself; an escape may begin at one that does not. */
+  /** Whether a UTF-16 unit folds to itself. An escape may begin at a unit that does not. */
   isItself(unit: number): boolean {
     return this.row(unit >> 8)[unit & 255] === 1
   }
@@ -43,7 +43,7 @@ class FormTable {
     return this.rows[row] ?? this.#learn(row)
   }
 
-  /** The first place from one on whose character does not stand for itself. */
+  /** Returns the first position whose character does not fold to itself. */
   skip(text: string, from: number): number {
     const { rows } = this
     const { length } = text
@@ -82,17 +82,17 @@ class FormTable {
 
 const isSurrogate = (row: number): boolean => row >= 0xd8 && row <= 0xdf
 
-/** Made by the first text that asks. */
+/** Created by the first text that needs them. */
 const plainFormTable = new FormTable(plainForm)
 const looseFormTable = new FormTable((char) => looseForm(plainForm(char)))
 
 class Folder {
   readonly #text: string
   readonly #formTable: FormTable
-  /** Joined at the end: a text that grows by `+=` is slow to go through. */
+  /** Joined at the end, because a text built with `+=` is slow to scan. */
   readonly #pieces: string[] = []
   #size = 0
-  /** Where a part of another length stands: from there on, places are counted anew. */
+  /** Positions of parts whose length changed; positions after them are shifted. */
   readonly #at: number[] = []
   readonly #length: number[] = []
   readonly #from: number[] = []
@@ -188,7 +188,7 @@ function asItIs(text: string, loose: boolean): Folded {
   }
 }
 
-/** The last of some rising numbers that is not above another; -1 where all are. */
+/** Returns the index of the last of some ascending numbers that does not exceed a limit; -1 if all do. */
 function lastIndexUpTo(numbers: readonly number[], limit: number): number {
   let low = 0
   let high = numbers.length
@@ -211,7 +211,7 @@ function plainForm(char: string): string {
   return /^\p{Zs}$/u.test(as) ? ' ' : as
 }
 
-/** Case is let go at the end, for the whole text at once: what differs in it alone stands for itself until then. */
+/** Case is folded at the end for the whole text; until then a character that differs only in case folds to itself. */
 function looseForm(text: string): string {
   if (text < '\x80') return text
   const plain = text
@@ -224,7 +224,7 @@ function looseForm(text: string): string {
 
 const lowered = (text: string): string => text.toLowerCase().replaceAll('ς', 'σ')
 
-/** Letters of Cyrillic, Greek, Armenian and Cherokee that are drawn as Latin ones. Source: Unicode's confusables (UTS #39). */
+/** Cyrillic, Greek, Armenian and Cherokee letters that look like Latin ones. Source: Unicode's confusables (UTS #39). */
 const lookalikes = new Map(
   [
     ['аα', 'a'],
@@ -254,7 +254,7 @@ const lookalikes = new Map(
   ].flatMap(([others = '', latin = '']) => [...others].map((char) => [char, latin] as const)),
 )
 
-/** Unicode has the decimal digits of each script in one row of ten. */
+/** Unicode assigns the decimal digits of each script to ten consecutive code points. */
 function digitOf(char: string): string {
   const code = char.codePointAt(0) as number
   if (code < 0x80) return char

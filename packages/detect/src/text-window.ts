@@ -1,19 +1,19 @@
 import { type Detector, type Finding, findFrom, openEnd } from './detector.ts'
 
-/** What detectors may look at before the text that they decide about. */
+/** How many characters before the searched text detectors may read. */
 const context = 384
-/** Beyond this an end that may still grow is looked at again only when it has grown by a quarter, so that each character is looked at a few times. */
+/** An open end longer than this is searched again only after it has grown by a quarter, so that each character is read a few times. */
 const small = 256
-/** A text of invisible characters alone could grow for ever. */
+/** A limit, because a text of only invisible characters could grow without end. */
 const largest = 16_384
 
-/** Finds in a text that comes in pieces what would be found in the whole. */
+/** Finds the same matches in a text that arrives in pieces as in the whole text. */
 export class TextWindow {
-  /** So many characters have been decided about, from the beginning. */
+  /** How many characters from the beginning are settled. */
   settledLength = 0
   length = 0
   readonly #detectors: readonly Detector[]
-  /** Context, and what is not decided yet. */
+  /** Context, and the unsettled text. */
   #text = ''
   #searchedLength = 0
 
@@ -21,7 +21,7 @@ export class TextWindow {
     this.#detectors = detectors
   }
 
-  /** Adds a piece; gives what was found, by its place in the whole. */
+  /** Adds a piece and returns new findings, with positions in the whole text. */
   add(piece: string): Finding[] {
     this.#text += piece
     this.length += piece.length
@@ -31,7 +31,7 @@ export class TextWindow {
     return this.#settle(open > largest ? this.#text.length : openEnd(this.#detectors, this.#text))
   }
 
-  /** Decides about the rest: nothing more comes, for now. */
+  /** Settles the rest, because no more text follows for now. */
   end(): Finding[] {
     return this.#settle(this.#text.length)
   }

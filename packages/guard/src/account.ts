@@ -1,8 +1,8 @@
 import { AlliumError, ownerOf, tenantOf } from '@allium/core'
 
-/** Whose account a call is charged to. */
+/** The holder of the account that a call is charged to. */
 export type Per = 'turn' | 'session' | 'user' | 'tenant'
-/** When an account begins again: with each hour, day or month of UTC, or every so many milliseconds. */
+/** When an account resets: every hour, day or month of UTC, or every given number of milliseconds. */
 export type Window = 'hour' | 'day' | 'month' | number
 
 interface AccountContext {
@@ -13,10 +13,10 @@ interface AccountContext {
 }
 
 /**
- * The name of the account, which keeps tenants apart: `["guard:budget","acme","ann","session-1"]`. A list in JSON, so that
- * no id can pose as another place.
+ * Returns the name of the account, which keeps tenants apart: `["guard:budget","acme","ann","session-1"]`. It is a JSON list, so
+ * that no id can pose as another part of the name.
  *
- * @throws AlliumError `session.principal` where it counts per user or tenant, and the principal tells none
+ * @throws AlliumError `session.principal` when it counts per user or tenant and the principal has no such id
  */
 export function accountOf(
   layer: string,
@@ -30,10 +30,10 @@ export function accountOf(
 }
 
 /**
- * Who a place belongs to, as a list that begins with the tenant.
+ * Returns the owner of an account as a list that begins with the tenant.
  *
- * @param option the one that names another holder, for the error
- * @throws AlliumError `session.principal` as {@link accountOf}
+ * @param option the option that selects another owner, for the error message
+ * @throws AlliumError `session.principal` like {@link accountOf}
  */
 export function accountOwner(
   layer: string,
@@ -61,7 +61,7 @@ function windowName(window: Window, now: number): string {
   return new Date(now).toISOString().slice(0, { month: 7, day: 10, hour: 13 }[window])
 }
 
-/** Milliseconds until the account of a window ends. */
+/** Returns the milliseconds until the current window ends. */
 export function remainingInWindow(window: Window, now: number): number {
   if (typeof window === 'number') return window - (now % window)
   const at = new Date(now)
@@ -75,7 +75,7 @@ export function remainingInWindow(window: Window, now: number): number {
   return next[window] - now
 }
 
-/** The first of these fields that holds an id. */
+/** Returns the first of these fields that holds an id. */
 export function principalField(principal: unknown, ...names: string[]): string | undefined {
   if (typeof principal !== 'object' || principal === null) return undefined
   for (const name of names) {

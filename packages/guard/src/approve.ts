@@ -11,7 +11,7 @@ import {
 } from '@allium/core'
 import { matchesToolName } from './tool-names.ts'
 
-/** A call for which a handler decides. */
+/** A call that a handler approves or denies. */
 export interface ApprovalRequest {
   readonly callId: string
   readonly tool: string
@@ -20,23 +20,32 @@ export interface ApprovalRequest {
   readonly reason: string
 }
 
-/** What a handler says: whether, and who said so. */
+/** A handler's decision, and optionally its approver. */
 export type HandlerDecision = boolean | (Approval & { by?: Identity | undefined })
 
 export interface ApproveOptions<Name extends string = string> {
-  /** The tools that need an approval, by name; `*` stands for any text. @default all */
+  /** The tools that need approval, by name; `*` matches any text. @default all */
   tools?: readonly string[] | undefined
-  /** Of those, the calls that need one. @default all */
+  /** Selects which calls of these tools need approval. @default all */
   when?(ctx: ToolContext): boolean | Promise<boolean>
-  /** Decides in this process; `true` approves, `false` denies. It may say who decided, `by`; else the session's principal did. Without one the run is suspended, for `session.resume()`. What it throws denies. */
+  /**
+   * Approves (`true`) or denies (`false`) in this process. `by` names the approver; by default that is the session's principal. Without a
+   * handler the run is suspended until `session.resume()`. A handler that throws denies the call.
+   */
   handler?(request: ApprovalRequest, ctx: ToolContext): HandlerDecision | Promise<HandlerDecision>
-  /** Why a human is asked. @default names the tool */
+  /** The reason shown to the approver. @default names the tool */
   reason?: string | ((ctx: ToolContext) => string)
-  /** Whether the same tool with the same arguments is approved for the rest of the session. What is kept of it is signed with the agent's `approvals.secret`, where there is one. @default false */
+  /**
+   * Whether the same tool with the same arguments stays approved for the rest of the session. The stored approval is signed with the
+   * agent's `approvals.secret` if there is one. @default false
+   */
   remember?: boolean | undefined
-  /** Milliseconds after which a suspended call can only be denied. @default the agent's `approvals.expiresIn` */
+  /**
+   * How long a suspended call can be approved, in milliseconds. After that it can only be denied. @default the agent's
+   * `approvals.expiresIn`
+   */
   expiresIn?: number | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:approve' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:approve' */
   as?: Name | undefined
 }
 
@@ -50,13 +59,13 @@ const readOptions = layerOptions<ApproveOptions>('guard:approve', {
 })
 
 /**
- * Asks a human before a tool runs: a handler in this process, or by suspending the run.
+ * Asks a human before a tool runs: through a handler in this process, or by suspending the run.
  *
- * Register it anywhere: it stands right around the tool, so what is approved is what runs, whatever other layers made
- * of the arguments; sub-agents ask too. It fails closed: a handler that throws denies.
+ * Register it anywhere. It always runs directly around the tool, so the approved arguments are the ones that run, even if other
+ * layers changed them. Calls of sub-agents need approval too. It fails closed: a handler that throws denies the call.
  *
- * @throws AlliumError `layer.config` where `tools` names none: nothing would be asked for; `tool.invalid` at init() where it
- * names one that the provider runs
+ * @throws AlliumError `layer.config` when `tools` is empty, because no call would need approval; `tool.invalid` at init() when it
+ * names a tool that the provider runs
  * @example
  * agent.use(guard.approve({ tools: ['refund', 'send_*'] }))
  * const { status, pending } = await session.run('Refund my order')
@@ -99,7 +108,7 @@ export function approve<Name extends string = 'guard:approve'>(
   })
   return withState<Record<`${Name}:remembered`, string[]>>(layer)
 
-  /** What is kept of an approval: a seal over the call and who gave it, and who that was. */
+  /** Returns the stored form of an approval: a seal over the call and its approver, followed by the approver. */
   async function fingerprint(ctx: ToolContext, by: Identity | undefined): Promise<string> {
     const identities = by === undefined || Object.keys(by).length === 0 ? [] : [by]
     return [
@@ -108,7 +117,7 @@ export function approve<Name extends string = 'guard:approve'>(
     ].join(' ')
   }
 
-  /** Who approved the same call before, if anybody did. */
+  /** Returns the approver of an earlier identical call, if there is one. */
   async function findRemembered(ctx: ToolContext): Promise<{ by?: Identity } | undefined> {
     for (const entry of (ctx.state[key] ?? []) as readonly string[]) {
       const by = identityFrom(entry)
@@ -117,7 +126,7 @@ export function approve<Name extends string = 'guard:approve'>(
     return undefined
   }
 
-  /** Undefined: nobody decides here. */
+  /** Returns undefined when no handler decides. */
   async function decide(ctx: ToolContext): Promise<Exclude<HandlerDecision, boolean> | undefined> {
     if (handler === undefined) return undefined
     const { callId, tool, args } = ctx
@@ -143,8 +152,8 @@ export function approve<Name extends string = 'guard:approve'>(
 }
 
 /**
- * What a handler said. Undefined says nothing, as if there were no handler.
- * @throws TypeError for what is no decision: `{ approve: false }` is none to approve
+ * Returns the handler's decision. A handler that returns undefined has not decided, as if it did not exist.
+ * @throws TypeError for an invalid decision: `{ approve: false }` does not approve
  */
 function decisionOf(result: unknown, tool: string): Exclude<HandlerDecision, boolean> | undefined {
   if (result === undefined) return undefined
@@ -159,7 +168,7 @@ function decisionOf(result: unknown, tool: string): Exclude<HandlerDecision, boo
   throw new TypeError('The handler gave no decision: true, false, { approve: true }, { deny } or { args }.')
 }
 
-/** Decided where the handler failed. */
+/** The approver of a call whose handler failed. */
 const unknownIdentity: Identity = Object.freeze({})
 
 function identityFrom(entry: string): Identity | undefined {

@@ -1,6 +1,6 @@
 import type { BlockOptions } from '@allium/core'
 
-/** Which guard ended a turn, for programs: the `code` of its result and of `turn:end`. `guard.failed`: a guard could not check. */
+/** Which guard ended a turn: the `code` of its result and of `turn:end`. `guard.failed`: a guard could not check. */
 export const guardCodes = [
   'guard.budget',
   'guard.concurrency',
@@ -18,7 +18,7 @@ export const guardCodes = [
 ] as const
 export type GuardCode = (typeof guardCodes)[number]
 
-/** What a guard says of a block beside the reason. */
+/** Returns the options of a block, besides its reason. */
 export function blockOptions(code: GuardCode, { reply, retryAfter }: BlockDetails = {}): BlockOptions {
   return { code, ...(reply !== undefined && { reply }), ...(retryAfter !== undefined && { retryAfter }) }
 }

@@ -25,50 +25,56 @@ import { resumeHold } from './resumed-hold.ts'
 import { Settlements } from './settlements.ts'
 
 export interface BudgetOptions<Name extends string = string> {
-  /** The room of an account, in USD or tokens; a function is asked at each call, for tenants with plans of their own. */
+  /** The limit of an account, in USD or tokens. A function is called for each call, for tenants with different plans. */
   limit: number | ((ctx: ModelContext) => number | Promise<number>)
   /** @default 'usd' */
   unit?: 'usd' | 'tokens' | undefined
-  /** Whose account is charged. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
+  /** The account's owner. `user` and `tenant` are read from the principal's `userId` and `tenantId`. @default 'session' */
   per?: Per | undefined
-  /** When accounts begin again: each `hour`, `day` or `month` of UTC, or every so many milliseconds. @default never */
+  /** When accounts reset: every `hour`, `day` or `month` of UTC, or every given number of milliseconds. @default never */
   window?: Window | undefined
-  /** What a call gets that has no room: the turn is blocked, stopped or aborted, or a function answers in its place; the turn is blocked where it gives nothing. @default 'block' */
+  /**
+   * What happens to a call that exceeds the limit: the turn is blocked, stopped or aborted, or a function answers instead. If the function
+   * returns nothing, the turn is blocked. @default 'block'
+   */
   onLimit?: 'block' | 'stop' | 'abort' | OnLimit | undefined
-  /** The part of the limit, 0 to 1, from which on `guard:budget` tells that it comes near. @default never */
+  /** The fraction of the limit, 0 to 1, from which `guard:budget` warns. @default never */
   warnAt?: number | undefined
-  /** Where the money is counted; several processes share one of their own. @default that of the agent's store, else memoryLedger() */
+  /** Where spending is counted. Several processes share one ledger. @default that of the agent's store, else memoryLedger() */
   ledger?: Ledger | undefined
-  /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
+  /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
   prices?: Prices | undefined
-  /** What a model costs whose price nobody knows, in USD for a million tokens. @default { input: 3, output: 15 } */
+  /** The price of a model without a known price, in USD per million tokens. @default { input: 3, output: 15 } */
   fallbackPrice?: Price | undefined
-  /** What a call may use, which is held while it runs. @default a token for 4 characters of input, and `maxOutputTokens` or 1,024 of output */
+  /**
+   * Estimates the usage of a call, which is reserved while it runs. @default one token per 4 characters of input, and `maxOutputTokens` or
+   * 1,024 of output
+   */
   estimate?(ctx: ModelContext): TokenEstimate
-  /** The name of the account, in place of `per` and `window`. It must keep tenants apart. */
+  /** Returns the name of the account; replaces `per` and `window`. It must keep tenants apart. */
   account?(ctx: ModelContext): string
   /**
-   * Milliseconds that a call may hold its room where its process is lost and nobody opens its session again; while a call runs,
-   * its hold is renewed. @default 600_000
+   * How long a call's hold lasts if its process is lost and no process opens its session again, in milliseconds. While a call
+   * runs, its hold is renewed. @default 600_000
    */
   holdFor?: number | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:budget' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:budget' */
   as?: Name | undefined
 }
 
-/** A call that was refused, and why; amounts in the budget's unit. */
+/** Why a call was refused; amounts in the budget's unit. */
 export interface BudgetExceeded {
   account: string
   unit: 'usd' | 'tokens'
   limit: number
   spent: number
-  /** Held by calls that run now. */
+  /** Reserved by calls that are running. */
   reserved: number
-  /** What this call would have held. */
+  /** The amount that this call would have reserved. */
   needed: number
 }
 
-/** A call was refused, or what is spent has reached `warnAt`; amounts in the budget's unit. */
+/** A call was refused, or spending has reached `warnAt`; amounts in the budget's unit. */
 export interface BudgetTold {
   type: 'guard:budget'
   layer: string
@@ -91,7 +97,7 @@ export type OnLimit = (
   exceeded: BudgetExceeded,
 ) => ResponseInput | undefined | void | Promise<ResponseInput | undefined | void>
 
-/** What the session has spent under the budget, in its unit; with `per: 'turn'`, what the turn has. */
+/** The session's spending under the budget, in its unit; with `per: 'turn'`, the turn's spending. */
 export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
 
 const readOptions = layerOptions<BudgetOptions>('guard:budget', {
@@ -115,14 +121,14 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
 })
 
 /**
- * Ends a turn before a model call that its account has no room for.
+ * Ends a turn before a model call that its account cannot pay for.
  *
- * Register it anywhere: it stands right around the provider, so it charges each physical call, retries and fallbacks
- * included, and nothing for an answer from a cache. What a call may use is reserved before it and settled after it by
- * `ctx.physicalCalls`, as `result.usage` has it; so turns that race for the same room pass it by one
- * estimate at the most. Where the ledger cannot reserve, the turn fails; what it cannot settle is settled later.
+ * Register it anywhere. It always runs directly around the provider, so it charges each physical call, including retries and
+ * fallbacks, and charges nothing for cached answers. It reserves the estimated usage before a call and settles it afterward from
+ * `ctx.physicalCalls`, like `result.usage`. Concurrent turns therefore exceed the limit by one estimate at most. If the ledger
+ * cannot reserve, the turn fails. A settlement that fails is retried later.
  *
- * @throws AlliumError `layer.config` for a limit that is no number, at the call where a function gives it, or a `warnAt` that is no part
+ * @throws AlliumError `layer.config` for a limit that is not a number (at the call if a function returns it), or a `warnAt` outside 0 to 1
  * @example
  * agent.use(guard.budget({ limit: 1.0, per: 'tenant', window: 'day' }))
  */
@@ -157,7 +163,7 @@ export function budget<Name extends string = 'guard:budget'>(
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    // What it does around a turn meters nothing.
+    // Its work around a turn does not meter anything.
     order: { is: ['meters'], scopes: ['model'] },
     innermost: true,
     inherit: true,
@@ -179,7 +185,7 @@ export function budget<Name extends string = 'guard:budget'>(
         return await next()
       } finally {
         if (!settlements.isEmpty) await settlements.retry()
-        // While a settlement waits, the holds are still found by their run, should this process be lost.
+        // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
         if (settlements.isEmpty) ctx.state[runKey] = ''
       }
     },
@@ -221,13 +227,13 @@ export function budget<Name extends string = 'guard:budget'>(
     return ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   }
 
-  /** A turn that goes on beyond its window is charged to it, while it holds room there. */
+  /** A turn that continues past its window is still charged to it while it holds a reservation there. */
   function endsIn(window: Window, { startedAt, clock }: TurnContext): number {
     const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
     return remaining > 0 ? remaining : holdFor
   }
 
-  /** A turn that is over has no account any more; one that waits goes on with its own. */
+  /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
   function closeAtEnd(ctx: TurnContext<Record<string, unknown>>): void {
     const ledger = ledgerOf(ctx)
     if (ledger.close === undefined) return
@@ -235,7 +241,7 @@ export function budget<Name extends string = 'guard:budget'>(
     ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
   }
 
-  /** The run stands in the state while it lasts; one that stands there already was cut. */
+  /** Records the run in the state while it lasts. If a run is already recorded there, it was interrupted. */
   async function recordRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
     const interruptedRun = ctx.state[runKey] as string
     if (interruptedRun !== '') {
@@ -271,7 +277,7 @@ export function budget<Name extends string = 'guard:budget'>(
     return cost ?? costAt(fallbackPrice, usage)
   }
 
-  /** Told by the call that reaches it; by each one, where several reach it at once. It is no reason to fail. */
+  /** Emitted by the call that reaches the limit, or by each of several concurrent calls that do. A failure here must not fail the call. */
   async function warnNearLimit(
     ctx: ModelContext,
     { account, limit }: AccountLimit,

@@ -13,23 +13,23 @@ import { blockOptions } from './block-options.ts'
 import { FairQueue } from './fair-queue.ts'
 
 export interface ConcurrencyOptions<Name extends string = string> {
-  /** Model calls, or turns, that run at once in this process. */
+  /** How many model calls or turns run at once in this process. */
   limit: number
-  /** Of those, how many one tenant may have. @default all */
+  /** How many of those one tenant may use. @default all */
   perTenant?: number | undefined
-  /** What takes a place: a model call while it runs, or a whole turn. @default 'model' */
+  /** What takes a slot: a model call while it runs, or a whole turn. @default 'model' */
   scope?: 'model' | 'turn' | undefined
-  /** How many may wait for a place; one more is refused. @default 100 */
+  /** How many may wait for a slot; further ones are refused. @default 100 */
   queue?: number | undefined
-  /** The longest wait for a place, in milliseconds. @default 30_000 */
+  /** The longest wait for a slot, in milliseconds. @default 30_000 */
   maxWait?: number | undefined
-  /** Whose turn it is to be fair to. @default the principal's tenant */
+  /** The key by which slots are shared fairly. @default the principal's tenant */
   key?(ctx: TurnContext): string
-  /** The layer's name, and how its state key begins. @default 'guard:concurrency' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:concurrency' */
   as?: Name | undefined
 }
 
-/** A turn was refused because no place became free. */
+/** A turn was refused because no slot became free. */
 export interface ConcurrencyRefused {
   type: 'guard:concurrency'
   layer: string
@@ -44,7 +44,7 @@ declare module '@allium/core' {
   }
 }
 
-/** Milliseconds that the turn has waited for places. */
+/** How long the turn has waited for slots, in milliseconds. */
 export type ConcurrencyState<Name extends string> = Record<`${Name}:waited`, number>
 
 const readOptions = layerOptions<ConcurrencyOptions>('guard:concurrency', {
@@ -57,11 +57,11 @@ const readOptions = layerOptions<ConcurrencyOptions>('guard:concurrency', {
 })
 
 /**
- * Lets only so many model calls, or turns, run at once; the others wait in line, tenant by tenant.
+ * Limits how many model calls or turns run at once. The others wait in a queue that is fair to tenants.
  *
- * A place goes to the tenants in turn, so one that sends a thousand requests does not hold up the others. Register it
- * anywhere: around model calls it stands right at the provider, so that waits between retries and answers from a cache take
- * no place. Places are counted in this process; give the same layer to all agents that share them.
+ * Slots go to tenants in rotation, so a tenant that sends a thousand requests does not delay the others. Register it anywhere.
+ * Around model calls it always runs directly at the provider, so delays between retries and cached answers take no slot. Slots are
+ * counted in this process; give the same layer to all agents that share them.
  *
  * @throws AlliumError `layer.config` for a limit below 1
  * @example

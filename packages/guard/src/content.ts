@@ -18,21 +18,21 @@ import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
 import { mapMessage, mapResult, replaceIn } from './texts.ts'
 
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
-  /** Words and phrases, in any case, with or without accents. They are found as whole words. */
+  /** Words and phrases, matched as whole words, ignoring case and accents. */
   keywords?: readonly string[] | undefined
-  /** Patterns, and detectors of your own. A pattern finds up to 256 characters; give `{ type, pattern, longest }` for more. */
+  /** Patterns, and your own detectors. A pattern matches up to 256 characters; pass `{ type, pattern, longest }` for more. */
   patterns?: readonly (RegExp | DetectorOptions)[] | undefined
-  /** The turn is blocked, or what was found replaced. @default 'block' */
+  /** Whether a finding blocks the turn or is replaced. @default 'block' */
   action?: 'block' | 'redact' | undefined
-  /** What stands in the place of what was found, where `action` is `'redact'`. @default '[removed]' */
+  /** The replacement for a finding when `action` is `'redact'`. @default '[removed]' */
   replacement?: string | ((found: Finding) => string)
-  /** Where it looks. @default ['input', 'output'] */
+  /** Which texts are checked. @default ['input', 'output'] */
   apply?: readonly GuardTarget[] | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:content' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:content' */
   as?: Name | undefined
 }
 
-/** How often the session has had something found. */
+/** The number of findings in the session. */
 export type FindingState<Name extends string> = Record<`${Name}:found`, number>
 
 const readOptions = layerOptions<ContentOptions>('guard:content', {
@@ -45,12 +45,12 @@ const readOptions = layerOptions<ContentOptions>('guard:content', {
 })
 
 /**
- * Blocks or replaces words, phrases and patterns in what users write, models answer and tools bring.
+ * Blocks or replaces words, phrases and patterns in user input, model answers and tool results.
  *
- * Texts are compared as a reader sees them: compatibility forms, digits and dashes of all scripts and characters that nobody
- * sees are folded. What streams is kept back as long as it may become a finding, so that none leaves in parts.
+ * Texts are compared as a reader sees them: compatibility forms, digits and dashes of all scripts, and invisible characters are
+ * folded. Streamed text is held back while it may still become a finding, so that no finding leaves in parts.
  *
- * @throws AlliumError `layer.config` where nothing is looked for
+ * @throws AlliumError `layer.config` when there is nothing to look for
  * @example
  * agent.use(guard.content({ keywords: ['project nightingale'], patterns: [/\bINT-\d{6}\b/], action: 'redact' }))
  */

@@ -1,19 +1,22 @@
 import { checkOptions, type KeysOf, misconfigured } from '@allium/core'
 import type { Detector, Span } from '@allium/detect'
 
-/** Finds something in texts, by a pattern or a function. It sees texts folded: escapes of JSON, Markdown and URLs resolved, compatibility forms, digits and dashes of all scripts as their plain ones, without characters that nobody sees. */
+/**
+ * Finds something in texts, by a pattern or a function. It receives folded text: JSON, Markdown and URL escapes are resolved, compatibility
+ * forms and the digits and dashes of all scripts become plain ones, and invisible characters are removed.
+ */
 export interface DetectorOptions {
-  /** What it finds, in lower case: `employee_id`. */
+  /** The type of its findings, in lower case: `employee_id`. */
   type: string
   pattern?: RegExp | undefined
   find?(text: string): Iterable<Span>
-  /** The characters of its longest finding; so much of a stream is kept back. @default 256 */
+  /** The length of its longest finding in characters; that much of a stream is held back. @default 256 */
   longest?: number | undefined
 }
 
 const optionKeys: KeysOf<DetectorOptions> = { type: true, pattern: true, find: true, longest: true }
 
-/** @throws AlliumError `layer.config` for one without pattern or function */
+/** @throws AlliumError `layer.config` for a detector that does not have exactly one of pattern and function */
 export function createDetector(layer: string, options: DetectorOptions): Detector {
   checkOptions(options ?? null, optionKeys, `A detector of "${layer}"`, 'layer.config')
   const { type, pattern, find, longest = 256 } = options

@@ -10,26 +10,26 @@ interface QueueEntry {
   readonly grant: (release: () => void) => void
 }
 
-/** Places that are given to keys in turn; those of one key in the order in which they came. */
+/** Gives slots to keys in rotation. Within a key, slots go in order of arrival. */
 export class FairQueue {
   running = 0
   queued = 0
   readonly #limits: Limits
-  /** Places taken by key. */
+  /** Slots in use, by key. */
   readonly #active = new Map<string, number>()
-  /** Who waits by key; the key whose turn is next comes first. */
+  /** Queued entries by key; the key whose turn is next comes first. */
   readonly #queues = new Map<string, QueueEntry[]>()
 
   constructor(limits: Limits) {
     this.#limits = limits
   }
 
-  /** A place at once, where one is free and nobody waits who could take it; the function leaves it. */
+  /** Takes a slot immediately if one is free. Returns the function that releases it. */
   tryAcquire(key: string): (() => void) | undefined {
     return this.#hasCapacity(key) ? this.#acquire(key) : undefined
   }
 
-  /** A place when there is one; `full` where too many wait, `late` after `maxWait`. Rejects when the signal aborts. */
+  /** Waits for a slot. Resolves to `full` when the queue is full and to `late` after `maxWait`. Rejects when the signal aborts. */
   acquire(
     key: string,
     { clock, signal, maxWait }: { clock: Clock; signal: AbortSignal; maxWait: number },
@@ -56,7 +56,7 @@ export class FairQueue {
     })
   }
 
-  /** A place is left as soon as one who may take it waits, so a free one has nobody to take it. */
+  /** A released slot goes to a queued entry at once, so a free slot means that no queued entry can take it. */
   #hasCapacity(key: string): boolean {
     return this.running < this.#limits.limit && (this.#active.get(key) ?? 0) < this.#limits.perKey
   }
@@ -101,7 +101,7 @@ export class FairQueue {
     if (queue.length === 0) this.#queues.delete(key)
   }
 
-  /** The key has had its turn. */
+  /** Moves a key that was just served to the end of the rotation. */
   #moveToEnd(key: string): void {
     const queue = this.#queues.get(key)
     if (queue === undefined) return

@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart, Message, Part } from '@allium/core'
 
-/** What files of messages keep to. */
+/** The rules for files in messages. */
 export interface PartRules {
   readonly types: readonly string[]
   readonly extensions: readonly string[] | undefined
@@ -11,7 +11,7 @@ export interface PartRules {
 
 export type Problem = readonly [found: 'count' | 'extension' | 'size' | 'type' | 'url', reason: string]
 
-/** What is wrong about the files of a message behind so many others; undefined where nothing is. */
+/** Returns the first problem with the files of a message, counting earlier files; undefined if there is none. */
 export async function findProblem(message: Message, rules: PartRules, earlierFiles = 0): Promise<Problem | undefined> {
   const files = filesOf(message.content)
   const count = earlierFiles + files.length
@@ -26,7 +26,7 @@ export async function findProblem(message: Message, rules: PartRules, earlierFil
 
 type AnyFile = ImagePart | FilePart
 
-/** Images and files, also those in results of tools. */
+/** Returns images and files, including those in tool results. */
 export function filesOf(content: string | readonly Part[]): AnyFile[] {
   if (typeof content === 'string') return []
   return content.flatMap((part) => {
@@ -74,17 +74,17 @@ async function readBytes(
   }
 }
 
-/** Whether the content is of the type that it is declared to be. Text has no mark of its own: it is told by its bytes. */
+/** Whether the content matches its declared type. Text has no signature, so it is recognized by its bytes. */
 async function matchesDeclaredType(bytes: Uint8Array, declared: string): Promise<boolean> {
   const { fileTypeFromBuffer } = await import('file-type')
   const detected = normalizeType((await fileTypeFromBuffer(bytes))?.mime ?? '')
   if (detected !== '' && detected === declared) return true
-  // Short marks such as "BM" begin texts too; these formats are texts themselves.
+  // Texts can also begin with short signatures such as "BM". The excluded formats are text themselves.
   if (isText(declared)) return isUtf8Text(bytes) && !/^application\/(pdf|rtf|postscript|eps)$/.test(detected)
   return detected === 'application/x-cfb' && legacyOffice.has(declared)
 }
 
-/** Word, Excel and PowerPoint before 2007 share a container. */
+/** Word, Excel and PowerPoint before 2007 share a container format. */
 const legacyOffice = new Set(['application/msword', 'application/vnd.ms-excel', 'application/vnd.ms-powerpoint'])
 
 function isText(type: string): boolean {
@@ -100,7 +100,7 @@ function isUtf8Text(bytes: Uint8Array): boolean {
   }
 }
 
-/** Without parameters, by its usual name. */
+/** Returns the type without parameters, under its usual name. */
 function normalizeType(type: string): string {
   const plain = String(type).split(';', 1)[0]?.trim().toLowerCase() ?? ''
   return aliases[plain] ?? plain
@@ -121,7 +121,7 @@ function matchesType(allowed: string, type: string): boolean {
   return allowed.endsWith('/*') ? type.startsWith(allowed.slice(0, -1)) : normalizeType(allowed) === type
 }
 
-/** By the last one: `report.pdf.exe` is an `.exe`. */
+/** Uses the last extension: `report.pdf.exe` is an `.exe`. */
 export function hasExtension(name: string, extensions: readonly string[]): boolean {
   const fileExtension = /[^./\\]\.(?<last>[^./\\]+)$/.exec(name)?.groups?.last?.toLowerCase()
   return (

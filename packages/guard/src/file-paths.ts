@@ -7,12 +7,12 @@ export interface PathRules {
   readonly maxBytes: number
 }
 
-/** The path that may be opened, absolute and with its links resolved; or what is wrong about it, for the model. */
+/** The path that may be opened, absolute and with links resolved; or the problem with it, for the model. */
 export type PathCheck = { readonly path: string } | { readonly problem: string }
 
 /**
- * Whether a path leads to a file or folder below the root.
- * @throws what the file system throws, the root not being there included
+ * Checks that a path leads to a file or folder below the root.
+ * @throws the file system's error, also when the root does not exist
  */
 export async function checkPath(input: unknown, { root, extensions, maxBytes }: PathRules): Promise<PathCheck> {
   if (typeof input !== 'string' || !isPortablePath(input)) return { problem: 'is no plain path below the folder' }
@@ -33,7 +33,9 @@ export async function checkPath(input: unknown, { root, extensions, maxBytes }: 
   if (stats !== undefined && stats.size > maxBytes) return { problem: `is larger than ${maxBytes} bytes` }
   return { path: realPath }
 
-  /** A path that is not there yet is where its folder is. Undefined for a link to nothing: what it would make, nobody knows. */
+  /**
+   * A path that does not exist yet is resolved through its folder. Returns undefined for a dangling link, because its target is unknown.
+   */
   async function resolve(target: string): Promise<{ realPath: string; exists: boolean } | undefined> {
     try {
       return { realPath: await fs.realpath(target), exists: true }
@@ -46,7 +48,7 @@ export async function checkPath(input: unknown, { root, extensions, maxBytes }: 
   }
 }
 
-/** Not imported, so that the package bundles for where there are no files. @throws AlliumError `layer.config` */
+/** Loaded at run time, so that the package bundles for runtimes without files. @throws AlliumError `layer.config` */
 function loadNode() {
   const { getBuiltinModule: builtin } = globalThis.process ?? {}
   const fs = builtin?.('node:fs/promises')
@@ -57,8 +59,8 @@ function loadNode() {
 }
 
 /**
- * Relative, and the same on each system: no `..`, drive, stream, home, device or percent-encoding, nothing that a
- * normalisation would make one of these.
+ * Whether a path is relative and means the same on every system: no `..`, drive, stream, home, device or percent-encoding, and no
+ * character that normalization would turn into one of these.
  */
 function isPortablePath(path: string): boolean {
   return path.length <= 4_096 && [path, path.normalize('NFKC')].every(isPortableText)

@@ -14,21 +14,27 @@ import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './
 import { matchesToolName } from './tool-names.ts'
 
 export interface FilesOptions extends FailureOptions {
-  /** Media types that may come in with a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */
+  /** Media types allowed in a message: `application/pdf`, `image/*`. @default PNG, JPEG, WebP, GIF, PDF and plain text */
   types?: readonly string[] | undefined
-  /** The only extensions of files and of paths: `pdf`. @default any */
+  /** The only extensions allowed for files and paths: `pdf`. @default any */
   extensions?: readonly string[] | undefined
-  /** Bytes of one file. @default 10_000_000 */
+  /** The maximum size of one file in bytes. @default 10_000_000 */
   maxBytes?: number | undefined
-  /** Files of one input. @default 10 */
+  /** The maximum number of files in one input. @default 10 */
   maxFiles?: number | undefined
-  /** Files behind an https URL, whose content cannot be checked here. @default 'block' */
+  /** Files given by an https URL, whose content cannot be checked here. @default 'block' */
   urls?: 'block' | 'allow' | undefined
-  /** The folder that paths in arguments are relative to, and stay in. */
+  /** The folder that paths in arguments are relative to and must stay in. */
   root?: string | undefined
-  /** The arguments that are paths, or lists of them, by tool; `*` stands for any text, `edits.path` is one within another, or within each of a list. @default none */
+  /**
+   * The arguments that are paths or lists of paths, by tool; `*` matches any text. `edits.path` is nested in another argument, or in each
+   * item of a list. @default none
+   */
   args?: Readonly<Record<string, readonly string[]>> | undefined
-  /** Gives the tool the path that was checked: absolute, its links resolved. Without it the tool must begin at `root` itself. @default true */
+  /**
+   * Passes the checked path to the tool: absolute, with links resolved. Otherwise the tool must resolve it against `root` itself. @default
+   * true
+   */
   resolve?: boolean | undefined
   /** The layer's name. @default 'guard:files' */
   as?: string | undefined
@@ -47,11 +53,11 @@ const readOptions = layerOptions<FilesOptions>('guard:files', {
 })
 
 /**
- * Checks files: those that users send, by type, size and real content, and paths in the arguments of tools, which stay in
- * one folder.
+ * Checks files: type, size and actual content of files that users send, and paths in tool arguments, which must stay in one
+ * folder.
  *
- * A turn with a file that breaks a rule is blocked before anything else happens; a call with such a path is denied. It
- * fails closed: what cannot be checked does not pass.
+ * A turn with a file that breaks a rule is blocked before anything else happens. A call with an invalid path is denied. It
+ * fails closed: a file that cannot be checked is blocked.
  *
  * @throws AlliumError `layer.config` for limits that are not above 0, and for args without a root
  * @example
@@ -106,7 +112,7 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
     }),
   })
 
-  /** What is wrong about an argument; where nothing is, it becomes the path that was checked. */
+  /** Returns the problem with an argument. If there is none, replaces the argument with the checked path. */
   async function checkArgument(ctx: ToolContext, argumentPath: string): Promise<string | undefined> {
     const problems: string[] = []
     const checkOne = async (value: unknown) => {
@@ -126,7 +132,7 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
   }
 }
 
-/** A JSON-like value with what stands at a place mapped; in a list, what stands there in each of its values. */
+/** Maps the value at a path in a JSON-like value; in a list, maps that path in each item. */
 async function mapAt(
   value: unknown,
   keys: readonly string[],

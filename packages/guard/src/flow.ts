@@ -29,25 +29,27 @@ import { dropMetadata } from './stream-filter.ts'
 export type { FlowSource, Labels as FlowState } from './flow/labels.ts'
 
 export interface FlowOptions<Name extends string = string> {
-  /** What becomes of a call that would send or write what it may not unasked. @default 'ask' */
+  /** What happens to a call that must not send or write without approval. @default 'ask' */
   onSink?: 'ask' | 'deny' | undefined
-  /** The addresses of a principal: a send that reaches these alone is none. @default none */
+  /** Returns the principal's addresses. Sending only to these does not count as sending. @default none */
   own?: ResolveAddresses | undefined
-  /** Hosts that links and images of answers may lead to; `*.example.com` stands for what is below it. @default none */
+  /** Hosts that links and images in answers may lead to; `*.example.com` matches its subdomains. @default none */
   links?: readonly string[] | undefined
-  /** What stored messages are that have no labels. @default 'untrusted' */
+  /** How stored messages without labels are treated. @default 'untrusted' */
   unlabelled?: 'untrusted' | 'trusted' | undefined
-  /** Results that a model without tools reads into closed types, by the tool's name: what comes out is not untrusted any more. @default none */
+  /** Results that a model without tools reads into closed types, by tool name. Its output is no longer untrusted. @default none */
   quarantine?: Quarantine | undefined
-  /** The model that reads in quarantine. */
+  /** The model that reads quarantined results. */
   reader?: ModelRef | undefined
-  /** Milliseconds after which a call that waits can only be denied. @default the agent's `approvals.expiresIn` */
+  /**
+   * How long a pending call can be approved, in milliseconds. After that it can only be denied. @default the agent's `approvals.expiresIn`
+   */
   expiresIn?: number | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:flow' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:flow' */
   as?: Name | undefined
 }
 
-/** The layer has asked for a call, denied it, hidden a tool, or taken links out of an answer. */
+/** The layer asked for approval of a call, denied it, hid a tool, or removed links from an answer. */
 export interface FlowEvent {
   type: 'guard:flow'
   layer: string
@@ -71,11 +73,12 @@ const readOptions = layerOptions<FlowOptions>('guard:flow', {
 })
 
 /**
- * Follows what comes in through tools: where text from outside and private text are in one conversation, nothing is sent
- * unasked, and after text from outside nothing is written unasked. A person is asked, and told the sources.
+ * Tracks text that enters through tools. When a conversation contains both untrusted and private text, nothing is sent without
+ * approval. After untrusted text, nothing is written without approval. The approver sees the sources.
  *
- * For agents that read what others write. It holds for what tools declare (`flow`), whatever the text says: an agent with a
- * tool that declares nothing does not start. Register it anywhere: it stands right around the model and the tools.
+ * Use it for agents that read text by third parties. It relies on the tools' declarations (`flow`), not on the content of the
+ * text. An agent with a tool that declares nothing does not start. Register it anywhere: it always runs directly around the model
+ * and the tools.
  *
  * @throws AlliumError `layer.config` for a quarantine that could let text through; `tool.invalid` at init() for a tool without `flow`
  * @example
@@ -102,13 +105,13 @@ export function flow<Name extends string = 'guard:flow'>(
   const isAllowedHost = hostFilter(links)
   const scanner = new LabelScanner()
   const listedTools = new WeakMap<TurnPlan['tools'], ListedTools>()
-  /** The labels of the model call that made a tool call, by the record of its turn. */
+  /** The labels of the model call that made each tool call, by turn record. */
   const callLabels = new WeakMap<object, Map<string, Labels>>()
-  /** What turns have shown so far, by their records. */
+  /** The text that turns have shown so far, by turn record. */
   const displayedTexts = new WeakMap<object, DisplayedText>()
-  /** Histories by their first message, and how long they were when their labels were last written. */
+  /** Histories by their first message, with their length when their labels were last written. */
   const historyLengths = new WeakMap<object, number>()
-  /** Labels that this process has seen, so that a history that was put in place of theirs is told from one with its own. */
+  /** Labels that this process has seen. They distinguish a replaced history from one that has its own labels. */
   const knownLabels = new WeakSet<object>()
 
   const layer = defineMiddleware<Record<string, Labels | null>>({
@@ -171,7 +174,7 @@ export function flow<Name extends string = 'guard:flow'>(
     rememberHistory(ctx)
   }
 
-  /** Whether a history has been put in the place of the one that the labels are of, or answers were added that no run gave. */
+  /** Whether the history that the labels belong to was replaced, or answers were added that no run produced. */
   function isReplacedHistory(history: readonly Readonly<Message>[]): boolean {
     const length = historyLengths.get(history[0] as object)
     return length === undefined || history.slice(length).some(({ role }) => role === 'assistant')
@@ -183,14 +186,14 @@ export function flow<Name extends string = 'guard:flow'>(
     if (first !== undefined) historyLengths.set(first, ctx.history.length)
   }
 
-  /** What the principal gives is the principal's; answers and results that come with it may be anybody's, and so may files. */
+  /** The principal's own text needs no label. Answers, results and files in the input may come from anyone. */
   function labelInput(ctx: StateContext, { role, content }: Message): void {
     if (role === 'assistant' || role === 'tool') addLabels(ctx, { untrusted: { kind: 'input' } })
     else if (typeof content !== 'string' && content.some(isAttachment))
       addLabels(ctx, { untrusted: { kind: 'attachment' } })
   }
 
-  /** Adds to what is known of the session; gives all of it, or all beside what was known before. */
+  /** Adds labels to the session's known labels. Returns all labels, or all except those known before. */
   function addLabels(ctx: StateContext, added: Labels, before: Labels = ctx.state[key] ?? {}): Labels {
     const known = ctx.state[key]
     if (known == null || hasNewLabels(known, added)) ctx.state[key] = added
@@ -212,7 +215,7 @@ export function flow<Name extends string = 'guard:flow'>(
     return entry
   }
 
-  /** A call of a model that the provider runs tools for may bring in what these do, and lets out what was there before. */
+  /** A call to a model with provider-run tools may bring in their content, and may send out the text that was there before. */
   function labelsWithProviderTools(
     ctx: ModelContext<Record<string, Labels | null>>,
     plan: TurnPlan,
@@ -242,14 +245,14 @@ export function flow<Name extends string = 'guard:flow'>(
     for (const { callId } of toolCalls) known.set(callId, mergeLabels(known.get(callId) ?? {}, labels))
   }
 
-  /** Whether the call does what needs a question; a send to the principal alone does not. */
+  /** Returns the sink that needs approval. Sending only to the principal needs none. */
   async function sinkOfCall(ctx: ToolContext, declared: typeof unknownFlow, labels: Labels): Promise<Sink | undefined> {
     const sink = sinkOf(declared, labels)
     if (sink?.sends !== true || !(await reachesOnlyPrincipal(ctx, own))) return sink
     return sink.writes ? { sends: false, writes: true } : undefined
   }
 
-  /** The result of a call that does not run; undefined where a person has been asked about it, by this layer, and has approved. */
+  /** Returns the result of a call that does not run; undefined when a person has approved the request made by this layer. */
   function denyUnlessApproved(ctx: ToolContext, sink: Sink, labels: Labels): ToolResult | undefined {
     const { name } = ctx.tool
     if (ctx.invalid !== undefined)
@@ -276,12 +279,12 @@ export function flow<Name extends string = 'guard:flow'>(
     result: ToolResult,
   ): Promise<ToolResult> {
     if (result.status === 'denied') return result
-    // The call was refused before any tool ran: all that its result says is about what the model wrote.
+    // The call was refused before any tool ran, so its result only describes the model's own output.
     if (ctx.invalid !== undefined && result.status === 'error') return { ...result, flow: result.flow ?? {} }
     const { name } = ctx.tool
     const toolFlow = ctx.plan.flowOf(name)
     const isHandoff = toolFlow !== undefined && toolFlow !== ctx.tool.flow
-    // What an agent brings in that really ran has been noted where it came in.
+    // Content from an agent that really ran was labeled where it entered.
     const flow = mergeFlow(isHandoff && result.status === 'skipped' ? toolFlow : declared, result.flow)
     const schema = Object.hasOwn(quarantine, name) ? quarantine[name] : undefined
     if (schema !== undefined && readInQuarantine !== undefined && flow.untrusted === true) {
@@ -293,7 +296,7 @@ export function flow<Name extends string = 'guard:flow'>(
     return isHandoff || result.flow !== undefined ? { ...result, flow } : result
   }
 
-  /** Why an agent may not have a tool: nothing could be promised. */
+  /** Returns why an agent may not have this tool: the layer could not guarantee anything about it. */
   function rejectReason({ name, flow: declared, execute, providerExecuted }: AnyTool): string | undefined {
     if (declared === undefined)
       return `it declares no flow. Add flow: { untrusted?, private?, sends?, writes? } to "${name}", or flow: {} if none of these apply.`
@@ -309,7 +312,7 @@ export function flow<Name extends string = 'guard:flow'>(
   }
 }
 
-/** Whether the provider runs a tool, also one that a layer has added or renamed, of which nothing is known. */
+/** Whether the provider runs a tool, including unknown tools that a layer added or renamed. */
 function isProviderTool({ name, providerExecuted }: ToolDef, plan: TurnPlan): boolean {
   return providerExecuted !== undefined && (plan.runsAtProvider(name) || !plan.tools.some((def) => def.name === name))
 }
@@ -333,7 +336,7 @@ function mergeFlow(first: FlowLabels, added: FlowLabels = {}): FlowLabels {
   return { ...(untrusted && { untrusted }), ...(secret && { private: secret }) }
 }
 
-/** Tools of servers that say something else of them than what the app has chosen. */
+/** Labels tools whose server now describes them differently from the listing that the app approved. */
 function listingLabels({ listed }: ListedTools, { flowOf }: TurnPlan): Labels {
   for (const name of listed)
     if (flowOf(name)?.changed?.() === true) return { untrusted: { kind: 'listing', tool: name } }

@@ -1,4 +1,4 @@
-/** Whether nothing in a message can change, so that what was found out about it stays true: bytes, dates and URLs can. */
+/** Whether a message is deeply immutable, so that cached findings stay valid. Bytes, dates and URLs are mutable. */
 export function isDeepFrozen(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (!Object.isFrozen(value) || !(Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype))
@@ -6,7 +6,7 @@ export function isDeepFrozen(value: unknown): boolean {
   return Object.values(value).every(isDeepFrozen)
 }
 
-/** Freezes what a layer has made anew: a message that could change is copied for each attempt, and is another one then. */
+/** Freezes a message that a layer created. A mutable message is copied for each attempt, and a copy would miss the caches. */
 export function deepFreeze<T>(value: T): T {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value) || ArrayBuffer.isView(value)) return value
   Object.values(value).forEach(deepFreeze)

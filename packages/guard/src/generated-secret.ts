@@ -1,14 +1,14 @@
 import type { TurnContext } from '@allium/core'
 
 /**
- * The secret of a session to which nobody gave one. It is drawn in the session's first turn and kept in its state, so that a run
- * which another process goes on with has the same.
+ * A session secret for layers that were given none. It is generated in the session's first turn and stored in its state, so that
+ * another process that continues a run uses the same secret.
  */
 export function generatedSecret(layer: string) {
   const key = `${layer}:secret`
   return {
     state: { [key]: { default: '' } },
-    /** Before the turn goes on: sub-agents and calls at the same time have one. */
+    /** Runs before the turn continues, so that sub-agents and concurrent calls share the secret. */
     async ensure(ctx: TurnContext<Record<string, unknown>>): Promise<void> {
       if (ctx.state[key] === '')
         ctx.state[key] = await ctx.once('secret', () => crypto.randomUUID(), { per: 'attempt' })

@@ -1,9 +1,9 @@
 import type { TurnContext } from '@allium/core'
 
-/** Where a guard looks. */
+/** The texts that a guard checks. */
 export type GuardTarget = 'input' | 'output' | 'toolResults'
 
-/** A guard found something; what it was is not told. */
+/** A guard found something. The event does not contain the finding. */
 export interface GuardFound {
   type: 'guard:found'
   layer: string

@@ -7,7 +7,7 @@ const orderNouns =
 const dropVerbs =
   '(?:ignore|disregard|forget|override|overrule|bypass|neglect|discard|drop|skip|pay no attention to|do not follow|don.?t follow|stop following)'
 
-/** What attacks say, of those that benign texts hardly do. Texts are folded, in lower case, with single spaces. */
+/** Phrases of attacks that rarely occur in benign texts. Texts are folded, in lower case, with single spaces. */
 const attackPatterns: readonly RegExp[] = [
   new RegExp(
     `\\b${dropVerbs} (?=(?:the )?(?:all|any|every|these|those|your|our|previous|prior|earlier|above|preceding|existing|former|initial|original|system)\\b)${qualifiers}${orderNouns}\\b`,
@@ -29,7 +29,7 @@ const attackPatterns: readonly RegExp[] = [
   /<\|(?:im_start|im_end|system|endoftext|start_header_id)\|?>|\[\/?inst\]|<<sys>>|^#{2,4} ?(?:system|instruction)s?:?$/m,
 ]
 
-/** The score of what a text says, also where it is hidden: in tag characters, base64, hexadecimal or turned by 13 letters. */
+/** Returns the score of a text, including text hidden in tag characters, base64, hexadecimal or ROT13. */
 export function patternScore(text: string): number {
   const tags = tagCharacters(text)
   if (tags.length > 3) return hiddenScore
@@ -47,13 +47,13 @@ function matchesAttack(text: string): boolean {
   return attackPatterns.some((attack) => attack.test(attack.multiline ? folded : inLine))
 }
 
-/** What tag characters spell, which no screen shows; those of a flag are none. */
+/** Returns the text spelled by invisible tag characters, except those in flags. */
 function tagCharacters(text: string): string {
   const tags = text.replace(/\u{1f3f4}[\u{e0020}-\u{e007f}]{1,8}/gu, '').match(/[\u{e0020}-\u{e007e}]/gu) ?? []
   return tags.map((char) => String.fromCharCode((char.codePointAt(0) as number) - 0xe0000)).join('')
 }
 
-/** The texts that long words are, in base64 and hexadecimal. */
+/** Decodes long words as base64 and hexadecimal. */
 function decodeWords(text: string): string[] {
   const words = text.match(/[A-Za-z0-9+/_-]{20,4000}={0,2}/g) ?? []
   return words.slice(0, 20).flatMap((word) => [fromBase64(word), fromHex(word)].filter((one) => one !== undefined))

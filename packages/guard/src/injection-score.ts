@@ -2,18 +2,18 @@ import { fold } from '@allium/detect'
 import type { createVard } from '@andersmyrmel/vard'
 import { patternScore } from './injection-patterns.ts'
 
-/** So much is looked at: vard's patterns take time by the cube of a text's length. */
+/** How many characters are checked. The run time of vard's patterns grows with the cube of the text length. */
 const maxChars = 16_000
 const window = 800
 const overlap = 160
 
-/** What says who the model is to be: so do most prompts that mean no harm. It tells of no attack by itself. */
+/** The score of role instructions ("you are …"). Most harmless prompts contain them too, so they alone do not indicate an attack. */
 const weakScore = 0.6
 
 /**
- * How much of an attack there is in a text, from 0 to 1: the highest severity among what vard's patterns and Allium's own find,
- * of a longer text in its first and last 8,000 characters. They know common attacks in English, hidden ones among them (tag
- * characters, base64, hexadecimal, ROT13), and no other.
+ * Returns how likely a text is an attack, from 0 to 1: the highest severity among the findings of vard's patterns and Allium's own.
+ * Of a longer text it checks the first and last 8,000 characters. The patterns know common attacks in English, including hidden ones
+ * (tag characters, base64, hexadecimal, ROT13), and no others.
  */
 export async function injectionScore(text: string): Promise<number> {
   const vard = await createVardDetector()

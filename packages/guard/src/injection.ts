@@ -22,29 +22,29 @@ import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './
 import { matchesToolName } from './tool-names.ts'
 import { textOf } from './verdict.ts'
 
-/** How much a text looks like an attempt to give the model other instructions, from 0 to 1. */
+/** Returns how much a text looks like an attempt to override the model's instructions, from 0 to 1. */
 export type InjectionDetector = (text: string, signal: AbortSignal) => number | Promise<number>
 
 export interface InjectionOptions<Name extends string = string> extends FailureOptions {
   /** The highest score counts. @default the patterns of @andersmyrmel/vard */
   detectors?: readonly InjectionDetector[] | undefined
-  /** The score from which on a text is suspect. @default 0.85 */
+  /** The score from which a text is suspect. @default 0.85 */
   threshold?: number | undefined
-  /** What becomes of an input that is suspect. @default 'block' */
+  /** What happens to suspect input. @default 'block' */
   onInput?: 'block' | 'pass' | undefined
-  /** What becomes of a tool's result that is suspect: it is marked as such, kept from the model, or the turn is blocked. @default 'mark' */
+  /** What happens to a suspect tool result: it is marked as suspect, withheld from the model, or the turn is blocked. @default 'mark' */
   onToolResult?: 'mark' | 'withhold' | 'block' | undefined
-  /** Tools whose results are not marked as untrusted, by name; `*` stands for any text. @default none */
+  /** Tools whose results are not marked as untrusted, by name; `*` matches any text. @default none */
   trusted?: readonly string[] | undefined
-  /** Tools that need an approval once the session has untrusted text in it, by name. @default none */
+  /** Tools that need approval once the session contains untrusted text, by name. @default none */
   privileged?: readonly string[] | undefined
-  /** What marks are made of, which nobody may guess. @default a random one for each session, kept in its state */
+  /** The secret that marks are derived from; it must be unguessable. @default a random one for each session, stored in its state */
   secret?: string | undefined
-  /** The layer's name, and how its state keys begin. @default 'guard:injection' */
+  /** The layer's name, and the prefix of its state keys. @default 'guard:injection' */
   as?: Name | undefined
 }
 
-/** The turn's highest score, whether untrusted text has come in, and the calls whose results are suspect. */
+/** The turn's highest score, whether untrusted text has entered, and the calls with suspect results. */
 export type InjectionState<Name extends string> = Record<`${Name}:score`, number> &
   Record<`${Name}:untrusted`, boolean> &
   Record<`${Name}:suspects`, string[]>
@@ -61,11 +61,11 @@ const readOptions = layerOptions<InjectionOptions>('guard:injection', {
 })
 
 /**
- * Keeps apart what the user said and what tools brought: results are marked as untrusted data, tools that do harm need an
- * approval after them, and detectors score what looks like an attack.
+ * Separates the user's input from tool content. Results are marked as untrusted data, privileged tools need approval after
+ * them, and detectors score text that looks like an attack.
  *
- * Detectors find the attacks that they know. What holds is the structure: marks that a result cannot forge, approvals, and
- * `guard.policy`. Register it anywhere: it stands right around the model and the tools.
+ * Detectors only find known attacks. The reliable protection is structural: marks that a result cannot forge, approvals, and
+ * `guard.policy`. Register it anywhere: it always runs directly around the model and the tools.
  *
  * @example
  * agent.use(guard.injection({ privileged: ['send_*', 'refund'] }))
@@ -86,7 +86,7 @@ export function injection<Name extends string = 'guard:injection'>(
   } = readOptions(options)
   const guard = failurePolicy(as, failure)
   const generated = generatedSecret(as)
-  /** Messages that cannot change any more, as they are marked. Suspects only come to be more. */
+  /** Marked versions of immutable messages. The number of suspects only grows. */
   const markedMessages = new WeakMap<object, { mark: string; suspects: number; marked: Message }>()
   const [scoreKey, untrustedKey, suspectsKey] = [`${as}:score`, `${as}:untrusted`, `${as}:suspects`] as const
 
@@ -163,7 +163,7 @@ export function injection<Name extends string = 'guard:injection'>(
     return score ?? 0
   }
 
-  /** Results of tools stand between marks in what is sent, and the model is told what these mean. */
+  /** Wraps tool results in marks in the request, and explains the marks to the model. */
   async function markResults(ctx: ModelContext<Record<string, unknown>>): Promise<void> {
     const mark = `untrusted-${await sessionMark(ctx)}`
     const suspectIds = ctx.state[suspectsKey] as string[]
@@ -186,7 +186,7 @@ export function injection<Name extends string = 'guard:injection'>(
     )
   }
 
-  /** Tools that the provider runs itself, such as its search, bring text without a call of the tool layers. */
+  /** Tools that the provider runs itself, such as its search, bring in text without a call of the tool layers. */
   function hasToolResult({ content }: Message): boolean {
     return (
       typeof content !== 'string' &&
@@ -203,7 +203,7 @@ function isNumber(score: number | Promise<number>): score is number {
   return typeof score === 'number'
 }
 
-/** @throws RangeError where one is none */
+/** @throws RangeError for an invalid score */
 function maxScore(scores: readonly number[]): number {
   if (scores.every((score) => score >= 0 && score <= 1)) return Math.max(0, ...scores)
   throw new RangeError(`a detector gave ${scores}, which is no score from 0 to 1`)
@@ -216,13 +216,13 @@ function approvalReason({ tool }: ToolContext): string {
   return `The tool "${tool.name}" needs an approval: a tool has brought text from outside, which may have asked for this.`
 }
 
-/** A mark that a model has repeated to a tool comes back in its result: it may not end what stands between the true ones. */
+/** A model may repeat a mark to a tool, whose result then contains it. Such a mark must not end the marked region. */
 function markRemover(mark: string): (text: string) => string {
   const markDetector = patternDetector('mark', new RegExp(`</?${mark}[^>]{0,200}>?|${mark}`, 'i'), 256)
   return (text) => replaceFound(text, [markDetector], () => '[mark removed]')
 }
 
-/** Results of tools between marks. */
+/** Wraps tool results in marks. */
 function markResultsOf(
   message: Readonly<Message>,
   trusted: readonly string[],

@@ -4,9 +4,9 @@ import { mapMessage, mapResult } from './texts.ts'
 import { applyVerdict, type Check, replaceFirst, textOf } from './verdict.ts'
 
 export interface InputOptions extends FailureOptions {
-  /** Says of a text whether it may pass. */
+  /** Decides whether a text may pass. */
   check: Check
-  /** Whether results of tools are checked too, which are input of the model. @default false */
+  /** Whether tool results, which are also model input, are checked too. @default false */
   toolResults?: boolean | undefined
   /** The layer's name. @default 'guard:input' */
   as?: string | undefined
@@ -19,11 +19,10 @@ const readOptions = layerOptions<InputOptions>('guard:input', {
 })
 
 /**
- * Asks a function about what the user writes before anything else happens: it lets it through, blocks it, or puts another
- * text in its place.
+ * Checks user input with a function before anything else happens. The function lets the text through, blocks it, or replaces it.
  *
- * Register it outside of what costs. What the model and the history get is what it let through. It fails closed: a check
- * that throws or takes too long blocks.
+ * Register it outside of expensive layers. The model and the history receive the text that it let through. It fails closed: a
+ * check that throws or takes too long blocks the turn.
  *
  * @example
  * agent.use(guard.input((text) => (text.length > 4_000 ? { block: 'Too long.' } : true)))

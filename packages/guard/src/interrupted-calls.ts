@@ -1,11 +1,11 @@
 import { type Ledger, sessionKeyOf, type TurnContext } from '@allium/core'
 
-/** The process of a run was lost, and what its calls held was posted as spent: by their estimates, in the budget's unit. */
+/** A run's process was lost. The amounts that its calls held were posted as spent: by estimate, in the budget's unit. */
 export interface BudgetCut {
   type: 'guard:budget:cut'
   layer: string
   unit: 'usd' | 'tokens'
-  /** The run that was cut. */
+  /** The interrupted run. */
   cut: string
   calls: readonly { account: string; amount: number }[]
   estimated: true
@@ -18,8 +18,8 @@ declare module '@allium/core' {
 }
 
 /**
- * What a run's holds are found by. It stands in the session's state while the run lasts, and so in its first checkpoint, which
- * is before its first call: who takes the session over reads there what a lost process may hold.
+ * Returns the key that finds a run's holds. It is in the session's state while the run lasts, and so in its first checkpoint, which
+ * is before its first call. A process that takes the session over reads from it what a lost process may hold.
  */
 export function budgetRunOf(layer: string, ctx: TurnContext): string {
   return JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
@@ -29,7 +29,7 @@ export function turnIdOfRun(run: string): string {
   return (JSON.parse(run) as string[])[2] as string
 }
 
-/** A hold is taken right before its call, so that each one which nobody has settled counts as begun; a call that was not held costs nothing. */
+/** A hold is taken directly before its call, so each unsettled hold counts as a call that began. A call without a hold cost nothing. */
 export async function settleInterrupted(ledger: Ledger, run: string): Promise<BudgetCut['calls']> {
   const holds = (await ledger.holds?.(run)) ?? []
   for (const hold of holds) await ledger.settle(hold, hold.amount)

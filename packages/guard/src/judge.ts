@@ -20,17 +20,17 @@ import { type FailureOptions, failureOptions } from './run-check.ts'
 import type { Verdict } from './verdict.ts'
 
 export interface JudgeOptions<Name extends string = string> extends FailureOptions {
-  /** The model that judges, or a name that the agent can resolve: a small one will do. */
+  /** The model that judges, or a name that the agent can resolve. A small model is enough. */
   model: ModelRef
-  /** What a text must keep to, in plain words. */
+  /** The rules that a text must follow, in plain words. */
   rubric: string
-  /** What is judged. @default ['input', 'output'] */
+  /** Which texts are judged. @default ['input', 'output'] */
   apply?: readonly ('input' | 'output')[] | undefined
-  /** The score from 0 (breaks the rubric) to 1 (keeps to it) below which the turn is blocked. @default 0.5 */
+  /** The score, from 0 (breaks the rubric) to 1 (follows it), below which the turn is blocked. @default 0.5 */
   threshold?: number | undefined
-  /** Layers around the judge's own calls: a `guard.budget` with the ledger of the agent's, a `model.cache`, a retry. @default none */
+  /** Layers around the judge's own calls: a `guard.budget` with the agent's ledger, a `model.cache`, a retry. @default none */
   use?: readonly AnyMiddleware[] | undefined
-  /** The layer's name, and how its state keys begin. @default 'guard:judge' */
+  /** The layer's name, and the prefix of its state keys. @default 'guard:judge' */
   as?: Name | undefined
 }
 
@@ -40,7 +40,7 @@ export interface Judged {
   layer: string
   where: 'input' | 'output'
   score: number
-  /** Why, in the judge's words. It may quote what was judged. */
+  /** The judge's explanation. It may quote the judged text. */
   why: string
   model: string
   inputTokens: number
@@ -53,7 +53,7 @@ declare module '@allium/core' {
   }
 }
 
-/** The lowest score of the turn, and the tokens that judging has used in the session. */
+/** The lowest score of the turn, and the tokens that the judge has used in the session. */
 export type JudgeState<Name extends string> = Record<`${Name}:score` | `${Name}:tokens`, number>
 
 const readOptions = layerOptions<JudgeOptions>('guard:judge', {
@@ -66,10 +66,10 @@ const readOptions = layerOptions<JudgeOptions>('guard:judge', {
 })
 
 /**
- * Asks a model whether inputs and answers keep to a rubric, and blocks those that do not.
+ * Asks a model whether inputs and answers follow a rubric, and blocks those that do not.
  *
- * Answers are judged whole, before anybody reads them. The judge's own calls pass the layers of `use`, and their tokens are
- * told in state and event. It fails closed: a judge that fails, takes too long or says no score blocks.
+ * Answers are judged as a whole before they are delivered. The judge's own calls run through the layers in `use`, and their tokens
+ * are reported in state and event. It fails closed: a judge that fails, takes too long or returns no score blocks the turn.
  *
  * @example
  * agent.use(guard.judge({ model: small, rubric: 'Speaks of our products alone. Gives no medical advice.' }))
@@ -88,7 +88,7 @@ export function judge<Name extends string = 'guard:judge'>(
   } = readOptions(options)
   const judgeAgent = new Agent({
     name: as,
-    // Each run is given it, as the agent that is judged finds it.
+    // A placeholder. Each run passes the model as the judged agent resolves it.
     model: as,
     instructions: judgeInstructions(rubric),
     maxSteps: 1,
@@ -100,7 +100,7 @@ export function judge<Name extends string = 'guard:judge'>(
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
-    // What it sends to its model is what others have redacted.
+    // It must send its model the text that other layers have redacted.
     order: { is: ['blocks'], inside: ['redacts'] },
     inherit: true,
     state: {
@@ -116,7 +116,7 @@ export function judge<Name extends string = 'guard:judge'>(
     return async (text: string, ctx: TurnContext, signal: AbortSignal): Promise<Verdict> => {
       const session = { principal: ctx.principal }
       const { callIndex, attempt } = ctx as Partial<ModelContext>
-      // A replay is given the sentence, and does not pay for it again.
+      // A replay receives the recorded judgment and does not pay for it again.
       const result = await ctx.once(
         `${as}:${[target, callIndex, attempt, await digestOf(text)].join(':')}`,
         async (inner) => {
@@ -156,13 +156,13 @@ Rubric: ${rubric}
 Answer with one JSON object and nothing else: {"score": <from 0, the text breaks the rubric, to 1, it keeps to it>, "why": "<one sentence>"}`
 }
 
-/** The text as a JSON string, so that nothing in it can end it. */
+/** The text is passed as a JSON string, so that no part of it can end the string. */
 function judgePrompt(text: string, target: 'input' | 'output'): string {
   const author = target === 'input' ? 'a user wrote to an assistant' : 'an assistant answered to a user'
   return `The text that ${author}, as a JSON string:\n${JSON.stringify(text)}`
 }
 
-/** @throws SyntaxError, RangeError where the judge gave no score */
+/** @throws SyntaxError, RangeError when the judge returned no score */
 function parseJudgement(text: string): { score: number; why: string } {
   const { score, why = '' } = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as {
     score?: unknown

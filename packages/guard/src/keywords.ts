@@ -2,8 +2,8 @@ import type { Detector, Span } from '@allium/detect'
 import { fold } from '@allium/detect'
 
 /**
- * One detector for all keywords, as whole words, the longest one first. It goes through a text once, however many they are:
- * an automaton by Aho and Corasick, made by the first text.
+ * One detector for all keywords, as whole words, longest first. It scans a text once regardless of the number of keywords, with an
+ * Aho-Corasick automaton that is built for the first text.
  */
 export function keywordDetectors(keywords: readonly string[]): Detector[] {
   const folded = keywords.map((keyword) => fold(keyword, { loose: true }).text.trim().replace(/\s+/g, ' '))
@@ -26,7 +26,7 @@ export function keywordDetectors(keywords: readonly string[]): Detector[] {
   ]
 }
 
-/** Letters with one sign between each and the next: `n i g h t`, `n.i.g.h.t`. */
+/** Finds letters that are separated by one sign: `n i g h t`, `n.i.g.h.t`. */
 function findSpaced(text: string, from: number, automaton: Automaton): Span | undefined {
   const spaced = /(?:[^\s._*-][ ._*-]){3,200}[^\s._*-]/g
   spaced.lastIndex = from
@@ -45,7 +45,7 @@ const word =
   /(?!\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar})[\p{L}\p{N}]/u
 const asciiWord = /[a-z0-9]/
 
-/** A digit or sign that is written for a letter: `n1ght`, `p@ss`. Each has one that it stands in for in the automaton. */
+/** Digits and signs written for letters: `n1ght`, `p@ss`. In the automaton each is represented by one letter. */
 const leet: Readonly<Record<string, string>> = {
   0: 'o',
   1: 'il',
@@ -60,7 +60,7 @@ const leet: Readonly<Record<string, string>> = {
   '|': 'il',
 }
 
-/** Letters that one sign may stand for are one in the automaton. */
+/** Letters that one sign may replace are the same letter in the automaton. */
 function canonicalChar(char: string): string {
   if (char === 'l') return 'i'
   return leet[char]?.[0] ?? char
@@ -72,7 +72,7 @@ class Automaton {
   readonly #ascii = new Uint16Array(128)
   readonly #next: Int32Array
   readonly #width: number
-  /** The words that end in a state, and the next state by suffix in which some do. */
+  /** The words that end in a state, and the next state by suffix in which words end. */
   readonly #outputs: (readonly string[] | undefined)[] = []
   readonly #outputLinks: Int32Array
   readonly #depth: Int32Array
@@ -88,7 +88,7 @@ class Automaton {
     this.#buildFailureLinks(this.#buildTrie())
   }
 
-  /** The classes of characters that keywords have; all others are class 0. */
+  /** The classes of characters that occur in keywords; all others are class 0. */
   #buildClasses(): void {
     for (const char of this.#words.join(''))
       for (const unit of char.split('')) {
@@ -121,7 +121,7 @@ class Automaton {
     return states
   }
 
-  /** Breadth first: where no edge leads on, that of the longest suffix does. */
+  /** Breadth first: a missing edge is replaced by that of the longest suffix. */
   #buildFailureLinks(states: number): void {
     const suffix = new Int32Array(states)
     const queue: number[] = []
@@ -182,7 +182,7 @@ class Automaton {
   }
 }
 
-/** Where a word stands that ends at a place, if it does: its letters, or signs for them, and no letter around it. */
+/** Returns the span of a word that ends at `end`, in letters or substitute signs, without adjacent letters. */
 function matchEndingAt(text: string, from: number, end: number, keyword: string, accepts: MatchTest): Span | undefined {
   let at = end
   let plain = false
@@ -203,14 +203,14 @@ function matchEndingAt(text: string, from: number, end: number, keyword: string,
   return accepts(text, { start: at, end }, keyword) ? { start: at, end } : undefined
 }
 
-/** Whether a word may stand there. */
+/** Whether a word may match at this span. */
 type MatchTest = (text: string, span: Span, keyword: string) => boolean
 
 const isWholeWord: MatchTest = (text, { start, end }, keyword) =>
   !joinsWord(keyword.charAt(0), charBefore(text, start)) &&
   !joinsWord(keyword.charAt(keyword.length - 1), charAt(text, end))
 
-/** Among spaced letters nothing tells where a word begins. */
+/** Spaced letters do not show where a word begins. */
 const isLong: MatchTest = (_text, _span, keyword) => keyword.length > 3
 
 const isLetter = (char: string): boolean => (char < '\x80' ? asciiWord.test(char) : word.test(char))

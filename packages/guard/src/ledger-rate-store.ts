@@ -1,7 +1,7 @@
 import type { Clock, Ledger, Reservation } from '@allium/core'
 import type { MakeRateStore } from './rate-counter.ts'
 
-/** Rates counted in a ledger: each place is a hold of 1 that ends with its window, in an account of the window. */
+/** Counts rates in a ledger: each slot is a hold of 1 that ends with its window, in an account of that window. */
 export function ledgerRateStore(ledger: Ledger, clock: Clock): MakeRateStore {
   return ({ keyPrefix, points: limit, duration }) => {
     const window = duration * 1000

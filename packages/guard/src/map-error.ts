@@ -5,13 +5,13 @@ type MapText = (text: string) => string | Promise<string>
 /**
  * Returns a thrown value with its texts mapped: message, stack, headers, fields, causes and the errors of an AggregateError.
  * Returns the same object if nothing changed. HTTP clients keep the failed request on their errors, so values that are not
- * plain data, or are nested too deep, are removed: their content is unknown.
+ * plain data, or are nested too deep, are removed because their content is unknown.
  */
 export async function mapThrown(thrown: unknown, map: MapText): Promise<unknown> {
   return mapPlain(thrown, map, 6)
 }
 
-/** Those of other realms, too. */
+/** Includes errors from other realms. */
 function isError(value: object): value is Error {
   return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]'
 }
@@ -38,8 +38,8 @@ async function mapError(error: Error, map: MapText, depth: number): Promise<Erro
 const specialFields: readonly PropertyKey[] = ['name', 'message', 'stack', 'cause', 'errors']
 
 /**
- * The fields of an error. `hidden` has the values that a copy never gets: fields that are not enumerable or have a symbol as
- * their key, and getters of its class.
+ * Returns the fields of an error. `hiddenValues` holds the values that a copy never receives: non-enumerable and symbol-keyed
+ * fields, and getters of its class.
  */
 function errorFields(error: Error): { enumerableFields: Record<string, unknown>; hiddenValues: unknown[] } {
   const enumerableFields: Record<string, unknown> = {}
@@ -73,7 +73,7 @@ async function mapHeaders(headers: Headers, map: MapText): Promise<Headers> {
   for (const [name, value] of headers) {
     const mapped = await map(value)
     changed ||= mapped !== value
-    // A replacement may hold characters that no header takes.
+    // A replacement may contain characters that are invalid in headers.
     if (mapped === value || isLatin1(mapped)) copy.append(name, mapped)
   }
   return changed ? copy : headers
@@ -101,7 +101,7 @@ async function mapPlain(value: unknown, map: MapText, depth: number): Promise<un
   return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries)
 }
 
-/** Also one of another realm. */
+/** Includes objects from other realms. */
 function isPlainObject(value: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null

@@ -10,13 +10,16 @@ import {
 import { blockOptions } from './block-options.ts'
 
 export interface MaxModelCallsOptions<Name extends string = string> {
-  /** Calls that a turn, or a session, may make; each attempt of a retry is one, and each call of a sub-agent. */
+  /** How many calls a turn or session may make. Each attempt of a retry and each call of a sub-agent counts. */
   limit: number
   /** @default 'turn' */
   per?: 'turn' | 'session' | undefined
-  /** What the call gets that is one too many: the loop ends with what there is, the turn is blocked, or aborted. @default 'stop' */
+  /**
+   * What happens at the first call over the limit: the loop ends with the results so far, or the turn is blocked or aborted. @default
+   * 'stop'
+   */
   onLimit?: 'stop' | 'block' | 'abort' | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:maxModelCalls' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:maxModelCalls' */
   as?: Name | undefined
 }
 
@@ -27,10 +30,10 @@ const readOptions = layerOptions<MaxModelCallsOptions>('guard:maxModelCalls', {
 })
 
 /**
- * Ends a turn that asks the model too often.
+ * Ends a turn that calls the model too often.
  *
- * Against loops that go on for ever, and retries that multiply: `maxSteps` of the agent counts steps, this counts
- * physical calls. Register it anywhere: it stands right around the provider.
+ * It stops infinite loops and multiplying retries. The agent's `maxSteps` counts steps; this layer counts physical calls. Register
+ * it anywhere: it always runs directly around the provider.
  *
  * @throws AlliumError `layer.config` for a limit below 1
  * @example

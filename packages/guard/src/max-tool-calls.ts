@@ -11,19 +11,22 @@ import { blockOptions } from './block-options.ts'
 import { matchesToolName } from './tool-names.ts'
 
 export interface MaxToolCallsOptions<Name extends string = string> {
-  /** Calls that a turn, or a session, may make. */
+  /** How many calls a turn or session may make. */
   limit: number
-  /** The tools that count, by name; `*` stands for any text. @default all */
+  /** The tools that count, by name; `*` matches any text. @default all */
   tools?: readonly string[] | undefined
   /** @default 'turn' */
   per?: 'turn' | 'session' | undefined
-  /** What the call gets that is one too many: the model is told that there are no more, the loop ends after this step, the turn is blocked, or aborted. @default 'deny' */
+  /**
+   * What happens to the first call over the limit: it is denied and the model learns that there are no more, the loop ends after this step,
+   * or the turn is blocked or aborted. @default 'deny'
+   */
   onLimit?: 'deny' | 'stop' | 'block' | 'abort' | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:maxToolCalls' */
+  /** The layer's name, and the prefix of its state keys. @default 'guard:maxToolCalls' */
   as?: Name | undefined
 }
 
-/** The calls that count so far, and the ids of those among them that wait for a human. */
+/** The number of counted calls, and the ids of those that are waiting for a human. */
 export type MaxToolCallsState<Name extends string> = Record<`${Name}:calls`, number> &
   Record<`${Name}:waiting`, string[]>
 
@@ -35,14 +38,14 @@ const readOptions = layerOptions<MaxToolCallsOptions>('guard:maxToolCalls', {
 })
 
 /**
- * Refuses tool calls beyond a number: of all tools, or of some.
+ * Limits the number of tool calls, for all tools or for some.
  *
- * For tools that cost or that do harm when a model repeats them. Each layer counts for itself: give two limits as two
- * layers. Register it before what asks humans, who are then asked about calls alone that may run; a call that another layer
- * answers or denies does not count, and one that a human has decided is not refused.
+ * Use it for tools that are expensive, or harmful when a model repeats them. Each layer counts separately: for two limits, use two
+ * layers. Register it before layers that ask humans, so that they are only asked about calls that may run. A call that another
+ * layer answers or denies does not count. A call that a human has approved is not refused.
  *
- * @throws AlliumError `layer.config` for a limit below 0, or where `tools` names none; `tool.invalid` at init() where it counts
- * calls of a tool that the provider runs
+ * @throws AlliumError `layer.config` for a limit below 0, or when `tools` is empty; `tool.invalid` at init() when it counts calls of
+ * a tool that the provider runs
  * @example
  * agent.use(guard.maxToolCalls({ limit: 3, tools: ['search'] }))
  */
@@ -62,7 +65,7 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>(
       if (!matchesToolName(tools, ctx.tool.name)) return next()
       const suspendedCalls = ctx.state[waitingKey] as string[]
       if (suspendedCalls.includes(ctx.callId)) ctx.state[waitingKey] = suspendedCalls.filter((id) => id !== ctx.callId)
-      // Who has decided this very call has had the last word.
+      // An approval of this very call overrides the limit.
       else if (ctx.approval === undefined && (ctx.state[key] as number) >= limit) return rejectCall(ctx)
       else ctx.state[key] = 1
       const result = await next()

@@ -12,7 +12,7 @@ import { unsupportedKind } from './unsupported-kind.ts'
 import { applyVerdict, type Check, replaceFirst } from './verdict.ts'
 
 export interface OutputOptions extends FailureOptions {
-  /** Says of a text whether it may pass. */
+  /** Decides whether a text may pass. */
   check: Check
   /** The layer's name. @default 'guard:output' */
   as?: string | undefined
@@ -24,12 +24,11 @@ const readOptions = layerOptions<OutputOptions>('guard:output', {
 })
 
 /**
- * Asks a function about what the model answers before anybody reads it: it lets it through, blocks it, or puts another text
- * in its place.
+ * Checks model answers with a function before they are delivered. The function lets the text through, blocks it, or replaces it.
  *
- * It gets each answer whole, that of each step, and what the model thinks likewise; nothing of it leaves before, and no tool
- * runs that the answer asks for. For words and patterns, `guard.content` lets the stream flow. It fails closed: a
- * check that throws or takes too long blocks.
+ * It receives the complete answer of each step, and the complete reasoning. Before that, nothing is delivered and no requested tool
+ * runs. To check words and patterns without delaying the stream, use `guard.content`. It fails closed: a check that throws or takes
+ * too long blocks the turn.
  *
  * @example
  * agent.use(guard.output((text) => !text.includes(systemPrompt)))
@@ -51,7 +50,7 @@ export function output(options: Check | OutputOptions): TypedMiddleware<{}> {
       ctx.pipe(async function* (stream, end) {
         const chunks: ContentChunk[] = []
         for await (const chunk of stream) chunks.push(chunk)
-        if ('error' in (await end())) return // cut, and nobody gets it
+        if ('error' in (await end())) return // interrupted, so nothing is delivered
         const text = await checkText(ctx, chunks, 'text-delta')
         const reasoning = await checkText(ctx, chunks, 'reasoning-delta')
         if (text !== undefined) changedKinds.add('text')
@@ -94,7 +93,7 @@ function textOf(chunk: ContentChunk, kind: 'text-delta' | 'reasoning-delta'): st
   }
 }
 
-/** The chunks with other texts: each in the place of the first of its kind. */
+/** Returns the chunks with replaced texts: each replacement takes the place of the first chunk of its kind. */
 function* replaceTexts(
   chunks: readonly ContentChunk[],
   texts: Record<'text-delta' | 'reasoning-delta', string | undefined>,

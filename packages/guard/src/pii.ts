@@ -31,34 +31,37 @@ import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
 import { mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
 import { matchesToolName } from './tool-names.ts'
 
-/** What becomes of a value: a placeholder that tools get the value back for, a part of it, a hash, or the turn is blocked. */
+/** What happens to a value: it becomes a placeholder that tools can restore, it is masked, it is hashed, or the turn is blocked. */
 export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
 
 export interface PiiOptions<Name extends string = string> extends FailureOptions {
-  /** What it finds. @default all */
+  /** The types that are found. @default all */
   types?: readonly PiiType[] | undefined
-  /** Further detectors; their type is what placeholders are named after. */
+  /** Additional detectors; placeholders are named after their type. */
   detectors?: readonly DetectorOptions[] | undefined
-  /** What becomes of values, for all types or by type. @default 'redact' */
+  /** What happens to values, for all types or per type. @default 'redact' */
   strategy?: PiiStrategy | Readonly<Record<string, PiiStrategy>> | undefined
-  /** Where it looks. @default ['input', 'output', 'toolResults'] */
+  /** Which texts are checked. @default ['input', 'output', 'toolResults'] */
   apply?: readonly GuardTarget[] | undefined
-  /** The tools that get the values of placeholders in their arguments, by name; `*` stands for any text. @default ['*'] */
+  /** The tools that receive the real values in their arguments, by name; `*` matches any text. @default ['*'] */
   restore?: readonly string[] | undefined
   /**
-   * What the run's own reader sees in place of placeholders: the values that came in with the input, those of the tools and
-   * the model too, or none. The history, logs and the model have placeholders in any case. @default 'own'
+   * What the run's own reader sees in place of placeholders: the values from the input (`own`), also those of the tools and
+   * the model (`all`), or none. The history, logs and the model always contain placeholders. @default 'own'
    */
   show?: 'own' | 'all' | 'none' | undefined
-  /** `findPhoneNumbersInText` of libphonenumber-js: it finds the national forms of these countries too. @default none */
+  /** `findPhoneNumbersInText` of libphonenumber-js. It also finds national formats of these countries. @default none */
   phones?: { find: FindPhones; countries?: readonly string[] }
-  /** Values that anybody may see. Those in the agent's instructions are such, where these are a text. */
+  /** Values that are public. If the agent's instructions are a text, values in them are public too. */
   allow?: readonly (string | RegExp)[] | undefined
-  /** Keeps what placeholders stand for beyond this process. @default that of the agent's store, else in memory, for the last 10,000 sessions and a day */
+  /**
+   * Stores the values of placeholders outside of this process. @default that of the agent's store, else in memory, for the last 10,000
+   * sessions and a day
+   */
   vault?: PiiVault | undefined
-  /** The secret of `'hash'`. Give one to get the same hashes in all sessions. @default a random one for each session, kept in its state */
+  /** The secret for `'hash'`. Set it to get the same hashes in all sessions. @default a random one for each session, stored in its state */
   hashKey?: string | undefined
-  /** The name of the layers, and how the state key begins. @default 'guard:pii' */
+  /** The name of the layers, and the prefix of the state key. @default 'guard:pii' */
   as?: Name | undefined
 }
 
@@ -81,14 +84,14 @@ const readOptions = layerOptions<PiiOptions>('guard:pii', {
 })
 
 /**
- * Keeps personal data and keys from the model, the history, logs and readers; tools get them.
+ * Keeps personal data and API keys from the model, the history, logs and readers, while tools still receive them.
  *
- * An address becomes `[EMAIL_1]` in the input, in results of tools and in answers, whatever chunks it comes in; where the
- * model calls a tool with `[EMAIL_1]`, the tool gets the address; where it answers with it, its reader does. It makes two layers: one of the turn, for the input, and one
- * right around the model and the tools, so that no other layer sees values on their way to or from these. Register it
- * outside of logs and stores, and before policies and approvals, which then see what tools get.
+ * An address becomes `[EMAIL_1]` in the input, in tool results and in answers, even if it is split across chunks. If the model calls
+ * a tool with `[EMAIL_1]`, the tool receives the address. If it answers with it, the reader receives the address. It creates two
+ * layers: one around the turn, for the input, and one directly around the model and the tools, so that no other layer sees the
+ * values. Register it outside of logs and stores, and before policies and approvals, which then see the arguments that tools receive.
  *
- * @throws AlliumError `layer.config` for a detector that is none
+ * @throws AlliumError `layer.config` for an invalid detector
  * @example
  * agent.use(guard.pii())
  */
@@ -120,7 +123,7 @@ export function pii<Name extends string = 'guard:pii'>(
   const needsSecret = hashKey === undefined && (strategy === 'hash' || Object.values(strategy).includes('hash'))
   const vaults = new PlaceholderVaults(as, vault)
   const cache: CleanCache = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
-  /** A vault of one's own is waited for. */
+  /** Waits only for a custom vault. */
   const runGuarded = checkRunner((ctx: Pick<TurnContext, 'find'>) => vaults.vaultFor(ctx) !== undefined)
   const stateKey = `${as}:found`
   type Ctx = TurnContext<Record<string, unknown>>
@@ -144,7 +147,7 @@ export function pii<Name extends string = 'guard:pii'>(
   })
   const callLayer = defineMiddleware<Record<string, unknown>>({
     name: `${as}:calls`,
-    // What observes must see redacted answers and placeholders, also where it is innermost itself.
+    // Observing layers must see redacted answers and placeholders, even if they are innermost themselves.
     order: { is: ['mutates'], inside: ['observes', 'records'] },
     innermost: true,
     inherit: true,
@@ -178,7 +181,7 @@ export function pii<Name extends string = 'guard:pii'>(
       const restored = await runGuarded(ctx, guard, () => restoreArgs(ctx, args))
       if (typeof restored === 'string') return ctx.deny(restored)
       const result = await next()
-      if (restored === true) ctx.modifyArgs(() => args, { show: true }) // for layers outside that read them on the way out
+      if (restored === true) ctx.modifyArgs(() => args, { show: true }) // for outer layers that read the arguments on the way out
       if (result.status === 'suspended' || !apply.includes('toolResults')) return result
       const clean = () => withPlaceholders(ctx, 'toolResults', ({ filterText: whole }) => cleanResult(result, whole))
       return (await runGuarded(ctx, guard, clean)) ?? result
@@ -186,7 +189,7 @@ export function pii<Name extends string = 'guard:pii'>(
   })
   return [withState<FindingState<Name>>(turnLayer), withState<{}>(callLayer)]
 
-  /** What the principal says is its own: its reader may see it again. */
+  /** The principal's own values: its reader may see them again. */
   async function cleanInput(ctx: Ctx, message: Message): Promise<Message> {
     const clean = () =>
       withPlaceholders(
@@ -198,7 +201,7 @@ export function pii<Name extends string = 'guard:pii'>(
     return (await runGuarded(ctx, guard, clean)) ?? message
   }
 
-  /** Opens the placeholders of the session, and keeps those that are new. */
+  /** Loads the session's placeholders, runs the work, and saves new ones. */
   async function withPlaceholders<T>(
     ctx: Ctx,
     target: GuardTarget,
@@ -233,7 +236,7 @@ export function pii<Name extends string = 'guard:pii'>(
           return placeholders.placeholderFor(type, value, { isOwn: isFromInput, isNumber })
       }
     }
-    /** What was cleaned for the history is sent to the model right after. */
+    /** Text that was cleaned for the history is sent to the model right after, so recent texts are cached. */
     const filterText = async (text: string, isNumber?: boolean) => {
       const recent = cache.recent.get(ctx.agent) ?? []
       if (recent.includes(text)) return text
@@ -253,7 +256,7 @@ export function pii<Name extends string = 'guard:pii'>(
       )
   }
 
-  /** Whether values were put into the arguments; or why the call is refused: a placeholder was made up, or its value is gone. */
+  /** Returns whether values were put into the arguments; or why the call is refused: a placeholder does not exist or has lost its value. */
   async function restoreArgs(ctx: ToolContext, args: ToolContext['args']): Promise<boolean | string> {
     if (!matchesToolName(restore, ctx.tool.name)) return false
     const placeholders = await vaults.get(ctx)
@@ -285,7 +288,7 @@ export function pii<Name extends string = 'guard:pii'>(
   }
 }
 
-/** What the model is sent, but for instructions, which are the developer's. */
+/** Cleans the model's input, except instructions, which the developer wrote. */
 async function cleanMessages(
   ctx: ModelContext,
   filterText: TextFilter['filterText'],
@@ -302,16 +305,16 @@ async function cleanMessages(
   if (messages.some((message, i) => message !== original[i])) ctx.messages = messages
 }
 
-/** What a layer has found nothing in. */
+/** Content in which the layer found nothing. */
 interface CleanCache {
-  /** Messages that cannot change any more. */
+  /** Immutable messages. */
   readonly clean: WeakSet<object>
   readonly unchanged: Unchanged
-  /** The last texts that were cleaned, as they are now, by agent. */
+  /** The last cleaned texts, by agent. */
   readonly recent: WeakMap<object, readonly string[]>
 }
 
-/** What was thrown goes to logs: it is cleaned as well. */
+/** Errors are logged, so they are cleaned as well. */
 async function cleanResult(result: ToolResult, filterText: TextFilter['filterText']): Promise<ToolResult> {
   const cleaned = await mapResult(result, filterText)
   const { error } = result

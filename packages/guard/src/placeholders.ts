@@ -10,12 +10,12 @@ import {
 } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
-/** Keeps what placeholders stand for, by session: in a store of your own, encrypted as its content deserves. */
+/** Stores the values of placeholders, by session: in your own store, encrypted as the content requires. */
 export interface PiiVault extends Vault {}
 
 type VaultContext = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
 
-/** The placeholders of the last sessions. */
+/** The placeholders of recent sessions. */
 export class PlaceholderVaults {
   readonly #layer: string
   readonly #vault: Vault | undefined
@@ -26,15 +26,18 @@ export class PlaceholderVaults {
     this.#vault = vault
   }
 
-  /** Where they are kept beyond this process, if they are. */
+  /** Returns the vault outside of this process, if there is one. */
   vaultFor(ctx: Pick<VaultContext, 'find'>): Vault | undefined {
     return this.#vault ?? ctx.find(sharedStore)?.vault
   }
 
-  /** Those of a session, the same for all who ask. A new turn looks into the vault again: another process may have run the last one. */
+  /**
+   * Returns the placeholders of a session, shared by all callers. A new turn reads the vault again, because another process may have run
+   * the last one.
+   */
   get(ctx: VaultContext, { isNewTurn = false } = {}): Promise<Placeholders> {
     const key = this.#keyOf(ctx)
-    // Made by the first session: it takes its room at once.
+    // Created by the first session, because the cache allocates its memory at once.
     this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
     const vault = this.vaultFor(ctx)
     const known = isNewTurn && vault !== undefined ? undefined : this.#cache.get(key)
@@ -46,7 +49,7 @@ export class PlaceholderVaults {
     return opening
   }
 
-  /** Those of a session that nobody runs here: read alone, so that a run which goes on keeps its own. */
+  /** Returns the placeholders of a session that no run here has opened. It only reads, so that a running run keeps its own. */
   async read(ctx: DisplayContext): Promise<Placeholders | undefined> {
     const key = this.#keyOf(ctx)
     const vault = this.vaultFor(ctx)
@@ -58,20 +61,20 @@ export class PlaceholderVaults {
   }
 }
 
-/** The placeholders of a session, with what they stand for. */
+/** The placeholders of a session and their values. */
 export class Placeholders {
   readonly #key: string
   readonly #vault: Vault | undefined
   readonly #values = new Map<string, string>()
   readonly #placeholderNames = new Map<string, string>()
   readonly #lastNumbers = new Map<string, number>()
-  /** What came in with the input. Who writes a placeholder does not bring its value. */
+  /** The values from the input. Writing a placeholder in the input does not add its value. */
   readonly #fromInput = new Set<string>()
   readonly #numbers = new Set<string>()
-  /** So much was there to save when it was saved last. */
+  /** The number of values at the last save. */
   #savedSize = 0
   #saving: Promise<unknown> = Promise.resolve()
-  /** Messages of the history whose placeholders are known. */
+  /** The number of history messages whose placeholders are known. */
   #readMessages = 0
 
   static async open(
@@ -93,17 +96,20 @@ export class Placeholders {
     this.#vault = vault
   }
 
-  /** Numbers go on behind those of the history, so that none comes to mean another value: an answer from a cache brings its own. */
+  /**
+   * Numbers continue after those in the history, so that no placeholder changes its value. A cached answer may contain its own
+   * placeholders.
+   */
   advancePast(history: VaultContext['history']): this {
     if (history.length < this.#readMessages) this.#readMessages = 0
     for (; this.#readMessages < history.length; this.#readMessages++)
-      // A text may name any number. A larger one does not count, or there would be none left for the next value.
+      // A text may contain any number. Larger ones do not count, because they would leave no number for the next value.
       for (const [name, , number] of JSON.stringify(history[this.#readMessages]).matchAll(pattern))
         if (Number(number) < 1e8) this.#reserveNumber(name)
     return this
   }
 
-  /** The same for the same value: `[EMAIL_1]`. */
+  /** Returns the same placeholder for the same value: `[EMAIL_1]`. */
   placeholderFor(type: string, value: string, { isOwn: isFromInput = false, isNumber = false } = {}): string {
     const known = this.#placeholderNames.get(`${type}:${value}`)
     const name = known ?? `[${type.toUpperCase()}_${(this.#lastNumbers.get(type) ?? 0) + 1}]`
@@ -117,7 +123,7 @@ export class Placeholders {
     return this.#numbers.has(name)
   }
 
-  /** A text for the reader, with values in it: a placeholder may come in pieces. */
+  /** Puts values into the text for the reader. A placeholder may arrive in pieces. */
   displayTransform(types: ReadonlySet<string>, visibility: 'own' | 'all'): DisplayText {
     const reveal = (text: string) => this.reveal(text, types, visibility)
     let buffered = ''
@@ -132,7 +138,7 @@ export class Placeholders {
     }
   }
 
-  /** A whole text for the reader. */
+  /** Puts values into a whole text for the reader. */
   reveal(text: string, types: ReadonlySet<string>, visibility: 'own' | 'all'): string {
     return text.replace(pattern, (name, type: string) => {
       const isVisible = types.has(type.toLowerCase()) && (visibility === 'all' || this.#fromInput.has(name))
@@ -140,7 +146,7 @@ export class Placeholders {
     })
   }
 
-  /** The text with the values of placeholders in their place; `unknown` is told of those that have none. */
+  /** Returns the text with placeholders replaced by their values. `onUnknown` receives placeholders without a value. */
   restore(text: string, types: ReadonlySet<string>, onUnknown: (name: string) => void): string {
     return text.replace(pattern, (name, type: string) => {
       if (!types.has(type.toLowerCase())) return name
@@ -150,7 +156,7 @@ export class Placeholders {
     })
   }
 
-  /** One save after the other, so that an older one never ends last; what could not be saved is saved with the next. */
+  /** Saves one at a time, so that an older save never finishes last. Values that could not be saved are saved next time. */
   save(by: Writer): Promise<void> {
     const saving = this.#saving.then(() => this.#save(by))
     this.#saving = saving.catch(() => {})

@@ -8,31 +8,31 @@ import {
 } from '@allium/core'
 import { matchesToolName } from './tool-names.ts'
 
-/** What an argument must be: a text that a pattern finds something in, one of some values, or what a function says yes to. */
+/** A test of an argument: a pattern to match, a list of allowed values, or a predicate. */
 export type ArgumentTest =
   | RegExp
   | readonly unknown[]
   | ((value: unknown, ctx: ToolContext) => boolean | Promise<boolean>)
 
-/** What calls of some tools must keep to. A call must keep to every rule that names its tool. */
+/** A rule for calls of some tools. A call must satisfy every rule that names its tool. */
 export interface PolicyRule {
-  /** By name; `*` stands for any text. */
+  /** By name; `*` matches any text. */
   tool: string
-  /** The principal must have one of these. */
+  /** The principal must have one of these roles. */
   roles?: readonly string[]
-  /** Tests by argument; `customer.id` is an argument within one. One that is missing fails. */
+  /** Tests per argument; `customer.id` is a nested argument. A missing argument fails. */
   args?: Readonly<Record<string, ArgumentTest>>
-  /** What the model is told. @default says which part of the rule was not kept */
+  /** The reason that the model receives. @default names the violated part of the rule */
   reason?: string
 }
 
 export interface PolicyOptions {
-  /** The only tools that may run, by name; `*` stands for any text. @default all */
+  /** The only tools that may run, by name; `*` matches any text. @default all */
   allow?: readonly string[] | undefined
-  /** Tools that may not, also where `allow` names them. */
+  /** Tools that may not run, even if `allow` names them. */
   deny?: readonly string[] | undefined
   rules?: readonly PolicyRule[] | undefined
-  /** The roles of who acts. @default the principal's `roles`, or its `role` */
+  /** Returns the roles of the principal. @default the principal's `roles`, or its `role` */
   roles?(ctx: ToolContext): readonly string[]
   /** The layer's name. @default 'guard:policy' */
   as?: string | undefined
@@ -53,16 +53,17 @@ const readOptions = layerOptions<PolicyOptions>('guard:policy', {
 })
 
 /**
- * Lets only those tool calls run that a policy allows: by tool, by role of the user, by argument.
+ * Runs only the tool calls that a policy allows: by tool, by user role, by argument.
  *
- * Register it anywhere: it stands right around the tool and sees the arguments that would run, whatever other layers
- * made of them; sub-agents keep to it too. What it denies stays denied, and a test that throws denies. Tools that
- * `allow` and `deny` rule out are not shown to the model at all.
+ * Register it anywhere. It always runs directly around the tool and sees the arguments that would run, even if other layers changed
+ * them. Sub-agents follow it too. A denied call stays denied, and a test that throws denies. Tools that `allow` and `deny` exclude are
+ * not shown to the model.
  *
  * @throws AlliumError `layer.config` for a policy that would allow everything; `tool.invalid` at init() for a rule of a tool
  * that the provider runs
  * @example
- * agent.use(guard.policy({ deny: ['*_delete'], rules: [{ tool: 'refund', roles: ['manager'], args: { amount: (n) => Number(n) <= 100 } }] }))
+ * agent.use(guard.policy({ deny: ['*_delete'], rules: [{ tool: 'refund', roles: ['manager'], args: { amount: (n) => Number(n) <= 100 } }]
+ * }))
  */
 export function policy(options: PolicyOptions): TypedMiddleware<{}> {
   const { allow = ['*'], deny = [], rules = [], roles = rolesOf, as = 'guard:policy' } = readOptions(options)
@@ -104,7 +105,7 @@ export function policy(options: PolicyOptions): TypedMiddleware<{}> {
   }
 }
 
-/** A test that throws is not passed. */
+/** A test that throws fails. */
 async function passes(test: ArgumentTest, value: unknown, ctx: ToolContext): Promise<boolean> {
   if (value === undefined) return false
   if (typeof test !== 'function' && !(test instanceof RegExp)) return test.includes(value)

@@ -3,44 +3,44 @@ import { misconfigured, type RateCounter, sharedStore, type TurnContext, tenantO
 import { accountOwner, principalField, throwMissingField } from './account.ts'
 import { ledgerRateStore } from './ledger-rate-store.ts'
 
-/** So many turns, or model calls, in each window of somebody. */
+/** A limit on turns or model calls per window, for each session, user, tenant or address. */
 export interface Rate {
-  /** A function is asked at each turn or call, for tenants with plans of their own. Those of one limit are counted together. */
+  /** A function is called for each turn or call, for tenants with different plans. Equal limits share a count. */
   limit: number | ((ctx: TurnContext) => number | Promise<number>)
   /** @default 'minute' */
   window?: 'second' | 'minute' | 'hour' | 'day' | number | undefined
-  /** Who has a count of his own; `ip` is that of the principal, or of the session's `context`. @default 'session' */
+  /** What is counted separately; `ip` is read from the principal or the session's `context`. @default 'session' */
   per?: 'session' | 'user' | 'tenant' | 'ip' | undefined
 }
 
-/** The part of a limiter of rate-limiter-flexible that is used. */
+/** The part of a rate-limiter-flexible limiter that is used. */
 export interface RateStore extends RateCounter {
-  /** Gives back what `consume` gave, where that is known better than by its key. */
+  /** Refunds what `consume` returned, for stores that need more than the key. */
   undo?(receipt: unknown): Promise<unknown>
 }
 
-/** Makes what counts a rate. */
+/** Creates the store of a rate. */
 export type MakeRateStore = (options: { keyPrefix: string; points: number; duration: number }) => RateStore
 
-/** A rate that had no room. */
+/** A rate whose limit is reached. */
 interface RateExceeded {
-  /** Which of the places. */
+  /** The index of the slot. */
   readonly slotIndex: number
   readonly limit: number
   readonly retryAfter: number
 }
 
-/** A place in a rate: who is counted there, and how many places there are. */
+/** A slot in a rate: its key and the limit. */
 export interface RateSlot {
   readonly rate: RateRule
   readonly key: string
   readonly limit: number
   readonly openStore: () => Promise<RateStore>
-  /** What its store gave for it, where it takes that back: plain data. */
+  /** The receipt that its store returned and can refund: plain data. */
   receipt?: unknown
 }
 
-/** Takes each place, or none and tells which rate is full. */
+/** Consumes every slot. If one rate is full, consumes none and returns that rate. */
 export async function consumeAll(slots: readonly RateSlot[]): Promise<RateExceeded | undefined> {
   for (const [i, slot] of slots.entries()) {
     const retryAfter = await slot.rate.consume(slot)
@@ -61,13 +61,13 @@ export async function refund(slots: readonly RateSlot[]): Promise<void> {
 }
 
 const windowLengths = { second: 1_000, minute: 60_000, hour: 3_600_000, day: 86_400_000 }
-/** What a timer of the runtime can wait, which clears the windows of the store in memory. */
+/** The longest delay of a JavaScript timer; timers clear the windows of the in-memory store. */
 const maxTimer = 2 ** 31 - 1
 
-/** For who is counted in this process. */
+/** The scope of counts in this process. */
 const localScope = {}
 
-/** A rate with its stores, one for each limit and each agent's store. */
+/** A rate with its stores, one per limit and agent's store. */
 export class RateRule {
   readonly window: number
   readonly per: NonNullable<Rate['per']>
@@ -101,12 +101,12 @@ export class RateRule {
     return JSON.stringify([this.per, this.window, ...owner])
   }
 
-  /** How many places there are for this one; a function is asked. */
+  /** Returns the limit, from the function if there is one. */
   limitOf(ctx: TurnContext): number | Promise<number> {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
   }
 
-  /** Whether what counts it is elsewhere, and is to be waited for. */
+  /** Whether the count is outside of this process, so that the caller must wait for it. */
   isRemote(ctx: Pick<TurnContext, 'find' | 'clock'>): boolean {
     return this.#makeStore !== undefined || this.#sharedStore(ctx) !== undefined
   }
@@ -115,7 +115,7 @@ export class RateRule {
     return { rate: this, key: this.keyOf(ctx), limit, openStore: () => this.#storeFor(ctx, limit) }
   }
 
-  /** Takes a place; gives the milliseconds until there may be one where there is none. */
+  /** Consumes a slot. If there is none, returns the milliseconds until one may be free. */
   async consume(slot: RateSlot): Promise<number | undefined> {
     const store = await slot.openStore()
     try {
@@ -135,7 +135,7 @@ export class RateRule {
     return ip === undefined ? throwMissingField(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
-  /** What makes stores, where the agent's store can count. */
+  /** Returns the store factory, if the agent's store can count. */
   #sharedStore(ctx: Pick<TurnContext, 'find' | 'clock'>): { scope: object; makeStore: MakeRateStore } | undefined {
     const { limits, ledger } = ctx.find(sharedStore) ?? {}
     if (limits !== undefined) return { scope: limits, makeStore: limits }

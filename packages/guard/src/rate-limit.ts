@@ -23,23 +23,29 @@ import {
 import { checkRunner, type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
 
 export interface RateLimitOptions<Name extends string = string> extends Partial<Rate>, FailureOptions {
-  /** Further rates; all of them must have room. */
+  /** Additional rates; all of them must have room. */
   rates?: readonly Rate[] | undefined
-  /** What is counted: turns, or model calls, those of sub-agents included. @default 'turn' */
+  /** What is counted: turns, or model calls including those of sub-agents. @default 'turn' */
   scope?: 'turn' | 'model' | undefined
-  /** What happens beyond the limit: the turn is blocked, it waits for room, or a function answers in its place; the turn is blocked where that gives nothing. @default 'block' */
+  /**
+   * What happens over the limit: the turn is blocked, it waits, or a function answers instead. If the function returns nothing, the turn is
+   * blocked. @default 'block'
+   */
   onLimit?: 'block' | 'wait' | OnRateLimit | undefined
-  /** The longest that `onLimit: 'wait'` waits, in milliseconds; beyond it the turn is blocked. @default 60_000 */
+  /** The longest wait with `onLimit: 'wait'`, in milliseconds; after that the turn is blocked. @default 60_000 */
   maxWait?: number | undefined
-  /** The name of the count, in place of `per`. It must keep tenants apart. */
+  /** Returns the name of the count; replaces `per`. It must keep tenants apart. */
   key?(ctx: TurnContext): string
-  /** Makes what counts: a limiter of rate-limiter-flexible, for one rate. Several processes share one in Redis. @default the limits of the agent's store, or its ledger; else RateLimiterMemory */
+  /**
+   * Creates the limiter for one rate, from rate-limiter-flexible. Several processes share one in Redis. @default the limits of the agent's
+   * store, or its ledger; else RateLimiterMemory
+   */
   store?: MakeRateStore | undefined
-  /** The layer's name, and how its state key begins. @default 'guard:rateLimit' */
+  /** The layer's name, and the prefix of its state key. @default 'guard:rateLimit' */
   as?: Name | undefined
 }
 
-/** A rate had no room. */
+/** A rate reached its limit. */
 export interface RateLimitEvent {
   type: 'guard:rateLimit'
   layer: string
@@ -49,7 +55,7 @@ export interface RateLimitEvent {
   per: string
   /** Milliseconds until there may be room. */
   retryAfter: number
-  /** Whether the turn waits for it. */
+  /** Whether the turn waits until then. */
   waits: boolean
 }
 
@@ -64,7 +70,7 @@ declare module '@allium/core' {
   }
 }
 
-/** Seconds until a refused turn may be tried again; 0 where it was not refused. */
+/** Seconds until a refused turn can be retried; 0 if it was not refused. */
 export type RateLimitState<Name extends string> = Record<`${Name}:retryAfter`, number>
 
 const window = option.either(option.oneOf('second', 'minute', 'hour', 'day'), option.number({ above: 0 }))
@@ -84,12 +90,12 @@ const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
 })
 
 /**
- * Lets only so many turns, or model calls, of a session, user, tenant or address through in a time.
+ * Limits the turns or model calls of a session, user, tenant or address per window.
  *
- * Register it outside of everything that costs: caches, judges, retries. Rates are counted at once and by one step of the
- * store, so turns that race for the last place do not pass together. Where the store fails or is slow, the turn is blocked.
+ * Register it outside of everything expensive: caches, judges, retries. The store counts in one atomic step, so concurrent turns
+ * cannot both take the last slot. If the store fails or is slow, the turn is blocked.
  *
- * @throws AlliumError `layer.config` for a rate that is none
+ * @throws AlliumError `layer.config` for an invalid rate
  * @example
  * agent.use(guard.rateLimit({ limit: 20, window: 'minute', per: 'user' }))
  */
@@ -114,7 +120,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   )
   if (rules.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
   const guard = failurePolicy(as, failure)
-  /** A store of one's own is waited for. */
+  /** Waits only for a remote store. */
   const runGuarded = checkRunner((ctx: Pick<TurnContext, 'find' | 'clock'>) => rules.some((rate) => rate.isRemote(ctx)))
   const hasDynamicLimit = [limit, ...rates.map((rate) => rate.limit)].some((limit) => typeof limit === 'function')
   const stateKey = `${as}:retryAfter`
@@ -127,7 +133,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     ...(scope === 'turn'
       ? {
           async turn(ctx, next) {
-            if (ctx.resumed) return next() // counted when it began
+            if (ctx.resumed) return next() // counted when the turn began
             const acquired = await acquire(ctx)
             if (typeof acquired !== 'string') return refundIfAbandoned(ctx, acquired, next)
             ctx.output = acquired
@@ -142,7 +148,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   })
   return withState<RateLimitState<Name>>(layer)
 
-  /** The places that it has taken, or a text: the answer in place of what has none. */
+  /** Returns the slots that were consumed, or the text that answers instead. */
   async function acquire(ctx: TurnContext<Record<string, number>>): Promise<readonly RateSlot[] | string> {
     const until = ctx.clock.monotonic() + maxWait
     const slots = await slotsFor(ctx)
@@ -169,7 +175,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     }
   }
 
-  /** Plain data, so that a replay is counted once, and waits as it waited. */
+  /** Returns plain data, so that a replay counts once and waits as the first run did. */
   async function tryConsume(ctx: TurnContext, slots: readonly RateSlot[], end: number): Promise<ConsumeOutcome> {
     const full = await consumeAll(slots)
     if (full === undefined) return { taken: slots.map(({ receipt: taken }) => taken ?? null) }
@@ -178,7 +184,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     return { full: { place, limit, retryAfter, waits, until: ctx.clock.now() + retryAfter } }
   }
 
-  /** None where a function fails and the guard allows that. */
+  /** Returns no slots if a limit function fails and the guard allows that. */
   async function slotsFor(ctx: TurnContext): Promise<readonly RateSlot[]> {
     const limits = hasDynamicLimit
       ? await runCheck(ctx, guard, () =>
@@ -193,7 +199,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     throw misconfigured(as, `needs limit of 0 or more, not ${value}.`)
   }
 
-  /** Nobody waits for what took its places too late: they are given back. */
+  /** Refunds the slots if the call was abandoned before they were consumed. */
   async function refundIfAbandoned<R>(
     ctx: TurnContext,
     slots: readonly RateSlot[],
@@ -214,7 +220,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   }
 }
 
-/** What the stores gave for each place, or what is full. */
+/** The receipts of the stores, or the rate that is full. */
 type ConsumeOutcome =
   | { readonly taken: readonly unknown[] }
   | { readonly full: { place: number; limit: number; retryAfter: number; waits: boolean; until: number } }

@@ -1,6 +1,6 @@
 import { messageOf, type TurnContext } from '@allium/core'
 
-/** Renews a hold well before it is over, and again, until the function that it gives is called; a failure is tried again the next time. */
+/** Renews a hold well before it expires, until the returned function is called. A failed renewal is retried at the next interval. */
 export function startRenewal(
   name: string,
   ctx: Pick<TurnContext, 'clock' | 'logger'>,

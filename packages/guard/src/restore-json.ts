@@ -1,4 +1,7 @@
-/** A JSON-like value with the placeholders in its texts restored; one that stands for a number becomes one. The same object where nothing changed. */
+/**
+ * Returns a JSON-like value with its placeholders restored. A placeholder of a number becomes a number. Returns the same object if nothing
+ * changed.
+ */
 export function restoreJson<T>(value: T, restore: (text: string) => string, isNumber: (name: string) => boolean): T {
   if (typeof value === 'string') {
     const restored = restore(value)

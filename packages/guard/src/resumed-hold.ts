@@ -2,18 +2,18 @@ import type { Ledger, Reservation } from '@allium/core'
 
 type ReserveRequest = Parameters<Ledger['reserve']>[0]
 
-/** What a call holds whose run goes on after its process was lost. */
+/** The hold of a call whose run continues after its process was lost. */
 export interface ResumedHold {
-  /** Undefined where it is posted already, or was refused. */
+  /** Undefined if it is already posted or was refused. */
   readonly reservation: Reservation | undefined
   readonly isRefused: boolean
-  /** The calls in its place that a kill has cut: they are posted by their estimates. */
+  /** Earlier attempts of the call that were interrupted; they are posted by their estimates. */
   readonly interrupted: readonly Reservation[]
 }
 
 /**
- * The hold of a call of a run that goes on. What is recorded was made by the last life that holds for it; what is not is made anew, and
- * is money of its own beside what the lives before have begun.
+ * Returns the hold of a call in a resumed run. A recorded call used the latest hold. Any other call takes a new hold, in
+ * addition to the money that earlier processes may have spent.
  */
 export async function resumeHold(ledger: Ledger, request: ReserveRequest, isRecorded: boolean): Promise<ResumedHold> {
   const listHolds = async () => (await ledger.holds?.(request.run as string)) ?? []
@@ -27,12 +27,12 @@ export async function resumeHold(ledger: Ledger, request: ReserveRequest, isReco
     const id = attempt === 1 ? request.id : `${request.id}~${attempt}`
     const reservation = await ledger.reserve({ ...request, id })
     if (reservation === undefined) return { reservation, isRefused: true, interrupted }
-    // One that was settled holds nothing any more: it was a call of another life.
+    // A settled hold reserves nothing any more; it belonged to a call of another process.
     if ((await listHolds()).some((hold) => hold.id === id)) return { reservation, isRefused: false, interrupted }
   }
 }
 
-/** Which hold for a call it is, from 1 on; 0 for one of another call. */
+/** Returns which hold of a call it is, from 1; 0 for a hold of another call. */
 function attemptOf(id: string, call: string): number {
   if (id === call) return 1
   return id.startsWith(`${call}~`) ? Number(id.slice(call.length + 1)) : 0

@@ -2,17 +2,17 @@ import { AlliumError, followSignal, isBlockError, messageOf, option, type TurnCo
 import { blockOptions } from './block-options.ts'
 
 export interface FailureOptions {
-  /** What happens where the guard itself fails or takes too long: the turn is blocked, or goes on unchecked. @default 'block' */
+  /** What happens if the guard itself fails or takes too long: the turn is blocked, or continues unchecked. @default 'block' */
   onError?: 'block' | 'allow' | undefined
-  /** Milliseconds that one check may take. @default 10_000 */
+  /** The timeout of one check, in milliseconds. @default 10_000 */
   timeout?: number | undefined
-  /** What the user is told when the guard blocks. @default nothing */
+  /** The reply to the user when the guard blocks. @default nothing */
   reply?: string | undefined
 }
 
 type CheckContext = Pick<TurnContext, 'block' | 'clock' | 'logger' | 'signal'>
 
-/** The parts of a guard that fails closed. */
+/** The failure settings of a guard that fails closed. */
 export interface FailurePolicy {
   readonly name: string
   readonly onError: 'block' | 'allow'
@@ -20,7 +20,7 @@ export interface FailurePolicy {
   readonly reply: string | undefined
 }
 
-/** What every guard that fails closed takes. */
+/** The options shared by all guards that fail closed. */
 export const failureOptions = {
   onError: option.oneOf('block', 'allow'),
   timeout: option.number({ above: 0 }),
@@ -34,15 +34,15 @@ export function failurePolicy(
   return { name, onError, timeout, reply }
 }
 
-/** What a check is given: a signal of its own, which aborts when nobody waits for it any more. */
+/** The arguments of a check: a signal that aborts when the check is abandoned. */
 export interface CheckCall {
-  /** Made when it is read: a controller costs more than most checks. */
+  /** Created on first access, because a controller costs more than most checks. */
   readonly signal: AbortSignal
 }
 
 /**
- * What a guard finds. Where it throws or takes too long the turn is blocked, or `undefined` given where the guard allows
- * that. An abort, and a block by the check itself, pass as they are.
+ * Runs a check. If it throws or takes too long, blocks the turn, or returns `undefined` if the guard allows that. An abort, and a
+ * block by the check itself, pass through.
  */
 export function runCheck<T>(
   ctx: CheckContext,
@@ -52,7 +52,7 @@ export function runCheck<T>(
   return runLocalCheck(ctx, guard, () => withTimeout(ctx, guard, check))
 }
 
-/** The same of a guard's own work, which waits for nobody: it needs no timer, and no signal. */
+/** Runs a guard's local check, which does not wait and so needs no timer or signal. */
 export async function runLocalCheck<T>(
   ctx: CheckContext,
   guard: FailurePolicy,
@@ -65,13 +65,13 @@ export async function runLocalCheck<T>(
   }
 }
 
-/** The one or the other: what is elsewhere is waited for. */
+/** Returns a runner that uses a timeout only for remote checks. */
 export function checkRunner<C>(isRemote: (ctx: C) => boolean) {
   return <T>(ctx: C & CheckContext, guard: FailurePolicy, check: () => T | PromiseLike<T>): Promise<T | undefined> =>
     (isRemote(ctx) ? runCheck : runLocalCheck)(ctx, guard, check)
 }
 
-/** Blocks, or gives nothing where the guard allows that. What ends the run is thrown as it is. */
+/** Blocks the turn, or returns undefined if the guard allows that. Rethrows errors that end the run. */
 export function handleFailure(ctx: CheckContext, { name, onError, reply }: FailurePolicy, error: unknown): undefined {
   if (ctx.signal.aborted || isBlockError(error)) throw error
   const consequence = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'

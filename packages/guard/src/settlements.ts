@@ -8,12 +8,12 @@ interface Settlement {
   readonly spent: number
 }
 
-/** Settlements that may wait for their ledger at once. With more, no call is let through. */
+/** The maximum number of pending settlements. Above it, calls fail. */
 const maxPending = 1_000
 
 /**
- * Posts what calls have spent. What a ledger could not post waits, and is posted with the next call, at the end of the run, or when the
- * agent is disposed. Ledgers count a reservation once, so trying again posts nothing twice.
+ * Posts what calls have spent. A settlement that the ledger rejects is retried with the next call, at the end of the run, and when
+ * the agent is disposed. Ledgers count a reservation once, so a retry posts nothing twice.
  */
 export class Settlements {
   readonly #pending = new Map<string, Settlement>()
@@ -42,20 +42,20 @@ export class Settlements {
     }
   }
 
-  /** Tries all that wait once more, and leaves those waiting that fail again. */
+  /** Retries all pending settlements and keeps those that fail again. */
   retry(): Promise<void> {
     this.#retrying ??= this.#retryAll().finally(() => (this.#retrying = undefined))
     return this.#retrying
   }
 
-  /** @throws the ledger's error where too many wait for it */
+  /** @throws the ledger's error when too many settlements are pending */
   async beforeCall(): Promise<void> {
     if (this.isEmpty) return
     await this.retry()
     if (this.#pending.size >= maxPending) throw this.#error
   }
 
-  /** The last try. */
+  /** Retries one last time. */
   async end(logger: Logger): Promise<void> {
     if (this.isEmpty) return
     await this.retry()

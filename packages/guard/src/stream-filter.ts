@@ -7,9 +7,9 @@ import { unsupportedKind } from './unsupported-kind.ts'
 
 export interface TextFilter {
   readonly detectors: readonly Detector[]
-  /** What stands in the place of a finding; may block. */
+  /** Returns the replacement of a finding, or blocks. */
   replace(found: Finding): string | Promise<string>
-  /** The same of a whole text. */
+  /** Filters a whole text. */
   filterText(text: string, isNumber?: boolean): string | Promise<string>
 }
 
@@ -17,11 +17,11 @@ type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
 type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
 
 /**
- * Sends a model's stream through a filter. Findings are seen across the edges of chunks, and of parts: what stands behind
- * text that may still become a finding waits for it. Arguments of calls are filtered when they are whole.
+ * Sends a model's stream through a filter. It sees findings across chunks and parts: text that may still become a finding delays
+ * everything after it. Tool arguments are filtered when they are complete.
  *
- * @param onError takes what a detector throws; where it returns, the rest passes as it is
- * @param onChange told of each kind of text in which something was replaced
+ * @param onError receives a detector's error; if it returns, the rest passes unfiltered
+ * @param onChange called with each kind of text in which something was replaced
  */
 export function filterStream(
   filter: TextFilter,
@@ -54,7 +54,7 @@ export function filterStream(
   }
 }
 
-/** The metadata of a text that was replaced goes: it may name the original, which the provider has kept. */
+/** Removes the metadata of replaced text, because it may contain the original that the provider kept. */
 export function dropMetadata(message: Message, kinds: ReadonlySet<string>): Message {
   if (typeof message.content === 'string' || kinds.size === 0) return message
   const content = message.content.map((part): Part => {
@@ -65,14 +65,14 @@ export function dropMetadata(message: Message, kinds: ReadonlySet<string>): Mess
   return { ...message, content }
 }
 
-/** A chunk in its place; that of a text goes out as far as it is decided. */
+/** A queued chunk. A text chunk is sent as far as its text is decided. */
 interface Item {
   readonly chunk: ContentChunk
   readonly lane?: TextLane
-  /** Where its text stands in that of the lane. */
+  /** Where its text starts in the text of the lane. */
   readonly start: number
   sent: number
-  /** Something in its text was replaced: its metadata may name what. */
+  /** Some of its text was replaced; its metadata may contain the original. */
   isChanged?: boolean
 }
 
@@ -129,7 +129,7 @@ class StreamFilter {
     this.#inputs.clear()
   }
 
-  /** All that is kept back, as it came, with a chunk that was not taken whole. */
+  /** Sends everything that was held back unchanged, including a chunk that was not fully consumed. */
   *flushUnfiltered(last?: ContentChunk): Generator<ContentChunk> {
     let isLastIncluded = false
     const rest = [...this.#items.splice(0), ...[...this.#inputs.values()].flat().map(toItem)]
@@ -151,7 +151,7 @@ class StreamFilter {
         const text = lane.text(delta.delta, item.start, item.sent, to)
         if (text !== delta.delta.slice(item.sent - item.start, to - item.start)) item.isChanged = true
         item.sent = to
-        // Metadata goes with the last piece, when all of the text is decided.
+        // Metadata is sent with the last piece, when the whole text is decided.
         const { providerMetadata: _, ...withoutMetadata } = delta
         const remainder: Delta = to < end || item.isChanged === true ? withoutMetadata : delta
         if (text !== '') yield { ...remainder, delta: text }
@@ -182,7 +182,7 @@ class StreamFilter {
     for (const one of filtered) this.#enqueue(one)
   }
 
-  /** The chunks of a call: as they were, or with one text of arguments. */
+  /** Returns the chunks of a call: unchanged, or with one text of arguments. */
   async #filterInput(chunks: readonly Input[]): Promise<readonly Input[]> {
     const deltas = chunks.filter((chunk) => chunk.type === 'tool-input-delta')
     const [first] = deltas
@@ -208,7 +208,7 @@ class StreamFilter {
   }
 }
 
-/** The text of one kind, over all its parts, and what stands in the place of its findings. */
+/** The text of one kind across all its parts, with the replacements of its findings. */
 class TextLane {
   readonly #filter: TextFilter
   readonly #onChange: () => void
@@ -234,7 +234,7 @@ class TextLane {
     await this.#applyFindings(this.#window.end())
   }
 
-  /** A part of a chunk's text as it leaves. Findings that reach over several chunks stand in the first. */
+  /** Returns part of a chunk's text as it is sent. A finding that spans several chunks is replaced in the first. */
   text(chunk: string, start: number, from: number, to: number): string {
     let text = ''
     let at = from

@@ -3,7 +3,7 @@ import type { Part } from '@allium/core'
 type FilePart = Extract<Part, { type: 'file' }>
 type MapText = (text: string) => string | Promise<string>
 
-/** A file with its name mapped, and its content where that is text and stands in the message itself. */
+/** Maps a file's name, and its content if that is text contained in the message. */
 export async function mapFile(part: FilePart, map: MapText): Promise<FilePart> {
   const filename = part.filename === undefined ? undefined : await map(part.filename)
   const data = isText(part.mediaType) ? await mapData(part.data, map) : part.data
@@ -36,7 +36,7 @@ function split(url: string): [head: string, body: string] {
   return [url.slice(0, at), url.slice(at)]
 }
 
-/** Undefined where it is no base64. */
+/** Returns undefined for invalid base64. */
 function decodeBase64(base64: string): string | undefined {
   try {
     return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))

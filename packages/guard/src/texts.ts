@@ -3,12 +3,12 @@ import { type Detector, type Finding, findAll } from '@allium/detect'
 import { mapFile } from './text-files.ts'
 import { unsupportedKind } from './unsupported-kind.ts'
 
-/** Maps a text; one that a number was written as comes back as a text where it changed. */
+/** Maps a text. A number is passed as text and stays text if it changed. */
 type MapText = (text: string, isNumber?: boolean) => string | Promise<string>
-/** Texts that a map leaves as they are, by the message or part that holds them. */
+/** Texts that a map leaves unchanged, by the message or part that holds them. */
 export type Unchanged = WeakMap<object, string>
 
-/** The message with its texts mapped. A text that is known to stay as it is, where it stood, is not asked for again. */
+/** Returns the message with its texts mapped. Texts that are known to stay unchanged are skipped. */
 export async function mapMessage(message: Message, map: MapText, unchanged: Unchanged): Promise<Message> {
   const { content } = message
   const mapped =
@@ -18,7 +18,7 @@ export async function mapMessage(message: Message, map: MapText, unchanged: Unch
   return mapped === content ? message : { ...message, content: mapped }
 }
 
-/** The content with its texts mapped, those of tool results included; the same object where nothing changed. */
+/** Returns the content with its texts mapped, including tool results; the same object if nothing changed. */
 export async function mapTexts<C extends Message['content']>(
   content: C,
   map: MapText,
@@ -31,7 +31,7 @@ export async function mapTexts<C extends Message['content']>(
   return parts.some((part, i) => part !== content[i]) ? (parts as C) : content
 }
 
-/** Adjacent texts are read as one: what reaches over an edge between them stands in the first. */
+/** Reads adjacent texts as one. A finding across their edge is replaced in the first. */
 async function mapOverEdges(parts: Part[], map: MapText): Promise<void> {
   for (let i = 0; i + 1 < parts.length; i++) {
     const [first, second] = [parts[i], parts[i + 1]] as [Part, Part]
@@ -49,7 +49,7 @@ async function mapOverEdges(parts: Part[], map: MapText): Promise<void> {
 const isText = (part: Part): part is Extract<Part, { type: 'text' | 'reasoning' }> =>
   part.type === 'text' || part.type === 'reasoning'
 
-/** Both texts were mapped by themselves: what differs now reaches over their edge. */
+/** Both texts were already mapped separately, so a difference crosses their edge. */
 function splitAroundEdit(before: string, after: string, edge: number): [head: string, tail: string] {
   const minLength = Math.min(before.length, after.length)
   let commonPrefix = 0
@@ -95,10 +95,10 @@ async function mapCached(owner: object, text: string, map: MapText, unchanged: U
   return mapped
 }
 
-/** A number of fewer digits is no value that anybody looks for. */
+/** Shorter numbers cannot be a value that detectors look for. */
 const minDigits = 7
 
-/** A JSON-like value with its texts and numbers mapped, at any depth, keys as they are; the same object where nothing changed. */
+/** Returns a JSON-like value with its texts and numbers mapped at any depth, keys unchanged; the same object if nothing changed. */
 export async function mapJson<T>(value: T, map: MapText): Promise<T> {
   if (typeof value === 'string') return (await map(value)) as T
   if (typeof value === 'number') {
@@ -118,7 +118,7 @@ export async function mapJson<T>(value: T, map: MapText): Promise<T> {
   return (Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries)) as T
 }
 
-/** A text with what was found in it replaced. */
+/** Returns a text with its findings replaced. */
 export async function replaceIn(
   text: string,
   detectors: readonly Detector[],
@@ -133,7 +133,7 @@ export async function replaceIn(
   return at === 0 ? text : replaced + text.slice(at)
 }
 
-/** A result with its texts mapped; what the tool gave is not kept beside another text. */
+/** Returns a result with its texts mapped. If they changed, the tool's raw value is removed. */
 export async function mapResult(result: ToolResult, map: MapText): Promise<ToolResult> {
   const content = await mapTexts(result.content, map)
   if (content === result.content) return result

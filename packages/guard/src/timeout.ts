@@ -11,15 +11,15 @@ import {
 } from '@allium/core'
 
 export interface TimeoutOptions {
-  /** Milliseconds for a whole turn. */
+  /** Timeout of a whole turn, in milliseconds. */
   turn?: number | undefined
-  /** Milliseconds for a model call, with the attempts of the layers inside this one. */
+  /** Timeout of a model call in milliseconds, including attempts by inner layers. */
   model?: number | undefined
-  /** Milliseconds that a model may be silent between two chunks. The time that a slow reader takes does not count. */
+  /** The longest silence between two chunks of a model, in milliseconds. Time that a slow reader takes does not count. */
   chunk?: number | undefined
-  /** The same before the first one, while it reads and thinks. @default `chunk` */
+  /** The same before the first chunk. @default `chunk` */
   firstChunk?: number | undefined
-  /** Milliseconds for a tool call, with what the layers inside this one wait for. `execute` alone has the agent's `toolTimeout`. */
+  /** Timeout of a tool call in milliseconds, including waits of inner layers. The agent's `toolTimeout` limits only `execute`. */
   tool?: number | undefined
   /** The layer's name. @default 'guard:timeout' */
   as?: string | undefined
@@ -27,7 +27,7 @@ export interface TimeoutOptions {
 
 type Scope = 'turn' | 'model' | 'tool'
 
-/** What waits between calls, or keeps an answer back to its end: from outside, it is silent. */
+/** Layers that wait between calls or hold an answer until its end. From outside, they look silent. */
 const silentLayers = ['retries', 'repairs', 'guard:output', 'guard:judge']
 
 const ms = option.number({ above: 0 })
@@ -40,15 +40,15 @@ const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
 })
 
 /**
- * Gives turns, model calls and tool calls a time, and cancels what takes longer: the provider's connection is closed,
- * the tool's signal aborts. A turn or a model call that is late fails with `turn.timeout` or `model.timeout`, which a layer
- * outside may catch (a fallback goes on to the next model); a tool call that is late is an error result for the model.
+ * Limits the time of turns, model calls and tool calls, and cancels those that exceed it: the provider's connection is closed and
+ * the tool's signal aborts. A late turn or model call fails with `turn.timeout` or `model.timeout`, which an outer layer may catch (a
+ * fallback continues with the next model). A late tool call becomes an error result for the model.
  *
- * Outside of a retry it bounds all attempts together, inside of it each one. `chunk` belongs inside, and inside of what
- * keeps answers back (`guard.output`): to it, such waits are silence. Calls of sub-agents have the times of `model` and `tool`
- * too, each with its retries.
+ * Outside of a retry it limits all attempts together; inside, each attempt. Register `chunk` inside retries and inside layers that
+ * hold answers back (`guard.output`), because it treats their waits as silence. Calls of sub-agents have the `model` and `tool`
+ * timeouts too, each including its retries.
  *
- * @throws AlliumError `layer.config` where no time is given, or one is not above 0
+ * @throws AlliumError `layer.config` when no timeout is set, or one is not above 0
  * @example
  * agent.use(guard.timeout({ turn: 300_000, chunk: 30_000 }))
  */
@@ -65,7 +65,7 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
     ...((model !== undefined || firstChunk !== undefined) && {
       model(ctx, next) {
         const controller = new AbortController()
-        // Around a sub-agent's retries, and around what keeps its answers back, waits are silence.
+        // Around a sub-agent's retries, and around layers that hold its answers back, waits look like silence.
         if (firstChunk !== undefined && !ctx.inherited) watchChunks(ctx, controller)
         return withTimeout(model, 'model', ctx.clock, next, controller)
       },
@@ -98,7 +98,7 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
     }
   }
 
-  /** Lets no silence last. A pipe is resumed once what it gave was taken, so its reader's time is not the model's. */
+  /** Aborts when the model is silent too long. A pipe resumes after its output was taken, so the reader's time does not count. */
   function watchChunks(ctx: Pick<ModelContext, 'clock' | 'pipe'>, controller: AbortController): void {
     const startChunkTimer = (ms: number | undefined) =>
       startTimer(ms, 'model', 'The model sent nothing for', ctx.clock, controller)

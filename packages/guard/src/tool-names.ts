@@ -1,9 +1,9 @@
-/** Whether a tool's name is one of these; `*` stands for any text: `orders.*`, `*_delete`. */
+/** Whether a tool's name matches one of these patterns; `*` matches any text: `orders.*`, `*_delete`. */
 export function matchesToolName(patterns: readonly string[], name: string): boolean {
   return patterns.some((pattern) => matchesPattern(pattern.split('*'), name))
 }
 
-/** The texts between the stars, in their order: the first at the beginning, the last at the end. */
+/** Matches the texts between the stars in order: the first at the beginning, the last at the end. */
 function matchesPattern(texts: readonly string[], name: string): boolean {
   const [first = '', ...rest] = texts
   const last = rest.pop()

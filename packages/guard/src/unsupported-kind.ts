@@ -1,8 +1,8 @@
 import { AlliumError } from '@allium/core'
 
 /**
- * What no guard knows how to look at is not let through. A kind that is added to the type fails to compile where it is not
- * handled; one that comes all the same, from a newer core, is an error of the guard, which blocks unless it allows errors.
+ * Content that no guard can inspect is not let through. A kind that is added to the type fails to compile if it is not handled.
+ * At run time, a kind from a newer core is an error of the guard, which blocks unless it allows errors.
  */
 export function unsupportedKind(value: never, what: 'chunk' | 'part'): never {
   const { type } = value as { type?: unknown }

@@ -3,20 +3,20 @@ import { blockOptions, type GuardCode } from './block-options.ts'
 import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
 import { unsupportedKind } from './unsupported-kind.ts'
 
-/** What a check says of a text: nothing or `true` lets it through, `false` blocks; or it says why, or what stands in its place. */
+/** A check's verdict: nothing or `true` lets the text through, `false` blocks; or an object with the block's reason or the replacement. */
 export type Verdict = void | boolean | { block: string; reply?: string; code?: string } | { replace: string }
 
-/** Says of a text whether it may pass. What it throws blocks. */
+/** Decides whether a text may pass. If it throws, the turn is blocked. */
 export type Check = (text: string, ctx: TurnContext, signal: AbortSignal) => Verdict | Promise<Verdict>
 
-/** The text that stands in the place of another; undefined where it may pass. Blocks where it may not. */
+/** Returns the replacement of a text; undefined if it may pass. Blocks the turn if it may not. */
 export function applyVerdict(
   ctx: TurnContext,
   verdict: Verdict,
   { layer, where, reply, code }: { layer: string; where: GuardTarget; reply: string | undefined; code: GuardCode },
 ): string | undefined {
   if (verdict === undefined || verdict === true) return undefined
-  // What is none of the verdicts blocks: a replacement that is not there is no word for the text itself.
+  // Any other value blocks, because an invalid replacement does not approve the text.
   const { replace, block, reply: replyText = reply, code: verdictCode } = (verdict || {}) as VerdictFields
   const isReplaced = typeof replace === 'string'
   emitFound(ctx, { layer, where, found: 'check', action: isReplaced ? 'replace' : 'block' })
@@ -33,7 +33,7 @@ interface VerdictFields extends Pick<BlockOptions, 'reply' | 'code'> {
   block?: unknown
 }
 
-/** All text of some messages, those of tool results included. */
+/** Returns all text of the messages, including tool results. */
 export function textOf(messages: readonly Pick<Message, 'content'>[]): string {
   return messages.flatMap(({ content }) => textParts(content)).join('\n')
 }
@@ -60,7 +60,7 @@ function textPartsOfPart(part: Part): string[] {
   }
 }
 
-/** A map that puts a text in the place of the first one, and takes the others away. */
+/** Returns a map that replaces the first text and removes the others. */
 export function replaceFirst(replacement: string): (text: string) => string {
   let isFirst = true
   return () => {

@@ -11,7 +11,7 @@ import { type LifecycleInput, read } from './from.ts'
 import { hostOf } from './layer.ts'
 import { classNameOf } from './name.ts'
 
-/** An agent as a class. What it does not say comes from the options that are given with it. */
+/** An agent as a class. Missing members are taken from the options. */
 export interface IAgent<TContext = unknown> {
   getMiddlewares?(): readonly LifecycleInput<TContext>[]
   /** @default the name of the class */
@@ -25,14 +25,14 @@ export type AgentClass<TContext = unknown> = new () => IAgent<TContext>
 
 type Schema = Tool['schema']
 
-/** `hooks.agent` for another `Agent` than the core's. */
+/** Returns `hooks.agent` for another `Agent` class than core's. */
 export function agentOf(Base: typeof Agent) {
   /**
-   * Makes an agent of a class, or of an object, with `getMiddlewares()`. Hooks that are added to it later, or given to one
-   * run, join the chain of its own, behind them.
+   * Creates an agent from a class or an object with `getMiddlewares()`. Hooks that are added to it later, or passed to one run, join
+   * its own chain at the end.
    *
-   * @param options win over what the class says
-   * @throws AlliumError `agent.options` where neither names a model
+   * @param options override the class
+   * @throws AlliumError `agent.options` when neither has a model
    *
    * @example
    * class Support { getModel() { return 'anthropic/claude-sonnet-4-6' } getMiddlewares() { return [Audit, new Limits(3)] } }
@@ -57,5 +57,5 @@ export function agentOf(Base: typeof Agent) {
   }
 }
 
-/** See {@link agentOf}: makes an agent of a class with `getMiddlewares()`. */
+/** See {@link agentOf}: creates an agent from a class with `getMiddlewares()`. */
 export const agent = agentOf(Agent)

@@ -14,18 +14,18 @@ export interface BoundHook {
 /** The hooks of several objects, by name, in the order of the objects. */
 export type Chain = Readonly<Record<HookName, readonly BoundHook[]>>
 
-/** Sorts the hooks of objects. @throws AlliumError `layer.invalid` where a hook is no function */
+/** Groups the hooks of objects by name. @throws AlliumError `layer.invalid` when a hook is not a function */
 export function chainOf(objects: readonly { readonly name: string; readonly object: Lifecycle }[]): Chain {
   const hooks = hookNames.map((hook) => [hook, objects.flatMap(({ name, object }) => bind(name, object, hook))])
   return Object.fromEntries(hooks) as Chain
 }
 
-/** One chain behind the other. */
+/** Appends one chain to another. */
 export function joinChains(first: Chain, second: Chain): Chain {
   return Object.fromEntries(hookNames.map((hook) => [hook, [...first[hook], ...second[hook]]])) as unknown as Chain
 }
 
-/** Runs hooks one after the other, and waits for those alone that ask for it: ten synchronous ones cost ten calls. */
+/** Runs hooks one after the other, and awaits only those that return a promise, so that ten synchronous hooks cost only ten calls. */
 export function inTurn(
   hooks: readonly BoundHook[],
   ctx: HookContext,

@@ -1,10 +1,10 @@
 import { AlliumError, type Message, type ToolDef } from '@allium/core'
 import { isSetting, type RunConfig, settingNames } from './run-config.ts'
 
-/** What is wrong with a field that a config hook gives; undefined where nothing is. */
+/** Returns the problem with a field from a config hook; undefined if it is valid. */
 type Check = (value: unknown) => string | undefined
 
-/** A patch that can be merged. @throws AlliumError `layer.result` that names the hook, the field, and what was expected */
+/** Returns a patch that can be merged. @throws AlliumError `layer.result` with the hook, the field, and the expected value */
 export function checkPatch<Config extends RunConfig>(
   location: string,
   patch: unknown,

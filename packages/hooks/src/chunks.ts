@@ -2,7 +2,7 @@ import type { ContentChunk, Pipe } from '@allium/core'
 import { type BoundHook, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 
-/** Sends a stream through chunk hooks, each getting what the one before let through. */
+/** Sends a stream through chunk hooks; each receives the output of the previous one. */
 export function hookPipe(hooks: readonly BoundHook[], ctx: HookContext): Pipe {
   return async function* (chunks) {
     for await (const chunk of chunks) yield* await runChunkHooks(hooks, ctx, chunk)

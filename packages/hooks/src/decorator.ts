@@ -4,11 +4,11 @@ import type { IMiddleware } from './lifecycle.ts'
 
 type MiddlewareClass = new (...args: never[]) => IMiddleware
 
-/** The class decorators. They work as TypeScript's standard ones and as its older, experimental ones. */
+/** The class decorators. They work as TypeScript's standard decorators and as its older, experimental ones. */
 export const decorator = {
   /**
-   * Makes the instances of a class layers: `agent.use(new Audit())` works as `agent.use(hooks.from(new Audit()))` does.
-   * TypeScript takes that for a class that declares `toMiddleware`, such as by `interface Audit extends ToMiddleware {}`.
+   * Makes the instances of a class layers: `agent.use(new Audit())` works like `agent.use(hooks.from(new Audit()))`.
+   * TypeScript accepts that for a class that declares `toMiddleware`, for example with `interface Audit extends ToMiddleware {}`.
    *
    * @example
    * @decorator.middleware()

@@ -7,7 +7,10 @@ import { generatedName, nameOf } from './name.ts'
 export interface FromOptions {
   /** The layer's name. @default the names of the objects, joined by `+` */
   as?: string | undefined
-  /** Milliseconds that an ended run waits for its terminal hooks, all together; then it settles, and `observer:error` tells of those that were left. @default 30_000 */
+  /**
+   * How long an ended run waits for all of its terminal hooks, in milliseconds. Then it settles, and `observer:error` reports the abandoned
+   * ones. @default 30_000
+   */
   endTimeout?: number | undefined
 }
 
@@ -17,11 +20,11 @@ const optionKeys: KeysOf<FromOptions> = { as: true, endTimeout: true }
 export type LifecycleInput<C = unknown> = Lifecycle<C> | LifecycleClass<C>
 
 /**
- * Makes one layer of an object with lifecycle hooks, of a class, or of several, whose hooks then run in their order.
+ * Creates one layer from an object with lifecycle hooks, a class, or several of these, whose hooks then run in order.
  *
- * Use it for what follows a run from its start to its end; write a plain layer for what wraps one thing.
+ * Use it for logic that follows a run from start to end. Write a plain layer for logic that wraps one call.
  *
- * @throws AlliumError `layer.invalid` for what is no such object, or a hook that is no function
+ * @throws AlliumError `layer.invalid` for an object without hooks, or a hook that is not a function
  *
  * @example
  * agent.use(hooks.from({ onStart: (ctx) => console.log(ctx.turnId), onUsage: (_, usage) => console.log(usage.outputTokens) }))
@@ -36,7 +39,7 @@ export function from<C = unknown>(
   return layerOf(name, chain, endTimeout)
 }
 
-/** The hooks of several inputs, and the name of them all. */
+/** Returns the hooks of several inputs, and their combined name. */
 export function read(given: readonly unknown[], as: string | undefined): { name: string; chain: Chain } {
   const objects = given.map(toObject)
   const names = objects.map(nameOf)

@@ -1,6 +1,6 @@
 import type { BlockOptions, Capability, CustomEvent, InnerRun, TurnContext } from '@allium/core'
 
-/** Where in the run a hook is called. */
+/** The point of the run at which a hook is called. */
 export type HookPhase = 'init' | 'beforeModel' | 'modelStream' | 'beforeTools' | 'afterTools'
 
 type Fields =
@@ -24,14 +24,14 @@ type Fields =
 type Verbs = 'abort' | 'block' | 'stop' | 'defer' | 'once' | 'emit' | 'provide' | 'inject'
 type Turn<C> = TurnContext<TurnContext['state'], unknown, C>
 
-/** What every hook gets: one object for each run. `context` is the run's typed runtime context. */
+/** The context of every hook; one object per run. `context` is the run's typed runtime context. */
 export interface HookContext<C = unknown> extends Readonly<Pick<Turn<C>, Fields>>, Pick<Turn<C>, Verbs> {
   readonly phase: HookPhase
   /** Counts the model calls of the turn from 0. */
   readonly iteration: number
 }
 
-/** The context of one run, over that of its turn. */
+/** The context of one run, based on that of its turn. */
 export class RunContext<C> implements HookContext<C> {
   phase: HookPhase = 'init'
   readonly #turn: Turn<C>

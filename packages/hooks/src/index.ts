@@ -4,7 +4,7 @@
 export { type AgentClass, agent, agentOf, type IAgent } from './agent.ts'
 export { decorator } from './decorator.ts'
 export { type FromOptions, from, type LifecycleInput } from './from.ts'
-// What hooks are, get and give
+// Types of hooks, their arguments and results
 export type { HookContext, HookPhase } from './hook-context.ts'
 export type { IMiddleware, Lifecycle, LifecycleClass } from './lifecycle.ts'
 export type { StructuredOutputConfig, StructuredOutputPatch } from './output-config.ts'

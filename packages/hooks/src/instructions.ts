@@ -1,6 +1,6 @@
 import { type Message, type ModelContext, type TurnContext, textOf } from '@allium/core'
 
-/** The text of the first message of a call, where that is the instructions and not the conversation's own. */
+/** Returns the text of a call's first message if it is the instructions, and not a message of the conversation. */
 export function instructionsOf(ctx: ModelContext, turn: TurnContext): string | undefined {
   const [first] = ctx.request.messages
   if (first?.role !== 'system') return undefined

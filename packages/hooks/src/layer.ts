@@ -5,12 +5,12 @@ import { LifecycleRun } from './lifecycle-run.ts'
 
 type Layer<C> = TypedMiddleware<{}, undefined, C>
 
-/** A layer that calls the hooks of a chain. It hooks the scopes alone that they need. */
+/** Returns a layer that calls the hooks of a chain. It hooks only the scopes that they need. */
 export function layerOf<C>(name: string, chain: Chain, endTimeout?: number): Layer<C> {
   return new HookLayer(chain, false, endTimeout).layer(name)
 }
 
-/** The layer of an agent's own hooks: those of layers inside it join its chain, behind its own. */
+/** Returns the layer of an agent's own hooks. Hooks of inner layers join its chain at the end. */
 export function hostOf<C>(name: string, chain: Chain): Layer<C> {
   return new HookLayer(chain, true).layer(name)
 }
@@ -19,7 +19,7 @@ export function hostOf<C>(name: string, chain: Chain): Layer<C> {
 const hosts = new WeakMap<object, LifecycleRun>()
 
 class HookLayer {
-  /** By turn, as in `hosts`. Where `when` leaves the turn hook out, there is none, and the others let the call pass. */
+  /** By turn, as in `hosts`. If `when` skips the turn hook, there is none, and the other hooks pass the call on. */
   readonly #runs = new WeakMap<object, LifecycleRun>()
   readonly #chain: Chain
   readonly #isHost: boolean
@@ -42,7 +42,7 @@ class HookLayer {
     return layer
   }
 
-  /** The hooks that come when all layers were passed. */
+  /** Runs the hooks that come after all layers. */
   #aroundCore({ scope, run }: HookInfo): HookRun {
     const of = ({ metadata }: TurnContext) => this.#runs.get(metadata)
     if (scope === 'turn' && this.#isHost)
@@ -66,11 +66,11 @@ class HookLayer {
     const run = new LifecycleRun(ctx, this.#chain, this.#endTimeout)
     this.#runs.set(ctx.metadata, run)
     await run.setUp()
-    // A host starts when the layers inside have joined: every setup comes before the first onConfig.
+    // A host starts after the inner layers have joined, so that every setup runs before the first onConfig.
     if (this.#isHost) hosts.set(ctx.metadata, run)
     else await run.start()
     await next()
-    await run.start() // a layer inside has answered in place of the loop
+    await run.start() // an inner layer answered in place of the loop
     await run.loopEnded()
   }
 
@@ -82,7 +82,7 @@ class HookLayer {
 const atProvider: readonly HookName[] = ['onStructuredOutputConfig']
 const inTool: readonly HookName[] = ['onBeforeToolCall', 'onAfterToolCall', 'onToolPhaseComplete', 'onShouldContinue']
 const ofTurn: readonly HookName[] = [...atProvider, 'setup', 'onStart', 'onFinish', 'onAbort', 'onError']
-/** A turn hook alone is enough for those of the turn; all others follow its model calls. */
+/** Turn hooks only need the turn scope; all others follow its model calls. */
 const inModel = hookNames.filter(
   (name) => !ofTurn.includes(name) && !['onBeforeToolCall', 'onAfterToolCall'].includes(name),
 )

@@ -19,27 +19,27 @@ import { hasTerminal, reportEnd } from './run-end.ts'
 import { decideCall, outcomeOf } from './tool-call.ts'
 import { ToolCalls } from './tool-calls.ts'
 
-/** The hooks of one layer in one run: what each scope of the onion calls, and what they share. */
+/** The hooks of one layer in one run: the calls from each scope of the onion, and their shared data. */
 export class LifecycleRun {
   readonly #turn: TurnContext
   readonly #ctx: RunContext<unknown>
   readonly #started: number
   #chain: Chain
-  /** What the config hooks have changed of the run; its messages are those of this iteration. */
+  /** The changes of config hooks to the run; its messages are those of this iteration. */
   #changes: Changes = {}
-  /** How the iteration begins, which all attempts of its model call wait for: one of them may be left meanwhile. */
+  /** The start of the iteration. All attempts of its model call wait for it, because one of them may be abandoned meanwhile. */
   #iteration: { readonly iteration: number; readonly done: Promise<boolean> } | undefined
   #calls: ToolCalls | undefined
-  /** The attempt of each tool call that began last: what an older one comes to does not count. */
+  /** The latest attempt of each tool call; results of older ones do not count. */
   readonly #attempts = new Map<string, number>()
-  /** What an after-hook threw. The results of the tools stand; the run fails when the step has ended. */
+  /** The error of an after-hook. The tool results stay; the run fails when the step has ended. */
   #failed: { readonly error: unknown } | undefined
   #isEndRegistered = false
 
   readonly #endTimeout: number
   #starting: Promise<void> | undefined
 
-  /** @param endTimeout milliseconds that the run waits for its terminal hooks */
+  /** @param endTimeout how long the run waits for its terminal hooks, in milliseconds */
   constructor(turn: TurnContext, chain: Chain, endTimeout: number) {
     this.#turn = turn
     this.#chain = chain
@@ -48,7 +48,7 @@ export class LifecycleRun {
     this.#started = turn.clock.monotonic()
   }
 
-  /** Before anything else. */
+  /** Runs before anything else. */
   async setUp(chain = this.#chain): Promise<void> {
     if (!this.#isEndRegistered && hasTerminal(chain)) {
       this.#isEndRegistered = true
@@ -57,19 +57,19 @@ export class LifecycleRun {
     await inTurn(chain.setup, this.#ctx)
   }
 
-  /** Hooks of a layer further inside come behind these. */
+  /** Appends the hooks of an inner layer. */
   join(chain: Chain): Promise<void> {
     this.#chain = joinChains(this.#chain, chain)
     return this.setUp(chain)
   }
 
-  /** The run starts, once. */
+  /** Starts the run, once. */
   start(): Promise<void> {
     this.#starting ??= this.#start()
     return this.#starting
   }
 
-  /** The loop has ended. */
+  /** Runs after the loop has ended. */
   async loopEnded(): Promise<void> {
     if (this.#failed === undefined)
       await this.#calls?.onLoopEnd(this.#turn.pending.length > 0, () => this.#toolsDone(false))
@@ -92,7 +92,7 @@ export class LifecycleRun {
     }
   }
 
-  /** Right around the provider: the call is what is sent. */
+  /** Runs directly around the provider, where the request is final. */
   async provider(ctx: ModelContext, next: () => unknown): Promise<unknown> {
     if (this.#chain.onStructuredOutputConfig.length > 0) await shapeOutput(this.#chain, this.#ctx, ctx, this.#turn)
     return next()
@@ -122,7 +122,7 @@ export class LifecycleRun {
 
   async #start(): Promise<void> {
     if (this.#chain.onConfig.length > 0) await this.#configure()
-    this.#changes = { ...this.#changes, messages: undefined } // they stand in the turn's from here on
+    this.#changes = { ...this.#changes, messages: undefined } // from here on they are in the turn's messages
     await inTurn(this.#chain.onStart, this.#ctx)
   }
 
@@ -132,7 +132,7 @@ export class LifecycleRun {
     return reportEnd(this.#chain, this.#ctx, { ...end, duration }, { ms: this.#endTimeout, clock })
   }
 
-  /** False where the loop is to end instead. Where a hook throws, the next attempt begins it anew. */
+  /** Resolves to false if the loop must end instead. If a hook throws, the next attempt starts the iteration again. */
   #ensureIteration(ctx: ModelContext): Promise<boolean> {
     if (this.#iteration?.iteration === ctx.stepIndex) return this.#iteration.done
     const iterationStart = { iteration: ctx.stepIndex, done: this.#beginIteration(ctx) }
@@ -180,7 +180,7 @@ export class LifecycleRun {
     return used.inputTokens + used.outputTokens > 0 ? inTurn(this.#chain.onUsage, this.#ctx, used) : undefined
   }
 
-  /** All tools of an iteration have their results. Gives whether the loop goes on. */
+  /** Runs when all tools of an iteration have results. Returns whether the loop continues. */
   async #toolsDone(decides: boolean): Promise<boolean> {
     const { onToolPhaseComplete, onShouldContinue } = this.#chain
     const phase = this.#calls?.complete()

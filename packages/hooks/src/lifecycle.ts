@@ -9,40 +9,40 @@ type Awaitable<T> = T | Promise<T>
 type Nothing = void | undefined | null
 
 /**
- * What an object or a class can do at the points of a run. Every hook is optional; one that throws fails the run, but for
- * the last three. `C` is the type of `ctx.context`.
+ * The lifecycle hooks of an object or a class. Every hook is optional. A hook that throws fails the run, except for the last three.
+ * `C` is the type of `ctx.context`.
  */
 export interface Lifecycle<C = unknown> {
-  /** The name in errors, logs and `agent.inspect()`. @default the name of its class, or `hooks#1` by its place */
+  /** The name in errors, logs and `agent.inspect()`. @default the name of its class, or a generated name such as `hooks#1` */
   getName?(): string
-  /** First, at the start of each run: provides capabilities for what comes later. */
+  /** First, at the start of each run: provides capabilities for later hooks. */
   setup?(ctx: HookContext<C>): Awaitable<Nothing>
-  /** At the start of each run (`ctx.phase` is `init`) and of each iteration (`beforeModel`). What it gives is merged into the run. */
+  /** At the start of each run (`ctx.phase` is `init`) and of each iteration (`beforeModel`). Its result is merged into the run. */
   onConfig?(ctx: HookContext<C>, config: RunConfig): Awaitable<RunPatch | Nothing>
-  /** Right before each model call, attempts included where a retry stands outside. What it gives is for this call alone. */
+  /** Directly before each model call, including attempts of an outer retry. Its result applies to this call only. */
   onBeforeModel?(ctx: HookContext<C>, config: RunConfig): Awaitable<RunPatch | Nothing>
-  /** Before each call whose answer must fit the run's `output`: changes what is sent of its JSON Schema, and the rest of the call. */
+  /** Before each call whose answer must match the run's `output`: changes the JSON Schema that is sent, and the rest of the call. */
   onStructuredOutputConfig?(
     ctx: HookContext<C>,
     config: StructuredOutputConfig,
   ): Awaitable<StructuredOutputPatch | Nothing>
   /** Once, when the run starts. */
   onStart?(ctx: HookContext<C>): Awaitable<Nothing>
-  /** At the start of each iteration: a model call and the tools that it asks for. */
+  /** At the start of each iteration: a model call and the tools that it calls. */
   onIteration?(ctx: HookContext<C>, info: { readonly iteration: number }): Awaitable<Nothing>
-  /** For each streamed chunk: nothing passes it on, a chunk replaces it, an array expands it, null drops it. */
+  /** For each streamed chunk: undefined passes it on, a chunk replaces it, an array expands it, null drops it. */
   onChunk?(ctx: HookContext<C>, chunk: ContentChunk): Awaitable<ContentChunk | readonly ContentChunk[] | Nothing>
-  /** Before a tool runs: nothing, other arguments, a result in its place, or the end of the run. */
+  /** Before a tool runs: returns nothing, other arguments, a result that replaces the call, or the end of the run. */
   onBeforeToolCall?(ctx: HookContext<C>, call: ToolCallInfo): Awaitable<ToolCallDecision | Nothing>
   /** After a tool ran, failed, was skipped or denied. */
   onAfterToolCall?(ctx: HookContext<C>, call: ToolCallOutcome): Awaitable<Nothing>
   /** After all tool calls of an iteration. */
   onToolPhaseComplete?(ctx: HookContext<C>, phase: ToolPhase): Awaitable<Nothing>
-  /** After each model call that used tokens, also one that failed or was left, with what it used. */
+  /** After each model call that used tokens, with its usage; also for failed or abandoned calls. */
   onUsage?(ctx: HookContext<C>, usage: Usage): Awaitable<Nothing>
   /** After the tools of an iteration, before the next one: false ends the loop. */
   onShouldContinue?(ctx: HookContext<C>, phase: ToolPhase): Awaitable<boolean | Nothing>
-  /** Terminal: the run came to a result. One of the three runs, once, when nothing can change how the run ended. */
+  /** Terminal: the run has a result. One of the three terminal hooks runs, once, when the outcome of the run is final. */
   onFinish?(ctx: HookContext<C>, info: FinishInfo): Awaitable<Nothing>
   /** Terminal: the run was aborted, or its reader left. */
   onAbort?(ctx: HookContext<C>, info: AbortInfo): Awaitable<Nothing>

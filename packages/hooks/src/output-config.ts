@@ -4,19 +4,19 @@ import type { HookContext } from './hook-context.ts'
 import { changeCall, pipeConfig, sourceOfCall } from './pipe-config.ts'
 import type { RunConfig } from './run-config.ts'
 
-/** The call whose answer must fit the run's `output`. */
+/** The config of a call whose answer must match the run's `output`. */
 export interface StructuredOutputConfig extends RunConfig {
-  /** What the model sees as the name of the form, or of the tool that it answers with. */
+  /** The name of the output format, or of the answer tool, that the model sees. */
   readonly name: string
   readonly description: string | undefined
-  /** What is sent. A schema of no object stands in one, as its `value`. The answer is checked against the run's own schema. */
+  /** The schema that is sent. A schema of a non-object is wrapped as `value`. The answer is validated against the run's own schema. */
   readonly schema: JsonSchema
 }
 export type StructuredOutputPatch = Partial<Omit<StructuredOutputConfig, 'name'>>
 
 type Form = Pick<StructuredOutputConfig, 'name' | 'description' | 'schema'>
 
-/** Asks the hooks about the form of the answer, where this call has one, and changes the call. */
+/** Calls the hooks for the output format, if this call has one, and changes the call. */
 export async function shapeOutput(chain: Chain, run: HookContext, ctx: ModelContext, turn: TurnContext): Promise<void> {
   const form = formOf(ctx)
   if (form === undefined) return

@@ -5,7 +5,7 @@ import type { HookContext } from './hook-context.ts'
 import { conversationOf, instructionsOf, withInstructions } from './instructions.ts'
 import { type Changes, configOf, type RunConfig, type Source, withPatch } from './run-config.ts'
 
-/** What the model calls of a run start from, with what hooks have changed of it. */
+/** Returns the base config of a run's model calls, with the changes of hooks. */
 export function sourceOfRun(turn: TurnContext, { settings, ...changes }: Changes): Source {
   const { plan } = turn
   const { model, tools } = plan
@@ -17,7 +17,7 @@ export function sourceOfRun(turn: TurnContext, { settings, ...changes }: Changes
   }
 }
 
-/** What one call would send. The tool that the model answers with is not shown: without it there is no answer. */
+/** Returns the config of one call. The answer tool is hidden, because the run cannot end without it. */
 export function sourceOfCall(ctx: ModelContext, turn: TurnContext): Source {
   const { settings, tools, toolChoice } = ctx.request
   const { answerTool } = ctx.plan
@@ -32,7 +32,7 @@ export function sourceOfCall(ctx: ModelContext, turn: TurnContext): Source {
 
 type ConfigHook = 'onConfig' | 'onBeforeModel' | 'onStructuredOutputConfig'
 
-/** Asks hook after hook, each with what those before it made of the config. Gives the changes, if there are any. */
+/** Calls one hook after the other, each with the config that the previous ones returned. Returns the changes, if there are any. */
 export async function pipeConfig<Config extends RunConfig>(
   chain: Chain,
   hook: ConfigHook,
@@ -54,7 +54,7 @@ export async function pipeConfig<Config extends RunConfig>(
   return changed ? changes : undefined
 }
 
-/** Changes one call. `known` are the tools that the hooks were shown: others stay. */
+/** Changes one call. `knownTools` are the tools that the hooks saw; others stay. */
 export function changeCall(
   ctx: ModelContext,
   turn: TurnContext,
@@ -73,7 +73,7 @@ export function changeCall(
   ctx.messages = withInstructions(instructions, messages ?? conversationOf(ctx, turn))
 }
 
-/** Of the tools that are offered now: those that the hooks chose, and those that they were not shown. */
+/** Returns the offered tools that the hooks chose, and those that they did not see. */
 function chosen(tools: readonly ToolDef[], offered: readonly ToolDef[], knownTools: readonly ToolDef[]): ToolDef[] {
   const includesTool = (list: readonly ToolDef[], { name }: ToolDef) => list.some((tool) => tool.name === name)
   return [
@@ -82,7 +82,7 @@ function chosen(tools: readonly ToolDef[], offered: readonly ToolDef[], knownToo
   ]
 }
 
-/** A tool that nobody registered could be called, but would not run. */
+/** Rejects an unregistered tool: the model could call it, but it would not run. */
 function checkTools(hook: string, tools: readonly ToolDef[] | undefined, knownTools: readonly ToolDef[]): void {
   const strange = tools?.find((tool) => !knownTools.some(({ name }) => name === tool.name))
   if (strange === undefined) return

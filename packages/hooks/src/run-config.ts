@@ -1,26 +1,26 @@
 import type { Message, ModelRef, Settings, ToolChoice, ToolDef } from '@allium/core'
 
-/** What a run sends, or one call of it. The settings stand in it twice: as `settings`, and each by its own name. */
+/** The config of a run or of one call. Settings are in it twice: as `settings`, and each under its own name. */
 export interface RunConfig extends Readonly<Settings> {
-  /** Its id, or the model that a hook gave. */
+  /** The model's id, or the model that a hook returned. */
   readonly model: ModelRef
   readonly instructions: string | undefined
   /** Without the instructions. */
   readonly messages: readonly Readonly<Message>[]
-  /** May be left out or described anew. Tools are added to the agent, not here. */
+  /** Tools can be left out or described differently. New tools are added to the agent, not here. */
   readonly tools: readonly ToolDef[]
   readonly toolChoice: ToolChoice
   readonly maxSteps: number
   readonly settings: Readonly<Settings>
 }
 
-/** What a hook changes of it. Settings, together or by their own names, are merged one by one; all else is replaced. */
+/** A hook's changes. Settings, together or by their own names, are merged one by one; all else is replaced. */
 export type RunPatch = Partial<RunConfig>
 
-/** What several hooks have changed, without what they only repeated. */
+/** The changes of several hooks, without repeated values. */
 export type Changes<Config extends RunConfig = RunConfig> = Partial<Omit<Config, keyof Settings>>
 
-/** Where a config comes from. Messages and instructions are read when a hook does. */
+/** The source of a config. Messages and instructions are computed when a hook reads them. */
 export interface Source<Config extends RunConfig = RunConfig> {
   readonly fields: Omit<Config, keyof Settings | 'messages' | 'instructions' | 'settings'>
   readonly settings: Readonly<Settings>
@@ -28,7 +28,7 @@ export interface Source<Config extends RunConfig = RunConfig> {
   instructions(): string | undefined
 }
 
-/** The config as a hook sees it: frozen, because a change that is written into it and not given back would be lost. */
+/** Returns the config for a hook. It is frozen, because a change that is not returned would be lost. */
 export function configOf<Config extends RunConfig>(source: Source<Config>, changes: Changes<Config>): Config {
   const settings = Object.freeze({ ...source.settings, ...changes.settings })
   return Object.freeze({
@@ -45,14 +45,14 @@ export function configOf<Config extends RunConfig>(source: Source<Config>, chang
   }) as Config // every field is in one of the parts
 }
 
-/** Adds a patch to the changes. What it only repeats, as `{ ...config, temperature: 1 }` does, changes nothing. */
+/** Adds a patch to the changes. Repeated values, as in `{ ...config, temperature: 1 }`, are not changes. */
 export function withPatch<Config extends RunConfig>(
   changes: Changes<Config>,
   now: Config,
   patch: Partial<Config>,
 ): Changes<Config> {
   const { settings, ...rest } = patch
-  // Instructions and settings may be taken away; of all else there is always something.
+  // Instructions and settings can be removed; all other fields are required.
   const isNew = ([key, value]: [string, unknown]) =>
     value !== now[key as keyof Config] && (value !== undefined || key === 'instructions' || isSetting(key))
   const definedFields = Object.entries(rest).filter(isNew)

@@ -8,7 +8,7 @@ interface EndedRun {
   readonly duration: number
 }
 
-/** What the run came to. */
+/** The result of the run. */
 export interface FinishInfo extends EndedRun {
   readonly status: Exclude<RunEnd['status'], 'aborted' | 'failed'>
   /** Why it was stopped or blocked. */
@@ -17,7 +17,7 @@ export interface FinishInfo extends EndedRun {
   readonly text: string
 }
 export interface AbortInfo extends EndedRun {
-  /** What `abort(reason)` was given. */
+  /** The argument of `abort(reason)`. */
   readonly reason: unknown
 }
 export interface ErrorInfo extends EndedRun {
@@ -27,8 +27,8 @@ export interface ErrorInfo extends EndedRun {
 type EndOfRun = RunEnd & Pick<EndedRun, 'duration'>
 
 /**
- * Runs the one terminal hook of each object, and waits for them until their time is over. All of them run; then the errors
- * are thrown, for the log.
+ * Runs one terminal hook of each object and waits for them until the timeout. All of them run; then their errors are thrown, for
+ * the log.
  */
 export async function reportEnd(
   chain: Chain,
@@ -86,7 +86,7 @@ function terminal(
   }
 }
 
-/** A way to end that a newer core knows is told as an error: rather that than as an answer. */
+/** A status from a newer core is reported as an error instead of an answer. */
 function unknown(status: never): never {
   throw new AlliumError('layer.result', `A run ended "${status}", which this version of @allium/hooks does not know.`)
 }

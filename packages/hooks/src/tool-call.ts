@@ -3,7 +3,7 @@ import { type BoundHook, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 import type { ToolCallDecision, ToolCallInfo, ToolCallOutcome } from './tool-info.ts'
 
-/** Asks the hooks whether a tool runs, and with which arguments. Gives the result of a call that one of them skips. */
+/** Calls the hooks to decide whether a tool runs, and with which arguments. Returns the result of a call that one of them skips. */
 export async function decideCall(
   hooks: readonly BoundHook[],
   run: HookContext,
@@ -29,7 +29,7 @@ export async function decideCall(
   }
 }
 
-/** A call and what it came to. */
+/** Returns a call with its outcome. */
 export function outcomeOf(ctx: ToolContext, result: ToolResult, duration: number): ToolCallOutcome {
   const { tool, callId, args, invalid, attempt } = ctx
   return { name: tool.name, callId, args, tool, invalid, attempt, result, ok: result.isError !== true, duration }
@@ -40,7 +40,7 @@ function infoOf(ctx: ToolContext): ToolCallInfo {
   return { name: tool.name, callId, args, tool, invalid, attempt }
 }
 
-/** Any value as a result, as if the tool had returned it. */
+/** Converts any value to a result, as if the tool had returned it. */
 function asResult(callId: string, value: unknown): ToolResultInput {
   const { content, isError } = resultOf(callId, value)
   return isError === true ? { content, isError, value } : { content, value }

@@ -5,26 +5,26 @@ export interface ToolCallInfo extends Pick<ToolContext, 'callId' | 'args' | 'too
   readonly name: string
 }
 
-/** A tool call and what it came to. */
+/** A tool call with its outcome. */
 export interface ToolCallOutcome extends ToolCallInfo {
   readonly result: Readonly<ToolResult>
-  /** Whether the result is no error. */
+  /** Whether the result is not an error. */
   readonly ok: boolean
-  /** Milliseconds, those of inner layers included. */
+  /** The duration in milliseconds, including inner layers. */
   readonly duration: number
 }
 
-/** The tool calls of an iteration, in their order; without those that a layer outside answered. */
+/** The tool calls of an iteration in order, without those that an outer layer answered. */
 export interface ToolPhase {
   readonly iteration: number
   readonly calls: readonly ToolCallOutcome[]
 }
 
-/** What `onBeforeToolCall` may decide. */
+/** The possible decisions of `onBeforeToolCall`. */
 export type ToolCallDecision =
-  /** The arguments are these; the next hooks are asked about them. */
+  /** Changes the arguments; the next hooks receive them. */
   | { type: 'transformArgs'; args: Record<string, unknown> }
-  /** The tool does not run; the model gets this result. No further hook is asked. */
+  /** Skips the tool and returns this result to the model. No further hook is called. */
   | { type: 'skip'; result: unknown }
-  /** The run ends. No further hook is asked. */
+  /** Ends the run. No further hook is called. */
   | { type: 'abort'; reason?: unknown }

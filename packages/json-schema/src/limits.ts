@@ -1,14 +1,14 @@
-/** Bounds for a JSON Schema from an untrusted source, and for the work of one check. */
+/** Limits for a JSON Schema from an untrusted source, and for the work of one check. */
 export interface UntrustedSchemaLimits {
-  /** Bytes of the schema as JSON. @default 262_144 */
+  /** The maximum size of the schema as JSON, in bytes. @default 262_144 */
   maxBytes?: number | undefined
-  /** How deep the schema nests, as JSON. @default 100 */
+  /** The maximum nesting depth of the schema as JSON. @default 100 */
   maxDepth?: number | undefined
-  /** Schemas inside the schema, those behind references included. @default 5_000 */
+  /** The maximum number of inner schemas, including those of references. @default 5_000 */
   maxSubschemas?: number | undefined
   /**
-   * Steps of one check. A keyword costs at least one step. A pattern costs one step per character for each four
-   * instructions of its program. A million steps take at most about 0.2 s. @default 1_000_000
+   * The maximum number of steps in one check. A keyword costs at least one step. A pattern costs one step per character for each four
+   * instructions of its program. A million steps take about 0.2 s at most. @default 1_000_000
    */
   maxSteps?: number | undefined
 }
@@ -20,13 +20,13 @@ export const defaults = {
   maxSteps: 1_000_000,
 }
 
-/** How deep a check goes: references and data that nest deeper fail the check. */
+/** The maximum depth of a check; deeper references and data fail the check. */
 export const maxCheckDepth = 300
-/** Instructions of one compiled pattern. */
+/** The maximum number of instructions in one compiled pattern. */
 export const maxPatternSize = 4_000
-/** Instructions of all patterns of one schema together. */
+/** The maximum number of instructions in all patterns of one schema. */
 export const maxPatternsSize = 50_000
-/** UTF-16 code units in the sources of all patterns of one schema together. */
+/** The maximum length of all pattern sources of one schema, in UTF-16 code units. */
 export const maxPatternsLength = 20_000
-/** UTF-16 code units in the source of a pattern. */
+/** The maximum length of a pattern source, in UTF-16 code units. */
 export const maxPatternLength = 1_000

@@ -1,11 +1,11 @@
 import { AlliumError } from '@allium/core'
 
 interface Measured {
-  /** Whether a schema inside has an `$id` of its own. */
+  /** Whether an inner schema has an `$id`. */
   readonly hasInnerIds: boolean
 }
 
-/** @throws AlliumError `schema.limits` for a schema that is too large or nests too deep */
+/** @throws AlliumError `schema.limits` for a schema that is too large or nested too deep */
 export function measure(schema: unknown, maxBytes: number, maxDepth: number): Measured {
   let units = 0
   let hasInnerIds = false
@@ -21,7 +21,7 @@ export function measure(schema: unknown, maxBytes: number, maxDepth: number): Me
     }
   }
   visit(schema, 0)
-  // Only now, when it is known to be small. A character has up to three bytes.
+  // Measured last, when it is known to be small. A UTF-16 unit has up to three bytes.
   if (new TextEncoder().encode(JSON.stringify(schema)).byteLength > maxBytes) throw tooLarge(maxBytes)
   return { hasInnerIds }
 }

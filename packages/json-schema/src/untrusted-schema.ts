@@ -7,11 +7,11 @@ import { defaults, type UntrustedSchemaLimits } from './limits.ts'
 import { measure } from './measure.ts'
 
 /**
- * Makes a Standard Schema of a JSON Schema that somebody else wrote: a client of a server, or an MCP server.
+ * Creates a Standard Schema from an untrusted JSON Schema, for example from a client of a server or from an MCP server.
  *
- * A check takes a counted number of steps, so that neither the schema nor the value can keep the process busy. It knows
- * the usual keywords of draft 07 and 2020-12, and patterns that RE2 can match. It does not check the rest, which
- * `unchecked` lists. Use ajv for schemas of your own.
+ * A check takes a limited number of steps, so that neither the schema nor the value can block the process. It supports the usual
+ * keywords of draft 07 and 2020-12, and patterns that RE2 can match. It does not check the rest, which `unchecked` lists. Use ajv for
+ * your own schemas.
  *
  * @throws AlliumError `schema.limits` for a schema that is too large
  * @example
@@ -27,7 +27,7 @@ export function untrustedSchema(schema: JsonSchema, limits: UntrustedSchemaLimit
   const json = { input: () => ownSchema as JsonSchema, output: () => ownSchema as JsonSchema }
   const validate = (value: unknown) => {
     const failed = failureOf(check, value, maxSteps)
-    // A copy, as a schema of a library makes one: the caller may change what it gets.
+    // Returns a copy, as library schemas do, because the caller may change it.
     return failed === undefined
       ? { value: structuredClone(value) }
       : { issues: [{ ...failed, path: [...failed.path] }] }

@@ -3,50 +3,53 @@ import type { Clearing, ConversationSize } from './compact-view.ts'
 import { countTokens } from './count-tokens.ts'
 import { summaryPrompt } from './summary.ts'
 
-/** When a conversation is too long: the first of these that it is above. */
+/** When a conversation is too long: as soon as one of these is exceeded. */
 export interface CompactTrigger {
   tokens?: number
   /** Without system messages. */
   messages?: number
-  /** A part of the option `window`, above 0 and up to 1. */
+  /** A fraction of the option `window`, above 0 and up to 1. */
   fraction?: number
 }
 
 export interface CompactOptions<Name extends string = string> {
-  /** Clear old tool results, summarise older messages, or the first and then, where that is not enough, the second. @default 'hybrid' */
+  /** Clear old tool results, summarise older messages, or clear first and summarise if that is not enough. @default 'hybrid' */
   strategy?: 'clear' | 'summarise' | 'hybrid' | undefined
   /** @default { tokens: 100_000 } */
   trigger?: CompactTrigger | undefined
-  /** Tokens that the model can be sent; for a trigger with a fraction. */
+  /** The size of the model's context window in tokens; required for a trigger with a fraction. */
   window?: number | undefined
-  /** What stays as it is when the rest is summarised: the newest messages, up to a number or an amount of tokens. @default 20 messages, and at most half of the trigger */
+  /**
+   * What stays unchanged when the rest is summarised: the newest messages, up to a number of messages or tokens. @default 20 messages, and
+   * at most half of the trigger
+   */
   keep?: { messages?: number; tokens?: number }
-  /** Which tool results are cleared. Those of the last answer never are. */
+  /** Which tool results are cleared. Results of the last answer are never cleared. */
   results?: {
-    /** The newest ones, which stay. @default 3 */
+    /** How many of the newest results stay. @default 3 */
     keep?: number
     /** Tools whose results stay, by name. @default none */
     exclude?: readonly string[]
-    /** Tokens that clearing must save at the least: it makes a provider's prompt cache begin anew. @default 0 */
+    /** The minimum number of tokens that clearing must save, because clearing invalidates the provider's prompt cache. @default 0 */
     atLeast?: number
-    /** What stands in the place of a result. @default says that it is cleared */
+    /** The text that replaces a result. @default says that it is cleared */
     marker?: string
   }
-  /** Who summarises: a model, or a name that the agent can resolve. A small one will do. @default the model of the call */
+  /** The model that summarises, or a name that the agent can resolve. A small one is enough. @default the model of the call */
   model?: ModelRef | undefined
-  /** What the summarising model is told. @default a prompt that keeps wishes, decisions, facts and open ends */
+  /** The prompt of the summarising model. @default a prompt that preserves wishes, decisions, facts and open questions */
   prompt?: string | undefined
-  /** The most tokens of a summary. @default 4_000 */
+  /** The maximum length of a summary in tokens. @default 4_000 */
   summaryTokens?: number | undefined
-  /** Milliseconds for the summarising call. @default 60_000 */
+  /** Timeout of the summarising call, in milliseconds. @default 60_000 */
   timeout?: number | undefined
-  /** @default a token for 4 characters, and 1,000 for an image or a file */
+  /** @default one token per 4 characters, and 1,000 for an image or a file */
   countTokens?(message: Readonly<Message>): number
-  /** The layers' name, and how the state key begins. @default 'memory:compact' */
+  /** The layers' name, and the prefix of the state key. @default 'memory:compact' */
   as?: Name | undefined
 }
 
-/** The options with their defaults, checked. */
+/** The checked options with their defaults. */
 export interface ResolvedCompactOptions<Name extends string> {
   strategy: 'clear' | 'summarise' | 'hybrid'
   limit: ConversationSize

@@ -3,16 +3,16 @@ import { messageUnits } from './message-units.ts'
 
 type Conversation = readonly Readonly<Message>[]
 
-/** What has been compacted of a conversation. Numbers count its messages without system messages, and its tool results. */
+/** What has been compacted in a conversation. Message numbers do not count system messages; result numbers count tool results. */
 export interface CompactView {
-  /** The messages, from the first one on, that the summary stands for. */
+  /** How many messages, from the first, the summary covers. */
   covered: number
   summary: string
-  /** The input among them that is sent as it is: the newest one when the summary was made. */
+  /** The input among the covered messages that is still sent: the newest one when the summary was made. */
   input: { from: number; to: number }
-  /** The tool results, from the first one on, that are cleared; those of excluded tools do not count. */
+  /** How many tool results, from the first, are cleared; those of excluded tools do not count. */
   cleared: number
-  /** The messages that the digest is of: a conversation that is another one there begins anew. */
+  /** How many messages the digest covers. If the conversation differs there, compaction starts over. */
   seen: number
   digest: string
 }
@@ -26,7 +26,7 @@ export const emptyView: CompactView = {
   digest: '',
 }
 
-/** How long a conversation is; messages are counted without system messages. */
+/** The size of a conversation; system messages do not count as messages. */
 export interface ConversationSize {
   messages: number
   tokens: number
@@ -41,7 +41,7 @@ export function sizeOf(messages: Conversation, count: (message: Readonly<Message
   return size
 }
 
-/** The view, if the conversation still begins with what it was made of; else nothing is compacted. */
+/** Returns the view if the conversation still begins with the messages that it was made from; otherwise the empty view. */
 export async function currentView(conversation: Conversation, view: CompactView): Promise<CompactView> {
   if (view.seen === 0) return emptyView
   const isSame = view.seen <= conversation.length && (await digestOf(conversation.slice(0, view.seen))) === view.digest
@@ -52,14 +52,14 @@ export async function withDigest(conversation: Conversation, view: CompactView):
   return { ...view, digest: await digestOf(conversation.slice(0, view.seen)) }
 }
 
-/** Which tool results are cleared, and what stands in their place. */
+/** Which tool results are cleared, and the text that replaces them. */
 export interface Clearing {
   keep: number
   exclude: readonly string[]
   marker: string
 }
 
-/** Clears all results but the newest, and those of the last answer, which the model has not read yet. */
+/** Clears all results except the newest, and except those of the last answer, which the model has not read yet. */
 export function clearResults(conversation: Conversation, view: CompactView, { keep, exclude }: Clearing): CompactView {
   const lastUnitLength = (messageUnits(conversation as Message[]).at(-1) ?? []).length
   const resultIndexes = conversation.flatMap((message, at) => resultsOf(message, exclude).map(() => at))
@@ -69,7 +69,7 @@ export function clearResults(conversation: Conversation, view: CompactView, { ke
   return { ...view, cleared: clearedCount, seen: Math.max(view.seen, (resultIndexes[clearedCount - 1] as number) + 1) }
 }
 
-/** The same messages, with the marker where a result is cleared. */
+/** Returns the messages with the marker in place of each cleared result. */
 export function replaceClearedResults(
   conversation: Conversation,
   view: Pick<CompactView, 'cleared'>,
@@ -87,7 +87,7 @@ export function replaceClearedResults(
   })
 }
 
-/** How many messages can go so that the rest fits: an answer and its results stand or go together, the last ones stay. */
+/** Returns how many messages must be dropped so that the rest fits. An answer and its results are dropped together; the last ones stay. */
 export function cutIndex(
   conversation: Conversation,
   room: ConversationSize,
@@ -106,7 +106,7 @@ export function cutIndex(
   return conversation.length - keptCount
 }
 
-/** The newest input, the last message of a user and those right before it, as far as it stands before a place. */
+/** Returns the range of the newest input before `limit`: the last user message and the user messages directly before it. */
 export function newestInputBefore(conversation: Conversation, limit: number): { from: number; to: number } {
   const to = conversation.findLastIndex(({ role }) => role === 'user') + 1
   let from = to

@@ -24,11 +24,11 @@ import { fromFirstUserMessage } from './message-units.ts'
 import { type SummaryAttempt, summariser } from './summariser.ts'
 import { summaryMessage } from './summary.ts'
 
-/** A conversation was made shorter for the model; the history is as it was. */
+/** A conversation was shortened for the model; the history is unchanged. */
 export interface Compacted {
   type: 'memory:compact'
   layer: string
-  /** What was done; `truncate` where summarising failed. */
+  /** The strategy that was applied; `truncate` if summarising failed. */
   strategy: 'clear' | 'summarise' | 'hybrid' | 'truncate'
   before: ConversationSize
   after: ConversationSize
@@ -47,15 +47,14 @@ type Ctx = ModelContext<Record<string, CompactView>>
 type Conversation = readonly Readonly<Message>[]
 
 /**
- * Keeps a long conversation within the model's window: old tool results are cleared, older messages become a summary.
- * The history stays whole.
+ * Keeps a long conversation within the model's context window: it clears old tool results and summarises older messages.
+ * The history stays complete.
  *
- * What was compacted stays so, in the session's state: a summary is made once and extended later, and what is sent
- * changes only when the conversation has become too long again, so that prompt caches hold. It makes two layers; the
- * summarising call passes all layers inside of them, so meters and budgets count it. Where it fails, older messages are
- * left out of that turn.
+ * Compaction is stored in the session's state. A summary is made once and extended later, and the request changes only when the
+ * conversation has become too long again, so that prompt caches stay valid. It creates two layers. The summarising call runs
+ * through all inner layers, so meters and budgets count it. If it fails, older messages are left out of that turn.
  *
- * @throws AlliumError `layer.config` for a trigger that is none, or for keeping as much as triggers
+ * @throws AlliumError `layer.config` for an invalid trigger, or when it would keep as much as the trigger allows
  * @example
  * agent.use(memory.compact({ trigger: { tokens: 60_000 }, model: 'anthropic/claude-haiku-4-5' }))
  */
@@ -99,7 +98,7 @@ export function compact<Name extends string = 'memory:compact'>(
     return messages > limit.messages || tokens > limit.tokens
   }
 
-  /** What the model is sent of a conversation: the summary, the input that was newest when it was made, what came since. */
+  /** Returns the messages for the model: the summary, the input that was newest when it was made, and all later messages. */
   function visibleMessages(conversation: Conversation, { summary, input, covered, ...view }: CompactView): Message[] {
     const all = replaceClearedResults(conversation, view, clearing)
     const before = summary === '' ? [] : [summaryMessage(summary)]
@@ -138,7 +137,7 @@ export function compact<Name extends string = 'memory:compact'>(
     return { view: ctx.state[key], appliedStrategy: clearedView === previousView ? 'summarise' : 'hybrid' }
   }
 
-  /** The view with old results cleared, where that is wanted and saves enough. */
+  /** Returns the view with old results cleared, if the strategy does that and it saves enough. */
   function withClearedResults(
     conversation: Conversation,
     view: CompactView,

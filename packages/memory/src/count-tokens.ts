@@ -1,6 +1,6 @@
 import type { Message, Part } from '@allium/core'
 
-/** About what a message costs: a token for 4 characters, and 1,000 for an image or a file. */
+/** Estimates the tokens of a message: one per 4 characters, and 1,000 for an image or a file. */
 export function countTokens({ content }: Readonly<Message>): number {
   return typeof content === 'string'
     ? Math.ceil(content.length / 4)

@@ -1,18 +1,18 @@
 import { checkOptions, type KeysOf, type SessionKey, type SessionStore, type StoredTurn, toJson } from '@allium/core'
 
-/** A line of an export, as JSON: `fromJson` reads it. */
+/** One line of an export, as JSON; `fromJson` parses it. */
 export interface ExportedTurn {
-  /** Of the line's form. */
+  /** The version of the line format. */
   readonly allium: 1
-  /** Exports of earlier versions have no `agent` in it. */
+  /** Exports of earlier versions have no `agent` in the key. */
   readonly key: SessionKey
-  /** The version that the turn made; absent for the run that goes on, or was lost with its process. */
+  /** The version that the turn created; absent for a run that is still open or was lost with its process. */
   readonly version?: number
   readonly turn: StoredTurn
 }
 
 export interface ExportOptions {
-  /** Whose sessions. */
+  /** The tenant whose sessions are exported. */
   tenant: string
   /** @default all owners of the tenant */
   owner?: string | undefined
@@ -21,10 +21,10 @@ export interface ExportOptions {
 const optionKeys: KeysOf<ExportOptions> = { tenant: true, owner: true }
 
 /**
- * All turns of a tenant, or of one owner in it, one line of JSON each, for a request of privacy, a backup, or the move to another
- * store with `importSessions`. What was sealed is in clear in it.
+ * Exports all turns of a tenant or of one of its owners, one line of JSON each. Use it for a data access request, a backup, or a
+ * move to another store with `importSessions`. Encrypted data is exported in clear text.
  *
- * Sessions that are changed meanwhile are exported as they are when their turn comes; one that is new may be missing.
+ * A session that changes during the export is exported in its state when it is read. A new session may be missing.
  *
  * @example
  * for await (const line of exportSessions(store.sessions, { tenant: 'acme' })) file.write(`${line}\n`)
@@ -44,7 +44,7 @@ export async function* exportSessions(store: SessionStore, options: ExportOption
   }
 }
 
-/** Before any is read: a list by time moves while sessions are changed. */
+/** Lists all keys before any session is read, because a list ordered by time shifts while sessions change. */
 async function keysOf(store: SessionStore, scope: { tenant: string; owner?: string }): Promise<SessionKey[]> {
   const keys = new Map<string, SessionKey>()
   for (let cursor: string | undefined; ; ) {

@@ -11,10 +11,10 @@ import {
 import type { ExportedTurn } from './export-sessions.ts'
 
 export interface ImportOptions {
-  /** The tenant that the sessions get. @default the one that they had */
+  /** The new tenant of the sessions. @default their old tenant */
   tenant?: string | undefined
   /**
-   * Whether what turns have recorded goes into the outbox again: where the old store's outbox was not done with it.
+   * Whether the records of turns go into the outbox again, for an old store whose outbox was not fully processed.
    * @default false
    */
   records?: boolean | undefined
@@ -22,17 +22,17 @@ export interface ImportOptions {
 
 const optionKeys: KeysOf<ImportOptions> = { tenant: true, records: true }
 
-/** Milliseconds that a session is held for one of its turns. */
+/** How long the lease of a session lasts for one of its turns, in milliseconds. */
 const leaseDuration = 30_000
 
 /**
- * Stores what `exportSessions` gave, in this store or another one. What is there already is left, so that an import that was cut may
- * be repeated.
+ * Stores the lines that `exportSessions` produced, in this store or another one. It skips turns that already exist, so an interrupted
+ * import can be repeated.
  *
- * @param lines in the order in which they were exported; empty ones are passed over
- * @returns how many turns the lines held
- * @throws AlliumError `store.corrupt` for a line that is none of an export, `session.busy` where somebody has a session,
- * `store.conflict` where a session has gone on otherwise
+ * @param lines in export order; empty lines are skipped
+ * @returns the number of turns in the lines
+ * @throws AlliumError `store.corrupt` for a line that is not part of an export, `session.busy` when a session is in use,
+ * `store.conflict` when a session has continued differently
  *
  * @example
  * await importSessions(store.sessions, readline.createInterface({ input: file }))
@@ -63,8 +63,8 @@ async function* parseLines(lines: Iterable<string> | AsyncIterable<string>): Asy
 }
 
 /**
- * Exports of earlier versions have no agent in their keys: a session of theirs belongs to the agent of its last turn, so that its
- * lines are read first. They stand one behind the other.
+ * Assigns agents to keys from exports of earlier versions, which have none. Such a session belongs to the agent of its last turn, so
+ * all of its lines are read first. They are adjacent.
  */
 async function* assignMissingAgents(lines: AsyncIterable<ExportedTurn>): AsyncGenerator<ExportedTurn> {
   let withoutAgent: ExportedTurn[] = []
@@ -82,7 +82,7 @@ async function* assignMissingAgents(lines: AsyncIterable<ExportedTurn>): AsyncGe
       else yield exported
     }
   } catch (error) {
-    // What stood before a line that does not parse is stored.
+    // Stores the turns before a line that does not parse.
     yield* flush()
     throw error
   }

@@ -1,6 +1,6 @@
 import type { Message } from '@allium/core'
 
-/** Messages that stand or go together: an answer with the results of its tool calls; anything else alone. */
+/** Groups messages that belong together: an answer with the results of its tool calls; every other message alone. */
 export function messageUnits(messages: readonly Message[]): Message[][] {
   const units: Message[][] = []
   for (const message of messages) {
@@ -11,7 +11,7 @@ export function messageUnits(messages: readonly Message[]): Message[][] {
   return units
 }
 
-/** Without what stands before the first message of a user: providers refuse a conversation that begins with an answer. */
+/** Drops the messages before the first user message, because providers reject a conversation that begins with an answer. */
 export function fromFirstUserMessage<M extends Readonly<Message>>(messages: M[]): M[] {
   return messages.slice(
     Math.max(

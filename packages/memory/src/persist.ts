@@ -2,11 +2,14 @@ import { defineMiddleware, heldLease, layerOptions, memoryStore, option, type Se
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
-  /** Where sessions are kept. @default one in this process */
+  /** The store of the sessions. @default one in this process */
   store?: SessionStore | undefined
-  /** Milliseconds for which a run takes its session, renewed while it lasts; after a crash others wait that long. @default 10_000 */
+  /**
+   * The lease of a session during a run in milliseconds, renewed while the run lasts. After a crash other processes wait that long.
+   * @default 10_000
+   */
   lease?: number | undefined
-  /** Whether sessions are stored that were given no id, too: a run that nobody means to go on with leaves nothing else. @default false */
+  /** Whether sessions without an id are stored too. By default such a run leaves nothing in the store. @default false */
   anonymous?: boolean | undefined
   /** The layer's name. @default 'memory:persist' */
   as?: string | undefined
@@ -19,12 +22,12 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
 })
 
 /**
- * Keeps each session in a store: it is loaded when it opens, and every run is appended when it has ended, whichever way.
- * While a run lasts no other process can run the session.
+ * Stores each session: loads it when it opens, and appends every run when it ends, with any status. While a run lasts, no other
+ * process can run the session.
  *
- * Use it where a conversation outlives a process, or where several serve it. A session that was given no id leaves nothing in the
- * store, unless `anonymous` says so. State with `persist: false` is left out.
- * A run that cannot be stored fails with the store's error; one whose session runs elsewhere with `session.busy`.
+ * Use it for conversations that outlive a process, or that several processes serve. A session without an id leaves nothing in the
+ * store, unless `anonymous` is set. State with `persist: false` is not stored.
+ * A run that cannot be stored fails with the store's error. A run whose session is running elsewhere fails with `session.busy`.
  *
  * @example
  * const agent = new Agent({ model }).use(memory.persist({ store }))
@@ -32,11 +35,11 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  */
 export function persist(options: PersistOptions = {}) {
   const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
-  /** By the history that only one session has: one that was idle goes on where it was, if nobody else has gone on. */
+  /** By history, which is unique to a session. An idle session continues from memory unless another process has continued it. */
   const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({
     name: as,
-    // Not `persists`: it stores the history as it is once every layer has returned, wherever it stands.
+    // Not `persists`: it stores the final history after all layers have returned, regardless of its position.
     order: { is: ['keepers'] },
     provides: [heldLease],
     async session(ctx, next) {

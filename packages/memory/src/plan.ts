@@ -12,7 +12,7 @@ import {
 
 const statuses = ['pending', 'in_progress', 'completed'] as const
 
-/** A thing to do, in the model's words. */
+/** One task of the plan, in the model's words. */
 export interface PlanItem {
   text: string
   status: (typeof statuses)[number]
@@ -21,11 +21,14 @@ export interface PlanItem {
 export interface PlanOptions<Name extends string = string> {
   /** The tool's name. @default 'plan' */
   tool?: string | undefined
-  /** What the model reads: when to plan, and how. @default to plan work of three steps and more, and to keep the plan up to date */
+  /**
+   * The tool description for the model: when and how to plan. @default to plan work of three steps and more, and to keep the plan up to
+   * date
+   */
   description?: string | undefined
-  /** The most items. @default 50 */
+  /** The maximum number of items. @default 50 */
   maxItems?: number | undefined
-  /** The most characters of one item. @default 500 */
+  /** The maximum length of one item in characters. @default 500 */
   maxLength?: number | undefined
   /** The layer's name, and the state key. @default 'memory:plan' */
   as?: Name | undefined
@@ -55,11 +58,11 @@ const readOptions = layerOptions<PlanOptions>('memory:plan', {
 })
 
 /**
- * Gives the model a to-do list: a tool that writes it whole, and a note of what is open at the end of each call.
+ * Gives the model a to-do list: a tool that writes the whole list, and a note with the open items at the end of each model call.
  *
- * For work of many steps, where a model loses the thread, and for users who want to see how far it is. The list is kept in
- * the session's state. The note is no part of the history, and stands last, so that prompt caches hold; it stays where
- * the call that wrote the list was compacted away. Sub-agents have no part in it.
+ * Use it for work of many steps, where a model loses track, and to show users the progress. The list is in the session's state. The
+ * note is not part of the history. It comes last, so that prompt caches stay valid, and it remains when the call that wrote the list
+ * was compacted. Sub-agents do not use it.
  *
  * @throws AlliumError `layer.config` for a limit below 1
  * @example
@@ -129,7 +132,7 @@ function schemaOf(maxItems: number, maxLength: number) {
   }
 }
 
-/** The items, or what is wrong with them: an agent may check no JSON Schema. */
+/** Returns the items or the problem with them. It validates them itself, because an agent may not check JSON Schema. */
 function parseItems(given: unknown, maxItems: number, maxLength: number): PlanItem[] | string {
   if (!Array.isArray(given)) return 'The plan was not written: give "items", a list.'
   if (given.length > maxItems)
@@ -145,7 +148,7 @@ function parseItems(given: unknown, maxItems: number, maxLength: number): PlanIt
   return copyItems(given as PlanItem[])
 }
 
-/** A user's message and not an instruction: what a tool or a user said may have found its way into the list. */
+/** Sent as a user message instead of an instruction, because the list may contain text from tools or users. */
 function planNote(items: readonly PlanItem[], tool: string): Message {
   const lines = items.map(({ text, status }) => `[${statusMarks[status]}] ${text.replaceAll(/\s+/g, ' ')}`)
   return {
@@ -156,7 +159,7 @@ function planNote(items: readonly PlanItem[], tool: string): Message {
 
 const statusMarks = { pending: ' ', in_progress: '>', completed: 'x' } as const
 
-/** Whether the call is the last one of its tool in the answer. */
+/** Whether the call is the last call of its tool in the answer. */
 function isLastPlanCall({ history, tool, callId }: ToolContext): boolean {
   const content = history.findLast(({ role }) => role === 'assistant')?.content
   if (content === undefined || typeof content === 'string') return true

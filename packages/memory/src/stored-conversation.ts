@@ -15,7 +15,7 @@ import { suspendingAgents } from './suspending-agents.ts'
 
 const emptySession = { version: 0, history: [], rest: { state: {} } }
 
-/** One session and its place in the store. */
+/** A session and its record in the store. */
 export class StoredConversation implements SessionKeeper {
   readonly #store: SessionStore
   readonly #key: SessionKey
@@ -23,12 +23,12 @@ export class StoredConversation implements SessionKeeper {
   #ctx: SessionContext
   #version = 0
   #lease: Lease | undefined
-  /** The lease is that of the run's journal: whoever gave it renews it, and gives it back. */
+  /** The lease belongs to the run's journal, whose owner renews and releases it. */
   #shared = false
-  /** The run that the store did not take: what it has of it is void, since the caller was told. */
+  /** The run that the store rejected. Its data in the store is void, because the caller received the error. */
   #rejectedTurnId: string | undefined
   #stopRenewing = () => {}
-  /** A lease that is on its way back: the next run takes its own behind it. */
+  /** A lease that is being released. The next run waits for it before it acquires its own. */
   #releasing: Promise<void> | undefined
 
   constructor(store: SessionStore, leaseDuration: number, ctx: SessionContext) {
@@ -38,29 +38,29 @@ export class StoredConversation implements SessionKeeper {
     this.#ctx = ctx
   }
 
-  /** The lease of the run that goes on. */
+  /** The lease of the current run. */
   get lease(): Lease | undefined {
     return this.#lease
   }
 
-  /** Takes over what is stored, unless that is what the session has; of one that was deleted nothing stays. */
+  /** Loads the stored session unless this session already has its content. Clears the session if the stored one was deleted. */
   async load(ctx: SessionContext): Promise<void> {
     const stored = (await this.#store.load(this.#key)) ?? (await this.#loadRenamed())
     await this.#restore(stored, () => {
-      // An opening that was aborted meanwhile is refused here, before it counts as the session's.
+      // Throws here if the opening was aborted meanwhile, before this context becomes the session's.
       void ctx.history
       this.#ctx = ctx
     })
   }
 
-  /** The session under another name that the agent has, or had. */
+  /** Loads the session under another current or former name of the agent. */
   async #loadRenamed(): Promise<StoredSession | undefined> {
     const names = this.#ctx.agent.sessionNames.filter((name) => name !== this.#key.agent)
     if (names.length === 0 || !(await this.#store.adopt(this.#key, names))) return undefined
     return this.#store.load(this.#key)
   }
 
-  /** @param check throws where nobody waits for it any more */
+  /** @param check throws when the opening was abandoned */
   async #restore(
     { version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = emptySession,
     check: () => void,
@@ -74,7 +74,7 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /**
-   * @returns the run that its id or its idempotency key stands for, if there was one
+   * @returns the earlier run with the same id or idempotency key, if there is one
    * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
    */
   async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
@@ -89,7 +89,7 @@ export class StoredConversation implements SessionKeeper {
       signal.throwIfAborted()
       return knownTurn
     } catch (error) {
-      // The run never began, so nobody ends it.
+      // The run never began, so nothing else releases the lease.
       await releaseOnAbort()
       throw error
     } finally {
@@ -112,7 +112,7 @@ export class StoredConversation implements SessionKeeper {
     return lease
   }
 
-  /** Once for each lease: another run may have one of its own by now. */
+  /** Releases this lease only, because another run may already have its own. */
   async #returnLease(lease: Lease): Promise<void> {
     if (this.#lease !== lease) return
     this.#lease = undefined
@@ -164,7 +164,7 @@ export class StoredConversation implements SessionKeeper {
     return this.#store.find(this.#key, { turnId })
   }
 
-  /** A run whose process was lost has ended, unless it is the one that goes on now. */
+  /** Records that a run with a lost process has ended, unless it is the run that continues now. */
   async #takeOver(lease: Lease, { turnId, replays, signal }: BeginningRun): Promise<void> {
     const check = () => signal.throwIfAborted()
     const stored = await this.#store.load(this.#key)
@@ -179,7 +179,7 @@ export class StoredConversation implements SessionKeeper {
     await this.#restore({ ...stored, version: stored.version + 1, history, rest: interrupted.rest }, check)
   }
 
-  /** Where the process stood still for longer than its lease, it goes on as its holder, unless somebody has taken the session. */
+  /** Renews the lease and retries the write if this process was paused for longer than its lease and no other process took the session. */
   async #write(lease: Lease, write: () => Promise<void>): Promise<void> {
     try {
       await write()
@@ -212,7 +212,10 @@ export class StoredConversation implements SessionKeeper {
     return new AlliumError('session.busy', what, { details: { sessionId, heldUntil } })
   }
 
-  /** Well before the lease runs out, and again; a failure is tried again the next time. A run that lost it cannot be stored, and ends. */
+  /**
+   * Renews the lease well before it expires. A failed renewal is retried at the next interval. A run that lost its lease cannot be stored,
+   * so it is aborted.
+   */
   #renew(lease: Lease, abort: (reason: unknown) => void): void {
     this.#stopRenewing = this.#ctx.clock.after(this.#leaseDuration / 3, () => {
       this.#renew(lease, abort)

@@ -13,20 +13,20 @@ import { summaryRequest } from './summary.ts'
 
 type SummariserOptions = Pick<ResolvedCompactOptions<string>, 'as' | 'model' | 'prompt' | 'summaryTokens' | 'timeout'>
 
-/** What one attempt of the layer that asks is about: nothing of another one, which may end late, is in it. */
+/** The data of one attempt of the asking layer. It is separate per attempt, because an abandoned one may end late. */
 export interface SummaryAttempt {
   running: boolean
   text: string
-  /** What is told once the attempt goes on: one that was left goes no further. */
+  /** Reports that are emitted when the attempt continues. An abandoned attempt emits none. */
   readonly deferredReports: (() => void)[]
 }
 
 /**
- * Makes summaries by a call through the layers inside. A layer of its own directs it to its model, because the layer that
- * asks goes on with the model that it found.
+ * Makes summaries with a call through the inner layers. A separate layer sets the model for that call, so that the asking layer
+ * keeps its own.
  */
 export function summariser({ as, model, prompt, summaryTokens, timeout }: SummariserOptions) {
-  /** By the turn's scratch record. Only a living attempt enters a layer: who entered last is around what enters next. */
+  /** By the turn's scratch record. Only a live attempt enters a layer, so the last one that entered encloses the next layer. */
   const currentAttempts = new WeakMap<object, SummaryAttempt>()
   const failedTurns = new WeakSet<object>()
 
@@ -46,14 +46,14 @@ export function summariser({ as, model, prompt, summaryTokens, timeout }: Summar
   })
   return { layer, begin, summarise }
 
-  /** To be called as soon as the layer that asks is entered. */
+  /** Must be called as soon as the asking layer is entered. */
   function begin({ metadata }: Pick<ModelContext, 'metadata'>): SummaryAttempt {
     const attempt: SummaryAttempt = { running: false, text: '', deferredReports: [] }
     currentAttempts.set(metadata, attempt)
     return attempt
   }
 
-  /** Undefined where that fails; a turn asks once. */
+  /** Returns undefined if summarising fails; after a failure the turn does not try again. */
   async function summarise<S>(
     ctx: ModelContext<S>,
     next: NextFor<ModelResponse>,

@@ -1,7 +1,7 @@
 import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
 
 /**
- * Returns the agents that suspended the calls whose records name none, by call id. Earlier versions made such records; the run that
+ * Returns the agents of suspended calls whose records name none, by call id. Earlier versions made such records; the run that
  * suspended the call names its agent.
  */
 export async function suspendingAgents(

@@ -3,11 +3,11 @@ import { countTokens } from './count-tokens.ts'
 import { fromFirstUserMessage, messageUnits } from './message-units.ts'
 
 export interface TruncateOptions {
-  /** The most messages that a model call is sent, without system messages. */
+  /** The maximum number of messages in a model call, without system messages. */
   messages?: number | undefined
-  /** The most tokens of messages, without system messages. */
+  /** The maximum number of tokens in messages, without system messages. */
   tokens?: number | undefined
-  /** @default a token for 4 characters, and 1,000 for an image or a file */
+  /** @default one token per 4 characters, and 1,000 for an image or a file */
   countTokens?(message: Readonly<Message>): number
   /** The layer's name. @default 'memory:truncate' */
   as?: string | undefined
@@ -20,12 +20,13 @@ const readOptions = layerOptions<TruncateOptions>('memory:truncate', {
 })
 
 /**
- * Sends the model the newest messages alone, up to a number or an amount of tokens. The history stays whole.
+ * Sends the model only the newest messages, up to a number of messages or tokens. The history stays complete.
  *
- * System messages stay, and so does the newest input, however long ago it came. A tool call and its result stand or go
- * together, and what is sent begins with a message of the user, so it is always valid. Outside of `model.cache`, whose key is what is sent.
+ * System messages stay, and so does the newest input, however old it is. A tool call and its result are kept or dropped together, and
+ * the request begins with a user message, so it is always valid. Register it outside of `model.cache`, so that the cache key covers
+ * the truncated request.
  *
- * @throws AlliumError `layer.config` where neither messages nor tokens are given, or one is below 1
+ * @throws AlliumError `layer.config` when neither messages nor tokens are set, or one is below 1
  * @example
  * agent.use(memory.truncate({ tokens: 8_000 }))
  */
@@ -49,7 +50,7 @@ export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
     },
   })
 
-  /** Undefined where all fits. */
+  /** Returns undefined if everything fits. */
   function newestMessages(all: readonly Readonly<Message>[]): Message[] | undefined {
     const units = messageUnits(all.filter(({ role }) => role !== 'system'))
     const input = units.findLastIndex((unit) => unit[0]?.role === 'user')

@@ -3,13 +3,13 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 
 type Issues = readonly StandardSchemaV1.Issue[]
 
-/** The issues that a model is told at most. */
+/** The maximum number of issues that the model receives. */
 const maxIssues = 10
 
-/** Whether `{ value }` stands around an answer, as it does around one that is no object in a run with the option `output`. */
+/** Whether an answer is wrapped in `{ value }`, as the run option `output` does for schemas of non-objects. */
 export type Envelope = 'never' | 'always' | 'perhaps'
 
-/** What is wrong with an answer; undefined where it fits. Like the run option `output`, it takes JSON in a code fence. */
+/** Returns what is wrong with an answer; undefined if it is valid. Like the run option `output`, it accepts JSON in a code fence. */
 export async function findIssues(
   { text, finishReason }: Pick<ModelResponse, 'text' | 'finishReason'>,
   schema: StandardSchemaV1,
@@ -20,13 +20,13 @@ export async function findIssues(
   return [...issues.slice(0, maxIssues), { message: 'it was cut at its length limit' }]
 }
 
-/** Whether the run option `output` asks for `{ value }` instead of what a schema describes: providers take objects alone. */
+/** Whether the run option `output` wraps the schema in `{ value }`, because providers only accept objects. */
 export function needsEnvelope(schema: StandardSchemaV1): boolean {
   const { jsonSchema } = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>
   try {
     return jsonSchema !== undefined && jsonSchema.input({ target: 'draft-07' }).type !== 'object'
   } catch {
-    return false // no run can ask for it
+    return false // no run can use it as `output`
   }
 }
 

@@ -12,13 +12,16 @@ import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 
 export interface BreakerOptions {
-  /** Failures in a row that open the circuit, or `{ share: 0.5, of: 20 }`: more than that share of the last calls. @default 5 */
+  /** How many consecutive failures open the circuit; or `{ share: 0.5, of: 20 }`: more than that share of the last calls. @default 5 */
   threshold?: Threshold | undefined
-  /** Milliseconds after which one call is let through as a trial. @default 30_000 */
+  /** How long the circuit stays open before a trial call, in milliseconds. @default 30_000 */
   halfOpenAfter?: number | undefined
-  /** Which errors are failures of the model. A block or an abort never is one. @default isTransient */
+  /** Which errors count as failures of the model. A block or an abort never counts. @default isTransient */
   when?(error: unknown): boolean
-  /** Who shares a model's circuit: everybody in this process, the users of a tenant, or those for whom a function gives the same text. @default 'model' */
+  /**
+   * What shares a model's circuit: all calls in this process, those of a tenant, or those for which a function returns the same text.
+   * @default 'model'
+   */
   per?: 'model' | 'tenant' | ((ctx: ModelContext) => string)
   /** The layer's name. @default 'model:breaker' */
   as?: string | undefined
@@ -38,13 +41,13 @@ const readOptions = layerOptions<BreakerOptions>('model:breaker', {
 })
 
 /**
- * Stops calling a model that keeps failing: its calls fail at once with `model.open`, until a trial succeeds.
+ * Stops calling a model that keeps failing. Its calls fail immediately with `model.open` until a trial call succeeds.
  *
- * A circuit belongs to a model, and to all sessions of the process that run this layer: an outage is nobody's data. Put
- * it inside of `model.fallback` and `model.retry`: each attempt counts, an open circuit ends the attempts, and the next
- * model is asked. Each change is told as a `model:breaker` event.
+ * A circuit belongs to a model and is shared by all sessions in the process that use this layer, because an outage contains no
+ * private data. Put it inside of `model.fallback` and `model.retry`: each attempt counts, an open circuit ends the attempts, and the
+ * next model is called. Each state change emits a `model:breaker` event.
  *
- * @throws AlliumError `layer.config` for a threshold or a time that makes no sense
+ * @throws AlliumError `layer.config` for an invalid threshold or time
  * @example
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini'] })).use(model.retry()).use(model.breaker())
  */
@@ -64,7 +67,7 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
     async model(ctx, next) {
       const { model, clock } = ctx
       const circuit = await circuitFor(ctx)
-      // A replay goes where it went, although the circuit of its process is another one.
+      // A replay takes the recorded path, even if the circuit of this process differs.
       const remaining = await ctx.once('wait', () => circuit.remainingOpenTime(clock.monotonic()), { per: 'attempt' })
       if (remaining > 0) throw openError(model, remaining)
       const settle = reportStateChange(() => circuit.admit(clock.monotonic()))
@@ -73,9 +76,9 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
         reportStateChange(() => settle(ctx.replaying ? 'neither' : 'success', clock.monotonic()))
         return response
       } catch (error) {
-        // A call that a layer outside left rejects with an AbortError; the signal tells why, a timeout perhaps.
+        // A call that an outer layer abandoned rejects with an AbortError; the signal has the real reason, such as a timeout.
         const cause: unknown = ctx.signal.aborted ? ctx.signal.reason : error
-        // How a model was when a replayed call was made says nothing of how it is.
+        // The outcome of a replayed call says nothing about the model's current state.
         const outcome = !ctx.replaying && !isNonRetryable(cause) && when(cause) ? 'failure' : 'neither'
         reportStateChange(() => settle(outcome, clock.monotonic()))
         throw error
@@ -91,7 +94,7 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
   })
 
   async function circuitFor(ctx: ModelContext): Promise<Circuit> {
-    // With the first call and not before: cockatiel takes 40 ms to load.
+    // Loaded with the first call, because loading cockatiel takes 40 ms.
     const { Circuit } = await import('./circuit.ts')
     const owner = typeof per === 'function' ? per(ctx) : per === 'tenant' ? (tenantOf(ctx.principal) ?? null) : ''
     const key = JSON.stringify([ctx.model, owner])
@@ -104,7 +107,7 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
   }
 }
 
-/** Not worth a retry at once, and says so; one that is told to retry it waits as long as the header says. */
+/** Not retried by default, because an immediate retry cannot succeed. A layer that retries it anyway waits for the header's time. */
 function openError(model: string, ms: number): AlliumError {
   const retryAfter = Math.ceil(ms)
   const error = new AlliumError(
@@ -115,7 +118,7 @@ function openError(model: string, ms: number): AlliumError {
   return Object.assign(error, { isRetryable: false, retryAfter, headers: { 'retry-after-ms': String(retryAfter) } })
 }
 
-/** The circuit of a model opened, lets a trial through, or closed again. */
+/** A model's circuit opened, allowed a trial call, or closed again. */
 export interface ModelBreaker {
   type: 'model:breaker'
   model: string

@@ -15,19 +15,22 @@ import {
 import { memoryKeyValue, SingleFlight } from '@allium/resilience'
 
 export interface CacheOptions {
-  /** Where answers are kept; a Keyv is one. @default the values of the agent's store, else in this process, the 1,000 used last */
+  /** The store of answers, such as a Keyv. @default the values of the agent's store, else in this process, the 1,000 most recently used */
   store?: KeyValue | undefined
   /** Milliseconds. @default 3_600_000 */
   ttl?: number | undefined
-  /** Who shares answers. `tenant` and `user` are the principal's `tenantId` and `userId`, else its `tenant` and `user`; without one, it is the session. @default 'tenant' */
+  /**
+   * Who shares answers. `tenant` and `user` are the principal's `tenantId` and `userId`, or else its `tenant` and `user`; without these,
+   * the session. @default 'tenant'
+   */
   per?: 'tenant' | 'user' | 'session' | undefined
   /** Which calls are cached. @default all */
   when?(ctx: ModelContext): boolean
-  /** The layer's name, and how its keys begin. @default 'model:cache' */
+  /** The layer's name, and the prefix of its keys. @default 'model:cache' */
   as?: string | undefined
 }
 
-/** A call was answered from the cache, or from one that was under way. */
+/** A call was answered from the cache, or by an identical call in progress. */
 export interface ModelCacheHit {
   type: 'model:cache'
   model: string
@@ -41,11 +44,11 @@ const readOptions = layerOptions<CacheOptions>('model:cache', {
 })
 
 /**
- * Answers a model call that was made before with the answer that it got then, streamed like any other.
+ * Answers a repeated model call from a cache, streamed like any other answer.
  *
- * The key covers whose it is, the model, messages, tools and settings: all that is sent. Equal calls at the same time are
- * one. Errors are never kept, nor answers that were cut. Put it inside layers that redact or shape what is sent, and
- * outside of meters, so that a hit costs nothing. Where the store fails, the model is asked.
+ * The key covers the owner and the whole request: model, messages, tools and settings. Identical concurrent calls are made once.
+ * Errors and truncated answers are never cached. Put it inside layers that redact or change the request, and outside of meters, so
+ * that a hit costs nothing. If the store fails, the model is called.
  *
  * @throws AlliumError `layer.config` for a time that is not above 0
  * @example
@@ -103,14 +106,17 @@ export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
   }
 }
 
-/** What is kept of an answer. */
+/** The cached part of an answer. */
 type CachedAnswer = Pick<ModelResponse, 'text' | 'reasoning' | 'toolCalls' | 'finishReason' | 'model' | 'message'>
 
 function toCachedAnswer({ text, reasoning, toolCalls, finishReason, model, message }: ModelResponse): CachedAnswer {
   return { text, ...(reasoning !== undefined && { reasoning }), toolCalls, finishReason, model, message }
 }
 
-/** Ended by itself: not at its length, by a filter, or in an error. What a layer said in the place of a model, such as a budget, is no answer to keep. */
+/**
+ * Whether the model finished its answer, instead of hitting a length limit, a filter or an error. Answers of layers, such as a budget, are
+ * not cached.
+ */
 function isComplete({ finishReason, usage, paused, toolCalls, message }: ModelResponse): boolean {
   if (usage.calls === 0 || paused === true || (finishReason !== 'stop' && finishReason !== 'tool-calls')) return false
   return toolCalls.every(
@@ -119,17 +125,17 @@ function isComplete({ finishReason, usage, paused, toolCalls, message }: ModelRe
   )
 }
 
-/** A result that the provider still owes comes in an answer to this one alone. */
+/** A result that the provider still owes arrives only in a response to this very answer. */
 function hasResult({ content }: Message, callId: string): boolean {
   return typeof content !== 'string' && content.some((part) => part.type === 'tool-result' && part.callId === callId)
 }
 
-/** The answer as one of its own: it cost nothing, and ids of tool calls are unique in a history. */
+/** Returns the answer with zero usage and new tool call ids, because ids are unique in a history. */
 async function replayAnswer(cached: CachedAnswer, { turnId, callIndex }: ModelContext) {
   const { toolCalls, message, ...rest } = structuredClone(cached)
   const suffix = (await digestOf([turnId, callIndex])).slice(0, 16)
   const callPositions = new Map(toolCalls.map(({ callId }, position) => [callId, position]))
-  // Letters, digits, _ and -, 64 at the most: what every provider takes.
+  // At most 64 letters, digits, _ and -, which every provider accepts.
   const newCallId = (callId: string) =>
     `${callId.replace(/[^\w-]/g, '_').slice(0, 40)}_${suffix}_${callPositions.get(callId) ?? 'x'}`
   for (const call of toolCalls) call.callId = newCallId(call.callId)

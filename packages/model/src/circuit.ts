@@ -2,23 +2,23 @@ import { CircuitState, ConsecutiveBreaker, CountBreaker, type IBreaker } from 'c
 
 export type BreakerState = 'closed' | 'open' | 'half-open'
 
-/** How a call ended: `neither` says nothing about the model. */
+/** The outcome of a call: `neither` says nothing about the model. */
 export type Outcome = 'success' | 'failure' | 'neither'
 
-/** When a circuit opens: after so many failures in a row, or when more than a share of the last calls failed. */
+/** When a circuit opens: after this many consecutive failures, or when more than a share of the last calls failed. */
 export type Threshold = number | { share: number; of: number }
 
 /**
- * One circuit: cockatiel counts, and the time is the caller's. (cockatiel's own policy reads `Date.now`, and lets calls
- * wait for the trial.) Times are monotonic milliseconds.
+ * One circuit. cockatiel counts, and the caller provides the time, because cockatiel's own policy reads `Date.now` and makes calls
+ * wait for the trial. Times are monotonic milliseconds.
  */
 export class Circuit {
   state: BreakerState = 'closed'
   readonly #counts: IBreaker
   readonly #halfOpenAfter: number
-  /** When a call is let through as a trial, unless closed. */
+  /** When the next trial call is allowed, unless closed. */
   #until = 0
-  /** Grows with each change of state and each trial: what a call that began before came to says nothing about now. */
+  /** Grows with each state change and trial. The outcome of a call from an earlier epoch says nothing about the current state. */
   #epoch = 0
 
   constructor(threshold: Threshold, halfOpenAfter: number) {
@@ -26,12 +26,12 @@ export class Circuit {
     this.#halfOpenAfter = halfOpenAfter
   }
 
-  /** Milliseconds for which calls are turned away; 0 where one may go now. */
+  /** Returns for how many milliseconds calls are still rejected; 0 if a call is allowed now. */
   remainingOpenTime(now: number): number {
     return this.state === 'closed' ? 0 : Math.max(0, this.#until - now)
   }
 
-  /** Lets a call through; what this gives takes how it ended. A trial that hangs is followed by another one in time. */
+  /** Admits a call and returns a function that records its outcome. If a trial hangs, another one is allowed after the same time. */
   admit(now: number): (outcome: Outcome, now: number) => void {
     if (this.state !== 'closed') {
       this.#turn('half-open')
@@ -65,7 +65,7 @@ export class Circuit {
   }
 }
 
-/** @throws RangeError where cockatiel takes no such share */
+/** @throws RangeError when cockatiel rejects the share */
 function createCounter(threshold: Threshold): IBreaker {
   return typeof threshold === 'number'
     ? new ConsecutiveBreaker(threshold)

@@ -10,11 +10,11 @@ import { isNonRetryable } from '@allium/resilience'
 import { trackOutput } from './track-output.ts'
 
 export interface FallbackOptions {
-  /** Who is asked when the model fails, one after the other: models, or strings that the agent resolves. */
+  /** The models that are called when the model fails, in order: models, or strings that the agent resolves. */
   models: readonly ModelRef[]
-  /** After which errors the next one is asked. A block or an abort never is one. @default every error */
+  /** After which errors the next model is called. A block or an abort never counts. @default every error */
   when?(error: unknown): boolean
-  /** When text has gone out already: take it back with `model:reset` and ask the next one, or fail. @default 'reset' */
+  /** What to do if text was already streamed: retract it with `model:reset` and call the next model, or fail. @default 'reset' */
   midStream?: 'reset' | 'fail' | undefined
   /** The layer's name. @default 'model:fallback' */
   as?: string | undefined
@@ -27,19 +27,19 @@ const readOptions = layerOptions<FallbackOptions>('model:fallback', {
 })
 
 /**
- * Asks other models when one fails, across providers.
+ * Calls other models when one fails, across providers.
  *
- * Outside of `model.retry` each model is retried before the next one is asked. After the last one fails, its error goes
- * on, with the errors of the others in `suppressed`. Each step is told as a `model:fallback` event.
+ * Outside of `model.retry`, each model is retried before the next one is called. If the last one fails too, its error is thrown with
+ * the errors of the others in `suppressed`. Each step emits a `model:fallback` event.
  *
- * @throws AlliumError `layer.config` where no model is given
+ * @throws AlliumError `layer.config` when no model is given
  * @example
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini', 'google/gemini-2.5-flash'] })).use(model.retry())
  */
 export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
   const { models, when, midStream = 'reset', as = 'model:fallback' } = readOptions(options)
 
-  /** A replay goes on as it went on. */
+  /** A replay makes the same decision. */
   const shouldFallBack = (ctx: ModelContext, error: unknown) =>
     when === undefined || ctx.once('asks', () => when(error), { per: 'attempt' })
 
@@ -72,7 +72,7 @@ export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
   })
 }
 
-/** What may be told in a stream: not the message, which may hold a secret. */
+/** Returns what the stream may contain about an error: not its message, which may hold a secret. */
 function errorName(error: unknown): string {
   const { name = 'error', status } = (error ?? {}) as { name?: unknown; status?: unknown }
   return typeof status === 'number' ? `${String(name)} ${status}` : String(name)
@@ -91,12 +91,12 @@ declare module '@allium/core' {
   }
 }
 
-/** The next model is asked; in the run's stream and for observers. */
+/** The next model is called; emitted in the run's stream and to observers. */
 export interface ModelFallback {
   type: 'model:fallback'
   /** Ids of the models. */
   from: string
   to: string
-  /** Name, and status, of the error. */
+  /** Name and status of the error. */
   error: string
 }

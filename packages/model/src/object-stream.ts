@@ -1,21 +1,21 @@
 import type { AgentRun } from '@allium/core'
 import { Allow, parse } from 'partial-json'
 
-/** A value of which some parts may not be there yet. */
+/** A value whose parts may still be missing. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
   ? DeepPartial<Item>[]
   : T extends object
     ? { [K in keyof T]?: DeepPartial<T[K]> }
     : T
 
-/** What the JSON of an answer holds so far: a schema of no object stands in one as `value`. */
+/** The partial JSON of an answer. The answer to a schema of a non-object is wrapped as `value`. */
 export type PartialAnswer<O> = O extends readonly unknown[] | string | number | boolean | null
   ? { value?: DeepPartial<O> }
   : DeepPartial<O>
 
 /**
- * The answer of a run with the option `output` as it grows: each time more of it has come, all of it so far. It is not
- * checked; `(await run).output` is. A new attempt begins again. Text before the JSON, and steps that call tools, give nothing.
+ * Yields the growing answer of a run with the option `output`: after each change, the whole answer so far. It is not validated;
+ * `(await run).output` is. A new attempt starts over. Text before the JSON and steps that call tools yield nothing.
  *
  * @example
  * const run = agent.run('Plan a trip', { output: trip })
@@ -45,7 +45,7 @@ export async function* objectStream<S, O>(run: AgentRun<S, O>): AsyncGenerator<P
   }
 }
 
-/** All of the text is read each time, so a long one is read only when it has grown by this share: 64 times its length in all. */
+/** Each parse reads the whole text. A long text is parsed only after it has grown by this share, so the total is 64 times its length. */
 const share = 64
 
 function parsePartial(text: string): { value: unknown; json: string } | undefined {
@@ -59,7 +59,7 @@ function parsePartial(text: string): { value: unknown; json: string } | undefine
   }
 }
 
-/** Whether brackets stand deeper in each other than any answer needs: the parser takes ever longer over such a text. */
+/** Whether brackets are nested deeper than any answer needs. The parser becomes slow on such texts. */
 function isTooDeep(text: string): boolean {
   let depth = 0
   for (const bracket of text.matchAll(/[[{\]}]/g)) {

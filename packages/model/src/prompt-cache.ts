@@ -10,13 +10,13 @@ import {
 } from '@allium/core'
 
 export interface PromptCacheOptions {
-  /** How long the provider keeps what it has read; each use begins it anew. An hour costs more to write. @default '5m' */
+  /** How long the provider caches a prompt; each use renews it. Writing for an hour costs more. @default '5m' */
   ttl?: '5m' | '1h' | undefined
-  /** What is marked: the system prompt, with the tools before it, and the conversation so far. @default ['system', 'messages'] */
+  /** What is marked: the system prompt including tools, and the conversation so far. @default ['system', 'messages'] */
   apply?: readonly ('system' | 'messages')[] | undefined
-  /** Requests that are shorter, at four characters a token, are left as they are: the provider keeps none so short. @default 1024 */
+  /** Shorter requests, at four characters per token, stay unchanged, because the provider does not cache them. @default 1024 */
   minTokens?: number | undefined
-  /** Which calls are marked. @default those of Anthropic's models, by the model's id */
+  /** Which calls are marked. @default those of Anthropic's models, by model id */
   when?(ctx: ModelContext): boolean
   /** The layer's name. @default 'model:promptCache' */
   as?: string | undefined
@@ -30,13 +30,13 @@ const readOptions = layerOptions<PromptCacheOptions>('model:promptCache', {
 })
 
 /**
- * Lets Anthropic keep what it has read of a prompt, which then costs a tenth.
+ * Lets Anthropic cache the prompt; cached input costs a tenth.
  *
- * Marks the end of the system prompt, which covers the tools before it, and the last two messages of user or tools: where
- * this call ends, and where the one before it did. Other models get the request as it is, for those that cache do so by
- * themselves. Marks of your own stay, and count towards the four that Anthropic takes.
+ * It marks the end of the system prompt, which also covers the tools, and the last two messages of the user or of tools: the end of
+ * this request and of the previous one. Requests to other models stay unchanged; those that cache do so automatically. Your own marks
+ * stay, and count toward Anthropic's limit of four.
  *
- * @throws AlliumError `layer.config` for a time that Anthropic does not know, or nothing to mark
+ * @throws AlliumError `layer.config` for a time that Anthropic does not support, or when there is nothing to mark
  * @example
  * agent.use(model.promptCache({ ttl: '1h' }))
  */
@@ -67,15 +67,15 @@ export function promptCache(options: PromptCacheOptions = {}): TypedMiddleware<{
   })
 }
 
-/** The marks that Anthropic takes in a request. */
+/** The maximum number of marks that Anthropic accepts in a request. */
 const maxBreakpoints = 4
 
-/** By the provider's name, or by the model's, where another provider serves it. */
+/** By the provider's name, or by the model's name if another provider serves it. */
 function isAnthropic({ model }: ModelContext): boolean {
   return /^anthropic\b|claude/i.test(model)
 }
 
-/** Counts no further than it must. */
+/** Stops counting at the limit. */
 function isShorter({ tools, messages }: RequestView, minTokens: number): boolean {
   let remaining = minTokens * 4
   for (const { content } of messages) {
@@ -95,7 +95,7 @@ function partLength(part: Part): number {
     : part.content.reduce((sum, inner) => sum + partLength(inner), 0)
 }
 
-/** Where marks belong, the one that spares most first. */
+/** Returns where to place marks, the one that saves most first. */
 function findBreakpointIndexes(
   messages: readonly Message[],
   apply: NonNullable<PromptCacheOptions['apply']>,
@@ -109,7 +109,7 @@ function findBreakpointIndexes(
   ) as number[]
 }
 
-/** The last two places that do not follow each other at once: messages in a row are one to the provider. */
+/** Returns the last two non-adjacent positions, because the provider merges adjacent messages. */
 function lastTwo(breakpointIndexes: readonly number[]): [number | undefined, number | undefined] {
   const last = breakpointIndexes.at(-1)
   const before = breakpointIndexes.findLast(
@@ -127,7 +127,7 @@ function hasBreakpoint({ providerMetadata }: Part): boolean {
   return cacheControl !== undefined || cache_control !== undefined
 }
 
-/** The message with a mark on its last part that can carry one. */
+/** Returns the message with a mark on its last part that can carry one. */
 function withBreakpoint(message: Message, ttl: '5m' | '1h'): Message {
   const content: Part[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content

@@ -3,17 +3,20 @@ import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } fro
 import { trackOutput } from './track-output.ts'
 
 export interface RetryOptions {
-  /** Calls in all, the first included. @default 3 */
+  /** The number of calls, including the first. @default 3 */
   attempts?: number | undefined
-  /** Milliseconds before the second attempt; doubled for each further one. @default 250 */
+  /** The delay before the second attempt in milliseconds; it doubles for each further attempt. @default 250 */
   delay?: number | undefined
-  /** The longest wait in milliseconds, also where the provider asks for more. @default 30_000 */
+  /** The longest delay in milliseconds, even if the provider asks for more. @default 30_000 */
   maxDelay?: number | undefined
-  /** The part of a wait that is left to chance, from 0 to 1, so that clients do not come back all at once. What a provider asks for is waited in full. @default 0.5 */
+  /**
+   * The random share of a delay, from 0 to 1, so that clients do not retry simultaneously. A delay that the provider asks for is not
+   * shortened. @default 0.5
+   */
   jitter?: number | undefined
-  /** Which errors are worth another attempt. A block or an abort never is. @default isTransient */
+  /** Which errors are retried. A block or an abort never is. @default isTransient */
   when?(error: unknown): boolean
-  /** When text has gone out already: take it back with a `model:reset` event and try again, or fail. @default 'reset' */
+  /** What to do if text was already streamed: retract it with a `model:reset` event and retry, or fail. @default 'reset' */
   midStream?: 'reset' | 'fail' | undefined
   /** @default Math.random */
   random?(): number
@@ -32,11 +35,11 @@ const readOptions = layerOptions<RetryOptions>('model:retry', {
 })
 
 /**
- * Repeats a model call that failed for a passing reason: overload, a rate limit, a cut connection.
+ * Retries a model call that failed for a transient reason: overload, a rate limit, a dropped connection.
  *
- * Put it outside layers that must see every attempt, such as usage counting, and inside those that check the answer
- * once. It waits as the provider's Retry-After says, else longer each time; after the last attempt the error goes on
- * as it is. Each wait is told as a `model:retry` event.
+ * Put it outside layers that must see every attempt, such as usage counting, and inside layers that check the answer once. It waits
+ * for the provider's Retry-After, or else with exponential backoff. After the last attempt it throws the error unchanged. Each retry
+ * emits a `model:retry` event.
  *
  * @example
  * agent.use(model.retry({ attempts: 5 }))
@@ -77,7 +80,7 @@ export function retry(options: RetryOptions = {}): TypedMiddleware<{}> {
   })
 }
 
-/** An attempt failed and another follows after `delay` milliseconds. */
+/** An attempt failed and the next one follows after `delay` milliseconds. */
 export interface ModelRetry {
   type: 'model:retry'
   /** The attempt that failed, from 1. */

@@ -8,18 +8,21 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 
-/** A model for some calls. */
+/** A rule that sends some calls to a model. */
 export interface RouteRule {
-  /** Which calls it gets: by `ctx.principal`, `ctx.input`, `ctx.stepIndex`, `ctx.request` and the rest. */
+  /** Which calls the rule applies to: by `ctx.principal`, `ctx.input`, `ctx.stepIndex`, `ctx.request` and so on. */
   when(ctx: ModelContext): boolean | Promise<boolean>
   /** A model, or a string that the agent resolves. */
   model: ModelRef
 }
 
 export interface RouteOptions {
-  /** The first one that says yes names the model. */
+  /** The first matching rule selects the model. */
   rules?: readonly RouteRule[] | undefined
-  /** Instead of rules: gives the model; nothing for the agent's own. Where a run is replayed, a string is kept, an object is asked for again. */
+  /**
+   * Returns the model, instead of rules; undefined selects the agent's own. In a replay, a string is read from the journal, while for an
+   * object the function is called again.
+   */
   to?(ctx: ModelContext): ModelRef | undefined | void | Promise<ModelRef | undefined | void>
   /** The layer's name. @default 'model:route' */
   as?: string | undefined
@@ -31,12 +34,12 @@ const readOptions = layerOptions<RouteOptions>('model:route', {
 })
 
 /**
- * Chooses a model for each call: by the tenant's plan, the length of the input, the step.
+ * Chooses a model for each call: by the tenant's plan, the length of the input, or the step.
  *
- * Where nothing fits, the agent's own model is called, or that of the run. Put it outside of `model.fallback`, which goes on
- * from the model that is chosen here. A change is told as a `model:route` event.
+ * If no rule applies, the model of the run or the agent is called. Put it outside of `model.fallback`, which starts from the chosen
+ * model. A change emits a `model:route` event.
  *
- * @throws AlliumError `layer.config` unless there are rules or a function
+ * @throws AlliumError `layer.config` unless it has rules or a function
  * @example
  * agent.use(model.route({ rules: [{ when: ({ principal }) => planOf(principal) === 'free', model: 'openai/gpt-5-mini' }] }))
  */
@@ -61,7 +64,7 @@ export function route(options: RouteOptions): TypedMiddleware<{}> {
   })
 }
 
-/** A replay chooses what was chosen. */
+/** A replay makes the same choice. */
 async function selectByRule(rules: readonly RouteRule[], ctx: ModelContext): Promise<ModelRef | undefined> {
   const ruleIndex = await ctx.once('choice', () => findMatchingRule(rules, ctx), { per: 'attempt' })
   return rules[ruleIndex]?.model
@@ -72,7 +75,7 @@ async function findMatchingRule(rules: readonly RouteRule[], ctx: ModelContext):
   return -1
 }
 
-/** The same. A model that is no string is not kept: the function is asked for it again. */
+/** A replay makes the same choice. A model object is not recorded, so the function is called again. */
 async function selectByFunction(to: NonNullable<RouteOptions['to']>, ctx: ModelContext): Promise<ModelRef | undefined> {
   let options: { model: ModelRef | undefined } | undefined
   const choose = async (): Promise<{ name: string } | 'none' | 'object'> => {
@@ -87,7 +90,7 @@ async function selectByFunction(to: NonNullable<RouteOptions['to']>, ctx: ModelC
   return selected === 'object' ? ((await to(ctx)) ?? undefined) : selected.name
 }
 
-/** A call goes to another model than the agent's own. */
+/** A call uses a model other than the agent's own. */
 export interface ModelRoute {
   type: 'model:route'
   /** Ids of the models. */

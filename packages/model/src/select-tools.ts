@@ -17,23 +17,26 @@ import { createToolPicker } from './tool-picker.ts'
 type Names = readonly string[]
 
 export interface SelectToolsOptions<Name extends string = string> {
-  /** Names of the tools that are shown; a function is asked at each call. Unknown names are passed over. */
+  /** Names of the tools that are shown; a function is called for each model call. Unknown names are ignored. */
   tools?: Names | ((ctx: ModelContext) => Names | Promise<Names>)
-  /** Instead of names: a model, a small one will do, that picks by what the user wrote, once in a turn. */
+  /** A model that picks tools by the user's input once per turn, instead of names. A small one is enough. */
   model?: ModelRef | undefined
-  /** The most tools that the model picks, those it names first. It is not asked where no more than that are there. @default no limit */
+  /**
+   * The maximum number of picked tools; the first ones named are used. If there are no more tools than that, the model is not called.
+   * @default no limit
+   */
   max?: number | undefined
-  /** Names of tools that are always shown; they count towards no limit. @default none */
+  /** Names of tools that are always shown; they do not count toward limits. @default none */
   always?: Names | undefined
-  /** What else the model that picks should know, in plain words. */
+  /** Additional information for the picking model, in plain words. */
   hint?: string | undefined
-  /** Layers around the calls of the model that picks: a `guard.budget` with the ledger of the agent's, a `guard.timeout`. @default none */
+  /** Layers around the picking model's calls: a `guard.budget` with the agent's ledger, a `guard.timeout`. @default none */
   use?: readonly AnyMiddleware[] | undefined
-  /** The layer's name, and how its state keys begin. @default 'model:selectTools' */
+  /** The layer's name, and the prefix of its state keys. @default 'model:selectTools' */
   as?: Name | undefined
 }
 
-/** The tools of the turn's last call, null for all; and the tokens that picking has used in the session. */
+/** The tools of the turn's last call (null for all), and the tokens that picking has used in the session. */
 export type SelectToolsState<Name extends string> = Record<`${Name}:shown`, string[] | null> &
   Record<`${Name}:tokens`, number>
 
@@ -41,7 +44,7 @@ export type SelectToolsState<Name extends string> = Record<`${Name}:shown`, stri
 export interface ToolsSelected {
   type: 'model:selectTools'
   layer: string
-  /** What it picked, the most useful one first. */
+  /** The picked tools, the most useful one first. */
   tools: string[]
   model: string
   inputTokens: number
@@ -64,11 +67,11 @@ const readOptions = layerOptions<SelectToolsOptions>('model:selectTools', {
 })
 
 /**
- * Shows the model only the tools that it needs: by name, by a function, or by the choice of a small model.
+ * Shows the model only the tools that it needs: by name, by a function, or chosen by a small model.
  *
- * A tool that was not shown is not run either, should the model call it. Where picking fails, all tools are shown: this saves
- * tokens and mistakes, and is no authorization, which `guard.policy` is. The tokens of the model that picks are told in
- * state and event.
+ * A tool that was not shown does not run, even if the model calls it. If picking fails, all tools are shown. This layer saves tokens
+ * and mistakes, but it is not an authorization; use `guard.policy` for that. The picking model's tokens are reported in state and
+ * event.
  *
  * @throws AlliumError `layer.config` unless there is either `tools` or `model`, or for a limit below 1
  * @example
@@ -156,7 +159,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
   }
 }
 
-/** Tools that the call cannot do without: the one that it must call, and the one that it answers with. */
+/** Returns the tools that the call requires: the forced tool and the answer tool. */
 function requiredTools({ toolChoice, plan }: ModelContext<Record<string, unknown>>): string[] {
   const names = typeof toolChoice === 'object' ? [toolChoice.name] : []
   return plan.answerTool === undefined ? names : [...names, plan.answerTool]

@@ -8,15 +8,15 @@ import {
   type TypedMiddleware,
 } from '@allium/core'
 
-/** Settings, or what gives those of one call: `ctx.callIndex`, `ctx.model` and the principal may tell them. */
+/** Settings, or a function that returns them for one call, based on `ctx.callIndex`, `ctx.model` or the principal. */
 export type SettingsSource =
   | Settings
   | ((ctx: ModelContext) => Settings | undefined | void | Promise<Settings | undefined | void>)
 
 export interface SettingsOptions {
-  /** For what neither the agent nor the run sets. */
+  /** Apply if neither the agent nor the run sets a value. */
   defaults?: SettingsSource | undefined
-  /** For what nobody but this layer decides: it wins over the agent and the run. */
+  /** Override the agent and the run. */
   overrides?: SettingsSource | undefined
   /** The layer's name. @default 'model:settings' */
   as?: string | undefined
@@ -28,12 +28,12 @@ const readOptions = layerOptions<SettingsOptions>('model:settings', {
 })
 
 /**
- * Settles the settings of each model call: temperature, length, provider options.
+ * Sets the settings of each model call: temperature, length, provider options.
  *
- * `defaults` fill what is not set, `overrides` win. Provider options merge by provider and option, headers by name; all else
- * is taken whole. A setting that is `undefined` is not set.
+ * `defaults` fill unset values, `overrides` win. Provider options merge by provider and option, headers by name; all other settings are
+ * replaced. A setting that is `undefined` is not set.
  *
- * @throws AlliumError `layer.config` where neither is given
+ * @throws AlliumError `layer.config` when neither is given
  * @example
  * agent.use(model.settings({ defaults: { temperature: 0.2 }, overrides: { maxOutputTokens: 1_000 } }))
  */
@@ -62,7 +62,7 @@ async function settingsOf(source: SettingsSource | undefined, ctx: ModelContext)
   return (typeof source === 'function' ? await source(ctx) : source) ?? {}
 }
 
-/** What the second sets wins. */
+/** The second overrides the first. */
 function merge(first: Settings, second: Settings): Settings {
   const merged = { ...first, ...definedValues(second) }
   if (first.providerOptions !== undefined && second.providerOptions !== undefined)
@@ -81,7 +81,7 @@ function mergeOptions(first: ProviderOptions, second: ProviderOptions): Provider
   return merged
 }
 
-/** Names of headers are the same in any case. */
+/** Header names are case-insensitive. */
 function mergeHeaders(first: Record<string, string>, second: Record<string, string>): Record<string, string> {
   const overriddenNames = new Set(Object.keys(definedValues(second)).map((name) => name.toLowerCase()))
   const inheritedHeaders = Object.entries(first).filter(([name]) => !overriddenNames.has(name.toLowerCase()))

@@ -13,15 +13,18 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type Envelope, findIssues, needsEnvelope } from './answer-issues.ts'
 
 export interface StructuredOptions {
-  /** What an answer must fit: any Standard Schema, such as the one of the run's `output`. */
+  /** The schema of an answer: any Standard Schema, such as the one of the run's `output`. */
   schema: StandardSchemaV1
-  /** What the schema is given: the JSON of the answer, or its text as it is. @default 'json' */
+  /** Whether the schema receives the parsed JSON of the answer or its text. @default 'json' */
   format?: 'json' | 'text' | undefined
-  /** Answers in all, the first included. @default 3 */
+  /** The number of answers, including the first. @default 3 */
   tries?: number | undefined
-  /** When readers see an answer: as it comes, and a wrong one is taken back with `model:reset`; or once it fits, as always in a run with `resets: 'refuse'`. @default 'early' */
+  /**
+   * When readers see an answer: while it streams, and a wrong one is retracted with `model:reset`; or after it passed the check, which a
+   * run with `resets: 'refuse'` always uses. @default 'early'
+   */
   show?: 'early' | 'checked' | undefined
-  /** What the model is told of a wrong answer. @default names the issues and asks for the whole answer again */
+  /** Returns the message to the model about a wrong answer. @default names the issues and asks for the whole answer again */
   ask?(issues: readonly string[], response: ModelResponse): string
   /** The layer's name. @default 'model:structured' */
   as?: string | undefined
@@ -36,11 +39,11 @@ const readOptions = layerOptions<StructuredOptions>('model:structured', {
 })
 
 /**
- * Asks the model again where its answer does not fit a schema, with what is wrong.
+ * Asks the model again if its answer does not match a schema, and includes the issues.
  *
- * Only final answers are checked, those without tool calls. A wrong answer is taken back: stream, response and history know
- * the last one alone, while usage counts all. Give it beside the run option `output`, which asks for the form and types
- * the result; this layer mends what comes. Each repair is told as a `model:structured` event.
+ * Only final answers, without tool calls, are checked. A wrong answer is retracted: stream, response and history contain only the last
+ * one, while usage counts all. Use it together with the run option `output`, which requests the format and types the result; this layer
+ * repairs the answer. Each repair emits a `model:structured` event.
  *
  * @throws AlliumError `output.invalid` with the issues and the text after the last try; `layer.config` for a number of tries below 1
  * @example
@@ -86,12 +89,12 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
   })
 }
 
-/** The strategy `final` asks further in: what it asks for is not seen here. */
+/** The strategy `final` requests its format further in, so that request is not visible here. */
 function envelopeOf({ request, plan }: ModelContext): Envelope {
   return request.responseFormat.type === 'json' || plan.answerTool !== undefined ? 'always' : 'perhaps'
 }
 
-/** It asks for tools, or was paused: another answer follows. Calls that the provider ran itself are part of an answer. */
+/** The answer calls tools or was paused, so another answer follows. Calls that the provider ran itself are part of an answer. */
 function isIncomplete({ toolCalls, paused }: ModelResponse): boolean {
   return paused === true || toolCalls.some(({ providerExecuted }) => providerExecuted !== true)
 }
@@ -104,7 +107,7 @@ function textRepairPrompt(issues: readonly string[]): string {
   return `Your answer does not fit what was asked for: ${issues.join('; ')}. Give the whole answer again, corrected.`
 }
 
-/** An issue with its place, as the model and events are told. */
+/** Returns an issue with its path, for the model and for events. */
 function issueText({ message, path = [] }: StandardSchemaV1.Issue): string {
   const issuePath = path.map((part) => String(typeof part === 'object' ? part.key : part)).join('.')
   return issuePath === '' ? message : `${issuePath}: ${message}`
@@ -122,7 +125,7 @@ function invalidAnswerError(
   return new AlliumError('output.invalid', message, { details: { issues, text, tries } })
 }
 
-/** An answer did not fit, and the model is asked again. */
+/** An answer did not match the schema, and the model is asked again. */
 export interface ModelStructured {
   type: 'model:structured'
   /** The try that failed, from 1. */

@@ -10,42 +10,42 @@ import {
 } from '@allium/core'
 
 export interface ToolPickerOptions {
-  /** The most tools that it picks. */
+  /** The maximum number of tools that it picks. */
   max: number
   hint: string | undefined
   use: readonly AnyMiddleware[]
 }
 
-/** What tools are picked for. */
+/** The call that tools are picked for. */
 export interface ToolSelectionRequest {
   candidates: readonly ToolDef[]
   request: RequestView
   principal: unknown
   signal: AbortSignal
-  /** The model that picks. */
+  /** Returns the picking model. */
   model(): Promise<Model>
-  /** Runs the call once, over a replay too. */
+  /** Runs the call once, even across a replay. */
   once<T>(fn: (inner: InnerRun) => Promise<T>): Promise<T>
 }
 
-/** Tokens come with any outcome; names only where the model gave some. */
+/** The result of picking. It always has the usage; it has names only if the model returned some. */
 export interface ToolSelection {
   usage: Usage
-  /** The id of the model that picked. */
+  /** The id of the picking model. */
   by: string
   names: string[] | undefined
   /** Why there are no names. */
   problem?: unknown
 }
 
-/** A small agent that picks tools by what the user wrote last. Rejects where its model fails. */
+/** Creates a small agent that picks tools by the user's last input. The returned function rejects when its model fails. */
 export function createToolPicker(
   as: string,
   { max, hint, use }: ToolPickerOptions,
 ): (selectionRequest: ToolSelectionRequest) => Promise<ToolSelection> {
   const agent = new Agent({
     name: as,
-    // Each run is given it, as the agent finds it that asks.
+    // A placeholder. Each run passes the model as the asking agent resolves it.
     model: as,
     instructions: pickerInstructions(hint),
     maxSteps: 1,
@@ -79,7 +79,7 @@ function pickerInstructions(hint: string | undefined): string {
 Answer with one JSON object and nothing else: {"tools": ["<name>", …]}, the most useful one first. Where none is needed, the list is empty.`
 }
 
-/** What the user wrote as a JSON string, so that nothing in it can end it. */
+/** The input is passed as a JSON string, so that no part of it can end the string. */
 function pickerPrompt({ messages }: RequestView, open: readonly ToolDef[], max: number): string {
   const last = messages.findLast(({ role }) => role === 'user')
   const list = open.map(({ name, description }) => `- ${name}: ${description}`).join('\n')
@@ -87,7 +87,7 @@ function pickerPrompt({ messages }: RequestView, open: readonly ToolDef[], max: 
   return `The tools:\n${list}\n${limit}\nWhat the user wrote, as a JSON string:\n${JSON.stringify(last === undefined ? '' : textOf(last))}`
 }
 
-/** @throws SyntaxError, TypeError where the model gave no list */
+/** @throws SyntaxError, TypeError when the model returned no list */
 function parseNames(text: string): string[] {
   const { tools } = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as { tools?: unknown }
   if (!Array.isArray(tools)) throw new TypeError('The model that picks tools gave no list of them.')

@@ -1,6 +1,6 @@
 import type { ModelContext } from '@allium/core'
 
-/** Tells whether any chunk has left this layer. */
+/** Returns a function that says whether any chunk has left this layer. */
 export function trackOutput(ctx: Pick<ModelContext, 'onChunk'>): () => boolean {
   let hasOutput = false
   ctx.onChunk(() => {

@@ -13,9 +13,9 @@ import {
 import { oneLine } from './one-line.ts'
 
 export interface ConsoleOptions {
-  /** Takes each line, without a line break. @default console.log */
+  /** Receives each line, without a line break. @default console.log */
   write?(line: string): unknown
-  /** Characters of an input, an answer, or a tool's arguments or result that are shown. @default 120 */
+  /** How many characters of an input, an answer, arguments or a result are shown. @default 120 */
   maxLength?: number | undefined
   /** The layer's name. @default 'observe:console' */
   as?: string | undefined
@@ -27,10 +27,10 @@ const readOptions = layerOptions<ConsoleOptions>('observe:console', {
 })
 
 /**
- * Prints what happens, one line a thing: turns, model calls, tool calls, errors.
+ * Prints turns, model calls, tool calls and errors, one line each.
  *
- * For development; it shows what users and tools say. Register it first to see what leaves the agent, or inside
- * another layer to see what that layer does. What `write` throws is dropped.
+ * Use it for development; it prints the text of users and tools. Register it first to see what leaves the agent, or inside another
+ * layer to see the effect of that layer. Errors of `write` are ignored.
  *
  * @example
  * agent.use(observe.console())
@@ -72,7 +72,7 @@ export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> 
     },
   })
 
-  /** Runs next() and prints how it ended. */
+  /** Runs next() and prints its outcome. */
   async function logTimed<R>(
     { clock }: { clock: Clock },
     next: () => Promise<R>,
@@ -97,7 +97,7 @@ export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> 
     return `${usage.inputTokens} in, ${usage.outputTokens} out, ${finishReason}  ${summary}`
   }
 
-  /** A watcher must never break what it watches, be it at once or later. */
+  /** An observer must never fail the run, neither synchronously nor later. */
   function writeLine(line: () => string): void {
     try {
       Promise.resolve(write(line())).catch(() => {})
@@ -114,7 +114,7 @@ function stopwatch(clock: Clock): () => string {
   }
 }
 
-/** What the model gets, and for a failed tool what it threw. */
+/** Returns the content for the model, and the error of a failed tool. */
 function describeResult({ content, error }: ToolResult): string {
   const text = textOf({ role: 'tool', content } satisfies Message)
   return error === undefined ? text : `${text} (${messageOf(error)})`

@@ -2,7 +2,7 @@ import { defineMiddleware, layerOptions, type TurnContext, type TypedMiddleware,
 import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
 export interface DurationOptions<Name extends string = string> {
-  /** The layer's name, and how its state keys begin. @default 'observe:duration' */
+  /** The layer's name, and the prefix of its state keys. @default 'observe:duration' */
   as?: Name | undefined
 }
 
@@ -17,7 +17,7 @@ export interface Timing {
 /** The session's times by scope. */
 export type DurationState<Name extends string> = Record<`${Name}:turn` | `${Name}:model` | `${Name}:tool`, Timing>
 
-/** A turn, a model call or a tool call came to its end, whichever way. */
+/** A turn, a model call or a tool call ended, with any outcome. */
 export interface ObserveDuration {
   type: 'observe:duration'
   /** The layer that measured. */
@@ -26,7 +26,7 @@ export interface ObserveDuration {
   /** The model or the tool. */
   name?: string
   ms: number
-  /** Of a model call: the milliseconds until its first chunk came. A retry inside begins no new count. */
+  /** For a model call: the milliseconds until its first chunk. An inner retry does not restart it. */
   firstChunk?: number
 }
 
@@ -41,9 +41,9 @@ const readOptions = layerOptions<DurationOptions>('observe:duration', {})
 /**
  * Measures turns, model calls and tool calls, in the session's state and as `observe:duration` events.
  *
- * A time is what passed inside this layer: registered first it is what a caller waits for, retries and other layers
- * included; registered last it is that of the provider and the tool. A turn that waits for a human is one turn, and
- * the time of the human does not count.
+ * It measures the time inside this layer. Registered first, that is the caller's waiting time, including retries and other layers.
+ * Registered last, it is the time of the provider and the tool. A turn that waits for a human counts once, without the time that the
+ * human takes.
  *
  * @example
  * agent.use(observe.duration()).on('observe:duration', ({ scope, name, ms }) => report(scope, name, ms))
@@ -54,7 +54,7 @@ export function duration<Name extends string = 'observe:duration'>(
   const { as = 'observe:duration' as Name } = readOptions(options)
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    // Not `observes`: it keeps no text that a layer outside it would have to redact.
+    // Not `observes`: it stores no text that an outer layer would have to redact.
     order: { is: ['traces'] },
     inherit: true,
     state: {
@@ -100,7 +100,7 @@ interface Measurement {
   scope: 'turn' | 'model' | 'tool'
   name?(): string
   firstChunk?(): number | undefined
-  /** A turn that is resumed. */
+  /** Whether it is a resumed turn. */
   isContinued?: boolean
 }
 
@@ -108,7 +108,7 @@ function emptyTiming(): Timing {
   return { count: 0, total: 0, longest: 0, last: 0 }
 }
 
-/** What goes on adds to the last one. */
+/** A resumed turn adds to the last one. */
 function addTiming(
   { count, total, longest, last }: Timing,
   { ms, isContinued }: { ms: number; isContinued: boolean },

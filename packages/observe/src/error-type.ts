@@ -1,4 +1,4 @@
-/** What may be told of an error where texts are not: its code, else its name. */
+/** Returns the safe description of an error: its code, or else its name. */
 export function errorType(error: unknown): string {
   try {
     const { code, name } = error as { code?: unknown; name?: unknown }

@@ -1,12 +1,12 @@
 import { isBlockError, messageOf } from '@allium/core'
 
-/** How an error ended what it left. */
+/** Returns how a call ended that threw this error. */
 export function decisionOfError(error: unknown): 'blocked' | 'aborted' | 'failed' {
   if (isBlock(error)) return 'blocked'
   return errorField(error, 'name') === 'AbortError' ? 'aborted' : 'failed'
 }
 
-/** The reason that a layer gave, else the message. */
+/** Returns the reason of a layer, or else the message. */
 export function errorDetail(error: unknown): string {
   const reason = decisionOfError(error) === 'failed' ? undefined : errorField(error, 'reason')
   return typeof reason === 'string' ? reason : messageOf(error)
@@ -21,7 +21,7 @@ export function errorField(error: unknown, key: string): unknown {
   }
 }
 
-/** A proxy may throw when it is asked for the brand. */
+/** A proxy may throw when its brand is read. */
 function isBlock(error: unknown): boolean {
   try {
     return isBlockError(error)

@@ -1,4 +1,4 @@
-/** A watcher must never break what it watches. */
+/** Runs `fn` and ignores its errors, because an observer must never fail the run. */
 export function ignoreErrors<T>(fn: () => T): T | undefined {
   try {
     return fn()

@@ -1,7 +1,7 @@
 import { unsafe } from './one-line.ts'
 import { toPlainData } from './plain-data.ts'
 
-/** Any value as one line of JSON: nothing in it can break the line or reach a terminal, and it reads back as it was. */
+/** Returns any value as one line of JSON. It cannot break the line or control a terminal, and parses back to the same value. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(toPlainData(value)).replace(unsafe, escaped)
 }

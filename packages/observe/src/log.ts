@@ -22,27 +22,29 @@ import { stopwatch } from './stopwatch.ts'
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
-/** What writes records: pino, or a logger that is called as pino is. */
+/** Writes records: pino, or a logger with the same interface. */
 export interface LogTarget extends Record<LogLevel, (fields: object, message: string) => unknown> {
   isLevelEnabled?(level: string): boolean
 }
 
 /**
- * `start`: a turn or a call begins. `end`: it came to its end. `trouble`: a call was denied or failed, a turn was blocked.
+ * `start`: a turn or a call begins. `end`: it has ended. `trouble`: a call was denied or failed, or a turn was blocked.
  * `failed`: a turn failed.
  */
 export type LogMoment = 'start' | 'end' | 'trouble' | 'failed'
 
 export interface LogOptions {
-  /** pino, or what is called as it is. */
+  /** pino, or a logger with the same interface. */
   logger: LogTarget
   /** @default { start: 'debug', end: 'info', trouble: 'warn', failed: 'error' } */
   levels?: Partial<Record<LogMoment, LogLevel>> | undefined
   /** Whether inputs, answers, arguments and results are logged. @default false */
   content?: boolean | undefined
-  /** Names of fields that are hidden wherever they stand, beside those of credentials such as `authorization`, `apiKey`, `password`. @default none */
+  /**
+   * Names of fields that are hidden at any depth, in addition to credentials such as `authorization`, `apiKey`, `password`. @default none
+   */
   hide?: readonly string[] | undefined
-  /** Characters of a text that are logged. @default 2000 */
+  /** The maximum length of a logged text in characters. @default 2000 */
   maxLength?: number | undefined
   /** The layer's name. @default 'observe:log' */
   as?: string | undefined
@@ -57,10 +59,11 @@ const readOptions = layerOptions<LogOptions>('observe:log', {
 })
 
 /**
- * Logs turns, model calls and tool calls, a record for each beginning and end.
+ * Logs the beginning and end of turns, model calls and tool calls.
  *
- * For production; `observe.console` is for development. What a run that was started again only replays is marked, `replayed: true`. Each record tells tenant, user, agent, session and turn. Texts
- * stay on one line, and lose what looks like a credential. What the logger throws is dropped.
+ * Use it in production; `observe.console` is for development. Each record has tenant, user, agent, session and turn. Replayed parts of a
+ * restarted run are marked with `replayed: true`. Texts stay on one line, and credentials in them are hidden. Errors of the logger are
+ * ignored.
  *
  * @example
  * agent.use(observe.log({ logger: pino() }))
@@ -150,7 +153,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
     }
   }
 
-  /** A watcher must never break what it watches, be it at once or later. */
+  /** An observer must never fail the run, neither synchronously nor later. */
   function write(ctx: TurnContext, moment: LogMoment, event: string, message: string, fields: () => object): void {
     try {
       const level = levelOf[moment]
@@ -190,7 +193,7 @@ function resultFields({ status, content: resultContent, error, isError }: ToolRe
   return { moment, status, ...failureFields, ...(content && { result: resultContent }) }
 }
 
-/** Not under `err`, where pino would describe the description. */
+/** Not under `err`, where pino would serialize this object as an error. */
 function errorFields(error: unknown): object {
   const [stack, status] = [errorField(error, 'stack'), errorField(error, 'status')]
   return {

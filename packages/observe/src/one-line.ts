@@ -1,10 +1,10 @@
-/** Controls and line breaks, invisible marks and those that turn the writing direction, halves of a character. */
+/** Control characters, line breaks, invisible and bidirectional marks, and lone surrogates. */
 export const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu
 
-/** Most texts are such, and need no search by the properties of Unicode. */
+/** Most texts match this and skip the slower search by Unicode properties. */
 const plainText = /^[\x20-\x7e]*$/
 
-/** Any text as one line for a terminal or a log: nothing in it can break the line, colour the screen or hide. */
+/** Returns a text as one line for a terminal or a log. It cannot break the line, color the screen or hide text. */
 export function oneLine(text: string, max = 200): string {
   const cut = text.length > max ? `${text.slice(0, max - 1)}…` : text
   return plainText.test(cut) ? cut : cut.replace(unsafe, escaped)

@@ -2,10 +2,10 @@ import type { Message, ModelContext, ToolContext, TurnContext } from '@allium/co
 import type { OnionChange, TracedScope } from './onion-turn.ts'
 import { toPlainData } from './plain-data.ts'
 
-/** What a call asks for, as a layer finds it: compared by value only where the object is another one. */
+/** The input of a call as a layer receives it. Fields are compared by value only if they are different objects. */
 export type InputSnapshot = ReadonlyMap<OnionChange['field'], unknown>
 
-/** Of the turn's messages nothing is read: to look at them makes a copy of the history. */
+/** Does not read the turn's messages, because that would copy the history. */
 export function takeInputSnapshot(scope: TracedScope, ctx: TurnContext): InputSnapshot {
   if (scope === 'turn') return new Map<OnionChange['field'], unknown>(Object.entries(turnFields(ctx)) as never)
   if (scope === 'tool') return new Map([['args', json((ctx as ToolContext).args)]])
@@ -25,12 +25,12 @@ export function changesIn(before: InputSnapshot, after: InputSnapshot): OnionCha
   return changes
 }
 
-/** By the plan, since the context is another layer's: it is not that one who looks at the input. */
+/** Reads the plan, because the context belongs to another layer and would record a read of the input by that layer. */
 function turnFields({ plan, maxSteps }: TurnContext): { input: readonly Message[]; maxSteps: number } {
   return { input: [...plan.input], maxSteps }
 }
 
-/** How much changed and where, and nothing of what is said. */
+/** Returns how much changed, without any content. */
 function noteOn(field: OnionChange['field'], previous: unknown, now: unknown): string | undefined {
   if (Array.isArray(previous) && Array.isArray(now))
     return previous.length === now.length ? undefined : `${previous.length} → ${now.length}`

@@ -2,7 +2,7 @@ import { oneLine } from './one-line.ts'
 import { headingOf, unknownTurn } from './onion-heading.ts'
 import type { OnionChange, OnionSpan, OnionTurn } from './onion-turn.ts'
 
-/** A turn in words: how it ended, each layer that did something to it, and the turns that belong to it. */
+/** Explains a turn in words: its outcome, each layer that changed or decided something, and the turns that belong to it. */
 export function explainTurn(turnId: string, turn: OnionTurn | undefined, others: readonly OnionTurn[]): string {
   if (turn === undefined) return unknownTurn(turnId)
   const deeds = [...walk(turn.root, '')].flatMap(({ span, subject }) => deedsOf(span, subject))
@@ -20,7 +20,7 @@ function continuation({ turnId, agent, resumed, status }: OnionTurn): string {
   return `${what} the turn "${oneLine(turnId)}", ${status}.`
 }
 
-/** What a layer did, as sentences; none where it let the call pass. */
+/** Returns what a layer did, as sentences; none if it passed the call on. */
 function deedsOf(span: OnionSpan, subject: string): string[] {
   const inputChanges = (span.changed ?? []).filter(({ field }) => !resultFields.has(field))
   const layer = `"${oneLine(span.layer)}"`
@@ -34,7 +34,7 @@ function deedsOf(span: OnionSpan, subject: string): string[] {
   return deed === undefined ? inputChangeText : [...inputChangeText, deed]
 }
 
-/** What a call gave, and not what it asked for. */
+/** Fields of a call's result, not of its input. */
 const resultFields: ReadonlySet<string> = new Set<OnionChange['field']>(['text', 'toolCalls', 'result', 'output'])
 const fieldNames: Partial<Record<OnionChange['field'], string>> = {
   args: 'arguments',

@@ -1,7 +1,7 @@
 import { oneLine } from './one-line.ts'
 import type { OnionTurn } from './onion-turn.ts'
 
-/** Which turn it is, counted from 0 as `turnIndex` does, and how it ended. */
+/** Returns the turn's number, counted from 0 like `turnIndex`, and its outcome. */
 export function headingOf({ turnIndex, sessionId, status, reason, duration }: OnionTurn): string {
   const why = reason === undefined ? '' : `: ${oneLine(reason)}`
   return `Turn #${turnIndex} of the session "${oneLine(sessionId)}", ${status} after ${inMs(duration)}${why}`

@@ -3,7 +3,10 @@ import { headingOf, inMs, unknownTurn } from './onion-heading.ts'
 import { decisionText, weights } from './onion-text.ts'
 import type { OnionSpan, OnionTurn } from './onion-turn.ts'
 
-/** A turn as a page of its own: what happened in words, and each layer as a bar in time. It loads nothing and runs nothing. */
+/**
+ * Returns a turn as a standalone HTML page, with an explanation and each layer as a bar over time. It loads no resources and runs no
+ * scripts.
+ */
 export function turnToHTML(turnId: string, turn: OnionTurn | undefined, explanation: string): string {
   const title = turn === undefined ? unknownTurn(turnId) : headingOf(turn)
   const [, ...deeds] = explanation.split('\n')
@@ -61,7 +64,7 @@ span.passed { opacity: .6 } span.changed { color: #a66d00 } span.stopped { color
 
 const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
-/** Text for a page, in content and in attributes. */
+/** Escapes text for HTML content and attributes. */
 function asText(text: string): string {
   return oneLine(text, 1000).replace(/[&<>"']/g, (char) => entities[char] as string)
 }

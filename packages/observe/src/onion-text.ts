@@ -4,9 +4,9 @@ import { headingOf, inMs, unknownTurn } from './onion-heading.ts'
 import type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.ts'
 
 export interface OnionTextOptions {
-  /** Columns of a line. What does not fit is cut; `explain()` has all of it. @default 90 */
+  /** The width of a line in columns. Longer lines are truncated; `explain()` has everything. @default 90 */
   width?: number | undefined
-  /** Colours a piece of a line. Where each one stands is decided before. @default as it is */
+  /** Colors a piece of a line. The layout is computed before. @default unchanged */
   paint?(text: string, kind: OnionTextKind): string
 }
 
@@ -14,12 +14,11 @@ const optionKeys: KeysOf<OnionTextOptions> = { width: true, paint: true }
 
 /**
  * The pieces of a line: the branches of the tree, the call that begins there, the layer (for the core: the loop, the
- * model or the tool), its time, and the decision by its weight. `changed`: it did something to the call. `stopped`:
- * there the call came to an end.
+ * model or the tool), its time, and the decision by its weight. `changed`: it changed the call. `stopped`: the call ended there.
  */
 export type OnionTextKind = 'heading' | 'branch' | 'call' | 'layer' | 'core' | 'time' | 'passed' | 'changed' | 'stopped'
 
-/** A turn as a tree: each layer with its self time and what it decided, in columns. */
+/** Returns a turn as a tree: each layer with its self time and its decision, in columns. */
 export function turnToText(turnId: string, turn: OnionTurn | undefined, options: OnionTextOptions = {}): string {
   checkOptions(options, optionKeys, 'explain()', 'options.invalid')
   const { width = 90, paint = (text) => text } = options
@@ -31,7 +30,7 @@ export function turnToText(turnId: string, turn: OnionTurn | undefined, options:
 }
 
 interface Row {
-  /** Three columns for each level of the tree. */
+  /** Three columns per level of the tree. */
   branch: string
   call: string
   layer: string
@@ -58,7 +57,7 @@ function* rowsOf(span: OnionSpan, indent: string, elbow: string, outer?: TracedS
     yield* rowsOf(child, inner, at === children.length - 1 ? '└─ ' : '├─ ', scope)
 }
 
-/** Nothing where a core did what it is there for. */
+/** Returns an empty text for a core that did its normal work. */
 export function decisionText({ core, decision, entered, detail, changed = [] }: OnionSpan): string {
   if (core && decision === 'passed') return ''
   const fields = changed.length === 0 ? '' : ` ${changed.map(({ field }) => field).join(', ')}`
@@ -82,14 +81,14 @@ export const weights: Record<Decision, Row['weight']> = {
 }
 
 interface Columns {
-  /** Columns for each level of the tree, 3 where there is room. */
+  /** Columns per level of the tree; 3 if there is room. */
   step: number
   name: number
   time: number
   decision: number
 }
 
-/** What the lines of a tree share. A tree that is too deep for its width has narrower steps. */
+/** Returns the column widths of a tree. A tree that is too deep for the width has narrower levels. */
 function columnsFor(rows: readonly Row[], width: number): Columns {
   const time = longest(rows.map((row) => row.time))
   const available = Math.max(
@@ -123,7 +122,7 @@ function toLine(row: Row, columns: Columns, paint: NonNullable<OnionTextOptions[
 
 const columnGap = '  '
 
-/** A branch with narrower levels. */
+/** Returns a branch with narrower levels. */
 function indentBranch(branch: string, step: number): string {
   return branch.replace(/.{3}/g, (level) => level.slice(0, step))
 }

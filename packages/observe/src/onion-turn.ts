@@ -1,29 +1,31 @@
 import type { RunStatus } from '@allium/core'
 
-/** The layers of one turn: who was entered, for how long, and what each decided. */
+/** The layers of one turn: which were entered, for how long, and what each decided. */
 export interface OnionTurn {
   turnId: string
   /** The agent that ran it. */
   agent: string
-  /** The turn that it belongs to, where that is another: the first run of one that was resumed, or that of the agent whose tool ran this one. */
+  /**
+   * The turn that it belongs to, if that is another one: the first run of a resumed turn, or the turn of the agent whose tool ran this one.
+   */
   rootTurnId?: string
-  /** Whether it went on from a turn that waited. */
+  /** Whether it resumed a suspended turn. */
   resumed?: boolean
   sessionId: string
   turnIndex: number
   /** `running` until the outermost layer has returned. */
   status: RunStatus | 'running'
-  /** Why it was stopped, blocked or aborted, or the message of its failure. */
+  /** Why it was stopped, blocked or aborted, or the message of its error. */
   reason?: string
   duration: number
-  /** The outermost layer of the turn, with all the others inside. */
+  /** The outermost layer of the turn, which contains all others. */
   root: OnionSpan
 }
 
 /**
- * What a layer did with a call. `passed`: let it through, both ways. `changed`: changed what it asks for, or what it gave. `skipped`: answered in its place. `retried`: ran
- * the inside more than once. `recovered`: gave an answer where the inside failed. `left`: was left behind by a layer
- * outside. `suspended`: the call waits for a human. An error that a layer merely lets through is no decision of its own.
+ * What a layer did with a call. `passed`: passed it on unchanged. `changed`: changed its input or its result. `skipped`: answered instead.
+ * `retried`: called next() more than once. `recovered`: answered after next() failed. `left`: was abandoned by an outer layer.
+ * `suspended`: the call waits for a human. Rethrowing an error is not a decision.
  */
 export type Decision =
   | 'passed'
@@ -41,30 +43,30 @@ export type Decision =
 
 export type TracedScope = 'turn' | 'model' | 'tool'
 
-/** One passage of a call through one layer. Times are milliseconds from the start of the turn. */
+/** One pass of a call through one layer. Times are milliseconds from the start of the turn. */
 export interface OnionSpan {
-  /** The layer's name; for the core the loop, the model or the tool that it ran. */
+  /** The layer's name; for the core, the loop, the model or the tool. */
   layer: string
   scope: TracedScope
-  /** On the outermost span of a model or tool call: the model or the tool that was asked for. */
+  /** On the outermost span of a model or tool call: the requested model or tool. */
   subject?: string
-  /** Whether this is what the innermost next() runs, and no layer. */
+  /** Whether this is the core, which the innermost next() runs, and not a layer. */
   core: boolean
   start: number
   duration: number
-  /** The part of the duration that it did not spend inside next(). */
+  /** The part of the duration outside of next(). */
   self: number
   decision: Decision
   /** How often it called next(). */
   entered: number
-  /** Why: the reason of a denial or a block, the message of an error. */
+  /** The reason of a denial or a block, or the message of an error. */
   detail?: string
-  /** What it changed, of what the call asked for and of what it gave. */
+  /** What it changed in the call's input and result. */
   changed?: OnionChange[]
   children: OnionSpan[]
 }
 
-/** A field that a layer changed. The note tells how much: numbers of messages or tools, models, names of settings; never what is said. */
+/** A field that a layer changed. The note has numbers of messages or tools, models, or names of settings, but no content. */
 export interface OnionChange {
   field:
     | 'input'

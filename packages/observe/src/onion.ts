@@ -6,22 +6,24 @@ import type { OnionTurn } from './onion-turn.ts'
 import { createRecorder } from './recorder.ts'
 
 export interface OnionOptions {
-  /** The last turns that are kept. @default 100 */
+  /** How many of the last turns are kept. @default 100 */
   turns?: number | undefined
   /** The layer's name. @default 'observe:onion' */
   as?: string | undefined
 }
 
 export interface Onion extends TypedMiddleware<{}> {
-  /** The turn as data; undefined where it is not kept. */
+  /** Returns the turn as data; undefined if it is not kept. */
   timeline(turnId: string): OnionTurn | undefined
-  /** In words: how the turn ended, who changed or decided what, and the turns of sub-agents and resumed ones that belong to it. */
+  /**
+   * Explains in words how the turn ended, which layers changed or decided something, and which sub-agent and resumed turns belong to it.
+   */
   explain(turnId: string): string
-  /** As a tree of layers; beside each the time that it took itself, and what it decided. */
+  /** Returns a tree of layers, each with its self time and its decision. */
   toText(turnId: string, options?: OnionTextOptions): string
-  /** The same as a page of HTML, to keep or to send: it loads nothing, and runs nothing. */
+  /** Returns the same as a standalone HTML page, which loads no resources and runs no scripts. */
   toHTML(turnId: string): string
-  /** The turns that are kept, oldest first. */
+  /** Returns the ids of the kept turns, oldest first. */
   turns(): string[]
 }
 
@@ -30,10 +32,10 @@ const readOptions = layerOptions<OnionOptions>('observe:onion', {
 })
 
 /**
- * Records each turn as its layers saw it: who was entered, how long it took, and what it decided.
+ * Records each turn as its layers saw it: which layers were entered, how long each took, and what it decided.
  *
- * For development, and to answer why a turn ended as it did. Register it anywhere: it wraps the hooks of all other
- * layers. It keeps no prompts and no answers but the reasons and error messages, and the last turns only.
+ * Use it in development, and to find out why a turn ended as it did. Register it anywhere: it wraps the hooks of all other layers. It
+ * keeps reasons and error messages but no prompts and answers, and only the last turns.
  *
  * @example
  * const onion = observe.onion()
@@ -46,7 +48,7 @@ export function onion(options: OnionOptions = {}): Onion {
 
   const layer = defineMiddleware({
     name: as,
-    // Not `observes`: it keeps no text that a layer outside it would have to redact, and stands around all of them.
+    // Not `observes`: it keeps no text that an outer layer would have to redact, and it wraps all of them.
     order: { is: ['traces'] },
     async agent(ctx, next) {
       ctx.on('turn:end', ended)
@@ -68,6 +70,6 @@ export function onion(options: OnionOptions = {}): Onion {
     toHTML: (turnId: string) => turnToHTML(turnId, timeline(turnId), explain(turnId)),
     toText: (turnId: string, options?: OnionTextOptions) => turnToText(turnId, timeline(turnId), options),
   })
-  // Not enumerable: one that stands in the place of a hook would be told from it by nothing.
+  // Not enumerable, so that it is not mistaken for a misspelled hook.
   return Object.defineProperty(onionLayer, 'turns', { enumerable: false })
 }

@@ -1,14 +1,14 @@
 import type { TracedScope } from './onion-turn.ts'
 
-/** What a call gave, as far as spans compare and tell it. */
+/** The outcome of a call, as far as spans compare and record it. */
 export interface Outcome {
-  /** Its parts as texts, the same for equal ones. */
+  /** Its parts as texts; equal parts have equal texts. */
   contents: Partial<Record<'text' | 'toolCalls' | 'result' | 'output', string>>
-  /** What ended the call without the tool, and sticks: a denial with its reason, or that it waits for a human. */
+  /** Why the call ended without the tool: it was denied with a reason, or it waits for a human. Outer layers cannot undo this. */
   ended?: { decision: 'denied' | 'suspended'; why?: string }
 }
 
-/** What a hook returned, or what next() gave it, as a text that is equal for equal answers. Never throws. */
+/** Returns the result of a hook or of next() as texts that are equal for equal results. Never throws. */
 export function outcomeOf(scope: TracedScope, ctx: { output?: unknown }, value: unknown): Outcome {
   try {
     if (scope === 'turn') return { contents: { output: String(ctx.output) } }
@@ -33,12 +33,12 @@ function toolOutcome(value: unknown): Outcome {
   return { contents, ended: { decision: 'denied', ...(typeof content === 'string' && { why: content }) } }
 }
 
-/** JSON in which bytes are told by their number. */
+/** Serializes to JSON, with only the length of binary data. */
 function json(value: unknown): string {
   return JSON.stringify(value, (_, part) => (ArrayBuffer.isView(part) ? `${part.byteLength} bytes` : part))
 }
 
-/** The parts that are told otherwise. */
+/** Returns the parts that differ. */
 export function differingParts(a: Outcome, b: Outcome): (keyof Outcome['contents'])[] {
   return (['text', 'toolCalls', 'result', 'output'] as const).filter((part) => a.contents[part] !== b.contents[part])
 }

@@ -3,16 +3,16 @@ import { type Level, type Logger, pino } from 'pino'
 import { type LogOptions, log as logTo } from './log.ts'
 
 export interface PinoLogOptions extends Omit<LogOptions, 'logger'> {
-  /** @default one that writes to `to` from `level` on */
+  /** @default one that writes to `to` from `level` up */
   logger?: Logger | undefined
-  /** The least that is logged, as pino names it. @default 'info' */
+  /** The minimum level, by pino's names. @default 'info' */
   level?: Level | undefined
   /** @default 'stdout' */
   to?: 'stdout' | 'stderr' | undefined
 }
 
 /**
- * `observe.log` with pino: to the standard output, unless it is given a logger of its own.
+ * `observe.log` with pino. It logs to standard output unless a logger is passed.
  *
  * @example
  * import { log } from '@allium/observe/pino'

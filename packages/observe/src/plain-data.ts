@@ -1,20 +1,20 @@
 export interface PlainOptions {
-  /** What is kept of a text, and of a key. @default all of it */
+  /** Maps each text and key. @default unchanged */
   text?(text: string): string
-  /** Whether the value under a key is left out. @default none */
+  /** Whether the value of a key is hidden. @default none */
   isHidden?(key: string): boolean
-  /** Entries of a list or an object that are kept. @default all */
+  /** The maximum number of entries of a list or an object. @default all */
   maxItems?: number | undefined
 }
 
 const maxDepth = 32
 
-/** Any value as JSON data, the same for the same value: nothing of it throws, and nothing of it is shared. */
+/** Returns a deep copy of any value as JSON data. Deterministic; never throws. */
 export function toPlainData(value: unknown, options: PlainOptions = {}): unknown {
   return copyOf(value, options, [])
 }
 
-/** JSON with the keys of objects in order, so that equal values give equal texts. */
+/** Returns JSON with sorted object keys, so that equal values have equal texts. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(toPlainData(value), (_, inner) =>
     typeof inner !== 'object' || inner === null || Array.isArray(inner)
@@ -88,7 +88,7 @@ function urlText(url: URL, { isHidden }: PlainOptions): string {
   return copy.href
 }
 
-/** Also a key that would reach the prototype. */
+/** Also sets a key that would reach the prototype. */
 function setField(copy: Record<string, unknown>, key: string, value: unknown): void {
   if (key !== '__proto__') copy[key] = value
   else Object.defineProperty(copy, key, { value, enumerable: true, configurable: true, writable: true })

@@ -14,10 +14,10 @@ import { outcomeOf } from './outcome.ts'
 import { withoutSecrets } from './secrets.ts'
 import { Span } from './span.ts'
 
-/** Records turns by wrapping the hooks of their layers; keeps the last ones. */
+/** Records turns by wrapping the hooks of their layers, and keeps the last ones. */
 export function createRecorder(maxTurns: number) {
   const turns = new Map<string, Recording>()
-  /** The span whose next() is on the stack now: what is entered under it is its child. */
+  /** The span whose next() is on the stack; spans that begin under it are its children. */
   let current: OpenSpan | undefined
 
   return {
@@ -30,7 +30,7 @@ export function createRecorder(maxTurns: number) {
     turnIds: (): string[] => [...turns.keys()],
   }
 
-  /** Runs a hook as it would run alone: what it gives and throws goes through untouched, and no fault of the recording reaches it. */
+  /** Runs a hook unchanged. Its result and errors pass through, and errors of the recording do not reach it. */
   function record(
     ctx: TurnContext,
     name: string | undefined,
@@ -59,7 +59,7 @@ export function createRecorder(maxTurns: number) {
     return isThenable(returned) ? returned.then(onReturn, onThrow) : onReturn(returned)
   }
 
-  /** next() of a layer, timed; the promise that it gives is the core's own. Few frames: layers stand deep on the stack. */
+  /** Times next() of a layer and returns core's own promise. It adds few frames, because layers are nested deeply on the stack. */
   function wrapNext(
     openSpan: OpenSpan,
     ctx: TurnContext,
@@ -87,7 +87,7 @@ export function createRecorder(maxTurns: number) {
 
   function openHookSpan(ctx: TurnContext, name: string | undefined, scope: TracedScope): OpenSpan {
     const turn = turns.get(ctx.turnId) ?? startTurn(ctx, scope)
-    // A layer of the agent's own counts for its own turn, an inherited one for that of the agent above.
+    // A layer of the agent itself counts for the agent's own turn, an inherited one for the turn of the parent agent.
     if (ctx.rootTurnId !== turn.turnId) turn.rootTurnId = ctx.rootTurnId
     const previous = current?.turn === turn ? current.span : turn.core
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)
@@ -109,7 +109,7 @@ export function createRecorder(maxTurns: number) {
     return turn
   }
 
-  /** A sub-agent of which only inherited layers are seen: its calls stand below its loop. */
+  /** Begins a sub-agent of which only inherited layers are visible; its calls are recorded below its loop. */
   function startCore(ctx: TurnContext, turn: Recording): void {
     const loop = new Span('loop', 'turn', true, turn.started, undefined)
     turn.top = turn.core = loop
@@ -120,7 +120,7 @@ export function createRecorder(maxTurns: number) {
     })
   }
 
-  /** The run tells how a turn ended: it alone knows of a stop. */
+  /** Takes the outcome of a turn from the run, because only the run knows of a stop. */
   function ended({ turnId, status, reason, error }: AgentEvents['turn:end']): void {
     const turn = turns.get(turnId)
     if (turn === undefined) return
@@ -129,16 +129,16 @@ export function createRecorder(maxTurns: number) {
   }
 }
 
-/** A turn while it is recorded. */
+/** A turn that is being recorded. */
 interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'reason' | 'agent' | 'rootTurnId'> {
   resumed: boolean
   now(): number
   readonly started: number
-  /** As the run told it, once it has ended. */
+  /** The status from the run, once it has ended. */
   status?: RunStatus
   /** The outermost span. */
   top?: Span
-  /** The innermost span of the turn scope so far: where model and tool calls belong. */
+  /** The innermost span of the turn scope so far, which contains model and tool calls. */
   core?: Span
 }
 
@@ -147,7 +147,7 @@ interface OpenSpan {
   readonly turn: Recording
 }
 
-/** The model or the tool that a call asks for. */
+/** Returns the model or the tool of a call. */
 function subjectOf(ctx: object): string | undefined {
   const { model, tool } = ctx as { model?: string; tool?: { name: string } }
   return tool?.name ?? model
@@ -172,7 +172,7 @@ function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
   }
 }
 
-/** A layer returned; with the outermost one of the turn, only the data are kept. */
+/** Records that a layer returned. With the outermost layer of the turn, only the data is kept. */
 function closeSpan({ span, turn }: OpenSpan, record: () => void): void {
   record()
   if (span === turn.top) span.release()

@@ -1,13 +1,13 @@
 import { ownerOf, type TurnContext, tenantOf } from '@allium/core'
 
-/** Who acts, and where: the same in all records of a call. */
+/** The actor and the location, which are the same in all records of a call. */
 export interface RunLocation {
   tenant?: string
   user?: string
   agent: string
   session: string
   turn: string
-  /** The turn that it counts for, where that is another: the first run of one that was resumed, or a parent's. */
+  /** The turn that it counts toward, if that is another one: the first run of a resumed turn, or a parent's turn. */
   root?: string
 }
 
@@ -24,7 +24,7 @@ export function runLocation({ principal, sessionId, turnId, rootTurnId, agent }:
   }
 }
 
-/** A watcher fails nobody: where the agent's `owner` makes the session, a principal may hold anything as its user. */
+/** An observer must not fail the run. If the agent sets `owner`, a principal may have anything as its user. */
 function userOf(principal: unknown): string | undefined {
   try {
     return ownerOf(principal)

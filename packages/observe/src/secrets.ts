@@ -1,6 +1,6 @@
 import { hideSecrets } from '@allium/detect'
 
-/** A text without what looks like a credential. */
+/** Hides credentials in a text. */
 export function withoutSecrets(text: string): string {
   return hideSecrets(text, '[hidden]')
 }

@@ -4,7 +4,7 @@ import type { Decision, OnionChange, OnionSpan, TracedScope } from './onion-turn
 import { differingParts, type Outcome } from './outcome.ts'
 import { withoutSecrets } from './secrets.ts'
 
-/** A span while it is recorded. */
+/** A span that is being recorded. */
 export class Span {
   readonly children: Span[] = []
   entered = 0
@@ -13,16 +13,16 @@ export class Span {
   end: number | undefined
   decision: Decision = 'running'
   detail: string | undefined
-  /** What it gave; kept until the layer outside has compared it. */
+  /** Its result; kept until the outer layer has compared it. */
   outcome: Outcome | undefined
   #from = 0
-  /** What it changed, by field. */
+  /** Its changes, by field. */
   readonly #changes = new Map<OnionChange['field'], OnionChange>()
   #isSettled = false
   #nextOutcome: Outcome | undefined
-  /** What next() last rejected with. */
+  /** The last rejection of next(). */
   #thrown: { error: unknown } | undefined
-  /** What it threw. */
+  /** The error that it threw. */
   #failure: { error: unknown } | undefined
   #ended: { status: RunStatus; reason: string } | undefined
 
@@ -34,13 +34,13 @@ export class Span {
     readonly subject: string | undefined,
   ) {}
 
-  /** How the turn stands, as its outermost span tells it. */
+  /** Returns the status of the turn, if this is its outermost span. */
   get status(): { status: RunStatus | 'running'; reason?: string } {
     if (this.end === undefined) return { status: 'running' }
     return this.#ended ?? { status: 'completed' }
   }
 
-  /** It calls next(); gives what stops the time spent inside. */
+  /** Records a call of next(). Returns the function that stops its timer. */
   enterNext(now: () => number): () => void {
     this.entered++
     this.#from = this.children.length
@@ -50,12 +50,12 @@ export class Span {
     }
   }
 
-  /** It changed what the call asks for. */
+  /** Records changes to the call's input. */
   addChanges(changes: readonly OnionChange[]): void {
     for (const change of changes) this.#changes.set(change.field, change)
   }
 
-  /** Its next() gave something. */
+  /** Records that next() returned. */
   nextReturned(outcome: Outcome, stop?: () => void): void {
     stop?.()
     const child = this.#inner()
@@ -69,7 +69,7 @@ export class Span {
     this.#nextOutcome = outcome
   }
 
-  /** Its next() rejected. */
+  /** Records that next() rejected. */
   nextFailed(error: unknown, stop?: () => void): void {
     stop?.()
     this.#thrown = { error }
@@ -102,7 +102,7 @@ export class Span {
     else this.#decide(this.#changes.size > 0 ? 'changed' : 'passed')
   }
 
-  /** Lets go of answers and errors once nobody compares them any more. */
+  /** Releases results and errors once they need not be compared any more. */
   release(): void {
     this.#failure = this.#thrown = this.#nextOutcome = this.outcome = undefined
     for (const child of this.children) child.release()
@@ -132,7 +132,7 @@ export class Span {
     return this.#thrown !== undefined && this.#thrown.error === error
   }
 
-  /** Whether it had not left before. */
+  /** Returns false if it was already abandoned. */
   #finish(now: number): boolean {
     this.end ??= now
     return this.decision === 'running'
@@ -151,7 +151,7 @@ export class Span {
     this.detail = detail === undefined || detail === '' ? undefined : withoutSecrets(detail).slice(0, maxDetail)
   }
 
-  /** What entered during its last next(). */
+  /** The span that was entered during its last next(). */
   #inner(): Span | undefined {
     return this.core || this.children.length === this.#from ? undefined : this.children.at(-1)
   }
@@ -159,7 +159,7 @@ export class Span {
 
 const maxDetail = 300
 
-/** How long at least one of the spans was under way; tools run side by side. */
+/** Returns the time during which at least one of the spans was running; tools run in parallel. */
 function coveredTime(spans: readonly Span[], now: number): number {
   let total = 0
   let coveredUntil = Number.NEGATIVE_INFINITY

@@ -1,6 +1,6 @@
 import type { Clock, ModelContext } from '@allium/core'
 
-/** Tells the milliseconds since it was made; undefined where the clock fails, for a watcher must never break what it watches. */
+/** Returns a function that returns the elapsed milliseconds; undefined if the clock fails, because an observer must never fail the run. */
 export function stopwatch(clock: Clock): () => number | undefined {
   try {
     const startedAt = clock.monotonic()
@@ -16,7 +16,7 @@ export function stopwatch(clock: Clock): () => number | undefined {
   }
 }
 
-/** Notes the time at which the first chunk of a model call passes; to be called before `next()`. */
+/** Records when the first chunk of a model call passes. Must be called before `next()`. */
 export function firstChunkOf(
   ctx: Pick<ModelContext, 'onChunk'>,
   elapsed: () => number | undefined,

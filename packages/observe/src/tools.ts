@@ -3,33 +3,33 @@ import { knownTool } from './known-tool.ts'
 import { stopwatch } from './stopwatch.ts'
 
 export interface ToolsOptions<Name extends string = string> {
-  /** The layer's name, and how its state key begins. @default 'observe:tools' */
+  /** The layer's name, and the prefix of its state key. @default 'observe:tools' */
   as?: Name | undefined
 }
 
-/** What the calls of a tool came to. A call that waits for a human counts once it is decided. */
+/** Statistics of a tool's calls. A call that waits for a human counts once it is decided. */
 export interface ToolStats {
   calls: number
-  /** Of those, the ones that gave the model an error. */
+  /** The calls that returned an error to the model. */
   errors: number
-  /** Of those, the ones that were denied. */
+  /** The calls that were denied. */
   denied: number
-  /** Of those, the ones that were cut off: by an abort, a block, or a layer that failed. */
+  /** The calls that were interrupted: by an abort, a block, or a layer that failed. */
   cancelled: number
-  /** Milliseconds, all in all. */
+  /** The total time in milliseconds. */
   time: number
 }
 
-/** The session's sums by the name of the tool. */
+/** The session's statistics by tool name. */
 export type ToolsState<Name extends string> = Record<`${Name}:calls`, Readonly<Record<string, ToolStats>>>
 
 const readOptions = layerOptions<ToolsOptions>('observe:tools', {})
 
 /**
- * Counts the calls of each tool, what they came to, and the time that they took.
+ * Counts the calls of each tool, with their outcomes and total time.
  *
- * Register it outside `tools.retry` to count calls as the model made them, inside to count every attempt. Names that
- * the model made up count together, as `(unknown)`.
+ * Register it outside `tools.retry` to count calls as the model made them, or inside to count every attempt. Tool names that the model
+ * made up count together as `(unknown)`.
  *
  * @example
  * const { state } = await agent.use(observe.tools()).run('Refund my order')
@@ -42,7 +42,7 @@ export function tools<Name extends string = 'observe:tools'>(
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    // Not `observes`: it keeps no text that a layer outside it would have to redact.
+    // Not `observes`: it stores no text that an outer layer would have to redact.
     order: { is: ['traces'] },
     inherit: true,
     state: { [key]: { default: {}, reducer: addCall } },

@@ -15,29 +15,29 @@ import {
 import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {
-  /** Prices of one's own before those of the public list. Models of Ollama are free, unless they are named here. */
+  /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
   prices?: Prices | undefined
-  /** Whether each physical call is recorded too, with the topic `usage`: what invoices read from the store's outbox. @default false */
+  /** Whether each physical call is also recorded with the topic `usage`, which invoicing reads from the store's outbox. @default false */
   record?: boolean | undefined
-  /** The layer's name, and how its state keys begin. @default 'observe:usage' */
+  /** The layer's name, and the prefix of its state keys. @default 'observe:usage' */
   as?: Name | undefined
 }
 
-/** What one model used, and what that cost in USD; undefined where nobody knows its price. */
+/** The usage of one model and its cost in USD; undefined if the price is unknown. */
 export interface ModelUsage extends Usage {
   cost: number | undefined
 }
 
-/** What `record` keeps of a physical call. Tenant and run stand beside it in the outbox. */
+/** The record of a physical call. The outbox also has its tenant and run. */
 export interface UsageRecord {
   agent: string
   model: string
   usage: Usage
-  /** In USD; absent where nobody knows the price. */
+  /** In USD; absent if the price is unknown. */
   cost?: number
 }
 
-/** The session's sums. `unpriced` counts the calls whose price nobody knows, which `cost` leaves out. */
+/** The session's totals. `unpriced` counts the calls with an unknown price, which `cost` leaves out. */
 export type UsageState<Name extends string> = Record<`${Name}:tokens`, Usage> &
   Record<`${Name}:cost` | `${Name}:unpriced`, number> &
   Record<`${Name}:models`, Readonly<Record<string, ModelUsage>>>
@@ -48,11 +48,11 @@ const readOptions = layerOptions<UsageOptions>('observe:usage', {
 })
 
 /**
- * Counts tokens and USD of a session: all in all, and by model.
+ * Counts tokens and USD of a session, in total and by model.
  *
- * Register it anywhere: it stands right around the provider, so it counts each physical call, retries and failed ones
- * included, and no answer from a cache. A call whose price nobody knows adds 1 to `unpriced` in place of a cost; where
- * that is above 0, the cost is only a part (`guard.budget` takes its `fallbackPrice` for such calls).
+ * Register it anywhere. It always runs directly around the provider, so it counts each physical call, including retries and failed
+ * calls, and no cached answers. A call with an unknown price adds 1 to `unpriced` and nothing to the cost. If `unpriced` is above 0,
+ * the cost is incomplete (`guard.budget` uses its `fallbackPrice` for such calls).
  *
  * @example
  * const { state } = await agent.use(observe.usage()).run('Hello')
@@ -66,12 +66,12 @@ export function usage<Name extends string = 'observe:usage'>(
   const warnUnpriced = createUnpricedWarning(as, 'its cost is left out')
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
-  /** By its metadata: what a call has used that was left by a timeout is the turn's to record. */
+  /** By the turn's metadata. The turn records the usage of a call that a timeout abandoned. */
   const turns = new WeakMap<object, Recorder>()
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
-    // What it does around a turn meters nothing.
+    // Its work around a turn does not meter anything.
     order: { is: ['meters'], scopes: ['model'] },
     innermost: true,
     inherit: true,
@@ -136,7 +136,7 @@ function addModelUsage(models: Models, [model, used]: [string, ModelUsage]): Mod
   return Object.fromEntries([...Object.entries(models), [model, sum]])
 }
 
-/** A sum with an unknown part is known in its other parts. */
+/** A total with unknown parts is the total of the known ones. */
 function addCost(previous: ModelUsage | undefined, { cost }: ModelUsage): number | undefined {
   return previous?.cost === undefined || cost === undefined ? (previous?.cost ?? cost) : previous.cost + cost
 }

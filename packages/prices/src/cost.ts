@@ -1,31 +1,31 @@
 import type { Usage } from '@allium/core'
 
-/** USD for a million tokens. */
+/** USD per million tokens. */
 export interface Price {
   input: number
   output: number
-  /** Input that the provider read from its cache. @default input */
+  /** Input tokens read from the provider's cache. @default input */
   cachedInput?: number
-  /** Input that the provider wrote to its cache. @default input */
+  /** Input tokens written to the provider's cache. @default input */
   cacheWrite?: number
 }
 
-/** USD at a given price. Cached tokens are part of the input tokens. */
+/** Returns the cost in USD at a price. Cached tokens are part of the input tokens. */
 export function costAt(price: Price, usage: Usage): number {
   return costOfRates(price, usage)
 }
 
-/** A price as the public list tells it. */
+/** A price in the form of the public list. */
 export interface Rates {
   input: Rate
   output: Rate
   cachedInput?: Rate
   cacheWrite?: Rate
-  /** USD for each call, beside its tokens. */
+  /** USD per call, in addition to its tokens. */
   perCall?: number
 }
 
-/** USD for a million tokens; another one for the whole call where its input passes `start` tokens. */
+/** USD per million tokens. With tiers, another price applies to the whole call when its input exceeds `start` tokens. */
 type Rate = number | { base: number; tiers: readonly { start: number; price: number }[] }
 
 export function costOfRates(
@@ -43,7 +43,7 @@ function rateOf(rate: Rate, inputTokens: number): number {
   return rate.tiers.reduce((price, tier) => (inputTokens > tier.start ? tier.price : price), rate.base)
 }
 
-/** The parts of the input, which never come to more than the whole. */
+/** Splits the input; its parts never exceed the total. */
 function inputOf({ inputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 }: Usage) {
   const read = Math.min(cachedInputTokens, inputTokens)
   const written = Math.min(cacheWriteTokens, inputTokens - read)

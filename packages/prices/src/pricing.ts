@@ -4,20 +4,22 @@ import { splitModelId } from './model-id.ts'
 import { publicList } from './public-list.ts'
 
 /**
- * Prices of one's own, which win over the public list: by model id, `openai/gpt-5`, or for a whole provider,
- * `mycloud/*`; or a function that gives USD, and undefined where it does not know.
+ * Your own prices, which override the public list: by model id, `openai/gpt-5`, or for a whole provider,
+ * `mycloud/*`; or a function that returns USD, or undefined for an unknown model.
  */
 export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: Usage) => number | undefined)
 
 const priceKeys: KeysOf<Price> = { input: true, output: true, cachedInput: true, cacheWrite: true }
 
-/** What a model's usage costs in USD; undefined where nobody knows its price. A call without tokens, which failed before its first chunk, costs nothing. */
+/**
+ * Returns the cost of a model's usage in USD; undefined if its price is unknown. A call without tokens, which failed before its first
+ * chunk, costs nothing.
+ */
 export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
 
 /**
- * Prices by the given ones, then by the list of @pydantic/genai-prices, which is part of the package: no network.
- * Models of Ollama are free unless the given ones say otherwise. The list begins to load at once, so that no call has
- * to wait for it.
+ * Creates pricing from the given prices, then from the list of @pydantic/genai-prices, which is bundled and needs no network.
+ * Ollama models are free unless the given prices include them. The list begins to load immediately, so that calls do not wait for it.
  *
  * @example
  * const costOf = createPricing({ 'mycloud/*': { input: 1, output: 2 } })
@@ -26,7 +28,7 @@ export type CostOf = (model: string, usage: Usage) => Promise<number | undefined
 export function createPricing(prices: Prices = {}): CostOf {
   for (const [model, price] of Object.entries(prices))
     checkOptions(price ?? null, priceKeys, `The price of "${model}"`, 'layer.config')
-  list.load().catch(() => {}) // it fails again, and is told, where it is asked
+  list.load().catch(() => {}) // fails again, and reports it, when it is used
   return async (model, usage) => {
     if (usage.inputTokens + usage.outputTokens === 0) return 0
     const price = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
@@ -37,7 +39,7 @@ export function createPricing(prices: Prices = {}): CostOf {
   }
 }
 
-/** One for the process, as it is the same for all and takes 60 ms to load. */
+/** One list per process, because it takes 60 ms to load. */
 const list = publicList()
 
 function fromTable(prices: Readonly<Record<string, Price>>, model: string, usage: Usage): number | undefined {

@@ -12,8 +12,8 @@ export interface PublicListOptions {
 }
 
 /**
- * The list of @pydantic/genai-prices. A look-up takes 2 ms at first and 0.1 ms later, so a model's rates are kept, and
- * priced by multiplication: for good, or for the minute where they depend on the time.
+ * The list of @pydantic/genai-prices. A lookup takes 2 ms at first and 0.1 ms later, so a model's rates are cached and multiplied:
+ * permanently, or for a minute if they depend on the time.
  */
 export function publicList({
   now = Date.now,
@@ -29,7 +29,7 @@ export function publicList({
 
   return {
     load,
-    /** The rates of a model at this time; undefined where the list does not know it. */
+    /** Returns the current rates of a model; undefined if the list does not contain it. */
     async rates(model: string): Promise<Rates | undefined> {
       const time = now()
       const minute = Math.floor(time / 60_000)
@@ -43,7 +43,7 @@ export function publicList({
   }
 }
 
-/** Model ids may come from tenants. */
+/** A limit, because model ids may come from tenants. */
 const maxCached = 500
 
 function lookUp(
@@ -56,12 +56,12 @@ function lookUp(
   return result === null ? undefined : { price: result.model_price, timed: hasTimedPrices(result.model) }
 }
 
-/** Whether other prices begin on a day, or at a time of the day. */
+/** Whether prices change on a date or by the time of day. */
 function hasTimedPrices({ prices }: ModelInfo): boolean {
   return Array.isArray(prices)
 }
 
-/** Undefined where neither tokens nor calls have a price, as with hours of audio. */
+/** Returns undefined if neither tokens nor calls have a price, for example for hours of audio. */
 function toRates(price: ModelPrice): Rates | undefined {
   const { input_mtok, output_mtok, cache_read_mtok, cache_write_mtok, requests_kcount } = price
   if (input_mtok === undefined && output_mtok === undefined && requests_kcount === undefined) return undefined

@@ -1,10 +1,10 @@
 import type { Logger } from '@allium/core'
 
 /**
- * Logs, once for each model, that nobody knows its price.
+ * Returns a function that warns once per model about an unknown price.
  *
- * @param layer who counts
- * @param consequence what is done in place of a price
+ * @param layer the layer that counts
+ * @param consequence what it does without a price
  */
 export function createUnpricedWarning(layer: string, consequence: string): (logger: Logger, model: string) => void {
   const warned = new Set<string>()
@@ -17,5 +17,5 @@ export function createUnpricedWarning(layer: string, consequence: string): (logg
   }
 }
 
-/** Model ids may come from tenants. */
+/** A limit, because model ids may come from tenants. */
 const maxWarned = 100

@@ -5,8 +5,8 @@ import { fromAiSdk } from './from-ai-sdk.ts'
 const adapted = new WeakMap<ForeignModel, Model>()
 
 /**
- * For an agent's `adaptModel`: takes models of the AI SDK as they are, wherever a model is taken. One object gives one model.
- * The `Agent` of `allium` has it.
+ * For an agent's `adaptModel`: accepts AI SDK models wherever an agent takes a model. The same object always gives the same model.
+ * The `Agent` of `allium` uses it.
  *
  * @example
  * new Agent({ model: openai('gpt-5'), adaptModel: adaptAiSdk })

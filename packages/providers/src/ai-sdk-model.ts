@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 
-/** Which URLs a model fetches itself: patterns of lower-case URLs by media type, `image/*` and `*` included. */
+/** The URLs that a model fetches itself: patterns of lower-case URLs by media type, including `image/*` and `*`. */
 export type UrlPatterns = Record<string, RegExp[]>
 
 /** A language model of the AI SDK, by shape: `LanguageModelV2`, `V3`, `V4` and later. */
@@ -12,7 +12,7 @@ export interface AiSdkModel {
   doStream(options: never): PromiseLike<{ stream: PartStream }>
 }
 
-/** What is needed of a `ReadableStream`; its type differs between the DOM's library and Node's. */
+/** The used part of a `ReadableStream`, whose type differs between the DOM library and Node. */
 interface PartStream {
   getReader(): PartReader
 }
@@ -25,7 +25,7 @@ export function isAiSdkModel(value: unknown): value is AiSdkModel {
   return typeof value === 'object' && value !== null && typeof (value as Partial<AiSdkModel>).doStream === 'function'
 }
 
-/** `openai.responses` is the provider `openai`. */
+/** Returns the provider: `openai` for `openai.responses`. */
 export function providerName({ provider }: AiSdkModel): string {
   return provider.split('.', 1)[0] as string
 }

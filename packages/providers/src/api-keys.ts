@@ -3,7 +3,7 @@ import { AlliumError } from '@allium/core'
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** The variable that holds each provider's key, as its own package names it. Others check for themselves. */
+/** The variable with each provider's key, as its own package names it. Other providers check their keys themselves. */
 const keyVariables: Record<string, string> = {
   anthropic: 'ANTHROPIC_API_KEY',
   azure: 'AZURE_API_KEY',
@@ -21,7 +21,7 @@ const keyVariables: Record<string, string> = {
   xai: 'XAI_API_KEY',
 }
 
-/** Providers whose packages are known by name, for mistakes in one. */
+/** Providers whose package names are known, to detect typos. */
 export const knownProviders: readonly string[] = [
   ...Object.keys(keyVariables),
   'amazon-bedrock',
@@ -30,14 +30,14 @@ export const knownProviders: readonly string[] = [
   'openai-compatible',
 ]
 
-/** What a provider is made with. */
+/** The credentials of a provider. */
 export interface Credentials {
   apiKey: string
   baseURL?: string
 }
 
 /**
- * The key of a provider, and the base URL of `<PROVIDER>_BASE_URL` if set; undefined for a provider whose variable is not known.
+ * Returns the key of a provider, and the base URL from `<PROVIDER>_BASE_URL` if set; undefined for a provider with an unknown variable.
  *
  * @throws AlliumError `provider.key_missing`, which names the variable
  */

@@ -1,6 +1,6 @@
 import type { ProviderMetadata, ReasoningDelta, TextDelta } from '@allium/core'
 
-/** One of `text-start`, `text-delta`, `text-end`, or the same of reasoning. */
+/** A `text-start`, `text-delta` or `text-end` part, or the same of reasoning. */
 export interface BlockPart {
   id: string
   delta?: string
@@ -10,14 +10,14 @@ export interface BlockPart {
 type Kind = 'text' | 'reasoning'
 
 /**
- * Text and reasoning blocks. Metadata may come with any part of a block: signatures come at its end, or with an empty
- * delta. It goes on with the block's next delta, or with an empty one at the end. Other empty deltas are left out.
- * A block that begins with the id of one that has ended is another one: it gets an id of its own.
+ * Text and reasoning blocks. Metadata may arrive with any part of a block: signatures come at its end, or with an empty
+ * delta. It is sent with the block's next delta, or with an empty one at the end. Other empty deltas are left out.
+ * A block that reuses the id of an ended one is a new block and gets its own id.
  */
 export class Blocks {
   readonly #metadata = new Map<string, ProviderMetadata>()
   readonly #untold = new Set<string>()
-  /** How often a block with this id has ended. */
+  /** How many blocks with this id have ended. */
   readonly #endedCounts = new Map<string, number>()
 
   start(kind: Kind, part: BlockPart): void {
@@ -31,13 +31,13 @@ export class Blocks {
     return previous
   }
 
-  /** The id of the block's chunks. */
+  /** Returns the id of the block's chunks. */
   idOf(kind: Kind, id: string): string {
     const ended = this.#endedCounts.size === 0 ? undefined : this.#endedCounts.get(`${kind}:${id}`)
     return ended === undefined ? id : `${id}~${ended + 1}`
   }
 
-  /** For a delta, and for the end as a delta of nothing. */
+  /** Returns the chunk for a delta, or for the end of a block as an empty delta. */
   next(kind: Kind, part: BlockPart): TextDelta | ReasoningDelta | undefined {
     const { delta = '', providerMetadata } = part
     const id = this.idOf(kind, part.id)

@@ -5,7 +5,7 @@ import { toPrompt } from './prompt.ts'
 import type { ProviderTools } from './provider-tools.ts'
 import { reasoningOptions } from './reasoning.ts'
 
-/** A request as the options of `doStream`. What is not set is left out. */
+/** Converts a request to the options of `doStream`. Unset options are left out. */
 export async function callOptions(
   model: AiSdkModel,
   request: ModelRequest,
@@ -37,7 +37,7 @@ function settingsOptions(model: AiSdkModel, settings: Settings, dialect: Dialect
   return options
 }
 
-/** The caller's own options win, key by key. */
+/** The caller's own options take precedence, key by key. */
 function mergeOptions(
   derived: NonNullable<Settings['providerOptions']>,
   providerOverrides: Settings['providerOptions'] = {},

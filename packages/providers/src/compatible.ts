@@ -3,7 +3,7 @@ import { AlliumError } from '@allium/core'
 import { credentialsOf, type Env } from './api-keys.ts'
 import { type AiSdkProvider, type Import, importPackage } from './provider-package.ts'
 
-/** Providers that have no package of their own in `@ai-sdk/`, but speak OpenAI's chat format. */
+/** Providers without their own `@ai-sdk/` package that speak OpenAI's chat format. */
 const settingsOf: Record<string, (env: Env) => Endpoint> = {
   'openai-compatible': (env) => ({ baseURL: compatibleUrl(env), ...compatibleKey(env) }),
   ollama: (env) => ({ baseURL: ollamaUrl(env.OLLAMA_HOST) }),
@@ -20,7 +20,7 @@ export function isCompatible(provider: string): boolean {
 }
 
 /**
- * A provider through `@ai-sdk/openai-compatible`, which is asked to count tokens in streams too.
+ * Loads a provider through `@ai-sdk/openai-compatible`, which also requests token counts in streams.
  *
  * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
  */
@@ -36,10 +36,10 @@ export async function compatibleProvider(name: string, env: Env, load: Import): 
 }
 
 /**
- * The base URL of Ollama's OpenAI-compatible API by OLLAMA_HOST, which is read as Ollama does: scheme and port may be
- * missing, and a server's "all addresses" is this machine.
+ * Returns the base URL of Ollama's OpenAI-compatible API from OLLAMA_HOST, which is parsed as Ollama does: scheme and port may be
+ * missing, and a server's "all addresses" means this machine.
  *
- * @throws AlliumError `provider.unsupported` for a host that makes no URL
+ * @throws AlliumError `provider.unsupported` for a host that is not a valid URL
  * @example
  * ollamaUrl('gpu.lan') // 'http://gpu.lan:11434/v1'
  */
@@ -53,7 +53,7 @@ export function ollamaUrl(host = ''): string {
   return `${url.href.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
 }
 
-/** Any server of OpenAI's chat format, at the address of OpenAI's where it has none of its own. */
+/** Returns the base URL of any server with OpenAI's chat format, from its own variable or else from OpenAI's. */
 function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: customUrl, OPENAI_BASE_URL: openai }: Env): string {
   const url = customUrl || openai
   if (url) return url
@@ -64,7 +64,7 @@ function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: customUrl, OPENAI_BASE_URL:
   )
 }
 
-/** A key goes where it was meant to go: that of OpenAI's variables not to the address of the other ones. */
+/** Returns the key that belongs to the URL: OpenAI's key is never sent to OPENAI_COMPATIBLE_BASE_URL. */
 function compatibleKey(env: Env): { apiKey?: string } {
   const key = env.OPENAI_COMPATIBLE_BASE_URL
     ? env.OPENAI_COMPATIBLE_API_KEY

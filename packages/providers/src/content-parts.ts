@@ -40,7 +40,7 @@ export function toToolResult({
   return withMetadata(chunk, providerMetadata)
 }
 
-/** v4 puts the data in a box that tells its kind. */
+/** v4 wraps the data in an object with its type. */
 export function toFile({ type, mediaType, data, providerMetadata }: FilePart): FileChunk {
   const boxed = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
   const chunk: FileChunk = { type: 'file', mediaType, data: boxed.type === 'url' ? boxed.url : boxed.data }

@@ -1,23 +1,23 @@
 import { type AiSdkModel, unsupported } from './ai-sdk-model.ts'
 import type { FileContent } from './file-content.ts'
 
-/** How one version of the AI SDK's specification wants to be spoken to, where the versions differ. */
+/** How one version of the AI SDK's specification differs from the others. */
 export interface Dialect {
   /** The type of a tool that the provider runs. */
   providerTool: 'provider-defined' | 'provider'
-  /** The `data` of a file in a message. */
+  /** Returns the `data` of a file in a message. */
   fileData(file: FileContent): unknown
-  /** A file in a tool result; undefined where there is no way to say it. */
+  /** Returns a file in a tool result; undefined if the version cannot express it. */
   resultFile(file: FileContent): Record<string, unknown> | undefined
-  /** Whether the call options have a `reasoning` effort of their own. */
+  /** Whether the call options include a `reasoning` effort. */
   reasoning: boolean
-  /** Whether a tool says by itself if it is strict. */
+  /** Whether a tool has its own `strict` flag. */
   strict: boolean
-  /** Whether messages know parts that only one provider knows, and files among thoughts. */
+  /** Whether messages support provider-specific parts, and files in reasoning. */
   custom: boolean
-  /** Whether a provider can ask for the approval of a call that it runs itself. */
+  /** Whether a provider can request approval for a call that it runs itself. */
   approvals: boolean
-  /** Whether the provider's own events are asked for too, since the package does not tell what failed. */
+  /** Whether to request the provider's raw events too, because the package does not report some failures. */
   rawEvents(model: AiSdkModel): boolean
 }
 
@@ -51,7 +51,7 @@ const v3: Dialect = {
 const v4: Dialect = {
   providerTool: 'provider',
   fileData: taggedData,
-  // As text: packages that know no files in results write the whole as JSON, and bytes come out as {"0":1,…}.
+  // As text: packages that do not support files in results serialize everything as JSON, and bytes become {"0":1,…}.
   resultFile: (file) => ({
     type: 'file',
     data: 'url' in file ? taggedData(file) : { type: 'data', data: file.base64() },
@@ -65,7 +65,7 @@ const v4: Dialect = {
   rawEvents: () => false,
 }
 
-/** The dialect of a model. Later versions than the known ones are spoken to as the newest. */
+/** Returns the dialect of a model. Unknown later versions use the newest one. */
 export function dialectOf(model: AiSdkModel): Dialect {
   const { specificationVersion = 'v3' } = model
   if (specificationVersion === 'v1')

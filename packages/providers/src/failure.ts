@@ -1,6 +1,6 @@
 import { AbortError, AlliumError, isAlliumError } from '@allium/core'
 
-/** The HTTP statuses of the error types of Anthropic, OpenAI and others, which come without one inside a stream. */
+/** The HTTP statuses of the error types of Anthropic, OpenAI and others, which have no status inside a stream. */
 const statuses: Record<string, number> = {
   invalid_request_error: 400,
   authentication_error: 401,
@@ -34,8 +34,9 @@ const statuses: Record<string, number> = {
 }
 
 /**
- * What a failed call throws: after an abort the abort's own reason if it is an error, else an AbortError; otherwise
- * what cut the stream as `model.truncated`, and any other error of the provider's as it is, the same object, with its `statusCode` as `status` too, where layers look for it.
+ * Returns the error to throw for a failed call. After an abort that is the abort's own reason if it is an error, or else an AbortError.
+ * A truncated stream becomes `model.truncated`. Any other error of the provider stays the same object, with its `statusCode` also as
+ * `status`, where layers read it.
  */
 export function failure(error: unknown, signal: AbortSignal): unknown {
   if (signal.aborted) return abortReason(signal)
@@ -49,10 +50,10 @@ export function failure(error: unknown, signal: AbortSignal): unknown {
 }
 
 /**
- * The error of an `error` part. Some providers send a plain object, which becomes the cause of a real error; OpenAI's is
- * one inside another.
+ * Returns the error of an `error` part. Some providers send a plain object, which becomes the cause of a real error; OpenAI nests one
+ * in another.
  *
- * @param type the error's type where the provider tells it beside the error
+ * @param type the error's type if the provider sends it separately
  */
 export function partError(error: unknown, type?: string): unknown {
   if (error instanceof Error) return error
@@ -71,8 +72,8 @@ function innermost(error: unknown): unknown {
 }
 
 /**
- * A stream that was cut, as one of the errors that packages have for it: plain ones, that tell it by their message alone.
- * Any other error stays what it is.
+ * Converts the plain errors with which packages report a truncated stream, recognized only by their message.
+ * Any other error stays unchanged.
  */
 export function asTruncated(error: unknown): unknown {
   if (!(error instanceof Error) || isAlliumError(error)) return error
@@ -85,7 +86,7 @@ export function asTruncated(error: unknown): unknown {
 const isTruncated =
   /\bstream (has )?(ended|closed)\b|\bincomplete\b.*\b(stream|frame|response)\b|\bunexpected end\b|\bpremature/i
 
-/** The answer was cut. */
+/** Returns the error for a truncated answer. */
 export function truncatedStream(cause?: unknown): AlliumError {
   return new AlliumError(
     'model.truncated',
@@ -94,7 +95,7 @@ export function truncatedStream(cause?: unknown): AlliumError {
   )
 }
 
-/** A cut socket comes with the 200 that the answer began with: that is no status of the failure. */
+/** The error of a closed socket has the status 200 of the response, which is not the status of the failure. */
 function httpStatus({ statusCode, code, type, status }: Record<string, unknown>): number | undefined {
   const innermostError = [statusCode, code, status].find((value) => typeof value === 'number')
   if (innermostError !== undefined) return isErrorStatus(innermostError) ? innermostError : undefined
@@ -106,7 +107,7 @@ function isErrorStatus(status: unknown): status is number {
   return typeof status === 'number' && status >= 400 && status < 600
 }
 
-/** Anything else as a reason reaches the caller as an error of the provider's package. */
+/** Any other reason reaches the caller as an error of the provider's package. */
 function abortReason({ reason }: AbortSignal): unknown {
   const { name } = isObject(reason) ? reason : {}
   return name === 'AbortError' || name === 'TimeoutError' ? reason : new AbortError(reason)

@@ -1,13 +1,13 @@
 import type { FilePart, ImagePart } from '@allium/core'
 import type { UrlPatterns } from './ai-sdk-model.ts'
 
-/** A file as providers take it: a URL that they fetch, or bytes (raw or base64). */
+/** A file in the form that providers take: a URL that they fetch, or bytes (raw or base64). */
 export type FileContent = { mediaType: string; filename?: string } & (
   | { url: URL }
   | { data: Uint8Array | string; base64(): string }
 )
 
-/** Reads the three forms of a part's `data`. A `data:` URL becomes bytes; text that begins as a URL is one. */
+/** Reads the three forms of a part's `data`. A `data:` URL becomes bytes; text that begins like a URL is parsed as one. */
 export function fileContent(part: ImagePart | FilePart): FileContent {
   const { data, mediaType } = part
   const filename = part.type === 'file' && part.filename !== undefined ? { filename: part.filename } : {}
@@ -45,7 +45,7 @@ function bytes(data: Uint8Array | string) {
 
 function toBase64(data: Uint8Array): string {
   let text = ''
-  // In slices: the arguments of one call are limited.
+  // In slices, because the number of arguments of a call is limited.
   for (let at = 0; at < data.length; at += 0x8000) text += String.fromCharCode(...data.subarray(at, at + 0x8000))
   return btoa(text)
 }

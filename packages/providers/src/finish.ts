@@ -15,17 +15,17 @@ export interface FinishPart {
   providerMetadata?: ProviderMetadata
 }
 
-/** What the parts before the finish have told of the answer as a whole. */
+/** Information about the whole answer from parts before the finish. */
 export interface FinishInfo {
   responseId?: string
   warnings?: ModelWarning[]
 }
 
 /**
- * The last chunk.
+ * Returns the last chunk.
  *
- * @throws AlliumError `model.truncated` where the provider's package closed the books on a stream that was cut, which it
- * tells only by a reason that the provider never gave; `model.failed` where the provider ended with an error
+ * @throws AlliumError `model.truncated` when the provider's package finished a truncated stream normally, which shows only in a
+ * reason that the provider never sent; `model.failed` when the provider ended with an error
  */
 export function toFinish(part: FinishPart, { responseId, warnings }: FinishInfo = {}): FinishChunk {
   const usage = toUsage(part)
@@ -46,12 +46,12 @@ export function toFinish(part: FinishPart, { responseId, warnings }: FinishInfo 
   return finish
 }
 
-/** What the last event said where it was not the end: nothing, or that the answer was on its way. */
+/** Whether the last event was not the end: it had no reason, or the answer was in progress. */
 function isUnfinished(raw: string | undefined): boolean {
   return raw === undefined || raw === 'in_progress' || raw === 'queued'
 }
 
-/** v2's `unknown` says that the provider gave no reason; it tells no reason in the provider's own word. */
+/** v2's `unknown` means that the provider sent no reason; v2 never has the provider's original reason. */
 function toReason(reason: FinishPart['finishReason']): { unified: string; raw: string | undefined; isRaw: boolean } {
   if (typeof reason === 'object' && reason !== null)
     return { unified: reason.unified ?? 'other', raw: reason.raw, isRaw: true }
@@ -88,7 +88,7 @@ function toUsage({ usage = {}, providerMetadata }: FinishPart): Partial<Usage> {
     cacheWriteTokens,
     reasoningTokens,
   })
-  // Anthropic's v2 package counts what went through the cache beside the input, not in it.
+  // Anthropic's v2 package counts cached tokens separately from the input tokens.
   if (providerMetadata?.anthropic !== undefined && flat.inputTokens !== undefined)
     flat.inputTokens += (flat.cachedInputTokens ?? 0) + (flat.cacheWriteTokens ?? 0)
   return flat

@@ -8,18 +8,18 @@ import { serverOf } from './server.ts'
 import { StreamParts } from './stream-parts.ts'
 
 export interface FromAiSdkOptions {
-  /** As prices and logs name the model. @default provider and model, such as `openai/gpt-5` */
+  /** The model's id in prices and logs. @default provider and model, such as `openai/gpt-5` */
   id?: string | undefined
 }
 
 const optionKeys: KeysOf<FromAiSdkOptions> = { id: true }
 
 /**
- * A language model of the AI SDK (specification v2, v3, v4 or later, told by shape) as a model for an agent.
- * One call is one request: the AI SDK repeats nothing at this level, so `model.retry` sees each failure.
+ * Converts a language model of the AI SDK (specification v2, v3, v4 or later, recognized by shape) to a model for an agent.
+ * One call is one request: the AI SDK does not retry at this level, so `model.retry` sees each failure.
  *
- * Errors keep object and class, and get their `statusCode` as `status` too. A stream that is cut, by whatever error its
- * package has for that, throws `model.truncated`; one that tells of an error fails, whatever follows. Leaving the iterator closes the socket.
+ * Errors keep their identity and class, and get their `statusCode` as `status` too. A truncated stream throws `model.truncated`,
+ * whichever error its package uses. A stream with an error part fails, whatever follows. Leaving the iterator closes the socket.
  *
  * @example
  * new Agent({ model: fromAiSdk(createOpenAI({ apiKey })('gpt-5')) })

@@ -8,7 +8,7 @@ export interface ModelRefParts {
 
 /**
  * Splits at the first slash: `openrouter/meta-llama/llama-4` is the model `meta-llama/llama-4` of `openrouter`. A string
- * may come from a tenant: the provider cannot name a path or another package, nor the model leave its place in a URL.
+ * may come from a tenant, so the provider cannot name a path or another package, and the model cannot leave its part of a URL.
  *
  * @throws AlliumError `model.invalid`
  */

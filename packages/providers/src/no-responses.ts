@@ -1,7 +1,7 @@
 import type { AiSdkModel } from './ai-sdk-model.ts'
 import { serverOf } from './server.ts'
 
-/** The 404 of a server that does not speak OpenAI's Responses API says so, and how to speak its own; any other error stays as it is. */
+/** Adds a fix to the 404 error of a server without OpenAI's Responses API; any other error stays unchanged. */
 export function withFix(error: unknown, model: AiSdkModel): unknown {
   if (!(error instanceof Error) || (error as { statusCode?: unknown }).statusCode !== 404) return error
   if (model.provider !== 'openai.responses' || serverOf(model)?.address === 'api.openai.com') return error

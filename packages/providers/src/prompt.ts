@@ -14,22 +14,22 @@ import type { ProviderTools } from './provider-tools.ts'
 import { approvalPart, isAnswered } from './tool-approvals.ts'
 import { executedOutput, toolOutput } from './tool-output.ts'
 
-/** A message or a part in the words of the AI SDK. */
+/** A message or a part in the AI SDK's form. */
 export type PromptPart = { [key: string]: unknown }
 
-/** What the conversion looks at besides the messages. */
+/** The input of the conversion besides the messages. */
 export interface PromptContext {
   model: AiSdkModel
   dialect: Dialect
   tools: ProviderTools
   urls: UrlPatterns | undefined
-  /** Told which messages and which part became a piece. */
+  /** Receives the original messages or part of each piece. */
   origin?: (promptPart: PromptPart, of: Message | Part) => void
 }
 
 /**
- * The messages in the words of the AI SDK. Consecutive tool messages become one, since Gemini counts the results of a
- * step; texts that are empty are left out, since Anthropic refuses them.
+ * Converts messages to the AI SDK's form. Consecutive tool messages become one, because Gemini counts the results of a
+ * step. Empty texts are left out, because Anthropic rejects them.
  *
  * @throws AlliumError `provider.unsupported` for a URL that the model does not fetch, `message.invalid` for a part in a wrong role
  */
@@ -50,7 +50,7 @@ export function toPrompt(messages: readonly Message[], context: PromptContext): 
   return prompt
 }
 
-/** One system message; or one for each part, where a part carries options such as cache control. */
+/** Returns one system message, or one per part if a part has options such as cache control. */
 function toSystem({ content }: Message): PromptPart[] {
   if (typeof content === 'string') return [{ role: 'system', content }]
   const texts = content.filter((part) => part.type === 'text')
@@ -59,9 +59,9 @@ function toSystem({ content }: Message): PromptPart[] {
   return [{ role: 'system', content: texts.map((part) => part.text).join('') }]
 }
 
-/** What the provider added to each tool call. */
+/** The provider's metadata of each tool call. */
 type CallMetadata = Map<string, ProviderMetadata>
-/** The approvals that providers asked for, by call. */
+/** The approvals that providers requested, by call. */
 export type ApprovalRequests = Map<string, ProviderApprovalRequest>
 
 function toContent(
@@ -150,7 +150,7 @@ function toToolCall(
   return call
 }
 
-/** What a provider added to a part goes back to it as its options; what it added to a call, with the result too. */
+/** Returns a provider's metadata as options. Metadata of a call is also sent with its result. */
 function options(part: Part, callMetadata?: CallMetadata): PromptPart {
   const { providerMetadata } = part
   if (part.type === 'tool-call' && providerMetadata !== undefined) callMetadata?.set(part.callId, providerMetadata)
@@ -163,7 +163,7 @@ function isEmittable(part: Part, { dialect }: PromptContext): boolean {
   return part.type !== 'text' || part.text !== '' || part.providerMetadata !== undefined
 }
 
-/** A call of the provider's that it never answered: the answer was made up. Anthropic refuses the call alone, others want it. */
+/** A provider's call without a real result. Anthropic rejects only the call; others require it. */
 function isUnanswered(part: Part, unanswered: ReadonlySet<unknown>, { model }: PromptContext): boolean {
   if (part.type === 'tool-result') return part.missing === true
   return part.type === 'tool-call' && unanswered.has(part.callId) && model.provider.includes('anthropic')

@@ -2,7 +2,7 @@ import { AlliumError, isAlliumError, unknownName } from '@allium/core'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 import { credentialsOf, type Env, knownProviders } from './api-keys.ts'
 
-/** A provider of the AI SDK, such as `createOpenAI()` gives. */
+/** An AI SDK provider, such as the result of `createOpenAI()`. */
 export interface AiSdkProvider {
   languageModel(modelId: string): AiSdkModel
 }
@@ -16,7 +16,7 @@ export function isAiSdkProvider(value: unknown): value is AiSdkProvider {
 }
 
 /**
- * The provider of `@ai-sdk/<provider>`, made with the key of the environment; or the package's own instance, if the
+ * Returns the provider of `@ai-sdk/<provider>`, created with the key from the environment; or the package's own instance if the
  * variable of its key is not known here.
  *
  * @throws AlliumError `provider.key_missing`, `provider.not_installed`, `provider.unsupported`
@@ -36,7 +36,7 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   )
 }
 
-/** A package that is missing, of a provider that nobody knows, may be a slip: the one that may be meant is told. */
+/** A missing package of an unknown provider may be a typo, so the error suggests a similar name. */
 function missingPackageError(provider: string, error: unknown): unknown {
   if (!isAlliumError(error, 'provider.not_installed') || knownProviders.includes(provider)) return error
   const { cause, details } = error
@@ -62,7 +62,10 @@ export async function importPackage(name: string, load: Import): Promise<Record<
   }
 }
 
-/** Imports from this package's place, then from the program's folder: strict package managers show a package only its own dependencies. */
+/**
+ * Imports from this package, then from the program's directory, because strict package managers only let a package see its own
+ * dependencies.
+ */
 export const importInstalled: Import = async (name) => {
   try {
     return await import(/* @vite-ignore */ /* webpackIgnore: true */ name)
@@ -75,7 +78,7 @@ export const importInstalled: Import = async (name) => {
 
 function fromProgram(name: string): string | undefined {
   try {
-    // Not imported, so that the package bundles for elsewhere.
+    // Loaded at run time, so that the package bundles for other runtimes.
     const { createRequire } = process.getBuiltinModule('node:module')
     const { pathToFileURL } = process.getBuiltinModule('node:url')
     return pathToFileURL(createRequire(`${process.cwd()}/`).resolve(name)).href
@@ -84,7 +87,7 @@ function fromProgram(name: string): string | undefined {
   }
 }
 
-/** Whether this very package was not found, and not one that it imports. The message has the name in quotes everywhere. */
+/** Whether this package itself was not found, and not one that it imports. All runtimes quote the name in the message. */
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
   const missingCodes =
@@ -92,7 +95,7 @@ function isMissing(error: unknown, name: string): boolean {
   return missingCodes && new RegExp(`['"]${name}['"]`).test(String(message))
 }
 
-/** `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
+/** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
 function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
   const prefix = `create${provider.replaceAll('-', '')}`
   const instantiated = Object.entries(exported).find(

@@ -16,12 +16,12 @@ export class ProviderTools {
     return this.#ids.has(name)
   }
 
-  /** Whether one is an MCP server that the provider reaches itself. Only raw events tell its label. */
+  /** Whether one is an MCP server that the provider connects to. Only raw events have its label. */
   get hasMcp(): boolean {
     return [...this.#ids.values()].some((id) => id.endsWith('.mcp'))
   }
 
-  /** Whether the tool is given a text in place of arguments: OpenAI's custom tools, by a grammar. */
+  /** Whether the tool takes a text instead of arguments, such as OpenAI's custom tools with a grammar. */
   takesText(name: string): boolean {
     return this.#ids.get(name)?.endsWith('.custom') === true
   }

@@ -4,14 +4,14 @@ import { type AiSdkModel, providerName } from './ai-sdk-model.ts'
 type Effort = NonNullable<Settings['reasoning']>
 type Options = NonNullable<Settings['providerOptions']>
 
-/** Tokens to think with, for models that take a budget and no effort. */
+/** Thinking tokens, for models that take a budget instead of an effort. */
 const budgets: Record<Effort, number> = { low: 2048, medium: 8192, high: 24_576 }
 
 const budgetClaude = /claude-(3-7|(opus|sonnet|haiku)-4(-[015]\b|-\d{8}|@|$))/
 const thoughtlessClaude = /claude-(v?\d[.:]|instant|3-(?!7)|3\.)/
 const thoughtlessGemini = /gemini-(1|2\.0|pro)/
 
-/** The effort as provider options, for specifications without a `reasoning` of their own. A model known not to think gets none. */
+/** Returns the effort as provider options, for specifications without a `reasoning` option; none for models known not to think. */
 export function reasoningOptions(model: AiSdkModel, effort: Effort): Options {
   const { provider, modelId } = model
   if (provider.includes('anthropic')) return forClaude(modelId, effort)

@@ -6,33 +6,33 @@ import { fromAiSdk } from './from-ai-sdk.ts'
 import { type ModelRefParts, parseModelRef } from './model-ref.ts'
 import { type AiSdkProvider, type Import, importInstalled, isAiSdkProvider, loadProvider } from './provider-package.ts'
 
-/** Makes the model for a string; `principal` is who asks, so that each tenant may bring its own key. */
+/** Creates the model for a string. `principal` is the caller, so that each tenant may use its own key. */
 export type ModelFactory = (
   modelId: string,
   context: { principal: unknown },
 ) => Model | AiSdkModel | Promise<Model | AiSdkModel>
 
-/** What may stand for a provider: one of the AI SDK, one model for all names, or a function. */
+/** The entry of a provider: an AI SDK provider, one model for all names, or a function. */
 export type ProviderEntry = AiSdkProvider | Model | AiSdkModel | ModelFactory
 
 export interface ResolverOptions {
-  /** Asked first, by the part of the string before the slash. With a bundler, list here what you use. */
+  /** Checked first, by the part of the string before the slash. With a bundler, list the providers that you use. */
   providers?: Readonly<Record<string, ProviderEntry>> | undefined
-  /** Where keys, `<PROVIDER>_BASE_URL` and `OLLAMA_HOST` are looked up. @default process.env */
+  /** The source of keys, `<PROVIDER>_BASE_URL` and `OLLAMA_HOST`. @default process.env */
   env?: Env | undefined
-  /** Imports a provider's package. @default import(), from this package and then from the program's folder */
+  /** Imports a provider's package. @default import(), from this package and then from the program's directory */
   import?: Import | undefined
 }
 
 const optionKeys: KeysOf<ResolverOptions> = { providers: true, env: true, import: true }
 
-/** Models kept per resolver; strings may come from tenants, so the oldest give way. */
+/** The maximum number of cached models per resolver. Strings may come from tenants, so the oldest are evicted. */
 const maxCached = 500
 
 /**
- * Finds models for strings such as `anthropic/claude-sonnet-4-6`: in `providers`, else in the package
- * `@ai-sdk/<provider>`, imported when it is first named. `ollama/<model>` asks OLLAMA_HOST and needs no key. Models are
- * kept by their string, but for those that a function of `providers` makes.
+ * Creates a resolver of strings such as `anthropic/claude-sonnet-4-6`: it looks in `providers`, then in the package
+ * `@ai-sdk/<provider>`, which it imports on first use. `ollama/<model>` uses OLLAMA_HOST and needs no key. Models are
+ * cached by string, except those that a function in `providers` creates.
  *
  * @throws AlliumError (from the resolver) `model.invalid`, `provider.not_installed`, `provider.key_missing`, `provider.unsupported`
  * @example
@@ -69,13 +69,13 @@ export function createResolver(
   function cacheModel(ref: string, model: Promise<Model>): Promise<Model> {
     if (cache.size >= maxCached) cache.delete(cache.keys().next().value as string)
     cache.set(ref, model)
-    // A failure is not kept: the key may be set, or the package installed, before the next try.
+    // Failures are not cached, because the key may be set or the package installed before the next attempt.
     model.catch(() => cache.delete(ref))
     return model
   }
 }
 
-/** Providers of the AI SDK are callable too. */
+/** AI SDK providers are callable too, so they are excluded. */
 function isFactory(entry: ProviderEntry | undefined): entry is ModelFactory {
   return typeof entry === 'function' && !isAiSdkProvider(entry)
 }

@@ -1,7 +1,7 @@
 import type { ModelServer } from '@allium/core'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 
-/** The host of a model's base URL, which packages keep in a field of their own; undefined where it tells none. */
+/** Returns the host of a model's base URL, from the package-specific field; undefined if there is none. */
 export function serverOf(model: AiSdkModel): ModelServer | undefined {
   const url = baseUrlOf(model)
   if (url === undefined || !URL.canParse(url)) return undefined
@@ -30,7 +30,7 @@ function baseUrlOf(model: AiSdkModel): string | undefined {
       const told = tell()
       if (typeof told === 'string') return told
     } catch {
-      // A package that wants other arguments, or has no key yet.
+      // The package expects other arguments, or has no key yet.
     }
   return undefined
 }

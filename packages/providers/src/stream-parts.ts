@@ -36,14 +36,14 @@ type StreamPart =
   | ({ type: 'finish' } & FinishPart)
   | { type: 'error'; error: unknown }
 
-/** Turns the parts of one stream into chunks. Parts that it does not know are ignored. */
+/** Converts the parts of one stream to chunks. Unknown parts are ignored. */
 export class StreamParts {
   readonly #blocks = new Blocks()
   readonly #inputs: ToolInputs
   readonly #told: FinishInfo = {}
   #raw: unknown
   #finish: FinishPart | undefined
-  /** Calls that the provider runs, by id, until their result or the end tells that it asks for no approval first. */
+  /** Provider-run calls by id, held until their result or the end shows that they need no approval first. */
   readonly #heldCall = new Map<string, ToolCallPart>()
 
   constructor(
@@ -53,7 +53,7 @@ export class StreamParts {
     this.#inputs = new ToolInputs(tools)
   }
 
-  /** @throws what an `error` part carries */
+  /** @throws the error of an `error` part */
   chunks(value: unknown): ContentChunk[] {
     const part = value as StreamPart
     if (part.type === 'tool-approval-request') return this.#approvalChunks(part)
@@ -116,9 +116,9 @@ export class StreamParts {
   }
 
   /**
-   * What remains to say when the stream has been read to its end.
+   * Returns the remaining chunks at the end of the stream.
    *
-   * @throws AlliumError `model.truncated` if it was cut
+   * @throws AlliumError `model.truncated` if it was truncated
    */
   end(): (ContentChunk | FinishChunk)[] {
     if (this.#finish === undefined) throw truncatedStream()
@@ -150,7 +150,7 @@ export class StreamParts {
     )
   }
 
-  /** Each reference that supports the text is a source that tells its passage. */
+  /** Each citation of the text becomes a source with its passage. */
   #endOfText({ citations = [], ...part }: { citations?: CitationPart[] } & BlockPart): ContentChunk[] {
     const textId = this.#blocks.idOf('text', part.id)
     const sources = citations.map(

@@ -1,7 +1,7 @@
 import type { Part, ProviderApprovalRequest } from '@allium/core'
 import type { ApprovalRequests, PromptContext, PromptPart } from './prompt.ts'
 
-/** The answer to a provider that asked for an approval. Only `approved: true`, which the core sets, lets it run the call. */
+/** Returns the response to a provider's approval request. Only `approved: true`, which core sets, lets the provider run the call. */
 export function approvalPart(
   part: Part,
   approvalRequests: ApprovalRequests,
@@ -11,11 +11,11 @@ export function approvalPart(
   const request = approvalRequests.get(part.callId)
   if (request === undefined) return undefined
   const answer = { type: 'tool-approval-response', approvalId: request.id, approved: part.approved === true }
-  // A middleware of the AI SDK may copy the piece: this is how it becomes a result again.
+  // AI SDK middleware may copy the piece; these fields restore its result.
   return origin === undefined ? answer : { ...answer, toolCallId: part.callId, toolName: part.name }
 }
 
-/** Whether the part may go to this model. A request for an approval, and the answer, concern the provider that asked and no other. */
+/** Whether the part may be sent to this model. An approval request and its response belong only to the provider that sent the request. */
 export function isAnswered(
   part: Part,
   approvalRequests: ApprovalRequests,
@@ -26,7 +26,7 @@ export function isAnswered(
   return request === undefined || origin !== undefined || (dialect.approvals && request.provider === model.provider)
 }
 
-/** The label of the MCP server that the approval is for, which only OpenAI's own event tells. */
+/** Returns the label of the MCP server that the approval is for, from OpenAI's raw event. */
 export function serverOf(raw: unknown, approvalId: string): Pick<ProviderApprovalRequest, 'server'> {
   const { item } = (raw ?? {}) as { item?: { id?: unknown; approval_request_id?: unknown; server_label?: unknown } }
   const server = item?.server_label

@@ -21,22 +21,22 @@ export interface ToolCallPart {
   toolName: string
   input: unknown
   providerExecuted?: boolean
-  /** The tool is not among those of the request, as that of an MCP server. */
+  /** The tool is not in the request, such as a tool of an MCP server. */
   dynamic?: boolean
   providerMetadata?: ProviderMetadata
 }
 
 interface OpenInput {
   json: string
-  /** The deltas are not JSON: only the whole call tells the arguments. */
+  /** The deltas are not JSON, so only the whole call has the arguments. */
   opaque: boolean
   providerExecuted: boolean
   call?: ToolCallPart
 }
 
 /**
- * Tool calls, which providers tell twice: as input deltas, and then whole. Each becomes one start, its deltas and one
- * end; the end waits for the whole call, which brings the metadata and, if there were no deltas, the arguments.
+ * Tool calls, which providers send twice: as input deltas, and then whole. Each becomes one start, its deltas and one
+ * end. The end waits for the whole call, which has the metadata and, if there were no deltas, the arguments.
  */
 export class ToolInputs {
   readonly #inputs = new Map<string, OpenInput>()
@@ -77,7 +77,7 @@ export class ToolInputs {
     return [...chunks, end]
   }
 
-  /** A call that the provider runs only once it is approved. It has not begun before. */
+  /** Returns the chunks of a call that the provider runs only after approval. It must not have begun before. */
   approvalChunks(call: ToolCallPart, approvalRequest: ProviderApprovalRequest): ContentChunk[] {
     const [start, ...rest] = this.call(call)
     const { providerExecuted: _, ...startFields } = start as ToolInputStart
@@ -89,8 +89,8 @@ export class ToolInputs {
   }
 
   /**
-   * Ends the inputs that were never told whole, as when the answer reached its length. Elsewhere nothing says that the
-   * arguments are all there: what would be none is made unreadable, so that no tool runs with nothing.
+   * Ends the inputs without a whole call, for example when the answer reached its maximum length. For any other reason it is unknown
+   * whether the arguments are complete, so empty arguments are made unparsable and no tool runs without them.
    */
   close(reason: FinishReason): ContentChunk[] {
     const open = [...this.#inputs].filter(([, { call }]) => call === undefined)
@@ -102,7 +102,7 @@ export class ToolInputs {
   }
 }
 
-/** Arguments are an object: a text, or anything else that a provider's own tool is given, is its `input`. */
+/** Returns the arguments as an object. A text or another value for a provider's own tool becomes its `input`. */
 function completeJson({ input }: ToolCallPart, isForeign: boolean): string {
   const json = typeof input === 'string' ? input : JSON.stringify(input ?? {})
   if (!isForeign || json.trim() === '') return json
@@ -110,7 +110,7 @@ function completeJson({ input }: ToolCallPart, isForeign: boolean): string {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? json : JSON.stringify({ input: value })
 }
 
-/** What of the whole call's arguments the deltas have not told. */
+/** Returns the part of the whole call's arguments that the deltas did not contain. */
 function missingInput(id: string, input: OpenInput, json: string): string {
   input.opaque = false
   if (json.startsWith(input.json)) return json.slice(input.json.length)
@@ -121,7 +121,7 @@ function missingInput(id: string, input: OpenInput, json: string): string {
   )
 }
 
-/** By value: the whole may have its keys in another order than the deltas. */
+/** Compares by value, because the key order may differ between the whole call and the deltas. */
 function sameJson(a: string, b: string): boolean {
   return canonical(a) === canonical(b)
 }
@@ -134,7 +134,7 @@ function canonical(json: string): string {
   )
 }
 
-/** The value of a JSON text, or the text itself. */
+/** Parses a JSON text, or returns the text itself. */
 function parseInput(json: string): unknown {
   try {
     return JSON.parse(json)

@@ -3,7 +3,7 @@ import { providerName } from './ai-sdk-model.ts'
 import { acceptsUrl, fileContent } from './file-content.ts'
 import type { PromptContext, PromptPart } from './prompt.ts'
 
-/** What a tool of the agent gave. An error whose content is more than text loses its flag: the AI SDK has no word for it. */
+/** Converts the output of an agent's tool. An error with non-text content loses its flag, which the AI SDK cannot express there. */
 export function toolOutput({ content, isError, json }: ToolResultPart, context: PromptContext): PromptPart {
   const type = isError === true ? 'error-text' : 'text'
   if (typeof content === 'string') return (json === true ? jsonOf(content) : undefined) ?? { type, value: content }
@@ -11,16 +11,16 @@ export function toolOutput({ content, isError, json }: ToolResultPart, context: 
   return { type: 'content', value: content.flatMap((part) => toResultPart(part, context)) }
 }
 
-/** What a tool of the provider gave, as it came. */
+/** Converts the output of a provider's tool, unchanged. */
 export function executedOutput({ content, isError, json }: ToolResultPart): PromptPart {
   const text = typeof content === 'string' ? content : textOf(content)
-  // A history made elsewhere may not say so.
+  // A history from elsewhere may lack the flag.
   const value = json === true || /^\s*[[{]/.test(text) ? jsonOf(text) : undefined
   if (isError === true) return { type: 'error-json', value: value === undefined ? text : value.value }
   return value ?? { type: 'text', value: text }
 }
 
-/** Undefined where a layer has made something else of it. */
+/** Returns undefined if a layer changed the text so that it no longer parses. */
 function jsonOf(text: string): PromptPart | undefined {
   try {
     return { type: 'json', value: JSON.parse(text) }
@@ -35,7 +35,7 @@ function toResultPart(part: Part, context: PromptContext): PromptPart[] {
   return [toResultFile(part, context)]
 }
 
-/** A URL that cannot be passed on is told as text: failing would leave a session that can never go on. */
+/** A URL that cannot be passed on becomes text, because an error would make the session unusable. */
 function toResultFile(part: ImagePart | FilePart, context: PromptContext): PromptPart {
   const file = fileContent(part)
   if (!('url' in file)) return context.dialect.resultFile(file) as PromptPart
@@ -43,7 +43,7 @@ function toResultFile(part: ImagePart | FilePart, context: PromptContext): Promp
   return resultPart ?? { type: 'text', text: `[${file.mediaType}: ${file.url.href}]` }
 }
 
-/** Google's packages download the URLs of tool results from inside this process, whatever a tool put there: never. */
+/** Never for Google, whose packages download the URLs in tool results from inside this process. */
 function fetches(url: URL, mediaType: string, { model, urls }: PromptContext): boolean {
   return providerName(model) !== 'google' && acceptsUrl(urls, url, mediaType)
 }

@@ -1,7 +1,7 @@
 import { AlliumError, type KeyValue, MemoryErasures, type Writer } from '@allium/core'
 import { LRUCache } from 'lru-cache'
 
-/** Keeps values in this process, those that were used last. */
+/** Stores the most recently used values in this process. */
 export function memoryKeyValue({ max = 1000 }: { max?: number } = {}): KeyValue {
   const values = new LRUCache<string, { value: unknown; by: Writer | undefined }>({ max })
   const erasures = new MemoryErasures()

@@ -1,6 +1,6 @@
 import { isBlockError } from '@allium/core'
 
-/** Whether the run is over with this error: no other attempt may follow, whatever a layer's options say. */
+/** Whether this error ends the run, so that no attempt may follow even if a layer's options allow it. */
 export function isNonRetryable(error: unknown): boolean {
   return isBlockError(error) || (error as { name?: unknown } | null | undefined)?.name === 'AbortError'
 }

@@ -1,17 +1,17 @@
 import { type TurnContext, wait } from '@allium/core'
 
-/** Between two attempts. */
+/** A delay between two attempts. */
 export interface Pause {
   /** Milliseconds. */
   readonly delay: number
-  /** Waits until it is over; rejects with the reason of the context's signal. */
+  /** Resolves after the delay; rejects with the reason of the context's signal. */
   wait(): Promise<void>
 }
 
 /**
- * Whether to try again, and how long to wait before. A run that is replayed chooses as it chose, and waits for what is left.
+ * Returns whether to retry, and the delay. A replay makes the same choice and waits for the remaining time.
  *
- * @param choose gives milliseconds; undefined where there is no other attempt
+ * @param choose returns milliseconds; undefined if there is no further attempt
  */
 export async function pause(
   ctx: Pick<TurnContext, 'once' | 'clock' | 'signal'>,

@@ -1,9 +1,9 @@
 import { causes } from './transient.ts'
 
 /**
- * How long the provider asks to wait, in milliseconds, by the headers of a failed call: `retry-after-ms`, or
+ * Returns how long the provider asks to wait, in milliseconds, from the headers of a failed call: `retry-after-ms`, or
  * `retry-after` in seconds or as an HTTP date (https://www.rfc-editor.org/rfc/rfc9110#field.retry-after).
- * Undefined where it says nothing that makes sense.
+ * Undefined for missing or invalid headers.
  */
 export function retryAfter(error: unknown, now: number): number | undefined {
   for (const cause of causes(error))
@@ -23,7 +23,7 @@ function fromHeaders(headers: unknown, now: number): number | undefined {
 function fromRetryAfterSeconds(value: string | undefined, now: number): number | undefined {
   const deltaSeconds = nonNegativeNumber(value)
   if (deltaSeconds !== undefined) return deltaSeconds * 1000
-  // Date.parse takes nearly anything, "-5" included; an HTTP date ends in GMT.
+  // Date.parse accepts almost anything, including "-5". An HTTP date ends in GMT.
   const date = value === undefined || !/ GMT$/i.test(value) ? Number.NaN : Date.parse(value)
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
@@ -33,7 +33,7 @@ function nonNegativeNumber(value: string | undefined): number | undefined {
   return Number.isFinite(number) && number >= 0 ? number : undefined
 }
 
-/** One header of a `Headers` object or of a plain one, whatever its case. */
+/** Returns one header of a `Headers` object or a plain object, case-insensitively. */
 function header(headers: unknown, name: string): string | undefined {
   if (typeof headers !== 'object' || headers === null) return undefined
   const { get } = headers as { get?: unknown }

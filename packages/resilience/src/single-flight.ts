@@ -1,19 +1,19 @@
 import { followSignal, type TurnContext } from '@allium/core'
 
-/** Work of one's own, for which others wait. */
+/** The caller that does the work while others wait for it. */
 export interface FlightLeader<T> {
   resolve(value: T): void
   release(): void
 }
 
-/** Work that is under way, by key: who asks for the same waits for it. */
+/** Work in progress, by key. Further callers with the same key wait for it. */
 export class SingleFlight<T> {
   readonly #flights = new Map<string, Promise<T | undefined>>()
 
   /**
-   * Waits for the work under way, and gives what it came to. Where there is none, or it came to nothing, the caller's own
-   * begins: then `end()` must come in any case, and `land()` before it where it came to something.
-   * When the signal aborts, waiting rejects, and work of one's own has come to nothing, however late its `end()` comes.
+   * Waits for the work in progress and returns its value. Without one, or if it had no value, the caller becomes the leader: it must
+   * call `release()` in any case, and `resolve()` before it if there is a value.
+   * If the signal aborts, waiting rejects, and the leader's work counts as without a value, however late it calls `release()`.
    */
   async joinOrLead(key: string, signal: AbortSignal): Promise<{ value: T } | FlightLeader<T>> {
     for (let inFlight = this.#flights.get(key); inFlight !== undefined; inFlight = this.#flights.get(key)) {
@@ -24,15 +24,15 @@ export class SingleFlight<T> {
   }
 
   /**
-   * What is kept, else as `joinOrBegin`. A run that is replayed finds what it found, and leads where it led: what it did then is
-   * recorded, and nobody else does it in its place.
+   * Returns the cached value, or else acts like `joinOrLead`. A replay finds or leads as the first run did: its result is recorded, so it
+   * must not join the work of another caller.
    */
   async find(
     key: string,
     ctx: Pick<TurnContext, 'once' | 'signal'>,
     readCache: () => Promise<T | undefined>,
   ): Promise<{ value: T } | FlightLeader<T>> {
-    // Who comes first has the place while it looks: in a replay nobody gets ahead of who led.
+    // The first caller leads already during its lookup, so that in a replay no other caller takes the place of a former leader.
     let leader = this.#flights.has(key) ? undefined : this.#lead(key, ctx.signal)
     const lookUp = async (): Promise<{ value: T } | { leads: true }> => {
       const cached = await readCache()
@@ -62,7 +62,7 @@ export class SingleFlight<T> {
     let unfollow = () => {}
     const release = () => {
       unfollow()
-      // Another one may have begun since.
+      // Another flight may have begun since.
       if (this.#flights.get(key) === inFlight) this.#flights.delete(key)
       resolveFlight(undefined)
     }

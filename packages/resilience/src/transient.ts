@@ -1,9 +1,9 @@
 import { type ErrorCode, isAlliumError, isBlockError } from '@allium/core'
 
-/** Statuses of failures that pass by themselves; 529 is Anthropic's overload, 520 to 524 a proxy's lost origin. */
+/** HTTP statuses of transient failures; 529 is Anthropic's overload, 520 to 524 mean that a proxy lost its origin. */
 const transientStatuses = new Set([408, 409, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529])
 
-/** Codes of Node's sockets and of undici. A host name that is not found is a setting to mend, not a passing failure. */
+/** Error codes of Node's sockets and of undici. A host name that is not found is a wrong setting, not a transient failure. */
 const networkCodes = new Set([
   'ECONNABORTED',
   'ECONNREFUSED',
@@ -20,7 +20,7 @@ const networkCodes = new Set([
   'UND_ERR_SOCKET',
 ])
 
-/** Failures that Allium itself tells of. A call that was lost with its connection may have run: who repeats knows that. */
+/** Allium's own transient errors. A call whose connection was lost may have run; the retrying layer must allow for that. */
 const transientCodes = new Set<ErrorCode>([
   'mcp.lost',
   'mcp.unreachable',
@@ -30,8 +30,8 @@ const transientCodes = new Set<ErrorCode>([
 ])
 
 /**
- * Whether a failed call of a model or a tool may succeed when repeated: what the error says of itself (`isRetryable`), a status such
- * as 429 or 503, a network failure, a timeout, a stream that was cut. Causes are asked too. A plain error is not.
+ * Whether a failed model or tool call may succeed when retried: by the error's own `isRetryable`, a status such as 429 or 503, a
+ * network failure, a timeout, or a truncated stream. It checks causes too. A plain error is not transient.
  */
 export function isTransient(error: unknown): boolean {
   for (const current of causes(error)) {
@@ -41,7 +41,7 @@ export function isTransient(error: unknown): boolean {
   return false
 }
 
-/** The HTTP status of a failure. */
+/** Returns the HTTP status of a failure. */
 export function statusOf(error: unknown): number | undefined {
   for (const { status, statusCode } of causes(error)) {
     if (isErrorStatus(status)) return status
@@ -50,7 +50,7 @@ export function statusOf(error: unknown): number | undefined {
   return undefined
 }
 
-/** The error, its cause, and so on, as far as they are objects. */
+/** Yields the error, its cause, and so on, as far as they are objects. */
 export function* causes(error: unknown): Generator<Record<string, unknown>> {
   let current = error
   for (let depth = 0; depth < 8 && typeof current === 'object' && current !== null; depth++) {
@@ -71,7 +71,7 @@ function classify(error: Record<string, unknown>): boolean | undefined {
   return typeof code === 'string' && networkCodes.has(code) ? true : undefined
 }
 
-/** A cut connection may carry the 200 that its answer began with. */
+/** The error of a dropped connection may have the status 200 of its response. */
 function isErrorStatus(status: unknown): status is number {
   return typeof status === 'number' && status >= 400
 }

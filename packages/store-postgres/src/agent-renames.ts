@@ -3,10 +3,10 @@ import { agentOfTurn, heldByOtherAgent, type Sealer, toBytes } from '@allium/sto
 import type { Database } from './database.ts'
 import { keyParams, tenantMatches } from './keys.ts'
 
-/** Sessions of earlier versions that one list looks at. */
+/** The maximum number of sessions of earlier versions that one list claims. */
 const maxClaimsPerList = 100
 
-/** Sessions that get another agent in their key: those of a renamed agent, and those of earlier versions, which had none. */
+/** Moves sessions to another agent: those of a renamed agent, and those of earlier versions, which had no agent. */
 export class AgentRenames {
   readonly #db: Database
   readonly #sealer: Sealer
@@ -27,13 +27,13 @@ export class AgentRenames {
     return row?.outcome_ === 'moved'
   }
 
-  /** Before a session is opened: one of an earlier version belongs to the agent of its last turn from now on. */
+  /** Runs before a session is opened. Assigns a session of an earlier version to the agent of its last turn. */
   async claimUnassigned({ tenant, owner, sessionId }: Omit<SessionKey, 'agent'>): Promise<void> {
     if (await this.#allClaimed()) return
     await this.#claimSession({ tenant, owner, agent: '', sessionId })
   }
 
-  /** Before sessions are listed: as many of them, where their last turns can be opened. */
+  /** Runs before sessions are listed. Assigns a batch of such sessions, as far as their last turns can be opened. */
   async claimUnassignedBatch(tenant: string, owner?: string): Promise<void> {
     if (await this.#allClaimed()) return
     const rows = await this.#db.queryIdempotent(
@@ -43,7 +43,7 @@ export class AgentRenames {
     )
     for (const row of rows) {
       const key = { tenant, owner: String(row.owner), agent: '', sessionId: String(row.id) }
-      // What cannot be opened now is listed once it can be.
+      // A session that cannot be opened now is listed later.
       await this.#claimSession(key).catch(() => {})
     }
   }

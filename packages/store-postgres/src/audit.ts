@@ -1,14 +1,14 @@
 import { type AuditRow, type AuditTable, toBytes } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 
-/** Records that a reader gets at a time. */
+/** Records per read. */
 const pageSize = 500
 
 /** Audit records in Postgres. */
 export function postgresAudit(db: Database): AuditTable {
   return {
     async add(tenant, { seq, body, digest, key = null }) {
-      // The same record again is there already: it may be sent twice.
+      // Idempotent: adding the same record again finds it.
       const [row] = await db.queryIdempotent(
         `with added as (
            insert into ${db.s}.audit values ($1, $2, ${db.s}.now_ms(), $3, $4, $5) on conflict do nothing returning seq

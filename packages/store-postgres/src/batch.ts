@@ -1,6 +1,6 @@
 import { isAlliumError } from '@allium/core'
 
-/** Most asks of one statement. */
+/** The maximum number of items in one statement. */
 const maxBatchSize = 100
 
 interface QueuedItem<Item, Result> {
@@ -9,12 +9,12 @@ interface QueuedItem<Item, Result> {
   reject(error: unknown): void
 }
 
-/** Sends what is asked in one place, all or nothing; the answers stand in the order of the asks. */
+/** Sends a batch of items in one statement, all or nothing. The results are in the order of the items. */
 export type SendBatch<Item, Result> = (items: readonly Item[]) => Promise<readonly Result[]>
 
 /**
- * What is asked in one place while a statement is under way there is sent with the next one, in order: where many ask at once
- * they share a commit, and nobody waits who asks alone.
+ * Batches items by key. Items that arrive while a statement for their key is running are sent with the next one, in order. Concurrent
+ * items share a commit, and a single item does not wait.
  */
 export function batchByKey<Item, Result>(send: SendBatch<Item, Result>): (key: string, item: Item) => Promise<Result> {
   const queues = new Map<string, QueuedItem<Item, Result>[]>()
@@ -38,7 +38,7 @@ export function batchByKey<Item, Result>(send: SendBatch<Item, Result>): (key: s
       const results = await send(batch.map(({ item }) => item))
       for (const [i, { resolve }] of batch.entries()) resolve(results[i] as Result)
     } catch (error) {
-      // What is wrong with one is no fault of the others; a database that is gone is gone for all.
+      // An error in one item does not affect the others, but an unavailable database affects all.
       const shouldIsolate = batch.length > 1 && !(isAlliumError(error) && error.code === 'store.unavailable')
       if (shouldIsolate) for (const entry of batch) await flush([entry])
       else for (const { reject } of batch) reject(error)

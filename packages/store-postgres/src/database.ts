@@ -7,24 +7,24 @@ import { ServerClock } from './server-clock.ts'
 
 export type Row = Record<string, unknown>
 
-/** Milliseconds between one try and the next: a server that starts again is there within them. */
+/** Delays between attempts in milliseconds. A server that restarts is usually back within their sum. */
 const retryDelays = [50, 100, 200, 400, 800, 1600]
 
-/** Milliseconds after which no new try begins. */
+/** No attempt begins after this many milliseconds. */
 const retryDeadline = 10_000
 
-/** Statements, each on a connection of its own: none is held while nobody asks. What fails has a code. */
+/** Runs each statement on its own connection and holds none in between. It converts failures to errors with a code. */
 export class Database {
   readonly #pool: PostgresPool
   readonly #schema: Schema
-  /** Leases of this store: tokens of others tell nothing here. */
+  /** The leases that this store issued. Tokens of other stores have no meaning here. */
   readonly issuedLeases = new WeakSet<Lease>()
   readonly clock = new ServerClock(async () => {
     const [row] = await this.queryIdempotent(`select ${this.s}.now_ms() as now`)
     return Number(row?.now)
   })
   #ready: Promise<void> | undefined
-  /** Whether there are sessions of earlier versions, whose agent is not known yet: none are added. Known once it is ready. */
+  /** Whether there are sessions of earlier versions, whose agent is not known yet. None are added. Valid once the database is ready. */
   hasUnclaimed = true
   #closed = false
 
@@ -38,7 +38,7 @@ export class Database {
     return this.#schema.quoted
   }
 
-  /** Brings the schema to this version's form, or checks that it has it; once. */
+  /** Migrates or checks the schema, once. */
   ready(): Promise<void> {
     this.#ready ??= this.#withRetries(true, (client) => this.#prepare(client)).catch((error) => {
       this.#ready = undefined
@@ -47,13 +47,13 @@ export class Database {
     return this.#ready
   }
 
-  /** A statement that may be sent again where nobody knows whether it was done: what reads, or does the same once more. */
+  /** Runs a statement that can be retried when its outcome is unknown: a read, or an idempotent write. */
   async queryIdempotent(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
     return this.#withRetries(true, async (client) => (await client.query(text, values)).rows)
   }
 
-  /** A statement that is sent again only where nothing of it was done. */
+  /** Runs a statement that is retried only if it was not executed. */
   async queryOnce(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
     return this.#withRetries(false, async (client) => (await client.query(text, values)).rows)
@@ -100,11 +100,11 @@ export class Database {
   }
 }
 
-/** What failed after the connection was made. */
+/** An error after the connection was established. */
 class SentError {
   readonly wasSent = true
   constructor(readonly cause: unknown) {}
 }
 
-/** A connection that ends under a statement fails that one, too: there it is told. */
+/** A connection that ends during a statement fails the statement too, which reports the error. */
 function ignoreError(): void {}

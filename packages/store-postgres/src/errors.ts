@@ -1,6 +1,8 @@
 import { AlliumError, type ErrorCode, messageOf } from '@allium/core'
 
-/** How an error of the driver is told, if it is one of the database. SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
+/**
+ * Converts an error of the driver if it comes from the database. SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof AlliumError) return error
   const kind =
@@ -10,19 +12,19 @@ export function toStoreError(error: unknown): unknown {
   return new AlliumError(kind.code, `The database ${kind.failure}: ${reason.replace(/\.$/, '')}.`, { cause: error })
 }
 
-/** The connection could not be made, or ended; or the server has undone the statement and says so. */
+/** Whether the connection failed or ended, or the server has rolled the statement back and reports that. */
 export function isConnectionLost(error: unknown): boolean {
   return (
     connectionLost.codes.test(codeOf(error)) || (codeOf(error) === '' && terminationMessages.test(messageOf(error)))
   )
 }
 
-/** Nothing of the statement has happened: it can be sent again, whatever it does. */
+/** Whether nothing of the statement was executed, so that any statement can be sent again. */
 export function isNotExecuted(error: unknown): boolean {
   return /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|57P03|53300|40001|40P01)$/.test(codeOf(error))
 }
 
-/** A server's SQLSTATE, or a system's error. */
+/** Returns a server's SQLSTATE, or a system's error code. */
 function codeOf(error: unknown): string {
   const { code } = (error ?? {}) as { code?: unknown }
   return typeof code === 'string' ? code : ''
@@ -72,6 +74,6 @@ const errorKinds: readonly ErrorKind[] = [
   connectionLost,
 ]
 
-/** The driver and its pool tell these without a code. */
+/** Errors that the driver and its pool report without a code. */
 const terminationMessages =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|timeout exceeded|timeout expired|Query read timeout|Cannot use a pool)/

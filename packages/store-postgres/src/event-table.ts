@@ -15,18 +15,18 @@ import { checkSessionKey } from './keys.ts'
 import { writerSince } from './leases.ts'
 import { isRetained } from './migrations/0003-event-functions.ts'
 
-/** Batches that a reader gets at a time. */
+/** Batches per read. */
 const pageSize = 64
 
 const runMatches = 'r.tenant = $1 and r.owner = $2 and r.agent = $3 and r.session = $4 and r.turn_id = $5'
 
-/** Events of runs in Postgres: one statement for each operation, and nothing that a connection has to keep. */
+/** Events of runs in Postgres. Each operation is one statement, and no connection keeps any state. */
 export function postgresEvents(db: Database, eventTtl: number): EventTable {
   const isRetainedIn = (ttl: string) => isRetained(ttl).replaceAll('{s}', db.s)
   return {
     async append(run, epoch, batch, { end, mustExist, request, by, write }) {
       const { id = null, count = 0, body = null } = batch ?? {}
-      // The row stays locked until the events stand in it: nobody deletes the run in between.
+      // The row stays locked until its events are stored, so that the run is not deleted in between.
       const existingRun = `(select r.turn_id from ${db.s}.event_runs r where ${runMatches} and ${isRetainedIn('$12')} for update) there, `
       const [source, turnId] = mustExist ? [existingRun, 'there.turn_id'] : ['', '$5']
       const keep =
@@ -123,7 +123,7 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
   }
 }
 
-/** @throws AlliumError `store.key` where an index has no room for the run's names */
+/** @throws AlliumError `store.key` when the run's names are too long for an index */
 export function checkRunKey(input: RunKey): RunKey {
   const run = checkRun(input)
   checkCombinedLength('tenant, owner, agent, session id and id of the run', runKeyParts(run))

@@ -3,7 +3,7 @@ import { checkName, checkOwner, erasedDuringRun, openValue, type Sealer, sealVal
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'
 
-/** Values that last for a while, in Postgres. */
+/** Values with an expiry, in Postgres. */
 export function postgresKeyValue(db: Database, sealer: Sealer): KeyValue {
   return {
     async get(key) {

@@ -1,25 +1,25 @@
 import type { SessionKey } from '@allium/core'
 import { checkCombinedLength, checkKey, checkName, type TurnRows } from '@allium/store-sql'
 
-/** Where a session stands, for statements. */
+/** Returns the key of a session as statement parameters. */
 export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
-/** Rows of a tenant, by the indexes that are made for lists of them. */
+/** Matches the rows of a tenant through the indexes for lists. */
 export const tenantMatches = (param: string) =>
   `hashtextextended(tenant, 0) = hashtextextended(${param}, 0) and tenant = ${param}`
 
-/** The same of one owner in it. */
+/** Matches the rows of one of a tenant's owners. */
 export const ownerMatches = (tenant: string, owner: string) =>
   `hashtextextended(owner, 0) = hashtextextended(${owner}, 0) and tenant = ${tenant}`
 
-/** @throws AlliumError `store.key` where Postgres cannot hold it, or an index has no room for it */
+/** @throws AlliumError `store.key` when Postgres cannot store the key, or it is too long for an index */
 export function checkSessionKey(key: SessionKey): SessionKey {
   checkKey(key)
   checkCombinedLength('tenant, owner, agent and session id', keyParams(key))
   return key
 }
 
-/** The same for the names that a run brings. */
+/** Checks the names in the rows of a run. */
 export function checkRows({ turn, records, pendingCalls }: TurnRows): void {
   checkName('id of the turn', turn.turnId)
   checkName('idempotency key', turn.idempotencyKey ?? '')

@@ -4,7 +4,7 @@ import { batchByKey } from './batch.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey, keyParams } from './keys.ts'
 
-/** Who may write to a session, and until when, by the server's clock. */
+/** Which process may write to a session, and until when, by the server's clock. */
 export function postgresLeases(
   db: Database,
   renames: AgentRenames,
@@ -30,7 +30,7 @@ export function postgresLeases(
   }
 }
 
-/** What `take_lease` gave. */
+/** Creates the lease from a row of `take_lease`. */
 export function issueLease(db: Database, key: SessionKey, row: Row): Lease {
   const acquired = { key, token: Number(row.token_), version: Number(row.version_) }
   const lease: Lease = row.open_ === true ? { ...acquired, open: true } : acquired
@@ -38,7 +38,7 @@ export function issueLease(db: Database, key: SessionKey, row: Row): Lease {
   return lease
 }
 
-/** Since when a writer writes: the token of its lease, else when its run began by the server's clock. */
+/** Returns since when a writer writes: the token of its lease, or else the start of its run by the server's clock. */
 export async function writerSince(
   db: Database,
   by: Writer | undefined,
@@ -53,7 +53,7 @@ interface Renewal {
   readonly ms: number
 }
 
-/** Those of all sessions that this process runs, in one statement; whether each is still held. */
+/** Renews the leases of all sessions that this process runs in one statement. Returns whether each is still held. */
 async function renewAll(db: Database, renewals: readonly Renewal[]): Promise<boolean[]> {
   const renewalRows = renewals.map(({ lease: { key, token }, ms }) => [...keyParams(key), token, ms])
   const columns = [0, 1, 2, 3, 4, 5].map((column) => renewalRows.map((row) => row[column]))

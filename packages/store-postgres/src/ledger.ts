@@ -4,12 +4,15 @@ import { batchByKey } from './batch.ts'
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'
 
-/** Accounts that were closed and are not yet told to the database; one that is never told stays there, and is asked for by nobody. */
+/**
+ * The maximum number of closed accounts that are not yet deleted in the database. Closures beyond that are dropped; those rows stay but are
+ * never read.
+ */
 const maxClosed = 1000
 
 /**
- * Money in Postgres: each post is one function under the account's lock, and does nothing when it is repeated. Those of one
- * account that come while one is under way share the next statement.
+ * A ledger in Postgres. Each post is one idempotent function under the account's lock. Posts to an account that arrive while one is running
+ * share the next statement.
  */
 export function postgresLedger(db: Database): Ledger {
   const closedAccounts = new Set<string>()
@@ -52,14 +55,14 @@ export function postgresLedger(db: Database): Ledger {
         return { id, account, amount: Number(amount) }
       })
     },
-    /** Told with the next reservation, so that it costs no statement. */
+    /** Sent with the next reservation, so that it needs no statement. */
     close(account) {
       if (closedAccounts.size < maxClosed) closedAccounts.add(checkName('account', account))
     },
   }
 }
 
-/** A reservation with what else is asked of it, or what one has spent. */
+/** A reservation with its parameters, or an amount spent. */
 interface LedgerPost {
   readonly id: string
   readonly account: string
@@ -67,7 +70,7 @@ interface LedgerPost {
   readonly reservation?: readonly unknown[]
 }
 
-/** In the order in which they were asked, in one statement; what was taken, of those that reserve. */
+/** Posts in order in one statement. Returns the reserved amounts of reservations. */
 async function sendBatch(db: Database, posts: readonly LedgerPost[]): Promise<(number | undefined)[]> {
   const [first] = posts
   if (first !== undefined && posts.length === 1) return [await sendOne(db, first)]

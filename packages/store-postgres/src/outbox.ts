@@ -2,7 +2,7 @@ import type { Outbox } from '@allium/core'
 import { type Blobs, checkName, maxPostponement, month, type OutboxOptions, openRecords } from '@allium/store-sql'
 import type { Database } from './database.ts'
 
-/** What turns have recorded. */
+/** The records of turns. */
 export function postgresOutbox(
   db: Database,
   blobs: Blobs,

@@ -1,24 +1,24 @@
 import type { ConnectionOptions } from 'node:tls'
 import pg from 'pg'
 
-/** What the store needs of a pool: that of [pg](https://node-postgres.com) is one. */
+/** The part of a pool that the store uses; a [pg](https://node-postgres.com) pool has it. */
 export interface PostgresPool {
   connect(): Promise<PostgresClient>
 }
 
 export interface PostgresClient {
-  /** @param query the text, or the text with milliseconds that it may take in place of the pool's `query_timeout` */
+  /** @param query the text, or the text with a timeout in milliseconds that replaces the pool's `query_timeout` */
   query(
     query: string | { text: string; query_timeout: number },
     values?: unknown[],
   ): Promise<{ rows: Record<string, unknown>[] }>
-  /** With `true` the connection is closed instead of used again. */
+  /** Closes the connection instead of reusing it if `destroy` is true. */
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown
   off(event: 'error', listener: (error: Error) => void): unknown
 }
 
-/** A pool of the store's own. */
+/** A pool that the store created. */
 export interface OwnedPool extends PostgresPool {
   end(): Promise<void>
 }
@@ -29,11 +29,11 @@ export function createPool(url: string, ssl: boolean | ConnectionOptions | undef
     ...(ssl !== undefined && { ssl }),
     fallback_application_name: 'allium',
     connectionTimeoutMillis: 5000,
-    // A server that hangs is as good as gone.
+    // A server that hangs counts as unavailable.
     query_timeout: 15_000,
     keepAlive: true,
   })
-  // A connection that ends while nobody uses it is replaced when it is needed.
+  // An idle connection that ends is replaced when it is needed.
   pool.on('error', () => {})
   return pool
 }

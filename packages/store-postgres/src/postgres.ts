@@ -36,23 +36,23 @@ import { postgresUsage } from './usage.ts'
 import { postgresVault } from './vault.ts'
 
 export interface PostgresOptions extends OutboxOptions {
-  /** Where the database is: `postgres://user:password@host:5432/name`. Either this or `pool`. */
+  /** The URL of the database: `postgres://user:password@host:5432/name`. Pass either this or `pool`. */
   url?: string | undefined
-  /** A pool of pg that you made, and end yourself; listen to its `error`, or a lost connection ends the process. */
+  /** Your own pg pool, which you also end. Listen to its `error` event; otherwise a lost connection crashes the process. */
   pool?: PostgresPool | undefined
-  /** TLS for `url`, as pg takes it; what the URL says stands first. @default as the URL says */
+  /** TLS options for `url`, in pg's format. Settings in the URL take precedence. @default as the URL says */
   ssl?: boolean | ConnectionOptions | undefined
-  /** The schema in which the tables are. @default 'allium' */
+  /** The schema of the tables. @default 'allium' */
   schema?: string | undefined
   /**
-   * `auto` makes the tables, or brings them to this version's form, with the first operation; `check` creates nothing, and
-   * fails where they are missing or older: run what `postgresSql()` gives.
+   * `auto` creates the tables or migrates them to this version with the first operation. `check` changes nothing and fails if they are
+   * missing or older; run the output of `postgresSql()` first.
    * @default 'auto'
    */
   migrate?: 'auto' | 'check' | undefined
-  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
   eventTtl?: number | undefined
-  /** What sessions and records are sealed with. @default none: they stand in the database as JSON */
+  /** Encrypts sessions and records. @default none: they are stored as JSON */
   encrypt?: Encryption | undefined
 }
 
@@ -70,32 +70,32 @@ const optionKeys: KeysOf<PostgresOptions> = {
 
 export interface PostgresStore {
   readonly sessions: SessionStore
-  /** Of `durable()`. */
+  /** For `durable()`. */
   readonly runs: RunStore
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
   /**
-   * What a tenant's runs have used, by day of UTC: of sessions that are still stored.
+   * Returns the usage of a tenant's runs by day in UTC, for sessions that are still stored.
    *
-   * @throws AlliumError `store.key` for what is no time
+   * @throws AlliumError `store.key` for an invalid time
    */
   usage(query: UsageQuery): Promise<UsageDay[]>
-  /** Of `guard.pii`. */
+  /** For `guard.pii`. */
   readonly vault: Vault
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
   /** Migrates or checks the schema now instead of with the first operation. */
   ready(): Promise<void>
-  /** Ends its connections; a pool that was given stays. */
+  /** Closes its own connections; a pool that was passed in stays open. */
   close(): Promise<void>
 }
 
 /**
- * Keeps sessions, events, money, values and records in a schema of a Postgres database (13 or newer), for any number of processes, also
+ * Stores sessions, events, money, values and records in a schema of a Postgres database (13 or newer), for any number of processes, also
  * through PgBouncer in transaction mode. Each operation is one statement; no connection is held while a model or tool runs.
  *
- * @throws TypeError where neither `url` nor `pool` is given, or both, or where the schema is no plain name
+ * @throws TypeError when neither `url` nor `pool` is given, or both, or the schema name is invalid
  *
  * @example
  * const store = postgres({ url: process.env.DATABASE_URL })

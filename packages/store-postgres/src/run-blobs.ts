@@ -8,11 +8,10 @@ const ofOld = (agent: string, session: string, rest: string) => `begin
 end`
 
 /**
- * The steps of a durable run, the events of a run, and the records of the outbox hold blobs as well. These live shorter or longer than their
- * session, so a session takes only the blobs of its turns with it: triggers delete the other holders with what they belong to. The events of
- * a session are dropped when it moves. A task and events are written without a lease: their session is forgotten first if it was erased,
- * because an erasure that comes to it later would take the write with it. Records that are done need no blobs. An erasure refuses what is
- * being written.
+ * The steps of a durable run, the events of a run, and the records of the outbox also hold blobs. Their lifetime differs from that of their
+ * session, so deleting a session removes only the blobs of its turns. Triggers delete the other holders with their rows. The events of a
+ * session are deleted when it moves. A task and events are written without a lease, so their session is deleted first if it was erased;
+ * otherwise the erasure would later delete the write, too. Completed records need no blobs. An erasure rejects writes in progress.
  */
 export const runBlobs = `
 alter table {s}.blob_holders drop constraint blob_holders_tenant_owner_agent_session_fkey;

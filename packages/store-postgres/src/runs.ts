@@ -158,7 +158,7 @@ async function addRun(
     translateLostBlobs(
       key,
       db.queryIdempotent(
-        // An erasure waits for what is added just now, and finds it.
+        // An erasure waits for the run that is being added, and then finds it.
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $15, $16) end
          from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)) w,
          lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
@@ -183,7 +183,7 @@ async function addRun(
     : result
 }
 
-/** The runs that were taken, as they stand now. Of those that nobody hears of the leases end. */
+/** Returns the current state of the claimed runs. The leases of runs that it does not return are released or expire. */
 async function openClaimed(db: Database, blobs: Blobs, claimedRows: readonly Row[]): Promise<ClaimedRun[]> {
   if (claimedRows.length === 0) return []
   const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
@@ -198,7 +198,7 @@ async function openClaimed(db: Database, blobs: Blobs, claimedRows: readonly Row
   return openClaims(blobs, rowsWithLeases, ({ key, token }, run) => releaseClaim(db, key, token, run))
 }
 
-/** As if it had not been taken: nothing of it was begun. */
+/** Releases a claim as if it had not happened, because the run has not started. */
 async function releaseClaim(db: Database, key: SessionKey, token: number, run: string): Promise<void> {
   await db.queryIdempotent(
     `with freed as (

@@ -1,4 +1,4 @@
-/** A schema as it stands in SQL. @throws TypeError where it is no plain name */
+/** Returns a schema name quoted for SQL. @throws TypeError when the name is invalid */
 export function quoted(schema: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema) && !/^pg_/i.test(schema)) return `"${schema}"`
   throw new TypeError(

@@ -3,13 +3,13 @@ import { latestVersion, migration } from './migrations/migrations.ts'
 import type { PostgresClient } from './pool.ts'
 import { quoted } from './schema-name.ts'
 
-/** What `setTimeout` takes at most: the driver has no word for no timeout at all. */
+/** The maximum of `setTimeout`; the driver cannot disable its timeout. */
 const maxTimeout = 2 ** 31 - 1
 
 const noTimeouts = `set local statement_timeout = 0; set local lock_timeout = 0;
 set local idle_in_transaction_session_timeout = 0`
 
-/** The schema of a store, and how it comes to its form. */
+/** The schema of a store, and its migration. */
 export class Schema {
   readonly name: string
   readonly quoted: string
@@ -21,7 +21,7 @@ export class Schema {
     this.#migrates = migrate === 'auto'
   }
 
-  /** @throws AlliumError `store.corrupt` where it is of a newer version, or of an older one or missing and only checked */
+  /** @throws AlliumError `store.corrupt` when the schema is newer, or when it is older or missing and `migrate` is `check` */
   async prepare(client: PostgresClient): Promise<void> {
     const version = await this.#version(client)
     if (version === latestVersion) return
@@ -30,8 +30,8 @@ export class Schema {
   }
 
   /**
-   * Forward only, under a lock of the transaction: of two processes that start at once one does it, the other sees it done. It may take as
-   * long as it takes: large tables are copied.
+   * Migrates forward only, under an advisory lock of the transaction. If two processes start at once, one migrates and the other finds it
+   * done. It has no timeout, because it copies large tables.
    */
   async #migrate(client: PostgresClient): Promise<void> {
     await client.query('begin')
@@ -49,10 +49,10 @@ export class Schema {
     }
   }
 
-  /** 0 where there is none. @throws AlliumError `store.corrupt` where it is newer */
+  /** Returns 0 if there is no schema. @throws AlliumError `store.corrupt` when it is newer */
   async #version(client: PostgresClient): Promise<number> {
     const table = `${this.quoted}.schema_version`
-    // Not to_regclass(): a connection that asked before does not see within a transaction what another one has made since.
+    // Not to_regclass(): within a transaction, a connection that used it before does not see tables that others have created since.
     const { rows } = await client.query(
       'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
       [this.name, 'schema_version'],

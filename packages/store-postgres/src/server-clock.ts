@@ -1,27 +1,28 @@
 import { performance } from 'node:perf_hooks'
 
-/** Looks at the server's clock, of which the best counts. */
+/** Readings of the server's clock; the best one counts. */
 const samples = 3
-/** Milliseconds after which it is looked at again. */
+/** The clock is read again after this many milliseconds. */
 const maxAge = 60_000
 
 /**
- * When something began by the clock of the server: never later than it did, so that a write of an older run is fenced however long it takes
- * to arrive. It is early by the time that the fastest look took, at most.
+ * Converts times to the server's clock. The result is never late, so that a write of an older run is fenced however long it takes to
+ * arrive.
+ * It is early by at most the round trip of the fastest reading.
  */
 export class ServerClock {
   readonly #readServerTime: () => Promise<number>
-  /** Added to this process' monotonic time. */
+  /** Added to the monotonic time of this process. */
   #offset = Number.NEGATIVE_INFINITY
   #measuredAt = Number.NEGATIVE_INFINITY
   #measuring: Promise<void> | undefined
 
-  /** @param readServerTime gives the server's time, in milliseconds since the epoch */
+  /** @param readServerTime returns the server's time, in milliseconds since the epoch */
   constructor(readServerTime: () => Promise<number>) {
     this.#readServerTime = readServerTime
   }
 
-  /** @param since by the wall clock of this process */
+  /** @param since a time by the wall clock of this process */
   async toServerTime(since: number): Promise<number> {
     const startedAt = performance.now() - (Date.now() - since)
     if (performance.now() - this.#measuredAt > maxAge) {
@@ -35,7 +36,7 @@ export class ServerClock {
 
   async #measure(): Promise<void> {
     let best = Number.NEGATIVE_INFINITY
-    // The server has told its time before the reply is here.
+    // The server reads its clock before its reply arrives.
     for (let i = 0; i < samples; i++) best = Math.max(best, (await this.#readServerTime()) - performance.now())
     this.#offset = best
     this.#measuredAt = performance.now()

@@ -13,12 +13,12 @@ import type { AgentRenames } from './agent-renames.ts'
 import type { Database } from './database.ts'
 import { checkSessionKey, keyParams, ownerMatches, tenantMatches } from './keys.ts'
 
-/** Rows of one step of an erasure. */
+/** Rows per step of an erasure. */
 const rowsPerStep = 500
 
 type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
 
-/** What a tenant has. What belongs to a session goes with it. */
+/** The lists of a tenant's sessions and calls. Rows that belong to a session are deleted with it. */
 export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, renames: AgentRenames): Lists {
   return {
     async list({ tenant, owner, agents, cursor, limit }) {
@@ -71,7 +71,7 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
       )
       await blobs.collect()
     },
-    /** Step by step: the tombstone first, from which on nothing older is stored. */
+    /** Runs in steps. The tombstone comes first and rejects older writes from then on. */
     async erase(scope) {
       const { tenant, owner = null } = checkOwner(scope)
       const erasure = await db.queryOnce(`select * from ${db.s}.begin_erasure($1, $2, null, null)`, tenant, owner)
@@ -104,7 +104,7 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
   }
 }
 
-/** Forgets what stands beside sessions: runs with their events and steps, values of their placeholders. */
+/** Deletes data that belongs to sessions: runs with their events and steps, and the values of placeholders. */
 function cascadeDelete(db: Database, condition: string): string {
   return ['event_runs', 'runs', 'vault']
     .map(
@@ -114,12 +114,12 @@ function cascadeDelete(db: Database, condition: string): string {
     .join()
 }
 
-/** Of a run the column `agent` names the agent that runs it. */
+/** In `runs`, the column `agent` names the agent that executes the run. */
 function runCondition(condition: string): string {
   return condition.replace('agent', 'session_agent')
 }
 
-/** All owners where none is asked for. */
+/** Null matches all owners. */
 function ownerParam(owner: string | undefined): string | null {
   return owner === undefined ? null : checkName('owner', owner)
 }

@@ -41,7 +41,9 @@ export function postgresSessions(
   }
 }
 
-/** One statement, and so one moment: the runs up to the version, the rest after the last of them, and the one that goes on. */
+/**
+ * Reads everything in one statement and so at one moment: the runs up to the version, the rest after the last of them, and the open run.
+ */
 async function loadSession(
   db: Database,
   blobs: Blobs,

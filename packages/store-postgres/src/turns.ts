@@ -18,7 +18,7 @@ import { translateLostBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { checkRows, checkSessionKey, keyParams } from './keys.ts'
 
-/** Runs as they are written and found. */
+/** Writes and finds runs. */
 export function postgresTurns(
   db: Database,
   sealer: Sealer,
@@ -36,7 +36,7 @@ export function postgresTurns(
     const extraParam = (i: number) => `$${values.length + i}`
     const { turn, records } = turnWrite.rows
     const storedCondition = "$7 and k.outcome_ = 'stored'"
-    // A run that outlives its process ends with its turn.
+    // A durable run ends with its turn.
     const endRun = `case when ${storedCondition} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, ${extraParam(1)}) end`
     const assignOwner =
       records.length === 0 ? '' : `, case when ${storedCondition} then ${db.s}.own_records($2, $21, $5) end`
@@ -86,12 +86,12 @@ interface TurnWrite {
   lease: Lease
   version: number
   turn: StoredTurn
-  /** Else it goes on. */
+  /** Whether the run has ended; otherwise it is still open. */
   ended: boolean
   release: boolean
 }
 
-/** In the order of `keep_turn`. */
+/** Returns the parameters in the order of `keep_turn`. */
 function toParams({ lease, version, ended, release, rows }: TurnWrite & { rows: TurnRows }): unknown[] {
   const { turn, digests, records, pendingCalls } = rows
   return [

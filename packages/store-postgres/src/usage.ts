@@ -12,7 +12,7 @@ import { countedDays, isCounted } from './migrations/0012-erasures.ts'
 
 const columns = ['runs', 'estimated', ...usageColumns.map((name) => name.toLowerCase())]
 
-/** Sessions that are stored, and the totals of those that were erased: these have whole days. */
+/** Covers stored sessions, and the totals of erased ones, which exist only per whole day. */
 export async function postgresUsage(db: Database, query: UsageQuery): Promise<UsageDay[]> {
   const day = (param: string) =>
     `to_char(to_timestamp(least(greatest(${param}::double precision, 0), 253402300799000) / 1000) at time zone 'UTC', 'YYYY-MM-DD')`

@@ -11,7 +11,7 @@ import type { AgentRenames } from './agent-renames.ts'
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'
 
-/** Placeholders of sessions, in Postgres. */
+/** The values of placeholders by session, in Postgres. */
 export function postgresVault(db: Database, sealer: Sealer, renames: AgentRenames): Vault {
   const parseKey = (key: string) => {
     const keyParts = parseVaultKey(key)

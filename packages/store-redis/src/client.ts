@@ -3,7 +3,7 @@ import { AlliumError } from '@allium/core'
 import { type Cluster, Redis } from 'ioredis'
 import { toStoreError } from './errors.ts'
 
-/** A connection of ioredis, or one to a cluster. */
+/** An ioredis connection to a server or a cluster. */
 export type RedisClient = Redis | Cluster
 
 /** A script that Redis runs as one operation. */
@@ -16,14 +16,14 @@ export function script(text: string): Script {
   return { text, digest: createHash('sha1').update(text).digest('hex') }
 }
 
-/** Commands of one client; what fails has a code. */
+/** Runs the commands of one client and converts failures to errors with a code. */
 export class Client {
   readonly redis: RedisClient
   readonly #prefix: string
   readonly #isOwned: boolean
   #closed = false
 
-  /** @param connection a URL, for a connection of its own, or one that stays when this closes */
+  /** @param connection a URL to open a connection, or an existing client, which close() leaves open */
   constructor(connection: string | RedisClient, prefix: string) {
     this.#isOwned = typeof connection === 'string'
     this.redis = typeof connection === 'string' ? createClient(connection) : connection
@@ -31,15 +31,15 @@ export class Client {
   }
 
   /**
-   * A key of which each part is kept apart from the next, whatever is in it. Keys of one place stand in one slot of a cluster.
+   * Builds a key whose parts cannot be confused, whatever they contain. Keys with the same `slotParts` are in one slot of a cluster.
    *
-   * @param slotParts what keys have in common that one script takes
+   * @param slotParts the common parts of the keys that one script uses
    */
   key(slotParts: readonly string[], ...rest: readonly string[]): string {
     return [this.#prefix, `{${slotParts.map(encodeURIComponent).join(':')}}`, ...rest.map(encodeURIComponent)].join(':')
   }
 
-  /** All keys whose place begins with these parts and that end so, on each server of a cluster. */
+  /** Yields all keys that begin with these parts and end with the suffix, from each server of a cluster. */
   async *scan(slotParts: readonly string[], suffix: string): AsyncGenerator<string> {
     const start = globEscaped(this.key(slotParts).slice(0, -1))
     const redis = this.#open()
@@ -62,7 +62,7 @@ export class Client {
     }
   }
 
-  /** Sends the text of a script where the server does not know it yet. */
+  /** Runs a script by its digest; sends the text if the server does not know it. */
   async runScript(
     { text, digest }: Script,
     keys: readonly string[],
@@ -92,18 +92,18 @@ function globEscaped(text: string): string {
   return text.replace(/[*?[\]\\^-]/g, '\\$&')
 }
 
-/** It connects with the first command. A server that hangs is as good as gone. */
+/** Connects with the first command. A server that hangs counts as unavailable. */
 function createClient(url: string): Redis {
   const client = new Redis(url, {
     lazyConnect: true,
-    // What is asked at one moment goes out in one write.
+    // Commands issued in the same tick are sent in one write.
     enableAutoPipelining: true,
     connectTimeout: 5000,
     commandTimeout: 10_000,
     maxRetriesPerRequest: 5,
     connectionName: 'allium',
   })
-  // A connection that is lost fails the commands that wait for it; there it is told.
+  // A lost connection fails its pending commands, which report the error.
   client.on('error', () => {})
   return client
 }

@@ -5,7 +5,11 @@ import type { Client } from './client.ts'
 
 const maxReads = 5
 
-/** Who was erased, by digests. What a run brings that began before is taken back behind the write: the tombstone stands before an erasure looks. */
+/**
+ * The log of erasures, by digest. Data of a run that began before an erasure is removed after the write, because the tombstone exists
+ * before
+ * the erasure scans.
+ */
 export class ErasureLog {
   readonly #client: Client
 
@@ -19,8 +23,9 @@ export class ErasureLog {
   }
 
   /**
-   * Compares milliseconds that passed, by the clock of Redis and by this process, and no two clocks. Where the run began while the reply was
-   * on its way it is asked again; in the end it counts as older.
+   * Compares elapsed milliseconds, by the clock of Redis and of this process, never two absolute times. If the run began while the reply
+   * was
+   * in transit, it reads again; in the end the run counts as older.
    */
   async isErased(by: Writer): Promise<boolean> {
     const tombstones = erasureDigests(by).map((subject) => this.#tombstoneKey(subject))
@@ -39,7 +44,7 @@ export class ErasureLog {
   }
 }
 
-/** Digests of a tenant, and of an owner in it. */
+/** Returns the digests of a tenant, and of one of its owners. */
 export function erasureDigests({ tenant, owner }: Erasure): string[] {
   return erasureSubjects({ tenant, owner }).map((subject) => createHash('sha256').update(subject).digest('base64url'))
 }

@@ -1,6 +1,9 @@
 import { AlliumError, type ErrorCode, messageOf } from '@allium/core'
 
-/** How an error of the client is told. The server's begin with a word: https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors */
+/**
+ * Converts an error of the client. Errors of the server begin with a word:
+ * https://redis.io/docs/latest/develop/reference/protocol-spec/#simple-errors
+ */
 export function toStoreError(error: unknown): unknown {
   if (error instanceof AlliumError) return error
   const reason = messageOf(error)

@@ -1,16 +1,16 @@
 import { script } from './client.ts'
 
 /**
- * KEYS of a run: what it is (`run`), its events as a stream, its signals by number, the ids of its steers. A fifth is the session's
- * latest run, a sixth the ids of its runs, by the time until which they are kept.
+ * KEYS of a run: its state (`run`), its events as a stream, its signals by number, the ids of its steers. A fifth is the session's
+ * latest run, a sixth the ids of its runs by expiry time.
  */
 const runExists = "redis.call('EXISTS', KEYS[1]) == 1"
 
 /**
- * ARGV: turn id, epoch, id, count and body of the batch, '1' where it ends, milliseconds that it is kept after its end, and while it goes
- * on, how many events who appends knows of, and the id of the request. Where Redis has fewer events it has forgotten some: the rest goes,
- * too, so that nobody reads over the gap. A request that was done before, and is sent again because its reply was lost, changes nothing.
- * Then '1' where the run must exist, and the time now.
+ * ARGV: turn id, epoch, id, count and body of the batch, '1' if it ends the run, retention in milliseconds after its end and while it is
+ * open, the number of events that the appender knows, and the request id. If Redis has fewer events, it has lost some, so the rest is
+ * deleted too and no reader skips the gap. A repeated request, sent again because its reply was lost, changes nothing.
+ * Then '1' if the run must exist, and the current time.
  */
 export const appendScript = script(`
 local epoch, count, knows = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[9])
@@ -63,7 +63,7 @@ if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl
 local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
 return {'appended', seq, head[1], head[2]}`)
 
-/** ARGV: the id of a steer, '' for none, '1' for a stop, and the signal, milliseconds that it is kept. */
+/** ARGV: the id of a steer or '', '1' for a stop, the signal, and its retention in milliseconds. */
 export const addSignalScript = script(`
 if not (${runExists}) or redis.call('HGET', KEYS[1], 'ended') then return 0 end
 if ARGV[2] == '1' then
@@ -87,7 +87,7 @@ if redis.call('HGET', KEYS[1], 'listener') ~= ARGV[1] then return 0 end
 if redis.call('HGET', KEYS[1], 'stop') == ARGV[2] then redis.call('HDEL', KEYS[1], 'stop') end
 return redis.call('HDEL', KEYS[3], ARGV[2])`)
 
-/** ARGV: the epoch of the process that ends the run, and the numbers of the steers that it takes. */
+/** ARGV: the epoch of the process that ends the run, and the numbers of the steers that it acknowledges. */
 export const acknowledgeAtEndScript = script(`
 local standing = redis.call('HGET', KEYS[1], 'epoch')
 if not standing or tonumber(ARGV[1]) < tonumber(standing) then return 0 end

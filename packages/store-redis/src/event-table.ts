@@ -19,15 +19,15 @@ import {
   listenScript,
 } from './event-scripts.ts'
 
-/** What Redis keeps of a run, each under a key of its own. */
+/** The data of a run in Redis, each under its own key. */
 const keyParts = ['run', 'events', 'signals', 'steers'] as const
 
-/** Batches that a reader gets at a time. */
+/** Batches per read. */
 const pageSize = 64
 
-/** Events of runs as streams of Redis. */
+/** Events of runs as Redis streams. */
 export function redisEvents(client: Client, eventTtl: number, erasures: ErasureLog): EventTable {
-  /** How many events of its open runs this process has seen. */
+  /** The number of events that this process has seen, for each open run. */
   const knownSeqs = new Map<string, number>()
   const latestKey = (key: RunKey['key']) => client.key(['run', ...sessionKeyParts(key)])
   const keys = new WeakMap<RunKey, readonly string[]>()
@@ -117,7 +117,7 @@ function keysUnder(latest: string, turnId: string): string[] {
   return [...keyParts.map((part) => `${latest}:${encodeURIComponent(turnId)}:${part}`), latest, `${latest}:runs`]
 }
 
-/** The keys of an owner's or a tenant's sessions: it looks through all keys of Redis. */
+/** Yields the session keys of an owner or a tenant. It scans all keys in Redis. */
 async function* sessionKeys(client: Client, { tenant, owner }: { tenant: string; owner?: string }) {
   const prefix = ['run', tenant, ...(owner === undefined ? [] : [owner])]
   const suffix = ':runs'
@@ -131,13 +131,13 @@ async function headOf(client: Client, key: string): Promise<RunHead | undefined>
   return { seq: Number(seq), lastSignal: Number(asked), listener: Number(listener), ended: ended !== null }
 }
 
-/** A batch stands at the place of its last event. */
+/** A batch is stored at the position of its last event. */
 function batchFromFields(last: number, fields: readonly string[]): StoredBatch {
   const [, id = '', , count = '0', , body = ''] = fields
   return { first: last - Number(count) + 1, count: Number(count), id, body: Buffer.from(body, 'base64') }
 }
 
-/** Numbers and signals in turns, as a hash gives them, in no order. */
+/** Parses alternating numbers and signals from an unordered hash. */
 function signalsFromHash(fields: readonly string[]): StoredSignal[] {
   const signals: StoredSignal[] = []
   for (let i = 0; i < fields.length; i += 2) {

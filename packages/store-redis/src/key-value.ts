@@ -3,7 +3,7 @@ import { checkName, checkOwner, erasedDuringRun, openValue, type Sealer, sealVal
 import type { Client } from './client.ts'
 import { type ErasureLog, erasureDigests } from './erasure-log.ts'
 
-/** Values that last for a while, in Redis. Beside each stands for whom it is, in the same slot of a cluster and as long. */
+/** Values with an expiry, in Redis. A second key in the same cluster slot stores the owner, with the same expiry. */
 export function redisKeyValue(client: Client, sealer: Sealer, erasures: ErasureLog): KeyValue {
   const keysOf = (key: string): [value: string, by: string] => {
     const slotParts = ['value', checkName('key', key)]
@@ -33,7 +33,7 @@ export function redisKeyValue(client: Client, sealer: Sealer, erasures: ErasureL
     async delete(key) {
       await client.command((redis) => redis.del(...keysOf(key)))
     },
-    /** Looks through all keys of Redis. */
+    /** Scans all keys in Redis. */
     async erase(scope) {
       const subject = erasureDigests(checkOwner(scope)).at(-1) ?? ''
       await erasures.add(scope)

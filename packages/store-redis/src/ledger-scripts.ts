@@ -1,8 +1,8 @@
 import { script } from './client.ts'
 
 /**
- * All: KEYS are the account's sums, its holds by id, the ids of what was settled by their time, those of holds by when these are over,
- * and those of holds that are over and nobody has settled. What is over frees its room first.
+ * All scripts: KEYS are the account's sums, its holds by id, settled ids by time, hold ids by expiry, and expired ids that are not
+ * settled. Expired holds are freed first.
  */
 const now = `
 local time = redis.call('TIME')
@@ -17,7 +17,10 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEYS[4], '-inf', now)) do
 end
 `
 
-/** ARGV: id, amount, limit, milliseconds until the account ends or '', milliseconds that settled ids are known, milliseconds that it holds or ''. */
+/**
+ * ARGV: id, amount, limit, milliseconds until the account ends or '', retention of settled ids in milliseconds, milliseconds of the hold or
+ * ''.
+ */
 export const reserveScript = script(`${now}
 local amount = tonumber(ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[3], '-inf', now - tonumber(ARGV[5]))
@@ -40,7 +43,7 @@ if ARGV[6] ~= '' then redis.call('ZADD', KEYS[4], now + tonumber(ARGV[6]), ARGV[
 for i = 1, 3 do redis.call('PERSIST', KEYS[i]) end
 return ARGV[2]`)
 
-/** ARGV: id, what was spent, milliseconds that settled ids are known. An account that ends goes once nothing is held of it. */
+/** ARGV: id, amount spent, retention of settled ids in milliseconds. An account that ends is deleted once it has no holds. */
 export const settleScript = script(`${now}
 local held = redis.call('HGET', KEYS[2], ARGV[1])
 if not held then return 0 end
@@ -63,6 +66,6 @@ end
 redis.call('PEXPIRE', KEYS[3], ARGV[3])
 return 1`)
 
-/** What is spent, and what is held. */
+/** Returns the amounts spent and held. */
 export const balanceScript = script(`${now}
 return { text(sum('spent')), text(sum('reserved')) }`)

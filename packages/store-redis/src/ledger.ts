@@ -4,15 +4,15 @@ import { checkName } from '@allium/store-sql'
 import type { Client, RedisClient } from './client.ts'
 import { balanceScript, reserveScript, settleScript } from './ledger-scripts.ts'
 
-/** A ledger that may forget what was spent. */
+/** A ledger that may lose the amounts spent. */
 export interface LossyLedger extends Ledger {
   readonly lossy: true
 }
 
-/** Milliseconds for which a settled call is known again, so that a replay posts nothing twice. */
+/** How long a settled call is remembered in milliseconds, so that a replay posts nothing twice. */
 const settledTtl = 600_000
 
-/** Money in Redis: exact while Redis runs, gone after a flush, an eviction, or a restart without what was written last. */
+/** A ledger in Redis. It is exact while Redis runs, and loses data in a flush, an eviction, or a restart without the last writes. */
 export function redisLedger(client: Client, logger: Pick<Logger, 'warn'>): LossyLedger {
   let hasWarned = false
   const keysOf = (account: string) => {
@@ -28,7 +28,7 @@ export function redisLedger(client: Client, logger: Pick<Logger, 'warn'>): Lossy
         'The ledger of redis() is lossy: after a flush, an eviction or a restart of Redis, money that was spent is forgotten. Keep budgets that matter in @allium/store-postgres or @allium/store-sqlite.',
       )
     } catch {
-      // A logger that fails fails no post.
+      // A failing logger must not fail a post.
     }
   }
   return {
@@ -77,7 +77,7 @@ export function redisLedger(client: Client, logger: Pick<Logger, 'warn'>): Lossy
   }
 }
 
-/** So long a run's holds are found after the last one. */
+/** How long a run's holds can be found after the last one, in milliseconds. */
 const holdIndexTtl = 86_400_000
 
 async function indexHold(redis: RedisClient, key: string, name: string): Promise<void> {
@@ -85,7 +85,7 @@ async function indexHold(redis: RedisClient, key: string, name: string): Promise
   await redis.pexpire(key, holdIndexTtl)
 }
 
-/** Lua reads "inf", and not "Infinity". */
+/** Lua parses "inf" but not "Infinity". */
 function toText(amount: number): string {
   return amount === Number.POSITIVE_INFINITY ? 'inf' : String(amount)
 }

@@ -4,12 +4,13 @@ import { checkName } from '@allium/store-sql'
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import { type Client, script } from './client.ts'
 
-/** Milliseconds for which a request is known again: longer than a client keeps a command that it could not send. */
+/** How long a request is remembered in milliseconds: longer than a client queues a command that it cannot send. */
 const requestTtl = 30_000
 
 /**
- * The limiter's own script counts in whole seconds, and counts a request twice when the client sends it again because the reply was lost.
- * This one takes milliseconds (https://redis.io/docs/latest/commands/pexpire/), and knows requests again. KEYS: the count, and the request.
+ * The limiter's own script counts in whole seconds, and counts a request twice if the client sends it again because the reply was lost.
+ * This one uses milliseconds (https://redis.io/docs/latest/commands/pexpire/) and recognizes repeated requests. KEYS: the count, and the
+ * request.
  */
 const countScript = script(`
 local ms = tonumber(ARGV[2])
@@ -23,7 +24,7 @@ if left == -1 then
 end
 return {consumed, left}`)
 
-/** Windows in Redis, which all processes share. One of less than a second counts as a second. */
+/** Windows in Redis, shared by all processes. A window below one second counts as a second. */
 export function redisRateLimits(client: Client, prefix: string): MakeRateCounter {
   return ({ keyPrefix, points, duration }) => {
     const seconds = Math.max(1, duration)
@@ -37,7 +38,7 @@ export function redisRateLimits(client: Client, prefix: string): MakeRateCounter
     return Object.assign(limiter, {
       /** The braces put all keys of a window into one slot of a cluster. */
       getKey: (key: string) => `{${nameOf(checkName('key of a limit', key))}}`,
-      /** What consume() and reward() count with. */
+      /** consume() and reward() count with this. */
       _upsert: async (key: string, count: number, ms: number, isForced?: boolean) =>
         isForced === true
           ? upsert(key, count, ms, isForced)

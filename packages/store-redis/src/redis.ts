@@ -15,13 +15,13 @@ import { type LossyLedger, redisLedger } from './ledger.ts'
 import { redisRateLimits } from './rate-limits.ts'
 
 export interface RedisOptions {
-  /** What all keys begin with. @default 'allium' */
+  /** The prefix of all keys. @default 'allium' */
   prefix?: string | undefined
-  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
   eventTtl?: number | undefined
-  /** What events and values are sealed with. @default none: they stand in Redis as JSON */
+  /** Encrypts events and values. @default none: they are stored as JSON */
   encrypt?: Encryption | undefined
-  /** Is told when the ledger is used first. @default the console */
+  /** Receives a warning when the ledger is first used. @default the console */
   logger?: Logger | undefined
 }
 
@@ -32,17 +32,17 @@ export interface RedisStore {
   readonly events: EventLog
   /** `store` of `guard.rateLimit`. */
   readonly limits: MakeRateCounter
-  /** Forgets what was spent when Redis forgets. */
+  /** Loses the amounts spent when Redis loses data. */
   readonly ledger: LossyLedger
-  /** Ends its connection; a client that was given stays. */
+  /** Closes its own connection; a client that was passed in stays open. */
   close(): void
 }
 
 /**
- * Keeps in Redis what may be lost: values of caches, events of runs, rate limits, and a ledger that says so. Sessions and money
- * belong into Postgres or SQLite. After a flush caches are empty, windows begin anew, and who reads a run gets its stored text.
+ * Stores data in Redis that may be lost: cache values, events of runs, rate limits, and a ledger marked as lossy. Sessions and money
+ * belong in Postgres or SQLite. After a flush, caches are empty, rate windows reset, and readers of a run receive its stored text.
  *
- * @param connection a URL, `redis://localhost:6379`, for a connection of its own, or a client of ioredis
+ * @param connection a URL such as `redis://localhost:6379` to open a connection, or an ioredis client
  *
  * @example
  * const store = redis(process.env.REDIS_URL ?? 'redis://localhost:6379')

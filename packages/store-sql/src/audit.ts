@@ -4,46 +4,46 @@ import type { EncryptionContext } from './encryption.ts'
 import { checkName } from './key.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
-/** Where `observe.audit` writes: a chain for each tenant. */
+/** The store of `observe.audit`, with a chain for each tenant. */
 export interface AuditStore {
-  /** The chain of a tenant; `''` for those without one. */
+  /** Returns the chain of a tenant; `''` for records without a tenant. */
   chainOf(tenant: string): AuditChain
 }
 
 /** The records of a tenant. */
 export interface AuditChain {
   /**
-   * Keeps a record behind the last one; `'known'` where it has one of this key.
+   * Appends a record. Returns `'known'` if the chain has a record with this key.
    *
-   * @param key what the record is known by, where its run is started again
-   * @throws AlliumError `store.conflict` where another process has written behind it: take up the chain from `last()`
+   * @param key identifies the record if its run is restarted
+   * @throws AlliumError `store.conflict` when another process has appended; continue the chain from `last()`
    */
   append(line: string, key?: string): Promise<'known' | undefined>
   last(): Promise<string | undefined>
   /** All records, for `observe.verify`. */
   lines(): AsyncIterable<string>
   /**
-   * Checks the sealed bytes against the digests that stand beside them, each over the one before: also where the key of the tenant
-   * is gone.
+   * Checks the sealed bytes against their stored digests, each of which includes the previous one. Works even after the tenant's key
+   * was deleted.
    */
   verifySealed(): Promise<{ ok: boolean; records: number }>
 }
 
-/** A record as a row. `digest` is that of the sealed bytes, over the one before. */
+/** A record as a row. `digest` covers the sealed bytes and the previous digest. */
 export interface AuditRow {
   readonly seq: number
   readonly body: Uint8Array
   readonly digest: Uint8Array
-  /** No other record of the tenant has it. */
+  /** Unique among the tenant's records. */
   readonly key?: string | undefined
 }
 
-/** What a database does of an audit. */
+/** The database operations of an audit. */
 export interface AuditTable {
-  /** `known` where there is another record of this key, else `taken` where there is one of this number. */
+  /** Returns `known` if another record has this key, or else `taken` if one has this number. */
   add(tenant: string, row: AuditRow): Promise<'added' | 'known' | 'taken'>
   last(tenant: string): Promise<AuditRow | undefined>
-  /** Some at a time, in their order. */
+  /** Returns some rows at a time, in order. */
   after(tenant: string, seq: number): Promise<AuditRow[]>
 }
 
@@ -112,7 +112,7 @@ function bytesEqual(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }
 
-/** The place of a record in its chain. @throws AlliumError `store.corrupt` where the line is none */
+/** Returns the position of a record in its chain. @throws AlliumError `store.corrupt` when the line is not a record */
 function parseSeq(tenant: string, line: string): number {
   try {
     const { seq } = JSON.parse(line) as { seq?: unknown }

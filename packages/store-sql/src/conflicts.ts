@@ -1,6 +1,6 @@
 import { AlliumError, type SessionKey } from '@allium/core'
 
-/** A lease ran out, or was taken over. */
+/** Returns the error for a lease that expired or was taken over. */
 export function fenced({ sessionId }: SessionKey): AlliumError {
   return new AlliumError(
     'store.fenced',
@@ -8,7 +8,7 @@ export function fenced({ sessionId }: SessionKey): AlliumError {
   )
 }
 
-/** Why a run cannot be stored where it is to stand, if it cannot. */
+/** Returns why a run cannot be stored at its version; undefined if it can. */
 export function turnConflict(
   { sessionId }: SessionKey,
   session: { version: number; length: number },
@@ -26,7 +26,7 @@ export function turnConflict(
   )
 }
 
-/** Another run stands under the id. */
+/** Returns the error for an id that another run has. */
 export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumError {
   return new AlliumError(
     'store.conflict',
@@ -34,7 +34,7 @@ export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumEr
   )
 }
 
-/** A session that is kept under another name of its agent is in use there. */
+/** Returns the error for a session that is in use under another name of its agent. */
 export function heldByOtherAgent({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(
     'session.busy',

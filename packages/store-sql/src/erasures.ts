@@ -1,9 +1,9 @@
 import { AlliumError } from '@allium/core'
 
-/** Milliseconds for which an erasure is known: a run that began before is over by then. */
+/** How long an erasure is remembered, in milliseconds. A run that began before it has ended by then. */
 export const tombstoneTtl = 7 * 24 * 3_600_000
 
-/** What is erased: a tenant, one owner in it, or one session. */
+/** The scope of an erasure: a tenant, one of its owners, or one session. */
 export interface ErasureScope {
   readonly tenant: string
   readonly owner?: string | undefined
@@ -11,14 +11,14 @@ export interface ErasureScope {
   readonly sessionId?: string | undefined
 }
 
-/** A text for each of those whose erasure concerns what is stored: no two have the same. */
+/** Returns a unique text for each scope whose erasure affects these data. */
 export function erasureSubjects({ tenant, owner, agent, sessionId }: ErasureScope): string[] {
   if (owner === undefined) return [JSON.stringify([tenant])]
   const subjects = [JSON.stringify([tenant]), JSON.stringify([tenant, owner])]
   return sessionId === undefined ? subjects : [...subjects, JSON.stringify([tenant, owner, agent, sessionId])]
 }
 
-/** The run began before the data of its owner were erased. */
+/** Returns the error for a run that began before the data of its owner were erased. */
 export function erasedDuringRun(): AlliumError {
   return new AlliumError(
     'store.fenced',

@@ -2,7 +2,7 @@ import { AlliumError, checkStoreName as checkName, mostNameBytes as most, type S
 
 export { checkOwner, checkStoreName as checkName } from '@allium/core'
 
-/** @throws AlliumError `store.key` where a database would cut the key, or take it for another */
+/** @throws AlliumError `store.key` when a database would truncate the key or confuse it with another */
 export function checkKey<T extends SessionKey>(key: T): T {
   checkName('tenant', key.tenant)
   checkName('owner', key.owner)
@@ -11,7 +11,7 @@ export function checkKey<T extends SessionKey>(key: T): T {
   return key
 }
 
-/** An empty name stands for sessions of earlier versions, whose agent is not known yet. @throws AlliumError `store.key` */
+/** The empty name is reserved for sessions of earlier versions, whose agent is not known yet. @throws AlliumError `store.key` */
 function checkAgent(agent: string): void {
   if (checkName('agent of the session', agent) !== '') return
   throw new AlliumError(
@@ -22,9 +22,9 @@ function checkAgent(agent: string): void {
 }
 
 /**
- * For a database whose index holds several texts in one row.
+ * For a database whose index limits the combined length of texts.
  *
- * @throws AlliumError `store.key` where they have too many bytes together
+ * @throws AlliumError `store.key` when they have too many bytes together
  */
 export function checkCombinedLength(what: string, texts: readonly string[]): void {
   const { length } = new TextEncoder().encode(texts.join(''))

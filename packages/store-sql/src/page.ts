@@ -1,6 +1,6 @@
 import { AlliumError, type Page } from '@allium/core'
 
-/** One row more than asked for tells that there is more. */
+/** The query reads one row more than the limit, which shows whether there is another page. */
 export function toPage<R, T>(
   rows: readonly R[],
   limit: number,
@@ -14,9 +14,9 @@ export function toPage<R, T>(
 }
 
 /**
- * Where a page begins: what the cursor of the one before holds, or this where there was none.
+ * Returns where a page begins: the values in the previous page's cursor, or `first` without a cursor.
  *
- * @throws AlliumError `store.key` where the cursor is of another list
+ * @throws AlliumError `store.key` when the cursor belongs to another list
  */
 export function parseCursor<T extends readonly (string | number)[]>(cursor: string | undefined, first: T): T {
   if (cursor === undefined) return first
@@ -34,7 +34,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** A value of the same type that a database can compare with what it holds. */
+/** Whether the part has the sample's type and is comparable in a database. */
 function isComparable(part: unknown, sample: unknown): boolean {
   if (typeof part === 'number') return typeof sample === 'number' && Math.abs(part) <= Number.MAX_SAFE_INTEGER
   return typeof part === 'string' && typeof sample === 'string' && !/[\0\ud800-\udfff]/u.test(part)

@@ -4,23 +4,26 @@ import { type SqlRow, toBytes } from './sql-row.ts'
 import { recordFromRow } from './turn-row.ts'
 
 export interface OutboxOptions {
-  /** Who takes records: one that all of them have done goes. @default none: records go after `keepRecords` */
+  /**
+   * The consumers of records. A record is deleted when all of them have processed it. @default none: records are deleted after
+   * `keepRecords`
+   */
   consumers?: readonly string[] | undefined
-  /** Milliseconds that a record stays at most. @default 30 days */
+  /** The maximum age of a record in milliseconds. @default 30 days */
   keepRecords?: number | undefined
 }
 
-/** Milliseconds that a record stays at most, unless options say it. */
+/** The default maximum age of a record, in milliseconds. */
 export const month = 30 * 24 * 60 * 60 * 1000
 
-/** Milliseconds that a record waits at most for its next try after it could not be opened. */
+/** The maximum delay before another attempt to open a record, in milliseconds. */
 export const maxPostponement = 3_600_000
 
 /**
- * Opens the records that were taken. One that cannot be opened is left out and never counts as done, whatever the reason: its key may come
- * back. It is tried again after half of its age, at most an hour later, so that it does not hold up the records behind it.
+ * Opens the claimed records. A record that cannot be opened is left out and never counts as processed, because its key may come
+ * back. It is retried after half of its age, an hour at most, so that it does not delay the records after it.
  *
- * @param postpone moves the next try of these records
+ * @param postpone delays the next attempt for these records
  * @throws AlliumError `store.unavailable` or `store.corrupt` when none of the records could be opened for that reason
  */
 export async function openRecords(

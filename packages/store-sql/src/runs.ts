@@ -18,10 +18,10 @@ import { sealedSessionParts } from './sealed-session.ts'
 import type { Sealer } from './sealer.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
 
-/** Milliseconds that a date of JavaScript can be away from the epoch. */
+/** The largest distance of a JavaScript date from the epoch, in milliseconds. */
 const maxTimestamp = 8.64e15
 
-/** @throws AlliumError `run.options` for a time that no clock ever shows */
+/** @throws AlliumError `run.options` for a time outside of the range of dates */
 export function checkRunAt(runAt: number | undefined): void {
   if (runAt === undefined || Math.abs(runAt) <= maxTimestamp) return
   throw new AlliumError(
@@ -36,12 +36,12 @@ export async function sealTask(sealer: Sealer, key: SessionKey, run: string, tas
   return sealedRow(sealer, key, task, runContext(checkKey(key), key.agent, run, 'task'))
 }
 
-/** Where a run is, as values of a statement. @throws AlliumError `store.key` */
+/** Returns the key of a run as statement parameters. @throws AlliumError `store.key` */
 export function runRowKey({ tenant, run }: { tenant: string; run: string }): [tenant: string, run: string] {
   return [checkName('tenant', tenant), checkName('id of the run', run)]
 }
 
-/** A run as its row tells it, with what it is asked. */
+/** Returns a run and its task from its row. */
 export async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
   const { run, key } = runSummary(row)
   const task =
@@ -51,15 +51,15 @@ export async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun>
   return { ...runSummary(row), task }
 }
 
-/** A run as it was taken, with its row. */
+/** A claimed run with its row. */
 export interface ClaimedRow {
   readonly row: SqlRow
   readonly lease: Lease
 }
 
 /**
- * Opens the runs that were taken. One that cannot be opened now is given back, as if it had not been taken; one that can never be opened is
- * left out, until its lease has lapsed. Neither holds up the others.
+ * Opens the claimed runs. One that cannot be opened now is released, as if it had not been claimed. One that can never be opened is
+ * left out until its lease expires. Neither delays the others.
  *
  * @throws AlliumError `store.unavailable` when none of them can be opened now
  */
@@ -82,7 +82,7 @@ export async function openClaims(
   return claimed
 }
 
-/** The calls of those runs that can be opened: the others are looked at again later. */
+/** Returns the calls of the runs that can be opened; the others are retried later. */
 export async function openOverdueCalls(
   blobs: Blobs,
   rows: readonly { row: SqlRow; callIds: readonly string[] }[],
@@ -102,7 +102,7 @@ function isPermanent(error: unknown): boolean {
   return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
 }
 
-/** A run as a list tells it. */
+/** Returns a run as listed, without its task. */
 export function runSummary(row: SqlRow): Omit<DurableRun, 'task'> {
   return {
     run: String(row.run),
@@ -133,7 +133,7 @@ export async function sealStep(
   return sealedRow(sealer, key, body, runContext(key, key.agent, run, `step ${id}`))
 }
 
-/** The steps of a run, one after the other: all of their images at once would hold the event loop. */
+/** Opens the steps of a run one after the other, because opening all of their images at once would block the event loop. */
 export async function stepsOf(
   blobs: Blobs,
   key: SessionKey,

@@ -4,23 +4,23 @@ import type { BlobSourceCache } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
 import type { Encryption, EncryptionContext } from './encryption.ts'
 
-/** Values as bytes of a row and back, sealed where the store encrypts. */
+/** Converts values to bytes of a row and back; encrypted if the store encrypts. */
 export class Sealer {
   readonly #encrypt: Encryption | undefined
   readonly sourceCache: BlobSourceCache = new WeakMap()
-  /** Whether the blob of a name opens, or does not exist. The store of blobs sets it. */
+  /** Whether the blob of a name can be opened, or does not exist. The blob store sets it. */
   opensBlob: (of: BlobOwner, name: string) => Promise<boolean> = async () => true
 
   constructor(encrypt?: Encryption) {
     this.#encrypt = encrypt
   }
 
-  /** Whether bytes are sealed at all. */
+  /** Whether the store encrypts. */
   get encrypts(): boolean {
     return this.#encrypt !== undefined
   }
 
-  /** @throws AlliumError `state.invalid` where the value cannot be kept */
+  /** @throws AlliumError `state.invalid` when the value cannot be serialized */
   async seal(value: unknown, context: EncryptionContext): Promise<Uint8Array> {
     return this.sealText(toJson(value), context)
   }
@@ -46,7 +46,7 @@ export class Sealer {
     return typeof openText === 'string' ? parsed(openText, context) : openText.then((bytes) => parsed(bytes, context))
   }
 
-  /** Opens bytes that `sealedBytes` sealed. Synchronous if the store does not encrypt. */
+  /** Opens bytes that `sealBytes` sealed. Synchronous if the store does not encrypt. */
   openBytes(bytes: Uint8Array, context: EncryptionContext): Uint8Array | Promise<Uint8Array> {
     return this.#encrypt === undefined ? bytes : this.#decrypt(this.#encrypt, bytes, context)
   }
@@ -57,7 +57,7 @@ export class Sealer {
     return plain instanceof Uint8Array ? decodeText(plain, context) : plain.then((bytes) => decodeText(bytes, context))
   }
 
-  /** Digests of a text by which it is found again: the first is written, any matches. */
+  /** Returns the digests by which a text is found: the first is written, any matches. */
   async digests(openText: string, tenant: string): Promise<string[]> {
     const bytes = new TextEncoder().encode(openText)
     const macs = (await this.#encrypt?.mac?.(bytes, { tenant })) ?? (await sha256(bytes))
@@ -66,8 +66,8 @@ export class Sealer {
   }
 
   /**
-   * Returns the name of a blob: its SHA-256, or with `mac` a keyed digest over the owner and the SHA-256. The blob gets another name
-   * if there are bytes under its own that today's key does not open. They stay, because a process with a wrong key may ask.
+   * Returns the name of a blob: its SHA-256, or with `mac` a keyed digest of the owner and the SHA-256. If bytes with that name exist
+   * that the current key does not open, the blob gets another name. The old bytes stay, because this process may have the wrong key.
    */
   async blobName(sha256: string, { tenant, owner }: BlobOwner): Promise<string> {
     if (this.#encrypt === undefined) return sha256
@@ -86,11 +86,11 @@ export class Sealer {
   }
 }
 
-/** Whether an error of `Encrypt.open` is a fact about the bytes. All others may pass: a key service that is down, a timeout. */
+/** Whether an error of `Encryption.open` is permanent. All others may be transient: a key service that is down, a timeout. */
 function isPermanent(error: unknown): boolean {
   if (isAlliumError(error)) return error.code === 'store.sealed'
   const { name, message } = (error ?? {}) as { name?: unknown; message?: unknown }
-  // How WebCrypto and `node:crypto` report bytes that do not authenticate.
+  // The errors of WebCrypto and `node:crypto` for bytes that do not authenticate.
   return name === 'OperationError' || message === 'Unsupported state or unable to authenticate data'
 }
 
@@ -133,7 +133,7 @@ function decodeText(bytes: Uint8Array, context: EncryptionContext): string {
   }
 }
 
-/** What was kept at a place does not parse. */
+/** Returns the error for a stored row that does not parse. */
 export function corrupt({ tenant, row }: EncryptionContext, cause: unknown): AlliumError {
   return new AlliumError(
     'store.corrupt',

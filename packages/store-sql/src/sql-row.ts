@@ -2,10 +2,10 @@ import type { Message, SessionKey, SessionSummary, StoredPendingCall, StoredStat
 import type { Blobs } from './blobs/blobs.ts'
 import { openTurnPart, type TurnRow } from './turn-row.ts'
 
-/** A row as a driver gives it, by the names of its columns; big numbers may be texts. */
+/** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
 
-/** A run's row as it was read. */
+/** Parses a run's row. */
 export function parseTurnRow(row: SqlRow): TurnRow {
   return {
     turnId: String(row.turn_id),
@@ -25,12 +25,12 @@ export function parseTurnRow(row: SqlRow): TurnRow {
   }
 }
 
-/** Drivers give a Buffer, also as a view on a larger one, or an ArrayBuffer. */
+/** Drivers return a Buffer, sometimes as a view on a larger one, or an ArrayBuffer. */
 export function toBytes(value: unknown): Uint8Array {
   return new Uint8Array(value as ArrayBuffer)
 }
 
-/** The messages of runs, each in the place of what it replaced. */
+/** Returns the history from the messages of runs; each run replaces the messages from its start on. */
 export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], blobs: Blobs): Promise<Message[]> {
   const history: Message[] = []
   for (const row of rows) {
@@ -40,13 +40,13 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
   return history
 }
 
-/** The messages of a row, or the rest of the session after it. */
+/** Opens the messages of a row, or the rest of the session after it. */
 export function openPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
   const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
   return openTurnPart(key, { ...sealed, part: name, bytes: toBytes(row[name]) }, blobs)
 }
 
-/** A row of a list of sessions. */
+/** Parses a row of a session list. */
 export function sessionSummaryFromRow(tenant: string, row: SqlRow): SessionSummary {
   return {
     key: { tenant, owner: String(row.owner), agent: String(row.agent), sessionId: String(row.id) },
@@ -56,12 +56,12 @@ export function sessionSummaryFromRow(tenant: string, row: SqlRow): SessionSumma
   }
 }
 
-/** The session that a row belongs to. */
+/** Returns the key of the session that a row belongs to. */
 function sessionKeyFromRow({ tenant, owner, agent, session }: SqlRow): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
 }
 
-/** A row of a list of waiting calls. */
+/** Parses a row of a list of pending calls. */
 export function pendingCallFromRow(row: SqlRow): StoredPendingCall {
   const call: StoredPendingCall = {
     key: sessionKeyFromRow(row),

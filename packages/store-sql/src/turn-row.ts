@@ -7,21 +7,21 @@ import type { EncryptionContext } from './encryption.ts'
 import { sealedSessionParts } from './sealed-session.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
-/** A run as a row: in clear what is looked for and counted, sealed what was said. */
+/** A run as a row: queried and counted fields in clear text, content sealed. */
 export interface TurnRow {
   turnId: string
   idempotencyKey: string | null
   status: StoredStatus
-  /** Why it failed or was blocked, for the durable run that it is; the run itself has it in `info`. */
+  /** Why a durable run failed or was blocked. The turn itself has it in `info`. */
   code: string | null
   startedAt: number
   endedAt: number | null
   /** JSON. */
   usage: string
   from: number
-  /** Messages. */
+  /** The number of messages. */
   count: number
-  /** Of the whole run, as it was given. */
+  /** The digest of the whole run. */
   digest: string
   /** The agent of the session's key when the row was sealed; empty for a row of an earlier version, which was sealed without one. */
   sealedAs: string
@@ -36,24 +36,24 @@ export interface RecordRow {
   id: string
   at: number
   body: Uint8Array
-  /** The blobs that the record refers to, which are among those of the turn. */
+  /** The blobs that the record refers to; a subset of the turn's blobs. */
   digests: readonly string[]
 }
 
-/** A waiting call as a row. */
+/** A pending call as a row. */
 export interface PendingCallRow {
   callId: string
   turnId: string
   name: string
   expiresAt: number | null
-  /** Digest of its token. */
+  /** The digest of its token. */
   token: string
 }
 
 /** All rows that one run writes. */
 export interface TurnRows {
   turn: TurnRow
-  /** The digests that the same run may have been stored with, that of `turn` first. */
+  /** The digests under which the same run may have been stored, starting with that of `turn`. */
   digests: string[]
   records: RecordRow[]
   pendingCalls: PendingCallRow[]
@@ -61,9 +61,9 @@ export interface TurnRows {
   blobSources: BlobSources
 }
 
-/** @throws AlliumError `state.invalid` where something of it cannot be kept */
+/** @throws AlliumError `state.invalid` when part of it cannot be serialized */
 export async function turnToRows(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
-  // Before anything is awaited: who gave it may go on changing it.
+  // Serialized before anything is awaited, because the caller may change it afterward.
   const extractor = new BlobExtractor(sealer.sourceCache)
   const wholeTurn = extractor.serialize(checkTurn(turn))
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = turn
@@ -118,7 +118,7 @@ export async function turnToRows(key: SessionKey, turn: StoredTurn, sealer: Seal
   }
 }
 
-/** The run of a row. */
+/** Opens the run of a row. */
 export async function turnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const openPart = (bytes: Uint8Array, part: string) => blobs.open(key, bytes, turnContext(key, row, part))
@@ -148,7 +148,7 @@ function usageFromRow(key: SessionKey, row: TurnRow): Usage {
   }
 }
 
-/** The messages of a row, or the rest of the session after it. */
+/** Opens the messages of a row, or the rest of the session after it. */
 export function openTurnPart(
   key: SessionKey,
   { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
@@ -157,18 +157,18 @@ export function openTurnPart(
   return blobs.open(key, bytes, turnContext(key, row, part))
 }
 
-/** The name of the agent that ran a turn, as its row of an earlier version has it. */
+/** Returns the agent that ran a turn, from a row of an earlier version. */
 export async function agentOfTurn(
   key: Omit<SessionKey, 'agent'>,
   { info, ...row }: Sealed & { info: Uint8Array },
   sealer: Sealer,
 ): Promise<string> {
   const { agent } = (await sealer.open(info, turnContext(key, row, 'info'))) as StoredTurn
-  // Earlier versions took an agent without a name.
+  // Earlier versions allowed an agent without a name.
   return typeof agent === 'string' && agent !== '' ? agent : 'agent'
 }
 
-/** The record of a row. */
+/** Opens the record of a row. */
 export async function recordFromRow(
   of: BlobOwner,
   { id, turnId, body }: { id: string; turnId: string; body: Uint8Array },

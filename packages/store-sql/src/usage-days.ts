@@ -1,26 +1,26 @@
 import { AlliumError, type Usage } from '@allium/core'
 import type { SqlRow } from './sql-row.ts'
 
-/** What to report: the stored runs of a tenant that ended in a time, in milliseconds since the epoch. */
+/** The query of a usage report: the stored runs of a tenant that ended in a period, in milliseconds since the epoch. */
 export interface UsageQuery {
   tenant: string
-  /** @default the first */
+  /** Runs that ended at or after this time. @default the first */
   from?: number | undefined
-  /** Runs that ended before it. @default the last */
+  /** Runs that ended before this time. @default the last */
   to?: number | undefined
 }
 
-/** What the runs of a tenant that ended on a day of UTC have used. */
+/** The usage of a tenant's runs that ended on a day in UTC. */
 export interface UsageDay {
-  /** Such as `2026-11-22`. */
+  /** For example `2026-11-22`. */
   day: string
   runs: number
   usage: Required<Omit<Usage, 'estimated'>>
-  /** Some of it is estimated. */
+  /** Whether some of it is estimated. */
   estimated: boolean
 }
 
-/** The counts of a usage, as columns of a report. */
+/** The usage counts, as columns of a report. */
 export const usageColumns = [
   'inputTokens',
   'outputTokens',
@@ -30,7 +30,7 @@ export const usageColumns = [
   'calls',
 ] as const satisfies readonly (keyof Usage)[]
 
-/** A row with a column of each count in small letters, `day`, `runs` and `estimated`. */
+/** Parses a row with a lowercase column for each count, and `day`, `runs` and `estimated`. */
 export function usageDayFromRow(row: SqlRow): UsageDay {
   const counts = usageColumns.map((name) => [name, Number(row[name.toLowerCase()] ?? 0)])
   return {
@@ -41,7 +41,7 @@ export function usageDayFromRow(row: SqlRow): UsageDay {
   }
 }
 
-/** @throws AlliumError `store.key` for what is no time */
+/** @throws AlliumError `store.key` for an invalid time */
 export function checkTimeRange({ from = 0, to = Number.MAX_SAFE_INTEGER }: UsageQuery): [from: number, to: number] {
   for (const time of [from, to])
     if (!Number.isFinite(time))

@@ -2,12 +2,12 @@ import { isAlliumError } from '@allium/core'
 import type { EncryptionContext } from './encryption.ts'
 import type { Sealer } from './sealer.ts'
 
-/** A value of a KeyValue as bytes. Its key tells no tenant, so that it is sealed for the tenant `''`. */
+/** Seals a value of a KeyValue. Its key contains no tenant, so it is sealed for the tenant `''`. */
 export function sealValue(sealer: Sealer, key: string, value: unknown): Promise<Uint8Array> {
   return sealer.seal(value, valueContext(key))
 }
 
-/** The value; one that cannot be opened any more is not there, as one whose time is over. */
+/** Returns the value; undefined if it can no longer be opened, as if it had expired. */
 export async function openValue(sealer: Sealer, key: string, bytes: Uint8Array): Promise<unknown> {
   try {
     return await sealer.open(bytes, valueContext(key))

@@ -3,9 +3,9 @@ import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
 import { sealedSessionParts } from './sealed-session.ts'
 
-/** Keeps what placeholders of sessions stand for: `vault` of `guard.pii`. */
+/** Stores the values of a session's placeholders: `vault` of `guard.pii`. */
 export interface Vault {
-  /** @param key as `guard.pii` gives it: the layer's name and the session's key */
+  /** @param key from `guard.pii`: the layer's name and the session's key */
   load(key: string): Promise<Readonly<Record<string, string>> | undefined>
   /** Replaces all values of the session. @throws AlliumError `store.fenced` when it was erased after the run of `by` began */
   save(key: string, values: Readonly<Record<string, string>>, by?: Writer): Promise<void>
@@ -14,9 +14,9 @@ export interface Vault {
 type VaultKeyParts = readonly [tenant: string, owner: string, agent: string, session: string, layer: string]
 
 /**
- * The parts of a vault's key, so that what a tenant, an owner or a session has can be found and erased.
+ * Parses a vault key, so that the data of a tenant, an owner or a session can be found and erased.
  *
- * @throws AlliumError `store.key` where it is none
+ * @throws AlliumError `store.key` when the key is invalid
  */
 export function parseVaultKey(key: string): VaultKeyParts {
   const [tenant, owner, agent, sessionId, layer] = splitVaultKey(key)
@@ -24,7 +24,7 @@ export function parseVaultKey(key: string): VaultKeyParts {
   return [tenant, owner, agent, sessionId, checkName('name of the layer', layer)]
 }
 
-/** Where the values are sealed. @param sealedAs the agent that the session had then, empty for a row of an earlier version */
+/** Returns the sealing context of the values. @param sealedAs the session's agent at that time; empty for a row of an earlier version */
 export function vaultContext(
   [tenant, owner, agent, session, layer]: VaultKeyParts,
   sealedAs = agent,
@@ -32,7 +32,7 @@ export function vaultContext(
   return { tenant, row: JSON.stringify(['vault', ...sealedSessionParts(owner, sealedAs, session), layer]) }
 }
 
-/** The list is the only one that reaches to the end: one that begins within its texts would have a quote too many. */
+/** Only the real list parses up to the end. One that begins inside its texts would have an unmatched quote. */
 function splitVaultKey(key: string): VaultKeyParts {
   for (let at = key.lastIndexOf(':['); at >= 0; at = at === 0 ? -1 : key.lastIndexOf(':[', at - 1)) {
     const list = parseList(key.slice(at + 1))

@@ -5,16 +5,16 @@ import { sessionMatches } from './delete-session.ts'
 import { keyParams, type Leases, leaseMatches } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
 
-/** Sessions of earlier versions that one list looks at. */
+/** The maximum number of sessions of earlier versions that one list claims. */
 const maxClaimsPerList = 100
 
-/** Sessions that get another agent in their key: those of a renamed agent, and those of earlier versions, which had none. */
+/** Moves sessions to another agent: those of a renamed agent, and those of earlier versions, which had no agent. */
 export class AgentRenames {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
   readonly #sealer: Sealer
-  /** Whether there are sessions of earlier versions: none are added. */
+  /** Whether there are sessions of earlier versions. None are added. */
   #hasUnclaimed: boolean | undefined
 
   constructor(db: Database, clock: SharedClock, leases: Leases, sealer: Sealer) {
@@ -43,13 +43,13 @@ export class AgentRenames {
     })
   }
 
-  /** Before a session is opened: one of an earlier version belongs to the agent of its last turn from now on. */
+  /** Runs before a session is opened. Assigns a session of an earlier version to the agent of its last turn. */
   async claimUnassigned({ tenant, owner, sessionId }: Omit<SessionKey, 'agent'>): Promise<void> {
     if (this.#allClaimed()) return
     await this.#claimSession({ tenant, owner, agent: '', sessionId })
   }
 
-  /** Before sessions are listed: as many of them, where their last turns can be opened. */
+  /** Runs before sessions are listed. Assigns a batch of such sessions, as far as their last turns can be opened. */
   async claimUnassignedBatch(tenant: string, owner?: string): Promise<void> {
     if (this.#allClaimed()) return
     const rows = this.#db.all(
@@ -58,7 +58,7 @@ export class AgentRenames {
     )
     for (const row of rows) {
       const key = { tenant, owner: String(row.owner), agent: '', sessionId: String(row.id) }
-      // What cannot be opened now is listed once it can be.
+      // A session that cannot be opened now is listed later.
       await this.#claimSession(key).catch(() => {})
     }
   }
@@ -83,7 +83,7 @@ export class AgentRenames {
     })
   }
 
-  /** Its events are dropped: they are sealed under the old name, and nobody would look for them. */
+  /** Its events are deleted, because they are sealed under the old name and no reader would look for them. */
   #moveSession(from: SessionKey, agent: string): void {
     const oldKey = keyParams(from)
     for (const table of ['events', 'event_signals'])
@@ -98,7 +98,7 @@ export class AgentRenames {
   }
 }
 
-/** Whether it was only taken. */
+/** Whether the session was only leased and has no content. */
 function isEmpty({ version, open_turn }: Row): boolean {
   return Number(version) === 0 && open_turn === null
 }

@@ -2,7 +2,7 @@ import { type AuditRow, type AuditTable, toBytes } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import type { SharedClock } from './machine-clock.ts'
 
-/** Records that a reader gets at a time. */
+/** Records per read. */
 const pageSize = 500
 
 /** Audit records in a SQLite file. */

@@ -1,7 +1,7 @@
 import type { Database, Row, Value } from './database.ts'
 import type { ErasureLog } from './erasure-log.ts'
 
-/** Brings accounts and holds of earlier schemas under their digests: SQL alone cannot make them. */
+/** Moves accounts and holds of earlier schemas to their digests, which SQL alone cannot compute. */
 export function backfillAccountDigests(db: Database, erasures: ErasureLog): void {
   const digest = (text: unknown) => erasures.digest(String(text))
   for (;;) {

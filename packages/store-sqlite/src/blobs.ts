@@ -48,7 +48,7 @@ export class SqliteBlobs implements BlobTable {
     })
   }
 
-  /** Whether an erasure has begun that will come to the events of a run. */
+  /** Whether an erasure that will delete the run's events has begun. */
   #isErased(key: SessionKey, turnId: string): boolean {
     const erased = this.#erasures.latest(key)
     if (erased === undefined) return false
@@ -80,13 +80,14 @@ export class SqliteBlobs implements BlobTable {
     await this.#db.writeInGroup(() => this.deleteWrite(write))
   }
 
-  /** The same inside a write. */
+  /** Like `rollback`, inside a transaction. */
   deleteWrite({ key, id }: BlobWrite): void {
     this.#db.run(`delete from blob_holders where ${writeMatches}`, ...keyParams(key), id)
   }
 
   /**
-   * Makes a row the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder. All steps of a durable
+   * Makes a row the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder. All steps of a
+   * durable
    * run are one holder, and so are all events of a run.
    *
    * @throws AlliumError `store.fenced` if the write no longer holds its blobs

@@ -1,6 +1,6 @@
 import type { Database, Value } from './database.ts'
 
-/** Forgets what stands beside sessions: runs with their events and steps, values of their placeholders. */
+/** Deletes data that belongs to sessions: runs with their events and steps, and the values of placeholders. */
 export function cascadeDelete(
   db: Database,
   scope: { tenant: string; owner?: string; agent?: string; sessionId?: string },
@@ -13,7 +13,7 @@ export function cascadeDelete(
   ]
   const setColumns = columns.filter((part): part is [string, Value] => part[1] !== undefined)
   const condition = setColumns.map(([column]) => `${column} = ?`).join(' and ')
-  // Of a run the column `agent` names the agent that runs it.
+  // In `runs`, the column `agent` names the agent that executes the run.
   const runCondition = condition.replace('agent', 'session_agent')
   const values = setColumns.map(([, value]) => value)
   for (const table of ['events', 'event_signals'])

@@ -7,7 +7,7 @@ type Statement = Libsql.Statement<unknown[]>
 export type Value = string | number | Uint8Array | null
 export type Row = Record<string, Value>
 
-/** One SQLite file: statements are prepared once, what fails has a code. */
+/** A SQLite file. It prepares each statement once, and converts failures to errors with a code. */
 export class Database {
   readonly #path: string
   readonly #db: Libsql.Database
@@ -28,12 +28,12 @@ export class Database {
       this.#db.pragma('journal_mode = WAL')
       this.#db.pragma(`synchronous = ${synchronous}`)
       this.#db.pragma('busy_timeout = 5000')
-      // What is deleted is overwritten, so that an erasure leaves nothing in the file.
+      // Overwrites deleted data, so that an erasure leaves nothing in the file.
       this.#db.pragma('secure_delete = on')
-      // 16 MB of the log, and of pages: with those of SQLite's own choice it writes and reads most pages again and again.
+      // 16 MB of log and page cache. With SQLite's defaults most pages are written and read repeatedly.
       this.#db.pragma('wal_autocheckpoint = 4000')
       this.#db.pragma('cache_size = -16000')
-      // A migration may copy a table: for that the file grows beyond its limit, and uses the room again.
+      // A migration may copy a table. Then the file grows beyond its limit, and later reuses the space.
       this.#migrate()
       if (maxBytes !== undefined) this.#limitSize(maxBytes)
     })
@@ -45,12 +45,12 @@ export class Database {
   all(sql: string, ...values: Value[]): Row[] {
     return this.#execute(sql, values, (statement) => statement.all(values) as Row[])
   }
-  /** Gives how many rows were changed. */
+  /** Returns the number of changed rows. */
   run(sql: string, ...values: Value[]): number {
     return this.#execute(sql, values, (statement) => statement.run(values).changes)
   }
 
-  /** A statement that failed is prepared anew: the driver does not reset one that returns rows, and it would fail ever after. */
+  /** Prepares a failed statement again. The driver does not reset a failed statement that returns rows, so it would keep failing. */
   #execute<T>(sql: string, values: readonly Value[], work: (statement: Statement) => T): T {
     return this.#try(() => {
       for (const value of values) checkValue(value)
@@ -63,13 +63,13 @@ export class Database {
     })
   }
 
-  /** All or nothing; nobody else writes meanwhile. What was asked before is written before. */
+  /** Runs `work` in an exclusive transaction. Flushes queued writes first. */
   write<T>(work: () => T): T {
     this.#groupCommit.flush()
     return this.#transact(work)
   }
 
-  /** The same, in one transaction with what else is asked now: many at once wait for the disk once. */
+  /** Runs `work` in a transaction shared with other concurrent writes, so that they sync to disk once. */
   writeInGroup<T>(work: () => T): Promise<T> {
     return this.#groupCommit.enqueue(work)
   }
@@ -82,20 +82,23 @@ export class Database {
         this.#db.exec('commit')
         return result
       } catch (error) {
-        // Not after close(): asking the driver then ends the process.
+        // Not after close(), because calling the driver then crashes the process.
         if (!this.#closed && this.#db.inTransaction) this.#db.exec('rollback')
         throw error
       }
     })
   }
 
-  /** Takes what was written out of the log beside the file; nothing where another process reads it just now. */
+  /** Moves all content of the log into the file, unless another process is reading it. */
   truncateWal(): void {
     this.#groupCommit.flush()
     this.#try(() => this.#db.pragma('wal_checkpoint(TRUNCATE)'))
   }
 
-  /** Takes out of the log what no other process reads just now, so that no later commit has to take out all of it. Where it fails, one does. */
+  /**
+   * Moves the part of the log that no other process is reading, so that a later commit has less to move. A failure is harmless: a commit
+   * will do it.
+   */
   checkpointWal(): void {
     try {
       if (!this.#closed) this.#db.pragma('wal_checkpoint(PASSIVE)')
@@ -106,7 +109,7 @@ export class Database {
     if (this.#closed) return
     this.#groupCommit.flush()
     this.#statements.clear()
-    // Statements that are still known to the driver would keep what was written in the log beside the file.
+    // Finalizes statements first. Statements that the driver still knows would keep content in the log.
     try {
       this.#try(() => this.#db.pragma('wal_checkpoint(TRUNCATE)'))
     } finally {
@@ -126,7 +129,7 @@ export class Database {
     this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(bytes / size))}`)
   }
 
-  /** Forward only, under the lock of a transaction: of two processes that start at once one does it. */
+  /** Migrates forward only, under the lock of a transaction. If two processes start at once, one of them migrates. */
   #migrate(): void {
     this.#transact(() => {
       const [{ user_version: version = 0 } = {}] = this.#db.pragma('user_version') as { user_version?: number }[]
@@ -164,7 +167,7 @@ export class Database {
   }
 }
 
-/** The driver ends the process for a value that it does not know. @throws AlliumError `store.key` */
+/** The driver crashes the process for a value of an unknown type. @throws AlliumError `store.key` */
 function checkValue(value: unknown): void {
   if (value === null || typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array) return
   throw new AlliumError(
@@ -182,7 +185,7 @@ const errorCodes = [
   ['SQLITE_', 'store.unavailable', 'failed'],
 ] as const
 
-/** The driver gives no code when it cannot open a file: its message ends with the number of the error. */
+/** The driver sets no code when it cannot open a file; the message ends with the error number. */
 function codeFromMessage(error: unknown): string {
   return messageOf(error).startsWith('ConnectionFailed') ? 'SQLITE_CANTOPEN' : ''
 }

@@ -7,7 +7,7 @@ const usageColumnNames = usageColumns.map((name) => name.toLowerCase())
 const usageSums = usageColumns.map((name) => `sum(coalesce(json_extract(usage, '$.${name}'), 0))`)
 export const sessionMatches = 'tenant = ? and owner = ? and agent = ? and session = ?'
 
-/** The runs that a report of usage counts, by the day on which they ended. */
+/** The runs in a usage report, by the day on which they ended. */
 export const countedDays = `strftime('%Y-%m-%d', ended_at / 1000, 'unixepoch') as day, count(*) as runs,
   sum(coalesce(json_extract(usage, '$.estimated'), 0)) as estimated, ${usageSums.map((sum, i) => `${sum} as ${usageColumnNames[i]}`).join(', ')}`
 export const isCounted = "ended_at is not null and status not in ('closed', 'rewound')"
@@ -17,10 +17,10 @@ const addTotals = `
   select ?, ${countedDays} from turns where ${sessionMatches} and ${isCounted} group by day
   on conflict do update set ${['runs', 'estimated', ...usageColumnNames].map((name) => `${name} = ${name} + excluded.${name}`).join(', ')}`
 
-/** Forgets a session; true where something of it was stored. */
+/** Deletes a session. Returns true if it had stored content. */
 export function deleteSession(db: Database, { tenant, owner, agent, sessionId }: SessionKey): boolean {
   const values: Value[] = [tenant, owner, agent, sessionId]
-  // Other holders go with their run, events or record: a run that was added since an erasure began stays.
+  // Other holders are deleted with their run, events or record. A run that was added after an erasure began stays.
   for (const rows of ['turns where', 'waiting where', "blob_holders where kind in ('turn', 'open', 'write') and"])
     db.run(`delete from ${rows} ${sessionMatches}`, ...values)
   const row = db.get(
@@ -30,7 +30,7 @@ export function deleteSession(db: Database, { tenant, owner, agent, sessionId }:
   return typeof row?.status === 'string'
 }
 
-/** The same of a session that was erased: what it has used stays in the totals of its tenant. */
+/** Deletes an erased session and adds its usage to the totals of its tenant. */
 export function deleteErasedSession(db: Database, erasures: ErasureLog, key: SessionKey): boolean {
   const { tenant, owner, agent, sessionId } = key
   db.run(addTotals, erasures.digest(tenant), tenant, owner, agent, sessionId)

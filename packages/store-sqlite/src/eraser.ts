@@ -4,23 +4,24 @@ import type { Database, Row, Value } from './database.ts'
 import { deleteErasedSession } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'
 
-/** Rows of one step: timers and other writes get their turn between two. */
+/** Rows per step; timers and other writes run between steps. */
 const batchSize = 200
 
-/** What a step looks for. */
+/** The rows that a step erases. */
 interface Step {
   /** `tenant = ?`, or with `and owner = ?`. */
   readonly condition: string
   readonly values: readonly Value[]
-  /** What is older is erased. */
+  /** Older rows are erased. */
   readonly token: number
-  /** The last durable run that was added before. */
+  /** The last durable run that was added before the erasure. */
   readonly lastRun: number
 }
 
 /**
- * Forgets all of a tenant, or of one owner in it, step by step. The tombstone comes first: from then on nothing older is stored. An erasure
- * that was cut, as by the end of its process, is done again from its beginning.
+ * Erases all data of a tenant, or of one of its owners, in steps. It writes the tombstone first, which rejects older writes from then on.
+ * An
+ * interrupted erasure, for example by a crash, must be repeated from the start.
  */
 export class Eraser {
   readonly #db: Database
@@ -33,7 +34,7 @@ export class Eraser {
     this.#blobs = blobs
   }
 
-  /** How many sessions had something stored. */
+  /** Returns how many sessions had stored content. */
   async erase(erasure: Erasure): Promise<number> {
     const step = await this.#db.writeInGroup(() => this.#begin(erasure))
     let stored = 0
@@ -43,7 +44,7 @@ export class Eraser {
       deletedCount = deleted.length
       stored += deleted.filter(Boolean).length
     } while (deletedCount === batchSize)
-    // Behind the sessions: their leases are void by now, so that nothing of these is recorded any more.
+    // After the sessions: their leases are void by now, so nothing more is recorded under them.
     for (const deleteBatch of [
       this.#deleteRuns,
       this.#deleteEvents,
@@ -62,7 +63,7 @@ export class Eraser {
     const { tenant, owner } = erasure
     const token = this.#erasures.add({ tenant, owner })
     const condition = owner === undefined ? 'tenant = ?' : 'tenant = ? and owner = ?'
-    // A durable run whose task is being written is rejected with `store.fenced`.
+    // Removes write holders. A durable run whose task is being written is rejected with `store.fenced`.
     const values = owner === undefined ? [tenant] : [tenant, owner]
     this.#db.run(`delete from blob_holders where ${condition} and kind = 'write'`, ...values)
     const run = Number(this.#db.get('select coalesce(max(n), 0) as n from runs')?.n)
@@ -108,13 +109,13 @@ export class Eraser {
     return this.#updateOlder(step, 'delete from key_values', 'key_values', 'key')
   }
 
-  /** What is held stays, and can be settled by its digests. */
+  /** Holds stay and can be settled by their digests. */
   #anonymizeHolds(step: Step): number {
     const deleteBatch = 'update holds set place = null, run = null, tenant = null, owner = null'
     return this.#updateOlder(step, deleteBatch, 'holds', 'account, id')
   }
 
-  /** Some rows of a table that are older than the erasure. */
+  /** Changes some rows of a table that are older than the erasure. */
   #updateOlder({ condition, values, token }: Step, statement: string, table: string, key: string): number {
     const rows = `select ${key} from ${table} where ${condition} and token < ? limit ${batchSize}`
     return this.#db.run(`${statement} where (${key}) in (${rows})`, ...values, token)

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
 
-/** Who was erased, and since when: what older runs bring is refused. All inside a write. */
+/** The log of erasures; writes of runs that began before one are rejected. Every method runs inside a transaction. */
 export class ErasureLog {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -16,13 +16,13 @@ export class ErasureLog {
     this.#clock = clock
   }
 
-  /** A digest that only this file gives. */
+  /** Returns a digest that is specific to this file. */
   digest(text: string): string {
     this.#digestKey ??= toBytes(this.#db.get("select key from secrets where name = 'digests'")?.key)
     return createHmac('sha256', this.#digestKey).update(text).digest('base64url')
   }
 
-  /** Leaves a tombstone; gives its token: what is older is to be deleted. */
+  /** Adds a tombstone and returns its token: older data must be deleted. */
   add(scope: ErasureScope): number {
     const now = this.#clock.now()
     this.#db.run('delete from erasures where expires_at <= ?', now)
@@ -32,13 +32,13 @@ export class ErasureLog {
     return token
   }
 
-  /** Grows with each lease and each erasure. */
+  /** Returns a token that grows with each lease and each erasure. */
   nextToken(): number {
     const row = this.#db.get("update counters set value = value + 1 where name = 'token' returning value")
     return Number(row?.value)
   }
 
-  /** The newest erasure that concerns what is stored there. */
+  /** Returns the newest erasure that affects these data. */
   latest(scope: ErasureScope): { token: number; at: number } | undefined {
     if (this.#db.get('select 1 from erasures limit 1') === undefined) return undefined
     const subjects = JSON.stringify(erasureSubjects(scope).map((subject) => this.digest(subject)))
@@ -50,14 +50,14 @@ export class ErasureLog {
     return typeof row?.token === 'number' ? { token: row.token, at: Number(row.at) } : undefined
   }
 
-  /** Whether the run of a writer began before what it stores was erased. */
+  /** Whether the run of a writer began before its data were erased. */
   isFenced(scope: ErasureScope, by: Writer | undefined, leases: Leases): boolean {
     const erasure = by && this.latest(scope)
     if (by === undefined || erasure === undefined) return false
     return leases.issued(by.lease) ? by.lease.token < erasure.token : by.since <= erasure.at
   }
 
-  /** The token of what a writer stores. @throws AlliumError `store.fenced` */
+  /** Returns the token of a writer's data. @throws AlliumError `store.fenced` */
   writerToken(scope: ErasureScope, by: Writer | undefined, leases: Leases): number {
     if (this.isFenced(scope, by, leases)) throw erasedDuringRun()
     if (leases.issued(by?.lease)) return by?.lease?.token ?? 0

@@ -12,12 +12,12 @@ export interface EventRunRow {
   readonly ended: boolean
 }
 
-/** Times before which runs are forgotten: that have ended, or whose process never came back. */
+/** Times before which runs expire: ended runs, and runs whose process never came back. */
 type ExpiryBounds = () => { ended: number; abandoned: number }
 
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
 
-/** The runs whose events are kept. */
+/** The runs whose events are stored. */
 export class EventRuns {
   readonly #db: Database
   readonly #expiryBounds: ExpiryBounds
@@ -35,7 +35,7 @@ export class EventRuns {
     return row && eventRunFromRow(row)
   }
 
-  /** What was kept under its name is over. */
+  /** Replaces an earlier run of the same name. */
   open(run: RunKey, epoch: number, now: number, token: number): EventRunRow {
     this.deleteWhere('tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?', ...runKeyParts(run))
     const row = this.#db.get(
@@ -57,7 +57,7 @@ export class EventRuns {
     return { turnId, seq, ended }
   }
 
-  /** Some of those whose time is over. */
+  /** Deletes some expired runs. */
   deleteExpired(): void {
     const { ended, abandoned } = this.#expiryBounds()
     const isExpired = 'ended_at <= ? or ended_at is null and touched_at <= ?'

@@ -3,7 +3,7 @@ import type { Row } from './database.ts'
 import { type EventRunRow, EventRuns } from './event-runs.ts'
 import type { StoreParts } from './session-lists.ts'
 
-/** Batches that a reader gets at a time. */
+/** Batches per read. */
 const pageSize = 64
 
 /** Events of runs in a SQLite file. */

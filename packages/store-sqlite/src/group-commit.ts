@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers'
 import { isAlliumError } from '@allium/core'
 
-/** Most writes of one transaction: other processes and timers get their turn between two. */
+/** The maximum number of writes in one transaction; other processes and timers run between two. */
 const maxGroupSize = 100
 
 interface QueuedWrite {
@@ -11,14 +11,14 @@ interface QueuedWrite {
 }
 
 interface Connection {
-  /** All or nothing. */
+  /** Commits all of `work` or none of it. */
   transact<T>(work: () => T): T
   script(sql: string): void
 }
 
 /**
- * Writes that are asked in one turn of the event loop share a transaction, in their order, and are answered once it is on the
- * disk. Where one of them fails, all are done again, each behind a savepoint of its own: they do nothing but ask the database.
+ * Writes that are requested in the same turn of the event loop share a transaction, in order, and resolve once it is on disk. If one of
+ * them fails, all run again, each in its own savepoint. They must only use the database.
  */
 export class GroupCommit {
   readonly #db: Connection
@@ -36,7 +36,7 @@ export class GroupCommit {
     })
   }
 
-  /** Writes now what was asked by now. */
+  /** Commits all queued writes now. */
   flush(): void {
     while (this.#queue.length > 0) this.#commit(this.#queue.splice(0, maxGroupSize))
   }
@@ -57,24 +57,24 @@ export class GroupCommit {
       const results = this.#db.transact(() => writes.map(({ work }) => work()))
       for (const [i, { resolve }] of writes.entries()) resolve(results[i])
     } catch (error) {
-      // What is wrong with one is no fault of the others; a file that is gone or held is so for all.
+      // An error in one write does not affect the others, but an unavailable file affects all.
       if (writes.length > 1 && !isAlliumError(error, 'store.unavailable')) this.#commitSeparately(writes)
       else for (const { reject } of writes) reject(error)
     }
   }
 
-  /** In one transaction again, in which what fails takes back nothing but its own. */
+  /** Runs the writes again in one transaction, where a failure rolls back only its own write. */
   #commitSeparately(writes: readonly QueuedWrite[]): void {
     try {
       const settlers = this.#db.transact(() => writes.map((write) => this.#runInSavepoint(write)))
       for (const settle of settlers) settle()
     } catch {
-      // There is no room for all of them, say: each alone, as long as there is.
+      // For example there is no space for all of them: commit each one separately, as long as there is.
       for (const write of writes) this.#commit([write])
     }
   }
 
-  /** What is to be told once it is on the disk. */
+  /** Returns the function that settles the write once the transaction is on disk. */
   #runInSavepoint({ work, resolve, reject }: QueuedWrite): () => void {
     this.#db.script('savepoint apart')
     try {

@@ -2,7 +2,7 @@ import type { KeyValue, Writer } from '@allium/core'
 import { checkName, checkOwner, openValue, sealValue, toBytes } from '@allium/store-sql'
 import type { StoreParts } from './session-lists.ts'
 
-/** Values that last for a while, in a SQLite file. */
+/** Values with an expiry, in a SQLite file. */
 export function sqliteKeyValue({ db, clock, sealer, erasures, leases }: StoreParts): KeyValue {
   const setValue = (key: string, bytes: Uint8Array, expiresAt: number | null, by: Writer | undefined) => {
     const token = by === undefined ? 0 : erasures.writerToken(by, by, leases)

@@ -8,7 +8,7 @@ import type { SharedClock } from './machine-clock.ts'
 export const leaseMatches = 'tenant = ? and owner = ? and agent = ? and id = ?'
 export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
-/** Who may write to a session, and until when. */
+/** Which process may write to a session, and until when. */
 export class Leases {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -21,7 +21,7 @@ export class Leases {
     this.#erasures = erasures
   }
 
-  /** Whether a lease is of this store: tokens of others tell nothing here. */
+  /** Whether this store issued the lease. Tokens of other stores have no meaning here. */
   issued(lease: Lease | undefined): lease is Lease {
     return lease !== undefined && this.#issued.has(lease)
   }
@@ -31,9 +31,9 @@ export class Leases {
   }
 
   /**
-   * The same inside a write.
+   * Like `acquire`, inside a transaction.
    *
-   * @param run the durable run that takes the session: nobody else gets it until that has ended
+   * @param run the durable run that takes the session; no other run can acquire it until that run has ended
    */
   acquireNow(key: SessionKey, ms: number, run?: string): Acquired {
     const row = this.#current(key)
@@ -55,7 +55,7 @@ export class Leases {
     return { lease }
   }
 
-  /** A session that an erasure has not come to yet is gone all the same. */
+  /** Treats a session as deleted if an erasure has begun but has not reached it yet. */
   #current(key: SessionKey): Row | undefined {
     const row = this.session(key)
     const erasure = row && this.#erasures.latest(key)
@@ -64,13 +64,13 @@ export class Leases {
     return undefined
   }
 
-  /** Until when somebody has the session, in milliseconds since the epoch; undefined where nobody has. */
+  /** Returns until when a session is leased, in milliseconds since the epoch; undefined if it is free. */
   heldUntil(key: SessionKey, ms: number): number | undefined {
     const row = this.session(key)
     return row && this.#heldUntil(row, ms)
   }
 
-  /** 0 stands for a lease that was given back. */
+  /** `held_until` is 0 for a released lease. */
   renew({ key, token }: Lease, ms: number): Promise<boolean> {
     const sql = `update sessions set held_until = ?, boot = ? where ${leaseMatches} and token = ? and held_until > 0`
     return this.#db.writeInGroup(
@@ -82,13 +82,13 @@ export class Leases {
     this.#db.run(`update sessions set held_until = 0 where ${leaseMatches} and token = ?`, ...keyParams(key), token)
   }
 
-  /** A session as it stands, whoever has it. */
+  /** Returns a session's row, regardless of its lease. */
   session(key: SessionKey): Row | undefined {
     const columns = 'version, length, open_turn, run, token, held_until, boot'
     return this.#db.get(`select ${columns} from sessions where ${leaseMatches}`, ...keyParams(key))
   }
 
-  /** The session under a live lease. @throws AlliumError `store.fenced` */
+  /** Returns the session under a live lease. @throws AlliumError `store.fenced` */
   checkHeld({ key, token }: Lease, row = this.session(key)): Row {
     if (row === undefined || row.token !== token || this.remaining(row) <= 0) throw fenced(key)
     return row
@@ -97,11 +97,11 @@ export class Leases {
   #heldUntil(row: Row, ms: number, run?: string): number | undefined {
     const remaining = this.remaining(row)
     if (remaining > 0) return this.#clock.now() + remaining
-    // Until one takes its run over.
+    // The session is reserved until a process takes its run over.
     return typeof row.run === 'string' && row.run !== run ? this.#clock.now() + ms : undefined
   }
 
-  /** Milliseconds that a lease still has. Those of another start of the machine have lapsed. */
+  /** Returns the milliseconds that a lease still has. Leases from before a reboot have expired. */
   remaining({ held_until, boot }: Row): number {
     return boot === this.#clock.boot ? Number(held_until) - this.#clock.monotonic() : 0
   }

@@ -3,15 +3,15 @@ import { checkName, checkOwner, month } from '@allium/store-sql'
 import type { Row, Value } from './database.ts'
 import type { StoreParts } from './session-lists.ts'
 
-/** Reservations of a process between one look at what is to be forgotten and the next. */
+/** Reservations of a process between two sweeps of expired rows. */
 const reservationsPerSweep = 64
 
 const columns = 'account, id, amount, at, expires_at, run, place, tenant, owner, token'
 const noRunColumns: readonly Value[] = [null, null, null, null, 0]
 
 /**
- * Money in a SQLite file: each post is one transaction. Accounts whose time is over are forgotten, and posts after a month. Accounts and
- * holds are named by digests, so that an erasure leaves what was spent, and nobody's name.
+ * A ledger in a SQLite file; each post is one transaction. Expired accounts are deleted, and posts after a month. Accounts and holds are
+ * named by digests, so that an erasure leaves the amounts but no names.
  */
 export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledger {
   let reservationsUntilSweep = reservationsPerSweep
@@ -93,13 +93,13 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     },
   }
 
-  /** What a run finds its hold by, until that is settled or its owner is erased. */
+  /** Returns the columns by which a run finds its hold, until the hold is settled or its owner is erased. */
   function runColumnsOf(run: string, account: string, id: string, by: Writer | undefined): Value[] {
     const token = by === undefined ? 0 : erasures.writerToken(by, by, leases)
     return [digest(run), JSON.stringify([account, id]), by?.tenant ?? null, by?.owner ?? null, token]
   }
 
-  /** All that a reservation asks about its account. */
+  /** Returns everything that a reservation needs to know about its account. */
   function accountState(account: string, id: string, now: number) {
     const sql = `select coalesce(max(spent), 0) as spent, coalesce(max(reserved), 0) as reserved,
       (select amount from holds where account = ?1 and id = ?2) as known,
@@ -124,7 +124,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     db.run(sql, account, at)
   }
 
-  /** Asked for again: it holds its room as long again, also where that was free by now. */
+  /** Renews a repeated hold for the same time, also if its amount had been freed. */
   function renewHold(account: string, id: string, expiresAt: number | null): void {
     const open = 'account = ? and id = ? and settled = 0'
     const freedAmount = db.get(`select amount from holds where ${open} and freed = 1`, account, id)
@@ -132,7 +132,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     db.run(`update holds set expires_at = ?, freed = 0 where ${open}`, expiresAt, account, id)
   }
 
-  /** Gives back what is held for too long: how much. */
+  /** Frees expired holds and returns their total amount. */
   function freeExpired(account: string, now: number): number {
     const rows = db.all(`update holds set freed = 1 where ${isExpired('?', '?')} returning amount`, account, now)
     const total = rows.reduce((total, { amount }) => total + Number(amount), 0)
@@ -153,7 +153,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
   }
 }
 
-/** A hold of an account whose time is over, and whose room was not freed yet. */
+/** Matches an expired hold whose amount has not been freed. */
 const isExpired = (account: string, now: string) =>
   `account = ${account} and settled = 0 and freed = 0 and expires_at <= ${now}`
 

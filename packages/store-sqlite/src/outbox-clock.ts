@@ -1,12 +1,12 @@
 import type { Database } from './database.ts'
 import type { SharedClock } from './machine-clock.ts'
 
-/** Milliseconds that count at most for the time in which nobody can tell how much passed: while the machine was off. */
+/** The maximum time that counts while the elapsed time is unknown because the machine was off, in milliseconds. */
 const maxUnseen = 24 * 3_600_000
 
 /**
- * Milliseconds by which records age. They go by the monotonic clock, so that a wall clock that is set deletes no record that was never
- * delivered. Over a restart of the machine the wall clock counts, for a day at most.
+ * The clock for the age of records, in milliseconds. It uses the monotonic clock, so that setting the wall clock deletes no undelivered
+ * record. Across a reboot it uses the wall clock, for a day at most.
  */
 export class OutboxClock {
   readonly #db: Database
@@ -26,7 +26,7 @@ export class OutboxClock {
     return Number(elapsed) + Math.max(0, elapsedSince)
   }
 
-  /** The same, and remembers how far it came. */
+  /** Returns the current time and stores it. */
   tick(): number {
     const elapsed = this.now()
     this.#db.run(

@@ -4,7 +4,7 @@ import type { Database, Row } from './database.ts'
 import type { SharedClock } from './machine-clock.ts'
 import { OutboxClock } from './outbox-clock.ts'
 
-/** What turns have recorded. */
+/** The records of turns. */
 export class SqliteOutbox implements Outbox {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -53,7 +53,7 @@ export class SqliteOutbox implements Outbox {
     return rows
   }
 
-  /** Records that the consumer took before, and neither did in time nor holds. */
+  /** Returns records that the consumer claimed earlier and did not complete in time. */
   #retryable(consumer: string, limit: number): Row[] {
     return this.#db.all(
       `select o.* from outbox_places p indexed by outbox_places_open join outbox o on o.seq = p.seq
@@ -62,7 +62,7 @@ export class SqliteOutbox implements Outbox {
     )
   }
 
-  /** Records behind the cursor, which moves to the last of them. Writers come one after the other, so none appears before it. */
+  /** Returns records after the cursor and moves it to the last of them. Writers are serialized, so no record appears before the cursor. */
   #unseen(consumer: string, limit: number): Row[] {
     if (limit <= 0) return []
     const seen = Number(this.#db.get('select seen from outbox_cursors where consumer = ?', consumer)?.seen ?? 0)

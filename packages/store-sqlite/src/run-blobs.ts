@@ -1,7 +1,7 @@
 const drop = (holder: string, kinds: string, agent = 'old.agent') => `delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = ${agent} and session = old.session and kind in (${kinds}) and holder = ${holder};`
 
-/** The steps of a durable run, the events of a run, and the records of the outbox hold blobs as well, until they are deleted. */
+/** The steps of a durable run, the events of a run, and the records of the outbox also hold blobs, until they are deleted. */
 export const runBlobs = `
 drop trigger run_gone;
 create trigger run_gone after delete on runs begin

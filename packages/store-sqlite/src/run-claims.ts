@@ -4,16 +4,16 @@ import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
 
-/** A run that was begun so often without a new step is begun where no other one is: it may be what ends its process. */
+/** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
 const maxSharedAttempts = 3
 
 const sessionJoin = 's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
-/** Whether a step was recorded since it was taken last. */
+/** Whether a step was recorded since the run was last claimed. */
 const hasProgressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
 
 type Claim = Parameters<RunStore['claim']>[0]
 
-/** Which runs a process may take. */
+/** Selects the runs that a process may claim. */
 export class RunClaimer {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -70,7 +70,7 @@ export class RunClaimer {
     return openOverdueCalls(this.#blobs, overdue)
   }
 
-  /** As if it had not been taken: nothing of it was begun. */
+  /** Releases a claim as if it had not happened, because the run has not started. */
   #release(lease: Lease, run: string): void {
     this.#db.write(() => {
       const liveCondition = `tenant = ? and run = ? and token = ? and status in ('queued', 'running')`
@@ -122,7 +122,7 @@ export class RunClaimer {
     )
   }
 
-  /** Whether nobody has held its session for so long. */
+  /** Whether the session has been without a lease for that long. */
   #isAbandoned(row: Row, ms: number): boolean {
     if (row.held_until === null || row.boot !== this.#clock.boot) return true
     return this.#leases.remaining(row) <= -ms

@@ -157,7 +157,7 @@ class RunTable {
     return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
   }
 
-  /** @throws AlliumError `store.fenced` where the run is not run under the lease */
+  /** @throws AlliumError `store.fenced` when the run is not running under the lease */
   checkHeld(lease: Lease, run: string): Row {
     const session = this.#leases.checkHeld(lease)
     if (session.run !== run) throw fenced(lease.key)
@@ -236,7 +236,7 @@ class RunTable {
     )
   }
 
-  /** Calls that are decided wait no more. */
+  /** Removes calls that have been decided from the pending ones. */
   #resolveCalls(key: SessionKey, callIds: readonly string[]): void {
     const filter = 'tenant = ? and owner = ? and agent = ? and session = ? and call_id = ?'
     const missing = callIds.filter(

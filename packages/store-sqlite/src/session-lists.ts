@@ -16,7 +16,7 @@ import type { ErasureLog } from './erasure-log.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
 
-/** What the parts of a store share. */
+/** The parts that the components of a store share. */
 export interface StoreParts {
   readonly db: Database
   readonly clock: SharedClock
@@ -38,7 +38,7 @@ interface ListQuery {
 const columns =
   "owner, agent, id, version, updated_at, coalesce(iif(open_turn is null, null, 'running'), status) as status"
 
-/** What a tenant has. */
+/** The lists of a tenant's sessions and calls. */
 export class SessionLists {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -64,7 +64,7 @@ export class SessionLists {
     const condition = `tenant = ? and status is not null ${owner === undefined ? '' : 'and owner = ?'} and ${isOneOfAgents}`
     const index = owner === undefined ? 'sessions_by_time' : 'sessions_by_owner'
     const values = [tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents)]
-    // Two ranges of the index: those of the same moment behind the place, and older ones. An `or` would read all from the first on.
+    // Two ranges of the index: rows with the same time after the cursor, and older rows. An `or` would read all rows from the first on.
     const pageOfRange = (
       range: string,
     ) => `select * from (select ${columns} from sessions indexed by ${index} where ${condition} and ${range}
@@ -91,7 +91,7 @@ export class SessionLists {
     const [after] = parseCursor(cursor, [0])
     await this.#renames.claimUnassignedBatch(tenant)
     const rows = this.#db.all(
-      // Each of the two has an index of its own.
+      // Each of the two conditions has its own index.
       `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and agent <> '' and ${isOneOfAgents}
        and since > ? order by since limit ?`,
       ...[tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents), after, limit + 1],
@@ -126,7 +126,7 @@ export class SessionLists {
     await this.#blobs.collect()
   }
 
-  /** In steps, so that timers and other writes get their turn between two. */
+  /** Runs in steps, so that timers and other writes run between them. */
   async expire({ olderThan }: { olderThan: number }): Promise<number> {
     const expiresBefore = this.#clock.now() - olderThan
     let [stored, skipped, batch] = [0, 0, 100]
@@ -148,7 +148,7 @@ export class SessionLists {
   }
 }
 
-/** Those that nobody has changed since, and in which nothing waits or runs. */
+/** Sessions unchanged since then, without pending calls or unfinished runs. */
 const expiredSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
   w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
   and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
@@ -158,7 +158,7 @@ function keyFromRow({ tenant, owner, agent, id }: Row): SessionKey {
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(id) }
 }
 
-/** Of all agents where none are named. */
+/** Matches all agents if none are given. */
 const isOneOfAgents = '(? is null or agent in (select value from json_each(?)))'
 
 function agentParams(agents: readonly string[] | undefined): [Value, Value] {

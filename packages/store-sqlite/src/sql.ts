@@ -2,9 +2,9 @@ import { checkOptions } from '@allium/core'
 import { migrations } from './migrations/migrations.ts'
 
 /**
- * The SQL that `sqlite()` runs where it migrates, to be read or reviewed: `sqlite()` runs it itself.
+ * Returns the SQL of `sqlite()`'s migrations, for reading or review. `sqlite()` runs it itself.
  *
- * @param options.from the version that the file has; 0 where it has none @default 0
+ * @param options.from the version of the file; 0 for a new one @default 0
  */
 export function sqliteSql(options: { from?: number | undefined } = {}): string {
   checkOptions(options, { from: true }, 'sqliteSql()', 'options.invalid')

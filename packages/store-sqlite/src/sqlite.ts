@@ -38,18 +38,18 @@ import { sqliteUsage } from './usage.ts'
 import { sqliteVault } from './vault.ts'
 
 export interface SqliteOptions extends OutboxOptions {
-  /** What sessions and records are sealed with. @default none: they stand in the file as JSON */
+  /** Encrypts sessions and records. @default none: they are stored as JSON */
   encrypt?: Encryption | undefined
   /**
-   * When a write has reached the disk: with `full` before it is acknowledged; with `normal` the last ones may be lost where the
-   * machine loses its power, and none where a process dies. @default 'full'
+   * When a write is acknowledged: with `full` after it is on disk; with `normal` the last writes may be lost in a power failure, but not
+   * in a process crash. @default 'full'
    */
   synchronous?: 'full' | 'normal' | undefined
-  /** Bytes that the file may grow to; what would need more fails with `store.full`. @default as the disk allows */
+  /** The maximum size of the file in bytes; a write that needs more fails with `store.full`. @default limited only by the disk */
   maxBytes?: number | undefined
-  /** Milliseconds that the events of a run are kept after its end. @default 1 hour */
+  /** How long the events of a run are kept after its end, in milliseconds. @default 1 hour */
   eventTtl?: number | undefined
-  /** @default the machine's, which all its processes share */
+  /** @default the machine's clock, which all its processes share */
   clock?: Clock | undefined
 }
 
@@ -65,18 +65,18 @@ const optionKeys: KeysOf<SqliteOptions> = {
 
 export interface SqliteStore {
   readonly sessions: SessionStore
-  /** Of `durable()`. */
+  /** For `durable()`. */
   readonly runs: RunStore
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
   /**
-   * What a tenant's runs have used, by day of UTC: of sessions that are still stored.
+   * Returns the usage of a tenant's runs by day in UTC, for sessions that are still stored.
    *
-   * @throws AlliumError `store.key` for what is no time
+   * @throws AlliumError `store.key` for an invalid time
    */
   usage(query: UsageQuery): Promise<UsageDay[]>
-  /** Of `guard.pii`. */
+  /** For `guard.pii`. */
   readonly vault: Vault
   /** The sink of `observe.audit`, with a chain for each tenant. */
   readonly audit: AuditStore
@@ -84,8 +84,8 @@ export interface SqliteStore {
 }
 
 /**
- * Keeps sessions, events, money, values and records in one SQLite file, which the processes of one machine may share. The file and its tables
- * are made where they are missing, and brought to this version's form.
+ * Stores sessions, events, money, values and records in one SQLite file, which the processes of one machine may share. It creates missing
+ * files and tables, and migrates older ones to this version.
  *
  * @param path the file; ":memory:" for a store that ends with the process
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.readonly`, `store.full`

@@ -20,10 +20,10 @@ import type { SharedClock } from './machine-clock.ts'
 import { OutboxClock } from './outbox-clock.ts'
 import type { StoreParts } from './session-lists.ts'
 
-/** The open run of a session stands at a place that no version has. */
+/** The `seq` of a session's open run, which no version has. */
 export const openTurnSeq = -1
 
-/** Runs as they are written. */
+/** Writes and reads runs. */
 export class Turns {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -83,7 +83,7 @@ export class Turns {
     })
   }
 
-  /** Whether the very run was appended before. */
+  /** Whether the same run was appended before. */
   #isAppended(lease: Lease, { turn, digests }: TurnRows): boolean {
     const row = this.#db.get(
       `select digest from turns where ${of} and turn_id = ? and seq >= 0`,
@@ -99,7 +99,7 @@ export class Turns {
   #append(lease: Lease, session: Row, { turn, records, pendingCalls }: TurnRows, release: boolean): void {
     const { key } = lease
     const version = Number(session.version)
-    // What stands open under the same id is replaced.
+    // Replaces the open run.
     if (session.open_turn !== null && session.open_turn !== turn.turnId)
       this.#db.run(`delete from turns where ${of} and seq = ${openTurnSeq}`, ...keyParams(key))
     this.#insertTurn(key, version, turn)
@@ -135,7 +135,7 @@ export class Turns {
     }
   }
 
-  /** The durable run that it is has ended: its steps are not needed any more. */
+  /** The durable run of this turn has ended, so its steps are no longer needed. */
   #endRun(key: SessionKey, { turnId, status, code }: TurnRow): void {
     const task = `iif(?2 in ('failed', 'suspended'), task, null)`
     this.#db.run(
@@ -155,13 +155,13 @@ export class Turns {
     return session
   }
 
-  /** @throws AlliumError `store.conflict` where a run of this id has ended: it would be replaced */
+  /** @throws AlliumError `store.conflict` when a run with this id has ended and would be replaced */
   #checkNotEnded(key: SessionKey, turnId: string): void {
     const sql = `select 1 from turns where ${of} and turn_id = ? and seq >= 0`
     if (this.#db.get(sql, ...keyParams(key), turnId) !== undefined) throw turnIdTaken(key, turnId)
   }
 
-  /** In place of what stands there, and of the open run of the same id. */
+  /** Replaces the row at `seq`, and the open run with the same id. */
   #insertTurn(key: SessionKey, seq: number, turn: TurnRow): void {
     const values: Value[] = [
       ...keyParams(key),
@@ -184,12 +184,12 @@ export class Turns {
   }
 }
 
-/** The clock of an agent may count parts of a millisecond. */
+/** Rounds down, because an agent's clock may return fractions of a millisecond. */
 function wholeMs<T extends number | null>(ms: T): T {
   return (ms === null ? null : Math.floor(ms)) as T
 }
 
-/** The column by which a run is found. A version is a place from 0 on, that of the open run none. */
+/** Returns the column that finds a run. Versions map to positions from 0; the open run has none. */
 function lookupColumn(by: FindBy): [column: string, value: Value] {
   if ('version' in by) return ['seq', by.version > 0 ? by.version - 1 : null]
   return 'turnId' in by ? ['turn_id', by.turnId] : ['idempotency_key', by.idempotencyKey]

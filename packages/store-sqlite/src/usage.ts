@@ -18,7 +18,7 @@ const report = `
     and day >= strftime('%Y-%m-%d', max(?, 0) / 1000, 'unixepoch') and day <= strftime('%Y-%m-%d', min(?, 253402300799000) / 1000, 'unixepoch')
   ) group by day order by day`
 
-/** Sessions that are stored, and the totals of those that were erased: these have whole days. */
+/** Covers stored sessions, and the totals of erased ones, which exist only per whole day. */
 export function sqliteUsage(db: Database, erasures: ErasureLog, query: UsageQuery): UsageDay[] {
   const tenant = checkName('tenant', query.tenant)
   const [from, to] = checkTimeRange(query)

@@ -1,7 +1,7 @@
 import { parseVaultKey, toBytes, type Vault, vaultContext } from '@allium/store-sql'
 import type { StoreParts } from './session-lists.ts'
 
-/** Placeholders of sessions, in a SQLite file. */
+/** The values of placeholders by session, in a SQLite file. */
 export function sqliteVault({ db, sealer, renames, erasures, leases }: StoreParts): Vault {
   return {
     async load(key) {

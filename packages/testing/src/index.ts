@@ -1,4 +1,4 @@
-// Suites: what every implementation of a seam, and every layer, has to do
+// Suites: the rules for every implementation of a port, and for every layer
 export type { ConformanceCase, TestFunctions } from './conformance/cases.ts'
 export type { ErasureParts } from './conformance/erasure/erasure-bench.ts'
 export {
@@ -69,7 +69,7 @@ export {
 // Layers and time
 export type { LayerRun } from './layer-run.ts'
 export { type ManualClock, manualClock } from './manual-clock.ts'
-// What came of it; `matchers` are for expect.extend
+// Outcomes; `matchers` are for expect.extend
 export { type CalledTool, type CallSource, calledTools } from './matchers/called-tools.ts'
 export { historyProblems } from './matchers/history-problems.ts'
 export { leaks } from './matchers/leaks.ts'

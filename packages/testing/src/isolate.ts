@@ -2,16 +2,16 @@ import type { AnyMiddleware, Capability, Middleware, ModelResponse, ScopeName, T
 
 const scopes: readonly ScopeName[] = ['agent', 'session', 'turn', 'model', 'tool']
 
-/** The layer with one hook alone; `this` in the hook stays the layer. */
+/** Returns the layer with only one hook; `this` in the hook stays the layer. */
 export function isolate(layer: AnyMiddleware, scope: ScopeName): Middleware {
   const hook = layer[scope] as unknown
   const otherScopes = Object.fromEntries(scopes.map((other) => [other, undefined]))
   const isolated = { name: layer.name, ...otherScopes, [scope]: typeof hook === 'function' ? hook.bind(layer) : hook }
-  // Of the same class: only a plain object must have the keys of a layer and no others.
+  // Of the same class, because only plain objects are checked for unknown keys.
   return Object.assign(Object.create(Object.getPrototypeOf(layer) as object), layer, isolated)
 }
 
-/** The outermost layer: keeps what comes out of the hook, and provides what the hook injects. */
+/** The outermost layer. It records the hook's result, and provides what the hook injects. */
 export function probe(
   replacement: { response?: ModelResponse; toolResult?: ToolResult },
   provide: readonly (readonly [Capability<unknown>, unknown])[],

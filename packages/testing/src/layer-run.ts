@@ -1,23 +1,23 @@
 import type { LayerEvent, Message, ModelResponse, RunResult, StreamEvent, ToolResult } from '@allium/core'
 import type { RecordedRequest } from './scripted-model.ts'
 
-/** What one hook did. */
+/** The outcome of one hook. */
 export interface LayerRun {
-  /** Model scope: what left the hook at its last call. */
+  /** Model scope: the hook's result at its last call. */
   response: ModelResponse | undefined
-  /** Tool scope: what left the hook. */
+  /** Tool scope: the hook's result. */
   toolResult: ToolResult | undefined
-  /** The turn around it, unless it rejected. */
+  /** The result of the turn around it, unless it rejected. */
   result: RunResult | undefined
-  /** What the hook, or the turn around it, threw. */
+  /** The error of the hook or of the turn around it. */
   error: unknown
-  /** The stream of the turn, as a reader saw it. */
+  /** The stream of the turn, as a reader received it. */
   events: (StreamEvent | LayerEvent)[]
-  /** What reached the model. */
+  /** The requests that reached the model. */
   requests: readonly RecordedRequest[]
-  /** What reached the tool, one entry for each time it ran. */
+  /** The arguments that reached the tool, one entry per call. */
   executed: Record<string, unknown>[]
-  /** The session's state and history afterwards. */
+  /** The session's state and history after the run. */
   state: Record<string, unknown>
   history: readonly Message[]
 }

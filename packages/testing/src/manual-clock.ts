@@ -2,11 +2,11 @@ import type { Clock } from '@allium/core'
 
 export interface ManualClock extends Clock {
   /**
-   * Moves time on and fires what falls due, in order, timers set on the way included. Work that is under way gets
-   * its turn before, between and after, so that a test can say `await clock.advance(50)` and look.
+   * Advances the time and fires due timers in order, including timers that are set meanwhile. Pending work runs before, between and
+   * after, so that a test can call `await clock.advance(50)` and check the result.
    */
   advance(ms: number): Promise<void>
-  /** Timers that are set and have not fired. */
+  /** The number of timers that have not fired. */
   readonly pending: number
 }
 
@@ -16,7 +16,7 @@ interface Timer {
 }
 
 /**
- * A clock that stands still until it is told to move: `new Agent({ clock })`. No test sleeps.
+ * Creates a clock that only moves when it is advanced: `new Agent({ clock })`. Tests need no sleeps.
  *
  * @param start milliseconds since the epoch
  */
@@ -55,7 +55,7 @@ export function manualClock(start = 0): ManualClock {
   }
 }
 
-/** A macrotask: every promise that can settle without a timer has settled when it comes. */
+/** Resolves after every promise that can settle without a timer has settled. */
 function workDone(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

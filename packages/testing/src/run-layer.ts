@@ -16,20 +16,20 @@ import { scriptedModel } from './scripted-model.ts'
 import { type Stubs, stepsOf, toolsOf } from './stubs.ts'
 
 export interface RunLayerOptions extends Stubs {
-  /** As `.use(layer, config)` takes it. */
+  /** The config for `.use(layer, config)`. */
   config?: unknown | undefined
   /** The turn's input. @default 'hello' */
   input?: string | Message[] | undefined
-  /** Agent and session scope: what happens while the hook's next() is open. */
+  /** Agent and session scope: called while the hook's next() is running. */
   inside?(session: Session): unknown
-  /** What the session begins with; state is set past the reducers. */
+  /** The initial history of the session. The initial state bypasses the reducers. */
   history?: Message[] | undefined
   state?: Record<string, unknown> | undefined
   principal?: unknown | undefined
   context?: unknown | undefined
-  /** What `ctx.inject()` finds. */
+  /** The capabilities for `ctx.inject()`. */
   provide?: readonly (readonly [Capability<unknown>, unknown])[] | undefined
-  /** Further options of the agent, such as its clock. */
+  /** Additional options of the agent, such as its clock. */
   agent?: Partial<AgentOptions> | undefined
 }
 
@@ -51,8 +51,8 @@ const optionKeys: KeysOf<RunLayerOptions> = {
 }
 
 /**
- * Runs one hook of one layer, alone, in a real agent: a scripted model and a tool stand for what is inside.
- * What the hook or the turn throws is in `error`; a layer that `.use()` refuses rejects.
+ * Runs one hook of one layer in isolation, in a real agent with a scripted model and a tool inside.
+ * Errors of the hook or the turn are in `error`; a layer that `.use()` rejects rejects the promise.
  *
  * @example
  * const { response, requests } = await runLayer(brief(), { scope: 'model', steps: 'ok' })

@@ -1,7 +1,7 @@
 import { AlliumError, type Message, type ModelRequest, textOf } from '@allium/core'
 import type { ScriptedStep } from './step.ts'
 
-/** The script and the request that did not fit it, side by side. */
+/** Returns the error with the script and the unexpected request. */
 export function unexpectedCall(id: string, steps: readonly ScriptedStep[], request: ModelRequest): AlliumError {
   const used = steps.length
   return new AlliumError(
@@ -11,7 +11,7 @@ export function unexpectedCall(id: string, steps: readonly ScriptedStep[], reque
   )
 }
 
-/** The steps that nobody asked for, beside the last request that came. */
+/** Returns the error with the unused steps and the last request. */
 export function unconsumed(
   id: string,
   steps: readonly ScriptedStep[],

@@ -2,23 +2,23 @@ import { checkOptions, type Model, type ModelChunk, type ModelRequest } from '@a
 import { unconsumed, unexpectedCall } from './script-error.ts'
 import { checkReply, play, type ScriptedStep } from './step.ts'
 
-/** A request as it was when the call came: its data are copies; its signal is the live one, and not enumerable. */
+/** A request as it was at the call: its data are copies; its signal is the live one, and not enumerable. */
 export interface RecordedRequest extends ModelRequest {}
 
 export interface ScriptedModel extends Model {
   /** Every request so far, in order. */
   readonly requests: readonly RecordedRequest[]
-  /** Calls so far, unexpected ones included. */
+  /** The number of calls so far, including unexpected ones. */
   readonly calls: number
-  /** Streams that have ended, were cut, threw, or were closed by their reader. */
+  /** The number of streams that have ended, were truncated, threw, or were closed by their reader. */
   readonly closed: number
   /** Throws unless every step was used. @throws AlliumError `test.script` */
   done(): void
 }
 
 /**
- * A model that answers by a script, one step for each call, and records what it was asked. It is made from the
- * `Model` seam alone, so the layers around it cannot tell. A call beyond the script fails with `test.script`.
+ * Creates a model that answers from a script, one step per call, and records its requests. It implements the real `Model` port, so
+ * layers cannot distinguish it. A call beyond the script fails with `test.script`.
  *
  * @example
  * const model = scriptedModel([{ toolCalls: [{ name: 'add', args: { a: 1 } }] }, 'The sum is 1.'])
@@ -60,14 +60,14 @@ export function scriptedModel(steps: readonly ScriptedStep[], options: { id?: st
   }
 }
 
-/** The signal stays behind a getter, as a request makes it only for who reads it, and does not count when requests are compared. */
+/** The signal stays a getter, because a request creates it on access, and it is ignored when requests are compared. */
 function record(request: ModelRequest): RecordedRequest {
   const { messages, tools, toolChoice, settings, responseFormat, principal } = request
   const data = { ...copy({ messages, tools, toolChoice, settings, responseFormat }), principal }
   return Object.defineProperty(data, 'signal', { get: () => request.signal }) as RecordedRequest
 }
 
-/** Plain objects and arrays are new; bytes, URLs and the like are shared. */
+/** Copies plain objects and arrays; bytes, URLs and the like are shared. */
 function copy<T>(value: T): T {
   if (Array.isArray(value)) return value.map(copy) as T
   if (typeof value !== 'object' || value === null) return value

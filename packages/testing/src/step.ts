@@ -9,35 +9,35 @@ import {
 
 export interface ScriptedToolCall {
   name: string
-  /** An object, or a text that is sent as it is, for arguments that are no JSON. @default {} */
+  /** An object, or a text that is sent unchanged, for arguments that are not JSON. @default {} */
   args?: Record<string, unknown> | string
   /** @default call-1, call-2, … over the whole script */
   callId?: string
 }
 
-/** One answer of a scripted model, in the order in which its parts are sent. */
+/** One answer of a scripted model; its parts are sent in this order. */
 export interface ScriptedAnswer {
   reasoning?: string
-  /** Sent word by word, so that streaming is real. */
+  /** Sent word by word, to test real streaming. */
   text?: string
-  /** Sent as they are; a text is one text-delta. */
+  /** Sent unchanged; a text is one text-delta. */
   chunks?: readonly (string | ModelChunk)[]
   toolCalls?: readonly ScriptedToolCall[]
   /** Hangs until the request's signal aborts, then throws its reason. */
   stall?: boolean
   /** Thrown at the end. */
   error?: unknown
-  /** Ends without a finish, as a stream that was cut does. */
+  /** Ends without a finish, like a truncated stream. */
   cut?: boolean
   /** @default { inputTokens: 10, outputTokens: 5 } */
   usage?: Partial<Usage>
-  /** @default 'tool-calls' where there are any, else 'stop' */
+  /** @default 'tool-calls' if there are any, else 'stop' */
   finishReason?: FinishReason
 }
 
-/** An answer, a text that stands for one, or an error to throw. */
+/** An answer, its text, or an error to throw. */
 export type ScriptedReply = string | Error | ScriptedAnswer
-/** What a scripted model does at one call; a function is asked when the call comes. */
+/** The reply of a scripted model to one call; a function is called at that time. */
 export type ScriptedStep =
   | ScriptedReply
   | ((request: ModelRequest, index: number) => ScriptedReply | Promise<ScriptedReply>)
@@ -55,7 +55,7 @@ const ofAnswer: KeysOf<ScriptedAnswer> = {
 }
 const ofCall: KeysOf<ScriptedToolCall> = { name: true, args: true, callId: true }
 
-/** @throws AlliumError `test.script` for a key that no answer has: it would be left out of the script */
+/** @throws AlliumError `test.script` for an unknown key, which would be ignored */
 export function checkReply(reply: ScriptedReply): void {
   if (typeof reply === 'string' || reply instanceof Error) return
   checkOptions(reply, ofAnswer, 'An answer of scriptedModel()', 'test.script', { content: 'It is called text.' })
@@ -67,7 +67,7 @@ export function checkReply(reply: ScriptedReply): void {
     })
 }
 
-/** Sends one answer. `nextId` makes the id of a tool call that has none. */
+/** Sends one answer. `nextId` returns the id of a tool call without one. */
 export async function* play(
   reply: ScriptedReply,
   request: ModelRequest,

@@ -1,28 +1,28 @@
 import type { AnyTool, ScopeName } from '@allium/core'
 import type { ScriptedStep } from './step.ts'
 
-/** What stands inside the hook. */
+/** The replacements for everything inside the hook. */
 export interface Stubs {
-  /** The one hook that runs; the layer's other hooks stay out. */
+  /** The only hook that runs; the layer's other hooks are left out. */
   scope: ScopeName
-  /** Turn and model scope: what the model does, one step for each call. @default always 'ok' */
+  /** Turn and model scope: the model's replies, one step per call. @default always 'ok' */
   steps?: ScriptedStep | readonly ScriptedStep[]
-  /** Tool scope: the arguments as the model sends them; a text is sent as it is. @default {} */
+  /** Tool scope: the arguments that the model sends; a text is sent unchanged. @default {} */
   args?: Record<string, unknown> | string
-  /** Tool scope: what the tool does. @default gives 'ok' */
+  /** Tool scope: the tool's implementation. @default returns 'ok' */
   execute?(args: Record<string, unknown>): unknown
-  /** Tool scope: fields of the tool, such as its name or `requireApproval`. @default a tool "work" that takes anything */
+  /** Tool scope: fields of the tool, such as its name or `requireApproval`. @default a tool "work" that accepts anything */
   tool?: Partial<AnyTool>
 }
 
-/** The script of the model around the hook. */
+/** Returns the script of the model. */
 export function stepsOf({ scope, steps, tool, args }: Stubs): readonly ScriptedStep[] {
   if (scope === 'tool') return [{ toolCalls: [{ name: tool?.name ?? 'work', args }] }, 'ok']
   if (steps === undefined) return Array.from({ length: 100 }, () => 'ok')
   return Array.isArray(steps) ? steps : [steps as ScriptedStep]
 }
 
-/** The tool that a tool hook stands around; what reaches it goes to `executed`. */
+/** Returns the tool inside a tool hook; its arguments are added to `executed`. */
 export function toolsOf({ scope, tool, execute = () => 'ok' }: Stubs, executed: object[]): AnyTool[] {
   if (scope !== 'tool') return []
   const run = (args: Record<string, unknown>) => {

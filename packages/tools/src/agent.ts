@@ -17,21 +17,21 @@ import {
 type Schema = Tool['schema']
 
 export interface AgentToolOptions<S extends Schema, State> {
-  /** Who does the work. */
+  /** The agent that does the work. */
   agent: Agent<State>
-  /** What the model reads: when to hand work on, and what comes back. */
+  /** The tool description for the model: when to delegate, and what it returns. */
   description: string
   /** The tool's name. @default the agent's name */
   name?: string | undefined
-  /** What the model gives. @default `{ task: string }` */
+  /** The schema of the model's arguments. @default `{ task: string }` */
   schema?: S | undefined
-  /** Makes the input of the agent's turn from the arguments. @default the task */
+  /** Returns the input of the agent's turn from the arguments. @default the task */
   input?(args: ToolArgs<S>): Input
-  /** What the model gets of the result. @default its text */
+  /** Returns the part of the result that the model receives. @default its text */
   result?(result: RunResult<State>): unknown
   /** Options of each run, such as `maxSteps`. */
   run?: RunOptions | undefined
-  /** Milliseconds that the work may take. @default 600_000 */
+  /** Timeout of the work, in milliseconds. @default 600_000 */
   timeout?: number | undefined
   requireApproval?: AnyTool['requireApproval'] | undefined
   /** The layer's name. @default 'tools:agent:' and the tool's name */
@@ -51,11 +51,11 @@ const readOptions = layerOptions<AgentToolOptions<Schema, unknown>>('tools:agent
 })
 
 /**
- * Gives the agent another one as a tool: the model hands a task on and gets its answer.
+ * Makes another agent available as a tool: the model delegates a task and receives the answer.
  *
- * Layers with `inherit` (guards, meters, observers) stand around the other agent too, its usage is counted here, its
- * events carry a `path`, an abort reaches it, and calls that wait for a human inside wait here. It begins each task
- * with an empty history. One that was blocked is an error result with the reason.
+ * Layers with `inherit` (guards, meters, observers) also wrap the other agent. Its usage counts here, its events carry a `path`, an
+ * abort cancels it, and its calls that wait for a human suspend this run. Each task begins with an empty history. A blocked task
+ * returns an error result with the reason.
  *
  * @throws AlliumError (from `.use()`) `tool.duplicate`
  * @example
@@ -103,7 +103,7 @@ export function agentTool<S extends Schema = undefined, State = {}>(
   return defineMiddleware({ name: as, tools: [tool] })
 }
 
-/** A way to end that a newer core knows is no answer. */
+/** Handles a status that a newer core may add, which is not an answer. */
 function unknownEnd(name: string, status: never): ToolReturn {
   return toolResult({ content: `"${name}" ended ${String(status)}.`, isError: true })
 }

@@ -15,23 +15,26 @@ import {
 import { memoryKeyValue, SingleFlight } from '@allium/resilience'
 
 export interface CacheOptions {
-  /** The tools whose results are kept, by name: those that read, and change nothing. */
+  /** The tools whose results are cached, by name: tools that only read. */
   tools: readonly string[]
-  /** Where results are kept; a Keyv is one. @default the values of the agent's store, else in this process, the 1,000 used last */
+  /** The store of results, such as a Keyv. @default the values of the agent's store, else in this process, the 1,000 most recently used */
   store?: KeyValue | undefined
   /** Milliseconds. @default 300_000 */
   ttl?: number | undefined
-  /** Who shares results. Users are known by the principal's `tenantId` and `userId` (else `tenant`, `user`); who is not known shares with nobody. @default 'user' */
+  /**
+   * Who shares results. A user is identified by the principal's `tenantId` and `userId` (else `tenant`, `user`); an unidentified user
+   * shares with no other. @default 'user'
+   */
   per?: 'tenant' | 'user' | 'session' | undefined
   /** Which calls of these tools are cached. @default all */
   when?(ctx: ToolContext): boolean
-  /** What else a result depends on, such as what the tool reads from `ctx.context`: a JSON-like value. @default nothing */
+  /** Anything else that a result depends on, such as values that the tool reads from `ctx.context`: a JSON-like value. @default nothing */
   key?(ctx: ToolContext): unknown
-  /** The layer's name, and how its keys begin. @default 'tools:cache' */
+  /** The layer's name, and the prefix of its keys. @default 'tools:cache' */
   as?: string | undefined
 }
 
-/** A call was answered from the cache, or from one that was under way. */
+/** A call was answered from the cache, or by an identical call in progress. */
 export interface ToolsCacheHit {
   type: 'tools:cache'
   tool: string
@@ -54,13 +57,13 @@ const readOptions = layerOptions<CacheOptions>('tools:cache', {
 })
 
 /**
- * Answers a tool call that was made before with the result that it got then.
+ * Answers a repeated tool call from a cache.
  *
- * The key covers whose it is, the tool as the model sees it, and the arguments. Equal calls at the same time are one. Errors
- * are never kept, nor what was denied, skipped or waits. It stands right around the tool, inside layers that authorise, and
- * lets calls that need an approval through. Where the store fails, the tool runs.
+ * The key covers the owner, the tool as the model sees it, and the arguments. Identical concurrent calls run once. Errors are never
+ * cached, nor are denied, skipped or pending calls. It always runs directly around the tool, inside layers that authorize, and does
+ * not cache calls that need approval. If the store fails, the tool runs.
  *
- * @throws AlliumError `layer.config` where no tools are named, or for a time that is not above 0
+ * @throws AlliumError `layer.config` when no tools are named, or for a time that is not above 0
  * @example
  * agent.use(tools.cache({ tools: ['search'], ttl: 60_000 }))
  */
@@ -79,7 +82,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
-    // Else the key has a placeholder where the tool gets a value, and another person's result answers the call.
+    // Otherwise the key would contain a placeholder where the tool receives a value, and another person's result could answer the call.
     order: { is: ['caches'], inside: ['mutates'] },
     innermost: true,
     async tool(ctx, next) {
@@ -126,7 +129,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
     }
   }
 
-  /** Undefined for what cannot be copied, such as a function: its caller alone gets it. */
+  /** Returns undefined for a result that cannot be copied, such as a function; only its caller receives it. */
   function copyOf(ctx: ToolContext, { content, value, flow }: CachedResult): CachedResult | undefined {
     try {
       return structuredClone({ content, value, ...(flow !== undefined && { flow }) })
@@ -137,7 +140,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
   }
 }
 
-/** What a person approved is that one call. */
+/** An approval is valid for one call only. */
 function needsApproval({ tool, approval }: ToolContext): boolean {
   return tool.requireApproval || approval !== undefined
 }

@@ -1,5 +1,5 @@
 /**
- * What `#filtering-agent` and `#mcp-stdio` (`imports` of package.json) stand for where there is no Node.js: nothing. So a
- * bundle for a browser or an edge runtime has neither, and builds; who asks for them says that they are missing.
+ * Empty stand-in for `#filtering-agent` and `#mcp-stdio` (`imports` of package.json) where Node.js is missing. Bundles for browsers
+ * and edge runtimes build without these modules, and code that needs them reports that they are missing.
  */
 export {}

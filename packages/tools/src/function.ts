@@ -24,10 +24,10 @@ const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {
 })
 
 /**
- * Gives the agent a tool made of one function.
+ * Adds a tool that consists of one function.
  *
- * Where a tool belongs to a feature that comes and goes as a layer; tools of the agent itself fit in its `tools` too.
- * The arguments are typed and checked by the schema.
+ * Use it when the tool belongs to a feature that is added as a layer. Tools of the agent itself can go into its `tools` option instead.
+ * The schema types and validates the arguments.
  *
  * @throws AlliumError (from `.use()`) `tool.invalid`, `tool.duplicate`
  * @example

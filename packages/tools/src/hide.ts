@@ -1,13 +1,13 @@
 import { fold } from '@allium/detect'
 
-/** A text without some secrets, however it writes them: as they are, with escapes of URLs or of JSON. */
+/** Returns a text without the secrets, whether they are written plainly or with URL or JSON escapes. */
 export function hide(text: string, secrets: readonly string[]): string {
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length)
   const plain = longestFirst.flatMap(encodings).reduce(replacePlain, text)
   return longestFirst.reduce(replaceFolded, plain)
 }
 
-/** What writers of URLs and of JSON make of a secret, within another one too. Others' ways are found by folding. */
+/** Returns the forms that URL and JSON encoders give a secret, also inside another secret. Other forms are found by folding. */
 function encodings(secret: string): string[] {
   const urls = [encodeURI, encodeURIComponent].flatMap((write) => [write(well(secret)), write(write(well(secret)))])
   const small = urls.map((url) => url.replace(/%(?:25)*[\dA-F]{2}/g, (code) => code.toLowerCase()))
@@ -15,7 +15,7 @@ function encodings(secret: string): string[] {
   return [...new Set(all)].sort((a, b) => b.length - a.length)
 }
 
-/** Half a pair of surrogates has no form in a URL. */
+/** A lone surrogate has no form in a URL. */
 const well = (text: string): string => text.replace(/\p{Cs}/gu, '\ufffd')
 const inJson = (text: string): string => JSON.stringify(text).slice(1, -1)
 

@@ -17,40 +17,40 @@ import { requestRefused } from './http/request-refused.ts'
 const allMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 export type HttpMethod = (typeof allMethods)[number]
 
-/** Gives the addresses that a host name stands for. */
+/** Returns the addresses of a host name. */
 export type HttpLookup = (hostname: string) => Promise<readonly string[]>
 
 export interface HttpOptions {
   /**
-   * What may be asked: `api.example.com`, `*.example.com` (what is below it, not itself), `*` (any). A port that is not
-   * the usual one of http or https is named: `api.example.com:8443`.
+   * The allowed hosts: `api.example.com`, `*.example.com` (subdomains, not itself), `*` (any). Include a port that is not the
+   * default of http or https: `api.example.com:8443`.
    */
   hosts: readonly string[]
-  /** Hosts that may also be at a private address, each by its exact name, with its port: `127.0.0.1:3000`. They need not stand in `hosts`. @default none */
+  /** Hosts that may have private addresses, by exact name and port: `127.0.0.1:3000`. They need not be in `hosts`. @default none */
   allowPrivate?: readonly string[] | undefined
   /** @default ['GET'] */
   methods?: readonly HttpMethod[] | undefined
   /**
-   * Headers that are added, by origin (`https://api.example.com`; a host alone stands for https): keys and tokens. They go
-   * to that origin alone, also after a redirect, and no text that the model gets has their values. A function returns them for
-   * each call, from the principal of its session.
+   * Headers that are added per origin (`https://api.example.com`; a host alone means https), such as API keys. They are sent only
+   * to that origin, also after a redirect, and their values are removed from text for the model. A function returns them for each
+   * call, from the principal of its session.
    */
   headers?: HttpHeaders | ((principal: unknown) => HttpHeaders | Promise<HttpHeaders>) | undefined
   /** Headers that the model may set, by name. @default none */
   requestHeaders?: readonly string[] | undefined
-  /** Media types besides text that the model gets as images and files: `image/png`, `image/*`. @default none */
+  /** Media types besides text that the model receives as images and files: `image/png`, `image/*`. @default none */
   files?: readonly string[] | undefined
-  /** The longest body of an answer in bytes, unpacked; a longer one is refused. @default 1_000_000 */
+  /** The maximum size of an uncompressed response body in bytes; a larger one is rejected. @default 1_000_000 */
   maxBytes?: number | undefined
   /** @default 5 */
   maxRedirects?: number | undefined
-  /** Milliseconds for one call, redirects included. @default the agent's toolTimeout */
+  /** Timeout of one call in milliseconds, including redirects. @default the agent's toolTimeout */
   timeout?: number | undefined
-  /** Resolves names. What it gives is checked like any address. @default the system's */
+  /** Resolves host names. The addresses it returns are checked like any others. @default the system's */
   lookup?: HttpLookup | undefined
-  /** What the tool is called. @default 'http_request' */
+  /** The tool's name. @default 'http_request' */
   name?: string | undefined
-  /** What the model reads. @default says what it may ask */
+  /** The tool description for the model. @default says which requests are allowed */
   description?: string | undefined
   requireApproval?: AnyTool['requireApproval'] | undefined
   /** The layer's name. @default 'tools:http:' and the tool's name */
@@ -74,12 +74,12 @@ const readOptions = layerOptions<HttpOptions>('tools:http', {
 })
 
 /**
- * Gives the agent a tool that makes HTTP requests, to named hosts and to public addresses alone.
+ * Adds a tool that makes HTTP requests, only to the named hosts and only to public addresses.
  *
- * The address that a name resolves to is checked where it is connected to, for each redirect again. It needs Node. What
- * comes back is the word of another party: put `guard.injection` around it.
+ * The resolved address is checked when the socket connects, for each redirect again. It needs Node. Responses are third-party
+ * content: put `guard.injection` around it.
  *
- * @throws AlliumError `layer.config` for options that make no sense
+ * @throws AlliumError `layer.config` for invalid options
  * @example
  * agent.use(tools.http({ hosts: ['api.example.com'], headers: { 'api.example.com': { authorization: `Bearer ${token}` } } }))
  */
@@ -112,14 +112,14 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
   return defineMiddleware({ name: as, tools: [tool] })
 }
 
-/** Fixed headers are checked here, those of a function with each call. */
+/** Fixed headers are checked here; those of a function at each call. */
 function headersOf(as: string, given: HttpOptions['headers']): (principal: unknown) => Promise<HeadersByOrigin> {
   if (typeof given === 'function') return async (principal) => new HeadersByOrigin(as, await given(principal))
   const fixed = Promise.resolve(new HeadersByOrigin(as, given))
   return () => fixed
 }
 
-/** What the request itself sets, or what would let one request stand for two. */
+/** Headers that the request itself sets, or that could smuggle a second request. */
 const reserved =
   /^(host|content-length|transfer-encoding|connection|upgrade|te|trailer|expect|keep-alive|proxy-.*|accept-encoding)$/i
 
@@ -141,7 +141,7 @@ function schemaFor(methods: readonly string[], requestHeaders: readonly string[]
   }
 }
 
-/** The schema is not asked where an agent has no validator: what is not as it says is refused here. */
+/** Validates the arguments itself, because the agent may have no schema validator. */
 function readArgs(given: Record<string, unknown>, methods: readonly HttpMethod[], requestHeaders: readonly string[]) {
   const { url, method = methods[0], headers = {}, body } = given
   if (typeof url !== 'string' || typeof headers !== 'object' || headers === null)

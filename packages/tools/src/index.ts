@@ -2,9 +2,9 @@ export { type AgentToolOptions, agentTool as agent } from './agent.ts'
 export { type CacheOptions, cache, type ToolsCacheHit } from './cache.ts'
 export { type EmulateOptions, emulate, type ToolsEmulated } from './emulate.ts'
 export { type FunctionOptions, functionTool as function } from './function.ts'
-// Also in a subpath of its own. Its modules of Node, and its library, are loaded at the first request.
+// Also available as a subpath. Its Node modules and its library are loaded with the first request.
 export { type HttpLookup, type HttpMethod, type HttpOptions, http } from './http.ts'
-// Also in a subpath of its own. Its SDK is an optional peer: it is loaded when an agent with servers begins, and not before.
+// Also available as a subpath. Its SDK is an optional peer dependency, which is loaded when an agent with servers begins.
 export {
   type McpAuthProvider,
   type McpCall,

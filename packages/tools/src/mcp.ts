@@ -44,43 +44,47 @@ export type { McpCall } from './mcp/toolbox.ts'
 export type McpOptions = McpServer & McpLayerOptions
 
 export interface McpLayerOptions {
-  /** What the server is called here: in names of tools, in errors and in logs. */
+  /** The server's name in tool names, errors and logs. */
   name: string
-  /** What the names of its tools begin with. @default the name and `__` */
+  /** The prefix of its tools' names. @default the name and `__` */
   prefix?: string | undefined
-  /** The tools that the agent gets, by the server's names. @default all */
+  /** The tools that the agent receives, by the server's names. @default all */
   include?: readonly string[] | undefined
-  /** Tools that it does not get, by the server's names; stronger than `include`. @default none */
+  /** Tools that it does not receive, by the server's names; overrides `include`. @default none */
   exclude?: readonly string[] | undefined
-  /** Whether a human must approve calls: all, those of some tools by the server's names, or as a function says. @default false */
+  /**
+   * Whether a human must approve calls: all of them, those of some tools by the server's names, or those that a function selects. @default
+   * false
+   */
   requireApproval?: boolean | readonly string[] | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
   /**
-   * The fingerprint of its tools as you have looked at them: names, descriptions and schemas. Where they are others,
-   * `guard.flow` takes what the model reads of them for untrusted. The log tells the one that it should be. @default that of init()
+   * The fingerprint of the reviewed tools: names, descriptions and schemas. If the tools differ, `guard.flow` treats their listing as
+   * untrusted, and the log contains the new fingerprint. @default that of init()
    */
   pin?: string | undefined
-  /** What its tools do besides bringing in what may be anybody's, and sending their arguments to the server, for `guard.flow`. @default nothing */
+  /** What its tools do for `guard.flow`, besides bringing in untrusted text and sending their arguments to the server. @default nothing */
   flow?: { private?: boolean; writes?: boolean } | undefined
   /**
-   * Whether the server may ask something in the middle of a call, which then waits for `session.resume()` with the answers as `data`; `expiresIn` are
-   * the milliseconds until it is told that nobody answers. @default true, with 600_000
+   * Whether the server may ask questions during a call, which then waits for `session.resume()` with the answers as `data`. `expiresIn` is
+   * the
+   * time in milliseconds until the question is declined. @default true, with 600_000
    */
   elicitation?: boolean | { expiresIn?: number | undefined } | undefined
   /**
-   * Whether the server may ask for answers of a model in the middle of a call. They are made inside the call as a sub-agent's are:
-   * layers with `inherit` stand around them, and their usage is the run's. @default false
+   * Whether the server may request model answers during a call. They run inside the call, like a sub-agent: layers with `inherit` wrap
+   * them, and their usage is the run's. @default false
    */
   sampling?: boolean | McpSamplingOptions | undefined
-  /** Milliseconds for one call. @default the agent's toolTimeout */
+  /** Timeout of one call, in milliseconds. @default the agent's toolTimeout */
   timeout?: number | undefined
-  /** Milliseconds for the handshake, and for each page of the list of tools. @default 30_000 */
+  /** Timeout of the handshake and of each page of the tool list, in milliseconds. @default 30_000 */
   connectTimeout?: number | undefined
   /**
-   * Bytes of one message of the server: a result, a page of its list of tools, an event. A call with a larger result fails with
-   * `mcp.too_large`, which the model is told. @default 4_194_304
+   * The maximum size of one message of the server in bytes: a result, a page of its tool list, an event. A call with a larger result fails
+   * with `mcp.too_large`, which the model receives. @default 4_194_304
    */
   maxBytes?: number | undefined
-  /** How a connection that dropped is tried again. */
+  /** How a dropped connection is retried. */
   reconnect?: McpReconnectOptions | undefined
   /** The layer's name. @default 'tools:mcp:' and the name */
   as?: string | undefined
@@ -138,10 +142,10 @@ const readOptions = layerOptions<EveryOption>('tools:mcp', {
 /**
  * Gives the agent the tools of an MCP server, over stdio or streamable HTTP.
  *
- * It connects when the agent begins and closes connection and child when it is disposed; each agent has a connection of
- * its own. What a server says is as untrusted as any tool output: put `guard.policy` or `guard.approve` around it.
+ * It connects when the agent begins, and closes the connection and the child process when the agent is disposed. Each agent has its own
+ * connection. Server content is as untrusted as any tool output: put `guard.policy` or `guard.approve` around it.
  *
- * @throws AlliumError `layer.config` for options that make no sense
+ * @throws AlliumError `layer.config` for invalid options
  * @throws AlliumError (from `init()`) `mcp.unreachable`, `mcp.not_installed`
  * @example
  * agent.use(tools.mcp({ name: 'files', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '.'] }))
@@ -163,16 +167,16 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
   checkOptions(options, as)
   if (isHttp(options)) {
     checkOwners(options, as)
-    // It throws for names that are no hosts.
+    // Throws for invalid host names.
     if (typeof options.allowPrivate === 'object') new HostList(as, ['*'], options.allowPrivate)
   }
-  /** The names of its tools, for the tool hook; of all agents that have this layer. */
+  /** The names of its tools in all agents with this layer, for the tool hook. */
   const ownTools = new Set<string>()
   const declines = new Set<Dialogues['decline']>()
 
   return defineMiddleware({
     name: as,
-    // Layers around it see `structuredContent` as the value.
+    // Outer layers see `structuredContent` as the value.
     innermost: true,
     async agent(ctx, next) {
       const { logger, clock } = ctx
@@ -228,12 +232,12 @@ function checkOptions(options: McpOptions, as: string): void {
     for (const option of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections', 'allowPrivate'])
       if ((options as unknown as Record<string, unknown>)[option] !== undefined)
         throw misconfigured(as, `has ${option}, which goes with a url. A program has one user: this process.`)
-  // The URL itself may hold a secret, and is not told.
+  // The error omits the URL, which may contain a secret.
   if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url)))
     throw misconfigured(as, 'needs a url of http or https.')
 }
 
-/** What the types say as well: by whose rights calls are made, and tools are listed. */
+/** Repeats the checks of the types: with whose rights calls are made and tools are listed. */
 function checkOwners(options: McpHttpServer | McpPrincipalServer, as: string): void {
   const { authProvider, perPrincipal = false, listWith, tools, maxConnections }: PrincipalOptions = options
   const isFunction = typeof authProvider === 'function'
@@ -264,7 +268,7 @@ function isPerPrincipal(server: McpServer): server is McpPrincipalServer {
   return isHttp(server) && server.perPrincipal === true
 }
 
-/** The tools as `listWith` sees them, over a connection that is closed again. */
+/** Returns the tools that `listWith` sees, over a temporary connection. */
 async function listing(
   setup: Omit<LinkSetup, 'owner' | 'server' | 'onTools'>,
   { url, fetch, allowPrivate, listWith }: McpPrincipalServer,

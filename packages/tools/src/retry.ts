@@ -2,20 +2,20 @@ import { defineMiddleware, layerOptions, option, type ToolResult, type TypedMidd
 import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
 
 export interface RetryOptions {
-  /** The tools that may run again, by name: those that only read, or that do the same once as twice. */
+  /** The tools that may run again, by name: those that only read or are idempotent. */
   tools: readonly string[]
-  /** Calls in all, the first included. @default 3 */
+  /** The number of calls, including the first. @default 3 */
   attempts?: number | undefined
-  /** Milliseconds before the second attempt; doubled for each further one. @default 250 */
+  /** The delay before the second attempt in milliseconds; it doubles for each further attempt. @default 250 */
   delay?: number | undefined
-  /** The longest wait in milliseconds, also where Retry-After asks for more. @default 30_000 */
+  /** The longest delay in milliseconds, even if Retry-After asks for more. @default 30_000 */
   maxDelay?: number | undefined
-  /** The part of a wait that is left to chance, from 0 to 1. What Retry-After asks for is waited in full. @default 0.5 */
+  /** The random share of a delay, from 0 to 1. A delay from Retry-After is not shortened. @default 0.5 */
   jitter?: number | undefined
   /**
-   * Which failures are worth another attempt: what the tool, or a layer, threw, and the error result, if there is one. A
-   * result that the tool itself marked as an error comes with no error.
-   * @default isTransient of what was thrown
+   * Which failures are retried: receives the error of the tool or a layer, and the error result, if there is one. A result that the
+   * tool itself marked as an error has no error object.
+   * @default isTransient of the error
    */
   when?(error: unknown, result: ToolResult | undefined): boolean
   /** @default Math.random */
@@ -24,7 +24,7 @@ export interface RetryOptions {
   as?: string | undefined
 }
 
-/** A call failed and is made again after `delay` milliseconds. */
+/** A call failed and is repeated after `delay` milliseconds. */
 export interface ToolsRetry {
   type: 'tools:retry'
   tool: string
@@ -47,14 +47,13 @@ const readOptions = layerOptions<RetryOptions>('tools:retry', {
 })
 
 /**
- * Repeats a tool call that failed for a passing reason: a timeout, a cut connection, an overloaded server.
+ * Retries a tool call that failed for a transient reason: a timeout, a dropped connection, an overloaded server.
  *
- * Only the tools that it names, because a call that failed may have had its effect: name those that can run twice, or
- * wrap the effect in `ctx.once`, which runs once across all attempts. After the last attempt the model gets the error
- * result. What was denied, blocked or aborted is not repeated, nor what waits for a human. Each wait is told as a
- * `tools:retry` event.
+ * It retries only the named tools, because a failed call may have had its effect. Name tools that are safe to repeat, or wrap the
+ * effect in `ctx.once`, which runs once across all attempts. After the last attempt the model receives the error result. Denied,
+ * blocked, aborted and pending calls are not retried. Each retry emits a `tools:retry` event.
  *
- * @throws AlliumError `layer.config` where no tools are named, or attempts is below 1
+ * @throws AlliumError `layer.config` when no tools are named, or attempts is below 1
  * @example
  * agent.use(tools.retry({ tools: ['search', 'http_request'] }))
  */
@@ -104,7 +103,7 @@ export function retry(options: RetryOptions): TypedMiddleware<{}> {
 
 interface Outcome {
   readonly result: ToolResult | undefined
-  /** What the tool threw, which stands in its result, or what a layer threw. */
+  /** The error that the tool threw, from its result, or the error that a layer threw. */
   readonly error: unknown
 }
 

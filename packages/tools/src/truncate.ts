@@ -1,13 +1,13 @@
 import { defineMiddleware, layerOptions, option, type Part, type TypedMiddleware } from '@allium/core'
 
 export interface TruncateOptions {
-  /** Characters of one result that the model is sent. @default 20_000 */
+  /** The maximum number of characters of one result. @default 20_000 */
   maxChars?: number | undefined
-  /** Which part stays: the beginning, the end, or half of each. @default 'start' */
+  /** The part that is kept: the beginning, the end, or half of each. @default 'start' */
   keep?: 'start' | 'end' | 'both' | undefined
-  /** The tools whose results are cut, by name. @default all */
+  /** The tools whose results are truncated, by name. @default all */
   tools?: readonly string[] | undefined
-  /** What stands where text was cut. @default says how much is left out */
+  /** Returns the text in place of the omitted part. @default says how much is omitted */
   marker?(omitted: number): string
   /** The layer's name. @default 'tools:truncate' */
   as?: string | undefined
@@ -21,10 +21,10 @@ const readOptions = layerOptions<TruncateOptions>('tools:truncate', {
 })
 
 /**
- * Cuts tool results that are too long for the model, with a marker where text is missing.
+ * Truncates tool results that are too long for the model, with a marker in place of the omitted text.
  *
- * Inside of layers that read whole results, such as an audit. Images and files stay; the value that `execute` returned
- * stays on the result. No emoji is cut in half.
+ * Register it inside of layers that read whole results, such as an audit. Images and files stay, and so does the value that `execute`
+ * returned. It never splits an emoji.
  *
  * @throws AlliumError `layer.config` for a length that is not above 0
  * @example
@@ -60,7 +60,7 @@ export function truncate(options: TruncateOptions = {}): TypedMiddleware<{}> {
     return head + marker(text.length - head.length - tail.length) + tail
   }
 
-  /** The texts as one, in the place of the first. */
+  /** Truncates all texts as one, in place of the first. */
   function truncateParts(parts: readonly Part[]): Part[] {
     const text = truncateText(parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n'))
     const first = parts.findIndex(({ type }) => type === 'text')
@@ -74,7 +74,7 @@ function textLength(parts: readonly Part[]): number {
   return parts.reduce((sum, part) => sum + (part.type === 'text' ? part.text.length : 0), 0)
 }
 
-/** The first characters, without half of a pair at the end. */
+/** Returns the first characters, without half of a surrogate pair at the end. */
 function safeStart(text: string, length: number): string {
   return isHigh(text.charCodeAt(length - 1)) ? text.slice(0, length - 1) : text.slice(0, length)
 }

@@ -3,7 +3,10 @@ import type { Loops } from './loop.ts'
 import { modelHooks } from './model-hooks.ts'
 import { toolHooks } from './tool-hooks.ts'
 
-/** The hooks around each model call, inside the packs of a config: once for each attempt, and for no answer from a cache. */
+/**
+ * Returns the layer for the hooks around each model call, inside the packs of a config. They run once per attempt, and not for cached
+ * answers.
+ */
 export function modelLayer(loops: Loops): TypedMiddleware<{}> {
   return defineMiddleware({
     name: 'config:model',
@@ -12,7 +15,9 @@ export function modelLayer(loops: Loops): TypedMiddleware<{}> {
   })
 }
 
-/** The hooks around each tool call, right around the tool: a policy sees the arguments that would run. */
+/**
+ * Returns the layer for the hooks around each tool call. It runs directly around the tool, so a policy sees the arguments that would run.
+ */
 export function toolLayer(loops: Loops, authorizes: boolean): TypedMiddleware<{}> {
   return defineMiddleware({
     name: 'config:tools',

@@ -1,4 +1,4 @@
-/** What one entry works on: its context, and how its changes take effect. An entry that comes too late changes nothing. */
+/** The data of one entry: its context, and the function that applies its changes. A late entry changes nothing. */
 export interface Draft<Context> {
   readonly ctx: Context
   commit?(): void
@@ -9,7 +9,7 @@ export interface EntryState {
   open: boolean
 }
 
-/** A value that is copied when somebody looks, so that a context costs nothing which nobody reads. */
+/** A value that is copied on first access, so that an unread context costs nothing. */
 export class Lazy<T> {
   #value: T | undefined
   #touched = false
@@ -33,7 +33,7 @@ export class Lazy<T> {
   }
 }
 
-/** Plain objects and arrays are copied; all else, such as bytes and URLs, is shared. */
+/** Copies plain objects and arrays; all other values, such as bytes and URLs, are shared. */
 function copyData(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(copyData)
   if (typeof value !== 'object' || value === null) return value

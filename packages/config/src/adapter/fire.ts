@@ -6,23 +6,23 @@ import type { InTurn, Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
 import { runEntry } from './run-hook-entry.ts'
 
-/** Where a hook fires. */
+/** The point at which a hook fires. */
 export interface Firing<Name extends HookName> {
   readonly hook: Name
   readonly turn: InTurn
-  /** What `onError` is told of a failure. */
+  /** The phase that `onError` receives with a failure. */
   readonly phase: ErrorPhase
-  /** The context for one entry. */
+  /** Creates the context for one entry. */
   draft(entryState: EntryState): Draft<HookContexts[Name]>
-  /** Whether an entry has decided, so that no later one is asked. */
+  /** Whether an entry has decided, so that later ones do not run. */
   isDecided?(): boolean
-  /** Refuses what the hook stands before or after. @default the turn is blocked */
+  /** Refuses the action of the hook. @default blocks the turn */
   refuse?(reason: string): void
 }
 
 /**
- * Runs the entries of a hook, one after the other. `stop()` and a decision end it; a failure ends it too, is told to
- * `onError`, and refuses where the entry is a policy; a timeout is passed over, or refuses.
+ * Runs the entries of a hook one after the other. `stop()`, a decision or a failure ends them. A failure is reported to `onError`, and
+ * refuses the action if the entry is a policy. A timeout is ignored, or refuses.
  */
 export async function fire<Name extends HookName>(loop: Loop, firing: Firing<Name>): Promise<void> {
   const { hook, turn, phase } = firing
@@ -57,7 +57,7 @@ export async function fire<Name extends HookName>(loop: Loop, firing: Firing<Nam
   }
 }
 
-/** Tells `onError` of an error, once. */
+/** Reports an error to `onError`, once. */
 export async function fireError(loop: Loop, turn: InTurn, phase: ErrorPhase, error: unknown): Promise<void> {
   if (loop.hooks.onError === undefined || !loop.isNew(error)) return
   const wrapped = error instanceof Error ? error : new Error(messageOf(error), { cause: error })
@@ -65,7 +65,7 @@ export async function fireError(loop: Loop, turn: InTurn, phase: ErrorPhase, err
   await fire(loop, { hook: 'onError', turn, phase, draft })
 }
 
-/** Whether an error from inside ends the run, or the call, by intent: a block or an abort is no exception. */
+/** Whether an error from inside ends the run or the call intentionally: a block or an abort is not a failure. */
 export function endsRun(error: unknown, { signal }: InTurn): boolean {
   return isBlockError(error) || signal.aborted
 }

@@ -1,19 +1,19 @@
 import type { HookContexts, HookName } from '../contexts.ts'
 
-/** What an entry gets besides its context. */
+/** What an entry receives in addition to its context. */
 export interface EntryCall {
   readonly hook: HookName
-  /** Aborts at the entry's timeout, and when the run is cancelled. */
+  /** Aborts at the entry's timeout and when the run is cancelled. */
   readonly signal: AbortSignal
-  /** Work that the run's completion awaits. */
+  /** Registers work that the run awaits before it completes. */
   defer(work: Promise<unknown>): void
   debug(message: string): void
   warn(message: string): void
 }
 
-/** One entry of the config, ready to run. */
+/** A compiled entry of the config. */
 export interface Entry<Name extends HookName = HookName> {
-  /** As messages name it, such as `beforeToolExecution[0] (./policy.sh)`. */
+  /** Its name in messages, such as `beforeToolExecution[0] (./policy.sh)`. */
   readonly label: string
   readonly policy: boolean | undefined
   /** Milliseconds. */
@@ -21,10 +21,10 @@ export interface Entry<Name extends HookName = HookName> {
   run(ctx: HookContexts[Name], call: EntryCall): unknown
 }
 
-/** The entries of each hook, in their order. */
+/** The entries of each hook, in order. */
 export type Hooks = { readonly [Name in HookName]?: readonly Entry<Name>[] }
 
-/** What the layers read at the start of each turn; a reload replaces the hooks. */
+/** The part of the config that layers read at the start of each turn; a reload replaces the hooks. */
 export interface LiveConfig {
   hooks: Hooks
   readonly maxIterations: number

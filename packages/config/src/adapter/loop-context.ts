@@ -22,7 +22,7 @@ export function loopDraft(loop: Loop, entryState: EntryState, added: readonly Me
     ...verbs(loop, entryState),
   } as LoopContext
   defineSignal(ctx, loop)
-  // For a hook that is written for any place: `ctx.loop` is there too, but in no JSON.
+  // Lets a hook for any position use `ctx.loop` here too; it is left out of JSON.
   Object.defineProperty(ctx, 'loop', { value: ctx })
   const commit = () => {
     if (messages.touched) loop.messages = sendableMessages(messages.value, 'ctx.messages')
@@ -30,7 +30,7 @@ export function loopDraft(loop: Loop, entryState: EntryState, added: readonly Me
   return { ctx, commit }
 }
 
-/** The fields of a context inside the loop, around its own ones. */
+/** Returns a context inside the loop: its own fields and the loop's. */
 export function inLoop<Fields extends object>(
   loop: Loop,
   entryState: EntryState,
@@ -53,7 +53,7 @@ function verbs(loop: Loop, entryState: EntryState) {
   }
 }
 
-/** Made when it is read; not enumerable, so that a context is JSON. */
+/** Created on access; not enumerable, so that a context can be serialized as JSON. */
 function defineSignal(ctx: object, loop: Loop): void {
   Object.defineProperty(ctx, 'signal', { get: () => loop.signal, enumerable: false, configurable: true })
 }

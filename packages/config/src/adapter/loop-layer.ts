@@ -4,8 +4,8 @@ import type { InTurn, Loop, Loops } from './loop.ts'
 import { loopDraft } from './loop-context.ts'
 
 /**
- * The hooks around the loop and its iterations. The outermost layer of a config: an iteration ends where the next model call
- * begins, or where the loop has ended, whatever the layers inside do.
+ * Returns the layer for the hooks around the loop and its iterations, the outermost layer of a config. An iteration ends when the next
+ * model call begins or the loop ends, whatever the inner layers do.
  */
 export function loopLayer(loops: Loops): TypedMiddleware<{}> {
   return defineMiddleware({
@@ -34,7 +34,7 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
   })
 }
 
-/** Tells of the end of an iteration. Where a call was left while it did, the one that is made again tells of it. */
+/** Reports the end of an iteration. If the reporting call was abandoned, the repeated call reports it. */
 async function endIteration(loop: Loop, turn: InTurn): Promise<void> {
   while (loop.ending !== undefined) await loop.ending.catch(() => {})
   if (!loop.open) return

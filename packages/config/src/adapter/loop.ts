@@ -8,13 +8,13 @@ export type InTurn = TurnContext | ModelContext | ToolContext
 export class Loop {
   readonly hooks: Hooks
   readonly maxIterations: number
-  /** The step that runs. */
+  /** The current step. */
   iteration: number
-  /** Steps that have begun, and whose end was not told. */
+  /** Whether a step has begun whose end was not reported. */
   open = false
-  /** The end of an iteration is being told. */
+  /** The pending report of an iteration's end. */
   ending: Promise<void> | undefined
-  /** Why it was stopped, if it was. */
+  /** Why the loop was stopped, if it was. */
   stopped: string | undefined
   #lastStep = -1
   readonly #reported = new WeakSet<object>()
@@ -38,7 +38,7 @@ export class Loop {
     const { inputTokens, outputTokens } = this.#turn.usage
     return { inputTokens, outputTokens }
   }
-  /** What the next model call starts from; in a sub-agent, whose turn has no such layer, its history. */
+  /** The messages that the next model call starts from. A sub-agent's turn does not have this layer, so there it is the history. */
   get messages(): readonly Readonly<Message>[] {
     return this.#isTurn ? this.#turn.messages : this.#turn.history
   }
@@ -46,7 +46,7 @@ export class Loop {
     if (this.#isTurn) this.#turn.messages = messages
   }
 
-  /** The hooks' own signal: it aborts after `stop()`, where the run's does not. */
+  /** The hooks' own signal. It also aborts after `stop()`, unlike the run's. */
   get signal(): AbortSignal {
     if (this.#signal === undefined) {
       const controller = (this.#signal = new AbortController())
@@ -59,7 +59,7 @@ export class Loop {
     return this.#signal.signal
   }
 
-  /** A step begins; one that was left and comes late begins nothing again. */
+  /** Begins a step, unless a late abandoned attempt tries to begin an earlier one. */
   begin(step: number): void {
     if (step <= this.#lastStep) return
     this.#lastStep = step
@@ -75,7 +75,7 @@ export class Loop {
     this.#signal?.abort(new DOMException(text, 'AbortError'))
   }
 
-  /** Whether `onError` has not been told of this error yet. */
+  /** Whether this error has not been reported to `onError` yet. */
   isNew(error: unknown): boolean {
     if (typeof error !== 'object' || error === null) return true
     if (this.#reported.has(error)) return false

@@ -7,10 +7,10 @@ import { inLoop } from './loop-context.ts'
 import { copyOfData, sendableMessages, sendableModel, sendableThinking, sendableTools } from './sendable.ts'
 import { fireChunk, toStreamChunk } from './stream-hooks.ts'
 
-/** One model call with its hooks: before, each chunk, after, and on error. */
+/** Runs one model call with its hooks: before, on each chunk, after, and on error. */
 export async function modelHooks(loop: Loop, ctx: ModelContext, next: NextFor<ModelResponse>): Promise<ModelResponse> {
   if (loop.stopped !== undefined) return ctx.skipCall('')
-  loop.iteration = ctx.stepIndex // in a sub-agent nobody else says so
+  loop.iteration = ctx.stepIndex // in a sub-agent no other code sets it
   await fire(loop, {
     hook: 'beforeModelCall',
     turn: ctx,
@@ -36,7 +36,7 @@ export async function modelHooks(loop: Loop, ctx: ModelContext, next: NextFor<Mo
   return response
 }
 
-/** Fires `onStreamChunk` before a chunk goes on; tells whether one has come. */
+/** Fires `onStreamChunk` before a chunk is passed on. Returns a function that says whether a chunk has arrived. */
 function watchStream(loop: Loop, ctx: ModelContext): () => boolean {
   let streams = false
   if (loop.hooks.onStreamChunk !== undefined)
@@ -86,7 +86,7 @@ function callDraft(
     ctx: hook,
     commit() {
       const now: Partial<ModelCallContext['request']> = copyOfData(hook.request, 'ctx.request')
-      // What another request in its place leaves out stays.
+      // Fields that a replaced request leaves out stay unchanged.
       const has = (key: keyof typeof now) => now === request || key in now
       if (now === request ? messages.touched : 'messages' in now)
         ctx.messages = sendableMessages(now.messages, 'ctx.request.messages')

@@ -5,8 +5,8 @@ import type { Entry, EntryCall } from './hooks.ts'
 import type { InTurn } from './loop.ts'
 
 /**
- * Runs one entry to its end or its timeout, whichever comes first. A cancelled run ends it with the run's reason. One that is
- * done at once needs no timer, which would cost more than most hooks.
+ * Runs one entry until it ends or times out. A cancelled run ends it with the run's reason. A synchronous entry needs no timer, which
+ * would cost more than most hooks.
  */
 export function runEntry(
   hook: HookName,
@@ -39,7 +39,7 @@ class Call implements EntryCall {
     this.#turn = turn
   }
 
-  /** Made for an entry that reads it, while it starts. */
+  /** Created for an entry that reads it while it starts. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController()
     return this.#controller.signal

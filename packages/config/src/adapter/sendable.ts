@@ -6,21 +6,21 @@ const message = z.looseObject({
   role: z.enum(['system', 'user', 'assistant', 'tool']),
   content: z.union([z.string(), z.array(z.looseObject({ type: z.enum(parts) }))]),
 })
-/** Messages as a hook may give them. */
+/** The schema of messages from a hook. */
 export const messageList = z.array(message)
 
-/** A tool as a hook may give it: what it leaves out is filled in. */
+/** The schema of a tool from a hook; missing fields are filled in. */
 export const tool = z.looseObject({ name: z.string().min(1), description: z.string().default('') })
 const toolList = z.array(z.looseObject({ name: z.string().min(1), description: z.string(), jsonSchema: z.unknown() }))
 const thinking = z.enum(['low', 'medium', 'high']).optional()
 const model = z.string().min(1)
 
-/** What a hook has left in the place of messages. @throws AlliumError `config.hook` */
+/** Validates the messages that a hook returned. @throws AlliumError `config.hook` */
 export function sendableMessages(value: unknown, location: string): Message[] {
   return validate(messageList, value, location) as Message[]
 }
 
-/** None, where a hook takes them away. */
+/** Returns an empty list if a hook removed the tools. */
 export function sendableTools(value: unknown): ToolDef[] {
   return validate(toolList, value ?? [], 'ctx.request.tools') as ToolDef[]
 }
@@ -33,13 +33,13 @@ export function sendableModel(value: unknown): string {
   return validate(model, value, 'ctx.request.model') as string
 }
 
-/** What a hook has put in the place of an object. */
+/** Validates an object that a hook assigned. */
 export function copyOfData<T>(value: T, location: string): T {
   if (typeof value === 'object' && value !== null) return value
   throw violation(location, 'expected an object')
 }
 
-/** What was given, and no copy of it. */
+/** Returns the value itself, not a parsed copy. */
 function validate(schema: z.ZodType, value: unknown, location: string): unknown {
   const issue = schema.safeParse(value).error?.issues[0]
   if (issue === undefined) return value

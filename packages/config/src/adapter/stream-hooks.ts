@@ -13,7 +13,7 @@ export function fireChunk(loop: Loop, turn: ModelContext, chunk: StreamChunk): P
   })
 }
 
-/** The chunk as hooks know it; files, sources, the provider's own parts and results are none that they know. */
+/** Converts a chunk to the hooks' form; undefined for files, sources, provider-specific parts and results, which hooks do not support. */
 export function toStreamChunk(chunk: ContentChunk): StreamChunk | undefined {
   switch (chunk.type) {
     case 'text-delta':
@@ -36,5 +36,5 @@ export function toStreamChunk(chunk: ContentChunk): StreamChunk | undefined {
   }
 }
 
-/** A kind that a newer core knows, and hooks do not. */
+/** A kind from a newer core that hooks do not support. */
 function unknown(_: never): undefined {}

@@ -6,7 +6,7 @@ import type { Loop } from './loop.ts'
 import { inLoop } from './loop-context.ts'
 import { copyOfData } from './sendable.ts'
 
-/** One tool call with its hooks. What is refused, or comes after `stop()`, does not run, and the model is told why. */
+/** Runs one tool call with its hooks. A refused call, or one after `stop()`, does not run, and the model receives the reason. */
 export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<ToolResult>): Promise<ToolResult> {
   if (loop.stopped !== undefined) return ctx.deny(`Not run: ${loop.stopped}`)
   const denial = await beforeTool(loop, ctx)
@@ -18,7 +18,7 @@ export async function toolHooks(loop: Loop, ctx: ToolContext, next: NextFor<Tool
   return afterTool(loop, ctx, result)
 }
 
-/** Why a call is refused; a hook in JavaScript may give no reason, and refuses all the same. */
+/** The reason of a denial. A JavaScript hook may omit the reason; the call is denied anyway. */
 interface Denial {
   readonly reason: string
 }

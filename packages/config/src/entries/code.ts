@@ -1,13 +1,13 @@
 import { extname } from 'node:path'
 import { createJiti, type Jiti } from 'jiti'
 
-/** Runs TypeScript of a project: files, and texts inside a config. What two files import is one module, as in a program. */
+/** Runs TypeScript of a project: files, and texts inside a config. Files that import the same module share one copy, as in a program. */
 export interface Code {
-  /** The default export of a file. */
+  /** Returns the default export of a file. */
   importFile(file: string): Promise<unknown>
-  /** The value of an expression; its imports are relative to `file`. */
+  /** Evaluates an expression; its imports are relative to `file`. */
   evaluate(expression: string, file: string): Promise<unknown>
-  /** From now on files of the project are read afresh. */
+  /** Clears the module cache, so that project files are read again. */
   forget(): void
 }
 
@@ -15,15 +15,13 @@ export function isCodeFile(path: string): boolean {
   return ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'].includes(extname(path))
 }
 
-/**
- * @param modules what a project's files import by these names, so that they share one copy with the program
- */
+/** @param modules modules that project files import by these names, so that they share one copy with the program */
 export function createCode(modules: Readonly<Record<string, unknown>>): Code {
   const loaded = new Set<string>()
   const from = (file: string) =>
     createJiti(file, { fsCache: false, interopDefault: false, virtualModules: { ...modules } })
 
-  /** Notes which files of the project `load` brings into the cache, which is Node's own. */
+  /** Tracks which project files `load` adds to the module cache, which is Node's own. */
   async function trackModules<T>(jiti: Jiti, load: () => T | Promise<T>): Promise<T> {
     const cachedBefore = new Set(Object.keys(jiti.cache))
     try {
@@ -42,7 +40,7 @@ export function createCode(modules: Readonly<Record<string, unknown>>): Code {
     evaluate(expression, file) {
       const jiti = from(file)
       const source = `export default (${expression}\n)`
-      // Not `async`: an expression has no await of its own.
+      // Not `async`, because an expression has no await.
       const options = { filename: file, async: false, ext: '.ts', forceTranspile: true }
       return trackModules(jiti, () => (jiti.evalModule(source, options) as { default?: unknown }).default)
     },

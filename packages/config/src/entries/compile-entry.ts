@@ -12,15 +12,15 @@ import { kindOf } from './entry-kind.ts'
 import { interpreterOf, scriptExtensions } from './interpreters.ts'
 import { absolute, resolveFile } from './paths.ts'
 
-/** What entries are compiled with. */
+/** The options for compiling entries. */
 export interface EntryOptions {
   readonly source: Source
   readonly code: Code
   readonly env: Env
   readonly allowOutside: boolean
-  /** Milliseconds, where an entry says none. */
+  /** The default timeout of an entry, in milliseconds. */
   readonly timeout: number
-  /** Told of each file that an entry was read from. */
+  /** Receives each file that an entry was read from. */
   onFile(file: string): void
 }
 
@@ -31,7 +31,7 @@ const options = z.strictObject({
   env: z.union([z.array(z.string()), z.record(z.string(), z.union([z.string(), z.literal(true)]))]).optional(),
 })
 
-/** Makes an entry ready to run. @throws AlliumError `config.*` */
+/** Compiles an entry. @throws AlliumError `config.*` */
 export async function compileEntry(given: unknown, path: Path, hook: HookName, use: EntryOptions): Promise<Entry> {
   const entry = typeof given === 'string' || typeof given === 'function' ? { run: given } : given
   const parsed = options.safeParse(entry)
@@ -68,7 +68,7 @@ function runnable(
   }
 
   async function file(text: string): Promise<Entry['run']> {
-    onFile(absolute(text, source.root)) // whatever is wrong with it may be mended
+    onFile(absolute(text, source.root)) // watched even if it has an error, because it may be fixed
     const resolvedFile = await resolveFile(text, source.root, allowOutside, fail)
     return hookOf(
       await code.importFile(resolvedFile).catch((cause) => {
@@ -99,7 +99,7 @@ function runnable(
     const [command, ...args] = commandParts
     if (command === undefined) throw fail('config.hook', 'names no command. Expected "shell: command arguments".')
     if (!command.includes('/')) return commandRun(command, args)
-    // A program may stand anywhere; a path that is relative names a file of the project.
+    // A program may be anywhere; a relative path names a file of the project.
     if (/^[/~]/.test(command)) return interpreterRun(absolute(command, source.root), command, args)
     return script(command, args)
   }

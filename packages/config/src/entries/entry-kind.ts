@@ -1,12 +1,12 @@
 import { isCodeFile } from './code.ts'
 import { interpreterOf } from './interpreters.ts'
 
-/** What the text of an entry is. */
+/** The kind of an entry's text. */
 export type EntryKind = 'shell' | 'file' | 'script' | 'inline' | 'unknown'
 
 /**
- * `shell: command` is a command. One line that begins as a path does, or is nothing but a name, and ends with a known
- * extension is a file or a script; a path with another one is unknown. All else is TypeScript.
+ * `shell: command` is a command. A single line that looks like a path or a plain name, and ends with a known extension, is a file or a
+ * script. A path with another extension is unknown. All other text is TypeScript.
  */
 export function kindOf(text: string): EntryKind {
   if (/^shell:/.test(text)) return 'shell'

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 
-/** The program that runs a script, by its extension: with or without the run bit. */
+/** The interpreter of a script by its extension, whether or not it is executable. */
 const interpreters: Readonly<Record<string, string>> = {
   '.sh': 'sh',
   '.bash': 'bash',

@@ -3,16 +3,16 @@ import { homedir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { messageOf } from '@allium/core'
 
-/** Why a file may not be used. */
+/** Creates the error for a file that must not be used. */
 export type PathFailure = (code: 'config.not_found' | 'config.outside', problem: string) => Error
 
-/** A path with `~` for the home folder, and relative to the root. */
+/** Resolves a path relative to the root, with `~` as the home directory. */
 export function absolute(path: string, root: string): string {
   if (path === '~' || path.startsWith('~/')) return join(homedir(), path.slice(1))
   return resolve(root, path)
 }
 
-/** The real path of a file, links followed, which must stand inside the root unless others are allowed. */
+/** Returns the real path of a file, with links followed. It must be inside the root unless other files are allowed. */
 export async function resolveFile(
   path: string,
   root: string,

@@ -1,7 +1,7 @@
-/** Variables of a process, or what stands for them. */
+/** The environment variables of a process, or a substitute. */
 export type Env = Readonly<Record<string, string | undefined>>
 
-/** What every program needs to find others, its home, its language and its place for temporary files. */
+/** Variables that every program needs to find other programs, its home, its language and its temporary directory. */
 const basic = [
   'PATH',
   'HOME',
@@ -18,7 +18,10 @@ const basic = [
   'SystemRoot',
 ]
 
-/** The environment of a shell hook: the basic variables, and those that its entry names or sets. No key of a provider gets there by itself. */
+/**
+ * Returns the environment of a shell hook: the basic variables, and those that its entry names or sets. Provider keys are not included by
+ * default.
+ */
 export function hookEnv(
   env: Env,
   extraNames: readonly string[] | Readonly<Record<string, string | true>> = [],

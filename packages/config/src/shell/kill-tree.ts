@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isMarked, listProcesses, type Process } from './processes.ts'
 
-/** Milliseconds between SIGTERM and SIGKILL. */
+/** The time between SIGTERM and SIGKILL, in milliseconds. */
 const grace = 3_000
 const poll = 10
 const maxPollDelay = 200
 
 /**
- * Ends a process and all that it has started: its group, what descends from it, and, where the system tells environments,
- * whatever carries its mark, even after `setsid`. First SIGTERM; SIGKILL for what still lives after 3 s.
+ * Ends a process and everything that it has started: its process group, its descendants, and, if the system exposes environments,
+ * processes with its marker, even after `setsid`. It sends SIGTERM first, and SIGKILL to processes that still live after 3 s.
  */
 export async function killTree(pid: number, marker: string): Promise<void> {
   const family = new Family(pid, marker)
@@ -18,18 +18,18 @@ export async function killTree(pid: number, marker: string): Promise<void> {
     if ((await family.liveProcesses()).length === 0) return
     await sleep(Math.min(rest, end - performance.now()))
   }
-  // What forks while it is killed is found in the next round.
+  // A process that forks while it is killed is found in the next round.
   for (let round = 0; round < 20; round++) {
     if ((await family.send('SIGKILL')) === 0) return
     await sleep(poll)
   }
 }
 
-/** A process and its descendants, as long as they live; those that were seen once stay known when they move to another parent. */
+/** A process and its living descendants. Those seen once stay known when they get another parent. */
 class Family {
   readonly #root: number
   readonly #marker: string
-  /** By number, when it started. */
+  /** By process id, the start time. */
   readonly #known = new Map<number, string>()
 
   constructor(root: number, marker: string) {
@@ -49,10 +49,10 @@ class Family {
     return [...found]
   }
 
-  /** Tells how many got it. */
+  /** Returns how many processes received the signal. */
   async send(signal: 'SIGTERM' | 'SIGKILL'): Promise<number> {
     const liveProcesses = await this.liveProcesses()
-    // The group at once, so that it cannot fork between two signals.
+    // Signals the whole group at once, so that it cannot fork between two signals.
     if (liveProcesses.some(({ pgid }) => pgid === this.#root)) kill(-this.#root, signal)
     for (const { pid, pgid } of liveProcesses) if (pgid !== this.#root) kill(pid, signal)
     return liveProcesses.length
@@ -63,7 +63,7 @@ class Family {
   }
 }
 
-/** It may have ended meanwhile, or belong to somebody else. */
+/** Ignores errors, because the process may have ended or belong to another user. */
 export function kill(pid: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(pid, signal)

@@ -4,12 +4,12 @@ const maxOutput = 8 * 1024 * 1024
 const maxLine = 4_000
 const maxTail = 2_000
 
-/** What a program wrote to stdout, up to 8 MiB. */
+/** A program's stdout, up to 8 MiB. */
 export class Output {
   #chunks: Buffer[] = []
   #bytes = 0
 
-  /** Tells whether there is room for it. */
+  /** Returns whether there is room for the chunk. */
   append(chunk: Buffer): boolean {
     this.#bytes += chunk.length
     if (this.#bytes > maxOutput) {
@@ -24,7 +24,7 @@ export class Output {
   }
 }
 
-/** What a program wrote to stderr: told line by line, of which the end is kept. Memory is bounded, however long a line is. */
+/** A program's stderr: reported line by line, with the end kept. Memory is bounded, even for a long line. */
 export class Tail {
   text = ''
   #line = ''

@@ -2,7 +2,7 @@ import { onExit } from 'signal-exit'
 import { kill } from './kill-tree.ts'
 import { findMarked } from './processes.ts'
 
-/** Process groups that run now, by the marks of their processes. They do not belong to the terminal, so Ctrl-C does not reach them. */
+/** Running process groups, by marker. They do not belong to the terminal, so Ctrl-C does not reach them. */
 const groups = new Map<string, number | undefined>()
 let removeExitHandler = () => {}
 
@@ -13,8 +13,8 @@ export interface ProcessGroup {
 }
 
 /**
- * Kills a group, and the processes that left it, when this process ends: by itself, or by a signal that has no other handler.
- * Call it before the program is spawned: the program may run, and a signal arrive, before spawn() returns.
+ * Kills a group, and processes that left it, when this process ends by itself or by a signal without another handler.
+ * Call it before spawning the program, because the program may run, and a signal arrive, before spawn() returns.
  */
 export function killWithParent(marker: string): ProcessGroup {
   if (groups.size === 0) removeExitHandler = onExit(killAll)

@@ -6,11 +6,11 @@ import { readdir, readFile } from 'node:fs/promises'
 export interface Process {
   readonly pid: number
   readonly ppid: number
-  /** Its process group. */
+  /** Its process group id. */
   readonly pgid: number
-  /** Tells it from a later one with the same number, where the system says. */
+  /** Distinguishes it from a later process with the same id, if the system provides it. */
   readonly started: string
-  /** Its variables, as the system has them; known on Linux alone. */
+  /** Its environment; available only on Linux. */
   readonly environ: string
 }
 
@@ -18,8 +18,8 @@ let running: Promise<Process[]> | undefined
 let following: Promise<Process[]> | undefined
 
 /**
- * The processes that live, zombies left out. The table is read once for all who ask at a time: each reading costs two files
- * a process. Who asks while it is read gets the next one, because what he looks for may have come meanwhile.
+ * Returns the living processes without zombies. Concurrent callers share one reading, because each reading opens two files per process. A
+ * caller during a reading gets the next one, because its process may have started meanwhile.
  */
 export function listProcesses(): Promise<Process[]> {
   if (running === undefined) return begin()
@@ -51,7 +51,7 @@ async function fromProc(): Promise<Process[]> {
 async function readProcess(pid: string): Promise<Process | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1')
-    // The name stands in parentheses and may hold any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    // The name is in parentheses and may contain any character: https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const [state, ppid, pgid] = fields
     if (state === 'Z' || state === 'X') return undefined
@@ -62,7 +62,7 @@ async function readProcess(pid: string): Promise<Process | undefined> {
   }
 }
 
-/** The processes that carry one of the marks, for a process that ends and can wait for nothing. */
+/** Finds the processes with one of the markers synchronously, for a process that is exiting. */
 export function findMarked(markers: readonly string[]): number[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc')

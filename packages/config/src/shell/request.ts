@@ -1,10 +1,10 @@
 import type { HookContexts, HookName, LoopContext } from '../contexts.ts'
 
 const hookFields = ['request', 'chunk', 'toolCall', 'result', 'phase'] as const
-/** All that a request may have. */
+/** All fields that a request may have. */
 export const requestFields: readonly string[] = ['hook', 'loop', ...hookFields, 'error']
 
-/** What a shell hook gets on stdin: the hook's name, the loop, and the hook's own fields, as JSON text. */
+/** Returns the JSON that a shell hook receives on stdin: the hook's name, the loop, and the hook's own fields. */
 export function toRequest<Name extends HookName>(hook: Name, ctx: HookContexts[Name]): string {
   const fields: Record<string, unknown> = {
     hook,
@@ -19,11 +19,11 @@ function loopFields({ iteration, maxIterations, sessionId, usage, resumed, messa
   return { iteration, maxIterations, sessionId, usage, resumed, messages }
 }
 
-/** Bytes as base64, which a message takes as well. */
+/** Serializes bytes as base64, which a message accepts as well. */
 function sendable(_key: string, value: unknown): unknown {
   if (value instanceof Uint8Array)
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('base64')
-  // A Buffer has become { type: 'Buffer', data } by its toJSON.
+  // toJSON() has converted a Buffer to { type: 'Buffer', data }.
   const { type, data } = (value ?? {}) as { type?: unknown; data?: unknown }
   return type === 'Buffer' && Array.isArray(data) ? Buffer.from(data as number[]).toString('base64') : value
 }

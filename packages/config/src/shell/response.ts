@@ -15,7 +15,7 @@ const schema = z.looseObject({
     .nullish(),
 })
 
-/** What a shell hook asks for. */
+/** The response of a shell hook. */
 export interface ShellResponse {
   stop?: boolean | string | null
   deny?: string | null
@@ -26,9 +26,9 @@ export interface ShellResponse {
   } | null
 }
 
-/** What a program wrote to stdout, as a response. Nothing is one that asks for nothing. @throws AlliumError `shell.output` */
+/** Parses a program's stdout as a response. Empty output requests nothing. @throws AlliumError `shell.output` */
 export function parseResponse(stdout: string, command: string): ShellResponse {
-  const text = stdout.trim() // that takes a byte order mark away too
+  const text = stdout.trim() // also removes a byte order mark
   if (text === '') return {}
   const parsed = schema.safeParse(parseJson(text, command))
   if (parsed.success) return parsed.data as unknown as ShellResponse
@@ -37,7 +37,7 @@ export function parseResponse(stdout: string, command: string): ShellResponse {
   throw invalidResponse(command, `${location} does not fit: ${message}`)
 }
 
-/** The fields of a response that have no meaning; those of the request may come back as they were. */
+/** Returns the unknown fields of a response; fields of the request may be returned unchanged. */
 export function unread(response: ShellResponse): string[] {
   const { context } = response
   return [

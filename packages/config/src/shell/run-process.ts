@@ -6,30 +6,30 @@ import { killTree } from './kill-tree.ts'
 import { Output, Tail } from './output.ts'
 import { killWithParent } from './process-groups.ts'
 
-/** A program to run: never through a shell, so that no text becomes a command. */
+/** A program to run, never through a shell, so that no text becomes a command. */
 export interface Job {
   readonly command: string
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** What it gets on stdin. */
+  /** The content of its stdin. */
   readonly input: string
-  /** Ends it, and all that it started. */
+  /** Ends the program and everything that it started. */
   readonly signal: AbortSignal
-  /** Takes the lines of its stderr. */
+  /** Receives the lines of its stderr. */
   onLine(line: string): void
-  /** The run's completion waits for this work. */
+  /** Registers work that the run awaits before it completes. */
   defer(work: Promise<unknown>): void
 }
 
-/** Milliseconds that a grandchild may hold stdout after the child has ended. */
+/** How long a grandchild may keep stdout open after the child has ended, in milliseconds. */
 const closeDelay = 100
 const markerVariable = 'ALLIUM_HOOK_ID'
 
 /**
- * Runs a program and gives what it wrote to stdout.
+ * Runs a program and returns its stdout.
  *
- * @throws AlliumError `shell.start`, `shell.exit` for a status other than 0 or a signal, `shell.output` for more than 8 MiB
+ * @throws AlliumError `shell.start`, `shell.exit` for a non-zero status or a signal, `shell.output` for more than 8 MiB
  */
 export function runProcess(job: Job): Promise<string> {
   return new Promise((resolve, reject) => {
@@ -51,7 +51,7 @@ export function runProcess(job: Job): Promise<string> {
     let open = true
     let unfollow = () => {}
 
-    /** Ends the wait; `left` says that processes may be left behind. */
+    /** Ends the wait. `mayLeaveProcesses` means that child processes may still be running and must be killed. */
     const settle = (mayLeaveProcesses: boolean, finish: () => void) => {
       if (!open) return
       open = false
@@ -82,7 +82,7 @@ export function runProcess(job: Job): Promise<string> {
       if (!stdout.append(chunk)) settle(true, () => reject(outputTooLarge(command)))
     })
     child.stderr.on('data', (chunk: Buffer) => stderr.append(chunk))
-    // One that reads nothing, or not all, may do so.
+    // A program may exit without reading all of its input.
     child.stdin.on('error', () => {})
     child.stdin.end(input)
   })

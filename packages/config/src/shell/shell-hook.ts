@@ -13,7 +13,7 @@ export interface ShellCommand {
   readonly env: Readonly<Record<string, string>>
 }
 
-/** Runs a program as a hook: the context goes in as JSON, and what the answer asks for is done to the context. */
+/** Runs a program as a hook: sends the context as JSON, and applies its response to the context. */
 export async function runShellHook<Name extends HookName>(
   program: ShellCommand,
   ctx: HookContexts[Name],
@@ -51,7 +51,7 @@ function apply(response: ShellResponse, ctx: HookContexts[HookName], command: st
     else warnIgnored('context.result', 'afterToolExecution')
   }
   if (typeof deny === 'string') {
-    // What somebody wants refused is not passed over.
+    // A request to deny must not be ignored.
     if (!('deny' in ctx))
       throw new AlliumError(
         'shell.output',
@@ -82,7 +82,7 @@ function pickResultFields({ content, isError }: { content?: string; isError?: bo
   return { ...(content !== undefined && { content }), ...(isError !== undefined && { isError }) }
 }
 
-/** In JSON a URL is a text like any other; in a message a text is base64. */
+/** Restores URLs, because in JSON a URL is plain text, which a message would treat as base64. */
 function revive(messages: Message[]): Message[] {
   for (const { content } of messages)
     if (typeof content !== 'string')

@@ -1,8 +1,8 @@
 /**
- * The words of a command line. Quotes, single or double, keep a word together and are taken off; nothing else is special:
+ * Splits a command line into words. Single or double quotes keep a word together and are removed. Nothing else is special:
  * no variables, no patterns, no pipes.
  *
- * @returns undefined where a quote is not closed
+ * @returns undefined when a quote is not closed
  */
 export function splitCommand(line: string): string[] | undefined {
   const parts: string[] = []

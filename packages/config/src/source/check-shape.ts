@@ -5,11 +5,11 @@ import type { AgentConfig } from '../define-config.ts'
 import { knownKeys } from './known-keys.ts'
 import { mistake, type Path, type Source } from './source.ts'
 
-/** More than a timer can count would be no time at all. */
+/** Limited to the maximum of a timer; a longer one would fire immediately. */
 export const milliseconds = z.int().min(1).max(2_147_483_647)
 const list = z.array(z.unknown())
 const texts = z.record(z.string(), z.string())
-/** What a server may ask in the middle of a call. */
+/** The requests that a server may make during a call. */
 const mcpRequests = {
   elicitation: z.union([z.boolean(), z.strictObject({ expiresIn: milliseconds.optional() })]).optional(),
   sampling: z
@@ -52,7 +52,7 @@ const agent = z.strictObject({
 })
 const config = z.strictObject({ agent: agent.optional(), toolTimeout: milliseconds.optional() })
 
-/** A config whose keys are known and whose values have their types; entries of hooks and packs are looked at later. */
+/** A config with known keys and values of the right types. Entries of hooks and packs are checked later. */
 export interface Shape {
   agent: Omit<AgentConfig, 'middleware' | 'use' | 'tools'> & {
     tools?: readonly unknown[]
@@ -70,7 +70,7 @@ export function checkShape(source: Source): Shape {
   return { agent: {}, ...parsed.data } as Shape
 }
 
-/** The error for what a schema has found below a path. */
+/** Returns the error for an issue that a schema found below a path. */
 export function issueMistake(
   source: Source,
   issue: z.core.$ZodIssue,
@@ -96,7 +96,7 @@ export function issueMistake(
   return mistake(source, 'config.invalid', path, `is ${given}: ${expected}.`, { expected })
 }
 
-/** Of a union, the branch that got furthest. */
+/** Returns the branch of a union that matched furthest. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue
   const deepestIssue = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }))
@@ -114,7 +114,7 @@ function isModel(value: unknown): boolean {
   return typeof value === 'string' || typeof (value as { stream?: unknown } | null)?.stream === 'function'
 }
 
-/** A key without a value is one that was left out. */
+/** Treats a key without a value as absent. */
 function withoutNulls(value: unknown, depth: number): unknown {
   if (value === null) return undefined
   if (depth === 0 || typeof value !== 'object' || Array.isArray(value)) return value

@@ -1,14 +1,14 @@
 import { formatPath, type Path } from './source.ts'
 
-/** Values shorter than this stand in any text. */
+/** Shorter values occur in any text. */
 const minLength = 4
 
-/** What was filled in from the environment, and where: no error repeats it. */
+/** Records values from the environment and their positions, so that no error repeats them. */
 export class FilledValues {
   readonly #originals = new Map<string, string>()
   readonly #names = new Map<string, string>()
 
-  /** @param original the text with its variables @param values what these are, by their names */
+  /** @param original the text with its variables @param values the variables' values by name */
   note(path: Path, original: string, values: Readonly<Record<string, string>>): void {
     this.#originals.set(formatPath(path), original)
     for (const [name, value] of Object.entries(values)) if (value.length >= minLength) this.#names.set(value, name)

@@ -3,11 +3,11 @@ import type { FilledValues } from './filled-values.ts'
 import type { Path } from './source.ts'
 
 /**
- * A text with `${NAME}` and `${NAME:-default}` filled in from the environment; the default stands for an empty variable
- * too, after `-` alone only for one that is not set. `$${NAME}` is the text `${NAME}`.
+ * Replaces `${NAME}` and `${NAME:-default}` in a text from the environment. The default also replaces an empty variable; after a plain
+ * `-`, only an unset one. `$${NAME}` becomes the text `${NAME}`.
  *
- * @param use is told of each variable that was filled in
- * @param fail gets what is wrong: a variable that is not set and has no default, or braces that name none
+ * @param use called for each replaced variable
+ * @param fail creates the error for an unset variable without a default, or for braces without a name
  */
 function interpolate(
   text: string,
@@ -32,13 +32,13 @@ function interpolate(
   })
 }
 
-/** A text as YAML reads it without quotes, where it is a number, true or false: other text stays text. */
+/** Parses a text like an unquoted YAML scalar if it is a number, true or false; any other text stays a string. */
 export function toScalar(text: string): string | number | boolean {
   if (text === 'true' || text === 'false') return text === 'true'
   return /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text
 }
 
-/** The same, with what was filled in noted. */
+/** Replaces variables, and records the values. */
 export function filledText(
   text: string,
   env: Env,

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 
-/** The keys that a schema knows at a path. */
+/** Returns the keys that a schema knows at a path. */
 export function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[]): string[] {
   let at = unwrap(schema)
   for (const key of path) at = at.flatMap((schemaAt) => childSchemas(schemaAt, key)).flatMap(unwrap)
@@ -9,7 +9,7 @@ export function knownKeys(schema: z.core.$ZodType, path: readonly PropertyKey[])
 
 type Def = z.core.$ZodTypes['_zod']['def']
 
-/** What a schema comes down to: without optional and the like, and each branch of a union. */
+/** Returns the underlying schemas: without optional and similar wrappers, and each branch of a union. */
 function unwrap(schema: z.core.$ZodType): Def[] {
   const { def } = (schema as z.core.$ZodTypes)._zod
   if (def.type === 'optional' || def.type === 'nullable' || def.type === 'default') return unwrap(def.innerType)

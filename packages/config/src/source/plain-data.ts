@@ -3,7 +3,7 @@ import type { FilledValues } from './filled-values.ts'
 import { filledText } from './interpolate.ts'
 import { isHookEntry, mistake, type Path, type Source } from './source.ts'
 
-/** A trusted value with its texts filled in; functions, models and layers stay what they are. */
+/** Returns a trusted value with its texts interpolated; functions, models and layers stay unchanged. */
 export function filledIn(
   source: Pick<Source, 'file' | 'at'> & { filled: FilledValues },
   value: unknown,
@@ -21,7 +21,7 @@ export function filledIn(
   )
 }
 
-/** Throws where data is nested more deeply than any config is, or without an end. */
+/** Throws if data is cyclic or nested deeper than a config may be. */
 export function checkDepth(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): void {
   if (typeof value !== 'object' || value === null) return
   if (path.length > deepest) throw nestedTooDeep(source, path)
@@ -29,14 +29,14 @@ export function checkDepth(source: Pick<Source, 'file' | 'at'>, value: unknown, 
     checkDepth(source, field, [...path, Array.isArray(value) ? Number(key) : key])
 }
 
-/** Levels of a config. */
+/** The maximum depth of a config. */
 export const deepest = 50
 
 function nestedTooDeep(source: Pick<Source, 'file' | 'at'>, path: Path): Error {
   return mistake(source, 'config.invalid', path, `is nested too deeply. A config has up to ${deepest} levels.`)
 }
 
-/** A copy of a value from elsewhere, which must be data to its ground: no functions, no objects of a class, no cycles. */
+/** Copies an untrusted value, which must be plain data: no functions, class instances or cycles. */
 export function dataOnly(source: Pick<Source, 'file' | 'at'>, value: unknown, path: Path = []): unknown {
   if (value === null || ['string', 'number', 'boolean', 'undefined'].includes(typeof value)) return value
   if (path.length > deepest) throw nestedTooDeep(source, path)

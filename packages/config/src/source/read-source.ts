@@ -12,12 +12,12 @@ import { mistake, type Path, type Source } from './source.ts'
 
 export interface ReadOptions {
   readonly env: Env
-  /** @default for a path true, for an object false */
+  /** @default true for a path, false for an object */
   readonly trusted: boolean | undefined
   readonly code: Code
 }
 
-/** Reads a config: a file by its path, or an object. @throws AlliumError `config.not_found`, `config.invalid`, `config.env`, `config.untrusted` */
+/** Reads a config from a file or an object. @throws AlliumError `config.not_found`, `config.invalid`, `config.env`, `config.untrusted` */
 export async function readSource(given: string | URL | AlliumConfig, options: ReadOptions): Promise<Source> {
   if (typeof given === 'string') return readConfigFile(resolve(given), options)
   if (given instanceof URL) return readConfigFile(fileURLToPath(given), options)
@@ -44,7 +44,7 @@ async function readConfigFile(file: string, { trusted = true, env, code }: ReadO
   return { ...source, data: filledIn(source, data, env) }
 }
 
-/** A source without text: where its values stand is not known. */
+/** Creates a source without text, where positions are unknown. */
 function program<File extends string | undefined>(file: File, root: string, trusted: boolean) {
   const filled = new FilledValues()
   return {
@@ -59,7 +59,7 @@ function program<File extends string | undefined>(file: File, root: string, trus
   }
 }
 
-/** What parsers take without harm; the text of a config is far shorter. */
+/** A size that parsers handle safely; real configs are much smaller. */
 const maxBytes = 256 * 1024
 
 async function readText(source: Pick<Source, 'at'> & { file: string }): Promise<string> {

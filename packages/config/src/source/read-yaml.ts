@@ -7,7 +7,7 @@ import { checkDepth, deepest } from './plain-data.ts'
 import { isHookEntry, mistake, type Path, type Source } from './source.ts'
 import { findTooDeep } from './yaml-depth.ts'
 
-/** Reads YAML, and JSON, which is YAML; with an environment, fills in its variables. @throws AlliumError `config.invalid`, `config.env` */
+/** Parses YAML, which includes JSON; with an environment, replaces variables. @throws AlliumError `config.invalid`, `config.env` */
 export function readYaml(
   text: string,
   { file, filled }: NodePosition,
@@ -49,7 +49,7 @@ interface NodePosition {
   readonly filled: FilledValues
 }
 
-/** Where the first alias stands that names nothing, or the first of all. */
+/** Returns the offset of the first unresolved alias, or of the first alias. */
 function aliasIn(doc: Document): number {
   let first: number | undefined
   let unresolved: number | undefined
@@ -74,7 +74,7 @@ function fillIn(doc: Document, env: Env, filled: FilledValues, fail: (path: Path
   })
 }
 
-/** The keys that lead to a node; `visit` gives its place in the innermost collection, and the collections. */
+/** Returns the path of a node; `visit` gives its position in the innermost collection, and the collections around it. */
 function pathOf(ancestors: readonly unknown[], last: number | 'key' | 'value' | null): Path {
   const path: (string | number)[] = []
   ancestors.forEach((node, i) => {
@@ -88,7 +88,7 @@ function pathOf(ancestors: readonly unknown[], last: number | 'key' | 'value' | 
   return path
 }
 
-/** The node at a path, else the nearest one around it; with `key`, that key itself. */
+/** Returns the node at a path, or else the nearest one around it; with `key`, the node of that key. */
 function nodeAt(doc: Document, path: Path, key: string | undefined): Node | undefined {
   for (let length = path.length; length >= 0; length--) {
     const node = length === 0 ? doc.contents : doc.getIn(path.slice(0, length), true)

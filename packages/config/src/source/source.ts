@@ -2,32 +2,32 @@ import { AlliumError, type ErrorCode } from '@allium/core'
 
 export type Path = readonly (string | number)[]
 
-/** A line and a column, from 1. */
+/** A line and a column, counted from 1. */
 interface Position {
   readonly line: number
   readonly column: number
 }
 
-/** A config as it was read, and where each of its values stands. */
+/** A loaded config, with the position of each value. */
 export interface Source {
-  /** Absolute; undefined for an object. */
+  /** The absolute path; undefined for an object. */
   readonly file: string | undefined
   /** The folder that paths are relative to. */
   readonly root: string
-  /** Whether it may bring code: hooks, tools, servers, layers. */
+  /** Whether it may contain code: hooks, tools, servers, layers. */
   readonly trusted: boolean
-  /** Whether it is YAML or JSON, which hold no layers and no functions. */
+  /** Whether it is YAML or JSON, which cannot contain layers and functions. */
   readonly isData: boolean
   readonly data: unknown
-  /** What stands in the file in the place of a value that came from the environment: that is told, and the value is not. */
+  /** Returns the original text of a value that came from the environment, for messages that must not contain the value. */
   written(path: Path): string | undefined
-  /** A text without the values that came from the environment. */
+  /** Removes values that came from the environment from a text. */
   conceal(text: string): string
-  /** Where a value stands, or its key, or the nearest thing around it; undefined where there is no text. */
+  /** Returns the position of a value, its key, or the nearest enclosing one; undefined without a text. */
   at(path: Path, key?: string): Position | undefined
 }
 
-/** An error that tells its place in the config: file, line, column and key. */
+/** Creates an error with its position in the config: file, line, column and key. */
 export function mistake(
   source: Pick<Source, 'file' | 'at'>,
   code: ErrorCode,
@@ -45,7 +45,7 @@ export function mistake(
   })
 }
 
-/** As it is written in JavaScript: `agent.use[0]`. */
+/** Formats a path as in JavaScript: `agent.use[0]`. */
 export function formatPath(path: Path): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === 'number') return `${text}[${key}]`
@@ -54,7 +54,7 @@ export function formatPath(path: Path): string {
   }, '')
 }
 
-/** Where hook entries stand: they hold template literals, and nothing in them is interpolated. */
+/** Whether a path is a hook entry. Those contain template literals, so they are not interpolated. */
 export function isHookEntry(path: Path): boolean {
   return path[0] === 'agent' && path[1] === 'middleware'
 }

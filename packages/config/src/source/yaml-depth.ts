@@ -1,8 +1,8 @@
 import { CST, Lexer } from 'yaml'
 
 /**
- * Where a text of YAML is nested more deeply than so many levels; undefined where it is not. It goes by the tokens, which
- * need no stack: the parser's recursion on a hostile text can end the process.
+ * Returns where a YAML text is nested deeper than `levels`; undefined if it is not. It reads tokens, which need no stack: the
+ * parser's recursion on a hostile text could crash the process.
  */
 export function findTooDeep(text: string, levels: number): number | undefined {
   const block = new Block()
@@ -20,11 +20,11 @@ export function findTooDeep(text: string, levels: number): number | undefined {
 
 type TokenType = ReturnType<typeof CST.tokenType> | 'text'
 
-/** The collections that are open by their indentation. */
+/** The collections that are open by indentation. */
 class Block {
   readonly #columns: number[] = []
   #lineStart = 0
-  /** Up to the first thing in a line that is no indicator, everything opens a level, or closes those further in. */
+  /** Whether the line has had only indicators so far. In this prefix, each column opens a level or closes deeper ones. */
   #inPrefix = true
 
   get depth(): number {
@@ -48,7 +48,7 @@ class Block {
   }
 }
 
-/** The tokens with their places; what only marks something has no length, and a plain text is one token after its mark. */
+/** Yields tokens with their offsets. Pure markers have no length; plain text is one token after its marker. */
 function* tokens(text: string): Generator<{ type: TokenType; token: string; offset: number }> {
   let offset = 0
   let isText = false

@@ -2,9 +2,9 @@ import { isWord } from '../chars.ts'
 import type { Detector, Span } from '../detector.ts'
 import { openKey } from './vendor-keys.ts'
 
-/** Keys that are told by what stands within them: where it does, what comes before and behind it is asked for. */
+/** Keys that are recognized by an inner part. When it is found, the text before and after it is checked. */
 export const innerKeys: readonly Detector[] = [
-  // Azure, Terraform, MaxMind, Telegram, Mailchimp; facts as in rules.ts
+  // Azure, Terraform, MaxMind, Telegram, Mailchimp; sources as in rules.ts
   innerKey('Q~', /[\w.~]{3}\d$/, 4, /[\w.~-]{31,34}/y),
   innerKey('.atlasv1.', /[A-Za-z0-9]{14}$/, 14, /[\w=-]{60,70}/y),
   innerKey('_mmk', /[A-Za-z0-9]{6}_[A-Za-z0-9]{29}$/, 36, /(?!\w)/y),

@@ -1,17 +1,17 @@
 /**
- * How the keys of vendors are written: what they begin with, what follows, and how much chance is in it.
+ * The formats of vendors' keys: prefix, remainder, and minimum entropy.
  *
- * Facts from the rules for single vendors of gitleaks 8.30 (config/gitleaks.toml, MIT), and from the pages of vendors that it
- * lacks. Lengths are lower bounds where a vendor has changed them before.
+ * Sources: the rules for single vendors of gitleaks 8.30 (config/gitleaks.toml, MIT), and the documentation of vendors that it
+ * lacks. Lengths are lower bounds for vendors that have changed them before.
  */
 export interface KeyRule {
   readonly vendor: string
   readonly begins: readonly string[]
-  /** What follows, from there on. A letter or digit right behind it makes it another text. */
+  /** The part after the prefix. If a letter or digit follows it directly, it is not a key. */
   readonly rest: RegExp
-  /** Bits of chance in a character, by Shannon, at least. @default 2.5 */
+  /** The minimum Shannon entropy in bits per character. @default 2.5 */
   readonly entropy?: number
-  /** A word may be written so too: one digit at least tells a key. */
+  /** Requires a digit, because a word may have the same format. */
   readonly digit?: boolean
 }
 
@@ -27,7 +27,7 @@ const rule = (
   ...more,
 })
 
-/** Longer ones first where one begins with another. */
+/** Longer prefixes come first if one begins with another. */
 export const keyRules: readonly KeyRule[] = [
   rule('1Password', 'A3-', /[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}/y),
   rule('1Password', 'ops_eyJ', /[A-Za-z0-9+/]{250,4000}={0,3}/y),

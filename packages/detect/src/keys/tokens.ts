@@ -3,7 +3,7 @@ import { openKey } from './vendor-keys.ts'
 
 const unbounded = Number.POSITIVE_INFINITY
 
-/** JSON Web Tokens of any length: two to five parts, the first one a JSON object in base64url. */
+/** JSON Web Tokens of any length: two to five parts, of which the first is a JSON object in base64url. */
 export const webTokens: Detector = {
   type: 'api_key',
   longest: unbounded,
@@ -18,7 +18,7 @@ export const webTokens: Detector = {
   },
 }
 
-/** Private keys in PEM, also as lines of code; one that is cut before its end goes up to a quote, so that JSON around it stays whole. */
+/** Private keys in PEM, also as lines of code. A truncated one extends to the next quote, so that surrounding JSON stays valid. */
 export const privateKeys: Detector = {
   type: 'api_key',
   longest: unbounded,
@@ -29,7 +29,7 @@ export const privateKeys: Detector = {
     return isOpen && endOf(text, body, text.length) === undefined ? at : openKey(text)
   },
   find(text, from) {
-    let scannedWithoutEnd = 0 // lines that were gone through in vain are not gone through again
+    let scannedWithoutEnd = 0 // lines that were scanned in vain are not scanned again
     for (let at = text.indexOf('-----BEGIN', from); at >= 0; at = text.indexOf('-----BEGIN', at + 10)) {
       const body = keyBody(text, at)
       if (body === undefined || !/[A-Za-z0-9+/]{4}/.test(text.slice(body, body + 300))) continue
@@ -58,7 +58,7 @@ function endOf(text: string, body: number, until: number): number | undefined {
   return at < 0 ? undefined : matchEnd(/-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/y, text, body + at)
 }
 
-/** What follows the scheme of a header. A digit within reach tells a token from a sentence about bearers. */
+/** The credentials after the scheme of a header. A digit nearby distinguishes a token from a sentence about bearers. */
 export const bearerTokens: Detector = {
   type: 'token',
   longest: 600,
@@ -66,7 +66,7 @@ export const bearerTokens: Detector = {
     group(/\b(?:[Bb]earer|BEARER)[ \t]{1,4}(?=[A-Za-z._~+/=-]{0,64}[0-9])([\w.~+/=-]{8,})/g, text, from),
 }
 
-/** The password of a URL, such as that of a database. */
+/** The password in a URL, such as that of a database. */
 export const urlPasswords: Detector = {
   type: 'password',
   longest: 400,
@@ -84,7 +84,7 @@ function matchEnd(pattern: RegExp, text: string, start: number): number | undefi
   return pattern.test(text) ? pattern.lastIndex : undefined
 }
 
-/** The first group of a match, which ends it but for so many characters. */
+/** Returns the first group of a match; `trailing` characters follow it in the match. */
 function group(pattern: RegExp, text: string, from: number, trailing = 0): Span | undefined {
   pattern.lastIndex = Math.max(0, from - 80)
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {

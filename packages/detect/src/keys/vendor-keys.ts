@@ -2,7 +2,7 @@ import { isWord, runStart } from '../chars.ts'
 import type { Detector, Span } from '../detector.ts'
 import { type KeyRule, keyRules } from './rules.ts'
 
-/** Keys by what they begin with. */
+/** Keys that are recognized by their prefix. */
 export const vendorKeys: Detector = {
   type: 'api_key',
   longest: Number.POSITIVE_INFINITY,
@@ -10,7 +10,7 @@ export const vendorKeys: Detector = {
   find: findKey,
 }
 
-/** A key is one word, and so is what stands right before it. */
+/** Returns the start of the last word, because a key is one word together with the text directly before it. */
 export function openKey(text: string): number {
   return runStart(text, text.length, text.length, isKeyCharacter)
 }
@@ -22,11 +22,11 @@ function isKeyCharacter(code: number): boolean {
 interface Beginning {
   readonly text: string
   readonly rule: KeyRule
-  /** Whether a "-" or "_" may not stand before it: where a key may hold these, it would be looked through again and again. */
+  /** Whether no "-" or "_" may precede it. Keys that can contain these characters would otherwise be scanned repeatedly. */
   readonly standalone: boolean
 }
 
-/** The beginnings of keys by their first two characters, longer ones first. Made by the first text that asks. */
+/** The prefixes of keys by their first two characters, longer ones first. Created by the first text that needs it. */
 let index: { pairs: Uint8Array; beginnings: ReadonlyMap<number, Beginning[]> } | undefined
 
 function indexOfRules() {
@@ -48,13 +48,13 @@ function pairAt(text: string, at: number): number {
   return (text.charCodeAt(at) << 7) | text.charCodeAt(at + 1)
 }
 
-/** No key is shorter, and prose has few words as long. */
+/** No key is shorter, and prose has few words this long. */
 const minLength = 18
 const isWordCharacter = Uint8Array.from({ length: 128 }, (_, code) =>
   /[\w.~+/=@%-]/.test(String.fromCharCode(code)) ? 1 : 0,
 )
 
-/** Looks at a place where a long word must have a character, and from there backwards: most of a text is never read. */
+/** Checks a position that every word of the minimum length must cover, and goes backwards from there, so most of a text is never read. */
 function findKey(text: string, from: number): Span | undefined {
   for (let at = from; at + minLength <= text.length; ) {
     let last = at + minLength - 1
@@ -99,7 +99,7 @@ function keyEnd(text: string, start: number, beginnings: readonly Beginning[]): 
   return undefined
 }
 
-/** Whether a text was drawn by chance: no placeholder, and no word. */
+/** Whether a text looks random: not a placeholder or a word. */
 function isByChance(rest: string, { entropy = 2.5, digit = false }: KeyRule): boolean {
   if (digit && !/\d/.test(rest)) return false
   return (
@@ -108,7 +108,7 @@ function isByChance(rest: string, { entropy = 2.5, digit = false }: KeyRule): bo
   )
 }
 
-/** Bits in a character, by Shannon. */
+/** Returns the Shannon entropy in bits per character. */
 function entropyOf(text: string): number {
   const counts = new Map<string, number>()
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)

@@ -3,15 +3,15 @@ import { isHostLike } from './host-like.ts'
 
 const removedLink = '[link removed]'
 
-/** Up to a character that may end an address. What stands behind that is looked at anew. */
+/** Up to a character that may end an address. The text after that is scanned again. */
 const urlRest = String.raw`(?:[^\s<>"'\x60)\]}\\]|\\[^\s"])*`
 const bareSchemes =
   'https?|mailto|data|javascript|vbscript|tel|sms|blob|file|ftp|magnet|xmpp|sips?|skype|whatsapp|tg|intent|market|ms-[a-z]+|slack|vscode'
-/** Of what linkifiers take a host's name to consist, and of more. */
+/** The characters that linkifiers accept in a host name, and more. */
 const label = String.raw`(?:[^\p{Z}\p{Cc}\p{P}<>\uff5c]|[-_])`
 const name = `${label}+(?:\\.${label}+)+(?:(?<=www)\\.)?`
 
-/** What a parser may make a link of by itself, without any markup. Linear: each way to begin is bounded or stands at an edge. */
+/** Text that a parser may turn into a link without any markup. Linear: each alternative is bounded or anchored at an edge. */
 const candidate = new RegExp(
   [
     `(?<url>(?:[a-z][a-z0-9+.-]{0,30})?:[\\\\/]{2}${urlRest})`,
@@ -27,7 +27,10 @@ const candidate = new RegExp(
 /** Without one of these there is no candidate. */
 const candidateSign = /[:@.](?=[^\s.])|www\.|\/\//i
 
-/** A line without addresses that lead elsewhere: those with a scheme are removed, names of hosts and mail addresses are written with `[.]`. */
+/**
+ * Returns a line without addresses that lead elsewhere. Those with a scheme are removed; dots in host names and mail addresses become
+ * `[.]`.
+ */
 export function removeAddresses(line: string, isAllowedHost: HostFilter): string {
   if (!candidateSign.test(line)) return line
   return line.replace(/[^ \t]+/g, (token) => (candidateSign.test(token) ? cleanWord(token, isAllowedHost) : token))
@@ -36,7 +39,7 @@ export function removeAddresses(line: string, isAllowedHost: HostFilter): string
 function cleanWord(word: string, isAllowedHost: HostFilter): string {
   const clean = replaceCandidates(word, isAllowedHost)
   if (!clean.includes('\\')) return clean
-  // Some readers look for addresses when escapes are gone.
+  // Some readers look for addresses after resolving escapes.
   const unescaped = clean.replace(/\\([!-/:-@[-`{-~])/g, '$1')
   return replaceCandidates(unescaped, isAllowedHost) === unescaped ? clean : removedLink
 }
@@ -70,18 +73,21 @@ function defang(host: string): string {
   return host.replaceAll('.', '[.]')
 }
 
-/** An allowed address, as far as it is read in one way alone. */
+/** Returns an allowed address, as far as every parser reads it the same way. */
 function keepAllowed(text: string, at: number, isAllowedHost: HostFilter): Replacement | undefined {
   const allowed = parseAllowedUrl(text, at, isAllowedHost)
   if (allowed === undefined) return undefined
   const { url, isBare } = allowed
   const rest = text.slice(at + url.length)
   if (!isBare || /^[)"'.,;:!?]*$/.test(rest)) return [url, url.length]
-  // The slash ends the host's name, whatever a parser takes for a part of it.
+  // The slash ends the host name, whatever a parser considers part of it.
   return /^[)\]>"'.,;!*_~|}<]/.test(rest) ? [`${url}/`, url.length] : undefined
 }
 
-/** An allowed host without a scheme. Its path is looked at by itself: a linkifier that does not know the host links what it finds there. */
+/**
+ * Keeps an allowed host without a scheme. Its path is checked separately, because a linkifier that does not know the host may link text in
+ * the path.
+ */
 function keepAllowedHost(
   { index, 0: whole }: RegExpExecArray,
   text: string,

@@ -1,9 +1,9 @@
-/** Says of a host whether links may lead there. */
+/** Whether links may lead to a host. */
 export type HostFilter = (host: string) => boolean
 
 /**
- * The only form of an address that is kept: nothing in it can be read in two ways, or ends it earlier for one parser than for
- * another. Single separators between letters and digits: two in a row end an address for some, and `_x_` is emphasis.
+ * The only form of address that is kept. No part of it is ambiguous or ends it earlier for some parsers. Separators between
+ * letters and digits are single, because two in a row end an address for some parsers, and `_x_` is emphasis.
  */
 const host = '[a-z0-9-]+(?:\\.[a-z0-9-]+)*'
 const word = '[a-z0-9]+'
@@ -13,10 +13,10 @@ export const urlPattern = `https?://${host}(?::\\d{1,5}(?![\\d@]))?(?:${path})?`
 const urlAtIndex = new RegExp(urlPattern, 'iy')
 const hostPattern = new RegExp(`^https?://(${host})`, 'i')
 
-/** An allowed address as it begins at a place of a text. */
+/** An allowed address at a position of a text. */
 export interface AllowedUrl {
   readonly url: string
-  /** Only a host: characters behind it could become a part of its name. */
+  /** Only a host: the characters after it could become part of its name. */
   readonly isBare: boolean
 }
 

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '@allium/core'
 
 /**
- * Why a JSON Schema could let text through, if it could: enums, constants, booleans, dates, bounded numbers, nullable and
- * optional ones of these, arrays of enums and booleans of at most 100, objects of fixed keys.
+ * Returns why a JSON Schema could let text through; undefined if it cannot. Closed types are enums, constants, booleans, dates,
+ * bounded numbers, nullable and optional versions of these, arrays of at most 100 enums and booleans, and objects with fixed keys.
  */
 export function findOpenPart(schema: JsonSchema, path = 'the schema'): string | undefined {
   if ('enum' in schema || 'const' in schema) return undefined
@@ -33,7 +33,7 @@ function isBounded({ minimum, maximum, exclusiveMinimum, exclusiveMaximum }: Jso
   return isBound(low) && isBound(high)
 }
 
-/** What a schema says of all integers is no bound. */
+/** A limit that all safe integers satisfy is not a bound. */
 function isBound(value: unknown): boolean {
   return typeof value === 'number' && Math.abs(value) < Number.MAX_SAFE_INTEGER
 }

@@ -1,4 +1,4 @@
-/** A place in a line: from a character, to behind another. */
+/** A range in a line; `end` is exclusive. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -6,16 +6,16 @@ export interface Span {
 
 export interface CodeSpans {
   readonly spans: readonly Span[]
-  /** Backticks are left that may pair with some of a later line. */
+  /** Unpaired backticks may pair with some on a later line. */
   readonly isOpen: boolean
-  /** Brackets that are open at the end of the line. */
+  /** The number of brackets that are open at the end of the line. */
   readonly brackets: number
 }
 
 /**
- * The code spans of a line that are code for every parser. They are whole in the line, not over the cells of a table, and not begun
- * inside a word that could be an address, which would take in the backticks. No bracket is open before them: while markdown-it looks
- * for the end of a link, it forgets code. Backticks are paired from the left, as parsers do.
+ * Returns the code spans of a line that are code for every parser. They end on the same line, do not cross table cells, and do not
+ * begin inside a word that could be an address, which would absorb the backticks. No bracket is open before them, because markdown-it
+ * ignores code while it looks for the end of a link. Backticks are paired from the left, as parsers do.
  */
 export function codeSpans(line: string, bracketsBefore: number): CodeSpans {
   const spans: Span[] = []

@@ -1,18 +1,15 @@
 interface Fence {
   readonly mark: string
   readonly length: number
-  /** Spaces before it: content that is indented less may stand outside of the list item that the fence stands in. */
+  /** Spaces before the fence. Content that is indented less may be outside the list item that contains the fence. */
   readonly indent: number
 }
 
-/** With a bar in it, markdown-it may take it for the head of a table. */
+/** No bar: markdown-it may read a line with a bar as a table header. */
 const opening = /^( {0,3})(`{3,}|~{3,})[^`~|]*$/
 const fenceLike = /^[^\p{L}]*?(?:`{3}|~{3})/u
 
-/**
- * Knows which lines are code between fences, where every parser agrees on it. After a line that parsers may read in different ways,
- * nothing counts as code any more.
- */
+/** Tracks which lines are fenced code for every parser. After a line that parsers may read differently, nothing counts as code. */
 export class Fences {
   #fence: Fence | undefined
   #isCertain: boolean
@@ -25,7 +22,7 @@ export class Fences {
     return this.#fence !== undefined
   }
 
-  /** Whether a line, that has not ended yet, is code. */
+  /** Whether a line that has not ended yet is code. */
   isCode(line: string): boolean {
     if (this.#fence === undefined) return false
     if (indentOf(line) >= this.#fence.indent || line.trim() === '') return true
@@ -33,7 +30,7 @@ export class Fences {
     return false
   }
 
-  /** A line has left, as it stands here, or more of it than this. */
+  /** Records that a line, or its first part, was sent. */
   endLine(line: string, isWhole: boolean): void {
     if (!this.#isCertain) return
     const mayBeMarks = this.#fence === undefined ? !/\p{L}/u.test(line) : /^[`~\s]*$/.test(line)
@@ -42,7 +39,7 @@ export class Fences {
     else this.#close(line, this.#fence)
   }
 
-  /** From here on nothing is code. */
+  /** From here on nothing counts as code. */
   distrust(): void {
     this.#isCertain = false
     this.#fence = undefined

@@ -1,6 +1,6 @@
 /**
- * Endings of names with a dot that are no top-level domains: of files mostly. Names with any other ending of letters count as
- * hosts, so that a new top-level domain is none that a link leads to.
+ * Endings of names with a dot that are not top-level domains, mostly file extensions. Names with any other ending in letters count
+ * as hosts, so that links cannot lead to a new top-level domain.
  */
 const fileExtensions = new Set(
   (
@@ -13,7 +13,7 @@ const fileExtensions = new Set(
   ).split(' '),
 )
 
-/** Whether a linkifier with any list of top-level domains could take a name with dots, or the beginning of it, for a host. */
+/** Whether a linkifier with any list of top-level domains could read a dotted name, or its beginning, as a host. */
 export function isHostLike(name: string): boolean {
   if (/www\./i.test(name) || /\d(?:\.\d{1,3}){3}/.test(name)) return true
   const labels = name.split('.')
@@ -27,7 +27,7 @@ function isTopLevel(label: string): boolean {
   return letters !== undefined && !fileExtensions.has(letters)
 }
 
-/** A name goes on with letters and digits: with anything else, markup may begin there. */
+/** A name continues with letters and digits. Any other character may begin markup. */
 function endsBefore(label: string | undefined): boolean {
   return label === undefined || !/^[\p{L}\p{N}]/u.test(label)
 }

@@ -5,7 +5,7 @@ import { type HostFilter, removeLinks } from './links.ts'
 type Input = Extract<ContentChunk, { type: `tool-input-${string}` }>
 type Text = Extract<ContentChunk, { type: 'text-delta' }>
 
-/** An answer that is JSON: it waits until it is whole. */
+/** Buffers a JSON answer until it is complete. */
 export class JsonText {
   readonly #isAllowedHost: HostFilter
   readonly #onChange: (kind: string) => void
@@ -35,7 +35,7 @@ export class JsonText {
   }
 }
 
-/** Arguments of the tool that the model answers with, which are the answer's text; they wait until they are whole. */
+/** Buffers the arguments of the answer tool, which are the text of the answer, until they are complete. */
 export class AnswerArguments {
   readonly #isAllowedHost: HostFilter
   readonly #tool: string | undefined
@@ -78,9 +78,9 @@ export class AnswerArguments {
   }
 }
 
-/** Values of JSON are cleaned as whoever parses it sees them. */
+/** Cleans JSON values as a parser sees them. */
 export function removeLinksFromJson(fullText: string, isAllowedHost: HostFilter): string {
-  // A reader may show the JSON itself as Markdown, where quotes and escapes make other code of it.
+  // A reader may show the JSON itself as Markdown, where quotes and escapes change what counts as code.
   const clean = (text: string) => removeLinks(text, isAllowedHost, { code: false })
   try {
     const value: unknown = JSON.parse(fullText)
@@ -91,7 +91,7 @@ export function removeLinksFromJson(fullText: string, isAllowedHost: HostFilter)
   }
 }
 
-/** JSON that was cut, or that other text surrounds: each string in it as far as it goes. */
+/** For JSON that is truncated or surrounded by text: cleans each string as far as it goes. */
 function cleanPieces(fullText: string, clean: (text: string) => string): string {
   const pieces = fullText.split(/("(?:[^"\\]|\\.)*(?:"|\\?$))/s)
   return pieces.map((piece, i) => (i % 2 === 1 ? cleanString(piece, clean) : clean(piece))).join('')
@@ -110,7 +110,7 @@ function cleanString(literal: string, clean: (text: string) => string): string {
   }
 }
 
-/** Keys are texts too. */
+/** Maps keys too. */
 function mapStrings(value: unknown, map: (text: string) => string): unknown {
   if (typeof value === 'string') return map(value)
   if (Array.isArray(value)) return value.map((one) => mapStrings(one, map))

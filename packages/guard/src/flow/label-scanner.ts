@@ -5,11 +5,11 @@ type FrozenMessage = Readonly<Message>
 const noLabels: Labels = {}
 
 /**
- * Finds the labels of what a model is sent: results of tools by what these declare, attachments. It goes by the messages and
- * not by the calls, so that it does not matter which layer gave a result, or when.
+ * Finds the labels of a model's input: tool results according to their tools' declarations, and attachments. It reads the messages
+ * instead of the calls, so it does not matter which layer produced a result, or when.
  */
 export class LabelScanner {
-  /** Messages cannot change any more; what their tools declare belongs to one list of tools. */
+  /** Messages are immutable; their tools' declarations belong to one list of tools. */
   readonly #cache = new WeakMap<readonly unknown[], WeakMap<FrozenMessage, Labels>>()
 
   labelsOf(messages: readonly FrozenMessage[], plan: TurnPlan): Labels {
@@ -26,7 +26,7 @@ export class LabelScanner {
   }
 }
 
-/** Of a message that is nobody's but the model's: what the provider brought into it. */
+/** Returns the labels of a message that was written by the model: those of content that the provider added. */
 export function labelsOfMessage({ role, content }: FrozenMessage, plan: TurnPlan): Labels {
   if (typeof content === 'string') return noLabels
   let labels = noLabels
@@ -43,10 +43,10 @@ function labelsOfPart(part: Part, role: Message['role'], plan: TurnPlan): Labels
   return role === 'user' && isAttachment(part) ? { untrusted: { kind: 'attachment' } } : noLabels
 }
 
-/** Results that the framework writes for calls that did not run, or were cut. */
+/** Results that the framework writes for calls that did not run or were interrupted. */
 const frameworkResults: ReadonlySet<unknown> = new Set(['Cancelled.', 'Interrupted.', 'Not approved.', 'Denied.'])
 
-/** What a layer said of a result counts; else what its tool says of all. A tool that nobody knows may bring anything. */
+/** A label set by a layer overrides the tool's declaration. An unknown tool may bring in anything. */
 function labelsOfResult({ name, callId, flow, missing, content, isError }: ToolResultPart, plan: TurnPlan): Labels {
   if (missing === true || name === plan.answerTool || (isError === true && frameworkResults.has(content)))
     return noLabels

@@ -1,25 +1,25 @@
 import type { FlowLabels } from '@allium/core'
 
-/** Where a label came from first. */
+/** The first source of a label. */
 export interface FlowSource {
-  /** A tool's result, what a server says of its tools, an attachment, messages that were given or stored without labels. */
+  /** A tool result, a server's tool listing, an attachment, or messages that were passed in or stored without labels. */
   kind: 'tool' | 'listing' | 'attachment' | 'input' | 'history'
   tool?: string
   callId?: string
 }
 
-/** What the text that a model sees is, and through what it came to be so. */
+/** The labels of the text that a model sees, with their sources. */
 export interface Labels {
   untrusted?: FlowSource
   private?: FlowSource
 }
 
-/** Labels of both; where both have one, its first source stays. */
+/** Merges labels. If both have one, the first source stays. */
 export function mergeLabels(first: Labels, added: Labels): Labels {
   return { ...added, ...first }
 }
 
-/** Whether the second has a label that the first has not. */
+/** Whether the second has a label that the first lacks. */
 export function hasNewLabels(first: Labels, added: Labels): boolean {
   return (added.untrusted !== undefined && first.untrusted === undefined) || addsPrivate(first, added)
 }
@@ -27,12 +27,12 @@ function addsPrivate(first: Labels, added: Labels): boolean {
   return added.private !== undefined && first.private === undefined
 }
 
-/** What was declared, as labels with their source. */
+/** Converts a declaration to labels with a source. */
 export function toLabels(flow: FlowLabels, source: FlowSource): Labels {
   return { ...(flow.untrusted === true && { untrusted: source }), ...(flow.private === true && { private: source }) }
 }
 
-/** The sources in words, for who decides. */
+/** Describes the sources for the approver. */
 export function describeLabels({ untrusted, private: privateSource }: Labels): string {
   const parts = [
     ...(untrusted === undefined ? [] : [`untrusted text from ${describeSource(untrusted)}`]),

@@ -5,45 +5,45 @@ import { escapeEntities } from './entities.ts'
 import { Fences } from './fences.ts'
 import { neutralizeMarkup, opensTagInCode } from './markup.ts'
 
-/** Characters of a line that wait for its end. A longer line leaves in pieces. */
+/** How many characters of a line are buffered until it ends. A longer line is sent in pieces. */
 const maxBuffered = 8_192
-/** Characters of a word that has left in part, which what follows is read with. */
+/** How many characters of a partly sent word are kept, to be read with the text that follows. */
 const maxWord = 256
-/** Characters of a line's beginning, by which its kind is told. */
+/** How many characters of a line's beginning are kept to determine its kind. */
 const maxStart = 1_024
 
 export interface CleanerOptions {
-  /** Code stays as it is. */
+  /** Leaves code unchanged. */
   readonly code: boolean
-  /** Text that stands right before, on the same line. */
+  /** The text directly before, on the same line. */
   readonly before?: string
 }
 
 /**
- * Cleans a text line by line as it streams. Each line leaves when it is whole: no link, image, definition or tag that is let through
- * reaches over the end of a line, so that what has left is inert whatever follows.
+ * Cleans a text line by line as it streams. Each line is sent when it is complete. No link, image, definition or tag that is let
+ * through crosses a line end, so sent text stays inert whatever follows.
  */
 export class LineCleaner {
   readonly #isAllowedHost: HostFilter
   readonly #fences: Fences
   readonly #trustsCode: boolean
   #buffer = ''
-  /** How the present line begins, and the word that it ends with, of what has left of it. */
+  /** The beginning and the last word of the current line, as far as it was sent. */
   #start: string
   #word: string
-  /** Backticks without a partner since the last blank line. */
+  /** There are unpaired backticks since the last blank line. */
   #hasTicks = false
-  /** Brackets that were opened since then and not closed, and whether there was any. */
+  /** Unclosed brackets since the last blank line, and whether any bracket was opened. */
   #brackets = 0
   #isOpened: boolean
-  /** The label of a definition may have begun: marked looks for its end over blank lines and fences. */
+  /** The label of a definition may have begun. marked looks for its end across blank lines and fences. */
   #inLabel = false
-  /** The line before may define a link, whose title may follow. */
+  /** The previous line may define a link, whose title may follow. */
   #mayContinueDefinition = false
   #defines = false
-  /** A carriage return has left: with a line feed behind it, it is one end of a line. */
+  /** A carriage return was sent. A line feed after it belongs to the same line end. */
   #skipsLineFeed = false
-  /** Whether anything has been changed. */
+  /** Whether any text was changed. */
   changed = false
 
   constructor(isAllowedHost: HostFilter, { code, before = '' }: CleanerOptions) {
@@ -55,7 +55,7 @@ export class LineCleaner {
     this.#word = wordAtEnd(before)
   }
 
-  /** Takes more of the text, and returns what can leave. */
+  /** Adds text and returns the part that can be sent. */
   push(more: string): string {
     if (more === '') return ''
     let out = this.#skipsLineFeed && more.startsWith('\n') ? '\n' : ''
@@ -75,7 +75,7 @@ export class LineCleaner {
     return out + pieces
   }
 
-  /** Returns all that is held: what follows begins within the line. */
+  /** Returns all buffered text. The text that follows continues the same line. */
   flush(): string {
     const buffered = this.#buffer
     this.#buffer = ''
@@ -86,7 +86,7 @@ export class LineCleaner {
     return `${line}\r`
   }
 
-  /** What leaves of a line that is too long to wait for its end, and the rest of it. */
+  /** Returns the sendable part of a line that is too long to buffer, and the rest. */
   #splitLongLine(line: string): [string, string] {
     let out = ''
     let from = 0
@@ -100,7 +100,7 @@ export class LineCleaner {
     return [out, line.slice(from)]
   }
 
-  /** A part of a line, or all of it. */
+  /** Cleans a part of a line, or a whole line. */
   #cleanPiece(text: string): string {
     if (text === '') return ''
     const clean = this.#clean(text.replaceAll('\0', '\ufffd'))
@@ -117,7 +117,7 @@ export class LineCleaner {
     const isCode = this.#fences.isCode(this.#start + text)
     const clean = isCode ? escapeFenced(text) : this.#cleanText(text)
     if (this.#word === '') return clean
-    // Together with the word that it goes on with it must mean the same; else it begins a word of its own.
+    // The joined word must mean the same as its two parts; otherwise a space separates them.
     const joined = this.#word + clean
     const isStable = isCode ? escapeFenced(joined) === joined : this.#cleanPlain(joined, this.#start) === joined
     const merges = this.#word.endsWith('`') && clean.startsWith('`')
@@ -139,7 +139,7 @@ export class LineCleaner {
     )
   }
 
-  /** Text between spans of code. */
+  /** Cleans the text between code spans. */
   #cleanAround(text: string, code: readonly Span[]): string {
     let out = ''
     let from = 0
@@ -176,7 +176,7 @@ export class LineCleaner {
   }
 }
 
-/** Whether the last bracket of a line opens a label, behind marks of blocks alone; undefined without brackets. */
+/** Whether the last bracket of a line opens a label, after block markers only; undefined without brackets. */
 function opensLabel(before: string, text: string): boolean | undefined {
   if (!/[[\]]/.test(text)) return undefined
   const plain = text.replace(/\\./gs, '  ')

@@ -3,7 +3,7 @@ import { AnswerArguments, JsonText } from './json-answer.ts'
 import { type HostFilter, isAllowedUrl, removeLinks } from './links.ts'
 import { type Delta, type DisplayedText, TextStream } from './text-stream.ts'
 
-/** How the answer is given: in the arguments of a tool, as JSON, or as text behind what the turn has shown before. */
+/** The form of an answer: in the arguments of a tool, as JSON, or as text that follows the turn's earlier text. */
 export interface AnswerFormat {
   readonly answerTool: string | undefined
   readonly isJson: boolean
@@ -11,10 +11,10 @@ export interface AnswerFormat {
 }
 
 /**
- * Takes links and images out of a model's stream: text and thoughts leave line by line. Arguments of calls pass as they are, but for
- * those of the tool that the model answers with.
+ * Removes links and images from a model's stream. Text and reasoning are sent line by line. Tool arguments pass unchanged, except
+ * those of the answer tool.
  *
- * @param onChange called with each kind of text in which something was taken out
+ * @param onChange called with each kind of text from which something was removed
  */
 export function linkFilter(
   isAllowedHost: HostFilter,
@@ -40,7 +40,7 @@ export function linkFilter(
   }
 }
 
-/** Files by address, and sources, lead elsewhere as links do. */
+/** Removes files given by URL and sources that lead elsewhere, as links do. */
 function* removeAddresses(chunk: ContentChunk, isAllowedHost: HostFilter): Generator<ContentChunk> {
   if (chunk.type === 'source') {
     const { url, title, cites, ...rest } = chunk
@@ -58,7 +58,7 @@ function* removeAddresses(chunk: ContentChunk, isAllowedHost: HostFilter): Gener
   if (chunk.type !== 'file' || !isAddress(chunk.data) || isAllowedUrl(String(chunk.data), isAllowedHost)) yield chunk
 }
 
-/** Base64 may begin with two slashes too, but has no dot. */
+/** Base64 may also begin with two slashes, but contains no dot. */
 function isAddress(data: Uint8Array | URL | string): boolean {
   return data instanceof URL || (typeof data === 'string' && /^\s*(?:[a-z][a-z0-9+.-]*:|[\\/]{2}[^\s/]*\.)/i.test(data))
 }

@@ -3,7 +3,7 @@ import { LineCleaner } from './line-cleaner.ts'
 
 export type { HostFilter } from './allowed-url.ts'
 
-/** Hosts by name; `*.example.com` stands for what is below it. */
+/** Matches hosts by name; `*.example.com` matches its subdomains. */
 export function hostFilter(hosts: readonly string[]): HostFilter {
   const patterns = hosts.map((host) => host.toLowerCase())
   return (host) =>
@@ -11,16 +11,16 @@ export function hostFilter(hosts: readonly string[]): HostFilter {
 }
 
 export interface CleanOptions {
-  /** Code may stay as it is. Only in text that every reader parses as Markdown, from its first line on. @default true */
+  /** Leaves code unchanged. Use it only for text that every reader parses as Markdown from its first line. @default true */
   readonly code?: boolean
 }
 
 /**
- * Returns a text in which no Markdown parser finds a link, an image or an HTML tag, apart from links and images to allowed hosts.
+ * Returns a text in which no Markdown parser finds a link, an image or an HTML tag, except links and images to allowed hosts.
  *
- * It does not parse. Readers use different parsers, with different options, and each reads an unfinished answer again and again.
- * Instead it breaks every sequence of characters that any of them could begin such an element with, whatever stands around it.
- * Only code is recognized, where all parsers agree that it is code.
+ * It does not parse. Readers use different parsers with different options, and each parser reads an unfinished answer repeatedly.
+ * Instead it breaks every character sequence that could begin such an element in any parser, regardless of context. It recognizes
+ * only text that all parsers treat as code.
  */
 export function removeLinks(text: string, isAllowedHost: HostFilter, { code = true }: CleanOptions = {}): string {
   const cleaner = new LineCleaner(isAllowedHost, { code })

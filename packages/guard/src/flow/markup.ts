@@ -1,29 +1,29 @@
 import { type HostFilter, parseAllowedUrl, urlPattern } from './allowed-url.ts'
 import type { Span } from './code-spans.ts'
 
-/** A line in its place. */
+/** A line with its context. */
 export interface Line {
   readonly text: string
-  /** Code in it, which stays. */
+  /** Code spans, which stay unchanged. */
   readonly spans: readonly Span[]
-  /** What has left of the same line before. */
+  /** The part of the same line that was already sent. */
   readonly before: string
-  /** A bracket has been opened in the same paragraph: without one, no bracket closes a link. */
+  /** A bracket was opened in the same paragraph. Without one, no bracket closes a link. */
   readonly isOpened: boolean
 }
 
 const linkTail = new RegExp(String.raw`\]\((${urlPattern})(?:[ \t]+"[^"\\<>&\x60[\]]*")?\)`, 'iy')
 const pageAnchor = /\]\(#[\w-]*\)/y
 const definitionTail = new RegExp(String.raw`\]:[ \t]?(${urlPattern})(?:[ \t]+"[^"\\<>&\x60]*")?[ \t]*$`, 'iy')
-/** More than an address and a title: no definition, for no parser. */
+/** More than an address and a title: no parser reads this as a definition. */
 const sentence = /\]:[ \t]+[^\s<[\]][^\s[\]]*[ \t]+\p{L}/uy
 const autolink = new RegExp(`<(${urlPattern})>`, 'iy')
 const plainTag = /<(?:\/?(?:b|i|em|strong|u|s|sub|sup|kbd|mark|small)|br ?\/?)>/iy
-/** Before a block: marks of quotes and lists. */
+/** Block markers: quotes and lists. */
 const blockMarks = /^[\s>*+\d.)-]*$/
 const openTag = /<(?:[a-z!/?]|[^\s<>]*@)/iy
 
-/** Breaks what would be a link, an image, a definition or a tag, but for those that lead to allowed hosts. */
+/** Breaks links, images, definitions and tags, except those that lead to allowed hosts. */
 export function neutralizeMarkup(line: Line, isAllowedHost: HostFilter): string {
   const { text, spans, before, isOpened } = line
   if (!/[[\]<]/.test(text)) return text
@@ -32,7 +32,7 @@ export function neutralizeMarkup(line: Line, isAllowedHost: HostFilter): string 
   let out = ''
   let from = 0
   let first = -1
-  // The bracket that the next one closes, where it is certain which.
+  // The bracket that the next one closes, if that is unambiguous.
   let openBracket = -1
   let span = 0
   for (const { index, 0: mark } of text.matchAll(/[[\]<]/g)) {
@@ -64,7 +64,10 @@ export function neutralizeMarkup(line: Line, isAllowedHost: HostFilter): string 
   return out + text.slice(from)
 }
 
-/** Whether a definition may end its label at a place: it begins its line, behind marks of blocks alone, or on a line before. */
+/**
+ * Returns a test for whether a definition's label may end at an index: it begins on this line after block markers only, or on an earlier
+ * line.
+ */
 function definitionTest(line: string, offset: number): (index: number) => boolean {
   const letter = line.search(/\p{L}/u)
   const bracket = line.indexOf('[')
@@ -89,7 +92,7 @@ function definesAllowed(text: string, index: number, isAllowedHost: HostFilter):
   return isAllowed(matchAt(definitionTail, text, index), isAllowedHost) || matchAt(sentence, text, index) !== null
 }
 
-/** At the beginning of a line a tag may begin a block of HTML, in which code is none. */
+/** At the beginning of a line a tag may begin an HTML block, in which nothing is code. */
 function opensTag(text: string, index: number, hasText: boolean, isAllowedHost: HostFilter): boolean {
   if (matchAt(openTag, text, index) === null || isAllowed(matchAt(autolink, text, index), isAllowedHost)) return false
   return !hasText || matchAt(plainTag, text, index) === null
@@ -98,7 +101,7 @@ function opensTag(text: string, index: number, hasText: boolean, isAllowedHost: 
 const activeTag =
   /<\/?(?:style|script|svg|math|iframe|object|embed|base|meta|link|form|template|img|image|a|audio|video|source|input|body)(?![\w-])/iy
 
-/** Code is text for every Markdown parser. Tags that carry something are written as text all the same, for a page that shows an answer as HTML. */
+/** Code is text for every Markdown parser. Active tags are escaped anyway, for pages that show an answer as HTML. */
 export function opensTagInCode(text: string, index: number): boolean {
   if (!/[a-z!/?]/i.test(text.charAt(index + 1))) return false
   const end = text.indexOf('>', index)

@@ -15,10 +15,10 @@ import { findOpenPart } from './closed-schema.ts'
 
 type OutputSchema = NonNullable<Tool['schema']>
 
-/** Which results are read in quarantine: a schema of closed types for each tool. */
+/** The results that are read in quarantine: a schema of closed types per tool. */
 export type Quarantine = Readonly<Record<string, OutputSchema>>
 
-/** Reads a result: gives what a model without tools made of it, which can hold no text of others. */
+/** Reads a result with a model that has no tools. The returned result cannot contain third-party text. */
 export type QuarantineReader = (ctx: ToolContext, result: ToolResult, schema: OutputSchema) => Promise<ToolResult>
 
 /** @throws AlliumError `layer.config` for a schema that could let text through */
@@ -59,7 +59,7 @@ export function createReader(as: string, model: ModelRef): QuarantineReader {
       return { callId, content: message, isError: true, status: 'error', flow: keepPrivate(flow) }
     }
     try {
-      // The types of delegate() know no output; its runs do.
+      // The types of delegate() have no output, but its runs do.
       const options: object = { output: schema, model: await ctx.resolveModel(model) }
       const result = await delegate(ctx, agent, textOf(content), options as RunOptions)
       if (result?.status !== 'completed') return withhold(result?.reason)
@@ -72,7 +72,7 @@ export function createReader(as: string, model: ModelRef): QuarantineReader {
   }
 }
 
-/** It stays private. */
+/** Private content stays private. */
 function keepPrivate(flow: ToolResult['flow']): NonNullable<ToolResult['flow']> {
   return flow?.private === true ? { private: true } : {}
 }

@@ -3,10 +3,10 @@ import type { Labels } from './labels.ts'
 
 type DeclaredFlow = Pick<ToolFlow<never>, 'untrusted' | 'private' | 'sends' | 'writes'>
 
-/** What is not known is taken to do everything. */
+/** An unknown tool is assumed to do everything. */
 export const unknownFlow: DeclaredFlow = { untrusted: true, sends: true, writes: true }
 
-/** Whether a call would do what it may not do unasked: send under private and untrusted, write under untrusted. */
+/** Whether a call needs approval: sending with private and untrusted text, or writing with untrusted text. */
 export interface Sink {
   readonly sends: boolean
   readonly writes: boolean
@@ -18,10 +18,10 @@ export function sinkOf({ sends, writes }: DeclaredFlow, { untrusted, private: se
   return sink.sends || sink.writes ? sink : undefined
 }
 
-/** Asks whose addresses are the principal's own. */
+/** Returns the principal's own addresses. */
 export type ResolveAddresses = (principal: unknown) => readonly string[]
 
-/** Whether a call reaches the principal alone: each address that the tool names is one of theirs, to the letter. */
+/** Whether a call reaches only the principal: each address named by the tool exactly matches one of theirs. */
 export async function reachesOnlyPrincipal(
   ctx: ToolContext,
   resolveAddresses: ResolveAddresses | undefined,
@@ -39,7 +39,7 @@ export async function reachesOnlyPrincipal(
   }
 }
 
-/** A list of at least one text, and of nothing else. */
+/** Whether a value is a non-empty list of non-empty strings. */
 function isStringList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string' && one !== '')
 }

@@ -4,29 +4,29 @@ import type { HostFilter } from './links.ts'
 
 export type Delta = Extract<ContentChunk, { type: 'text-delta' | 'reasoning-delta' }>
 
-/** Text of earlier steps of a turn. Some readers show all of them as one. */
+/** Text of earlier steps of a turn. Some readers show all of them as one text. */
 export interface DisplayedText {
   readonly text: string
-  /** Links have been taken out of it. */
+  /** Links were removed from it. */
   readonly isClean: boolean
 }
 
-/** All that a turn has shown, with what a step adds. */
+/** Appends a step's text to the text that the turn has shown. */
 export function appendDisplayed(before: DisplayedText | undefined, added: DisplayedText): DisplayedText {
   if (before === undefined) return added
   return { text: before.text + added.text, isClean: before.isClean && added.isClean }
 }
 
 /**
- * Cleans deltas of text and thoughts. Each piece that leaves is inert by itself: readers show it when it comes, and the beginning of
- * a harmless link may lead elsewhere.
+ * Cleans text and reasoning deltas. Each piece is inert by itself: readers show it when it arrives, and the beginning of a
+ * harmless link may lead elsewhere.
  */
 export class TextStream {
   readonly #onChange: (kind: string) => void
   readonly #cleaners: Record<Delta['type'], LineCleaner>
-  /** The block that is on its way: its kind, its id, and its metadata, which leaves at its end. */
+  /** The current block: its kind, its id, and its metadata, which is sent at its end. */
   #block: Omit<Delta, 'delta'> | undefined
-  /** Stands between this text and what the turn has shown before it. */
+  /** Separates this text from the turn's earlier text. */
   #separator: string
 
   constructor(isAllowedHost: HostFilter, before: DisplayedText | undefined, onChange: (kind: string) => void) {
@@ -48,14 +48,14 @@ export class TextStream {
     yield* this.#emit(this.#block, this.#cleaners[block.type].push(delta))
   }
 
-  /** Something else follows: all that is held leaves. */
+  /** Another kind of chunk follows, so all buffered text is sent. */
   *end(): Generator<ContentChunk> {
     const block = this.#block
     if (block === undefined) return
     this.#block = undefined
     const cleaner = this.#cleaners[block.type]
     yield* this.#emit(block, cleaner.flush())
-    // Of a text that was changed, it may name the original.
+    // The metadata of a changed text may contain the original.
     if (block.providerMetadata !== undefined && !cleaner.changed) yield { ...block, delta: '' }
   }
 
@@ -73,7 +73,7 @@ function mergeMetadata(block: Omit<Delta, 'delta'> | undefined, more: Delta['pro
   return { providerMetadata: { ...block?.providerMetadata, ...more } }
 }
 
-/** Whether a link, an image or a tag that began in a text may go on in what follows. A blank line ends it. */
+/** Whether a link, an image or a tag that began in a text may continue in the next one. A blank line ends it. */
 function leavesOpen({ text, isClean }: DisplayedText): boolean {
   if (isClean) return false
   let blank = 0

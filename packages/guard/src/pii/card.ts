@@ -1,7 +1,7 @@
 import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
 import { continuesNumber, groupsAt, partialNumberStart } from './numbers.ts'
 
-/** Card numbers: of a network, in the groups that they are written in, by Luhn's formula. */
+/** Card numbers: recognized by network prefix, digit grouping and the Luhn checksum. */
 export const card: Detector = { type: 'card', longest: 64, partialMatchStart: partialNumberStart, find }
 
 function find(text: string, from: number): Span | undefined {
@@ -18,7 +18,7 @@ function find(text: string, from: number): Span | undefined {
   return undefined
 }
 
-/** The longest number that is one. */
+/** Returns the end of the longest valid card number. */
 function cardEnd(text: string, start: number): number | undefined {
   const groups = groupsAt(text, start, 5)
   for (let count = groups.length; count > 0; count--) {
@@ -27,17 +27,17 @@ function cardEnd(text: string, start: number): number | undefined {
     const { end } = prefix.at(-1) as { end: number }
     const digits = prefix.map(({ digits }) => digits).join('')
     if (!isCardGrouping(shape) || !isOfNetwork(digits) || !luhn(digits) || isWord(text.charCodeAt(end))) continue
-    if (text.charCodeAt(end) === 46 && isDigit(text.charCodeAt(end + 1))) continue // the whole part of a number
+    if (text.charCodeAt(end) === 46 && isDigit(text.charCodeAt(end + 1))) continue // the integer part of a decimal number
     if (digits.length !== 13 || !isEan13(digits) || isCardContext(text, start)) return end
   }
   return undefined
 }
 
-/** As networks print them; 4 4 4 4 3 has 19, 6 13 is how some banks write it. */
+/** The groupings that networks print; 4 4 4 4 3 has 19 digits, and some banks print 6 13. */
 const isCardGrouping = (shape: string): boolean =>
   /^(?:1[2-9]|4 4 4(?: \d{1,4})?(?: [123])?|4 6 [45]|4 5 6|6 13|4 3 3 3|8 8|6 10)$/.test(shape)
 
-/** What numbers of a network begin with, and how long they are. Source: ISO/IEC 7812, as Wikipedia lists it. */
+/** The prefixes and lengths of each network's numbers. Source: ISO/IEC 7812, as listed by Wikipedia. */
 const networks: readonly (readonly [RegExp, readonly number[]])[] = [
   [/^4/, [13, 16, 19]], // Visa
   [/^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, [16]], // Mastercard
@@ -64,7 +64,7 @@ function luhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** EAN-13, the number under a bar code: old card numbers of 13 digits look the same. */
+/** EAN-13, the number below a bar code. Old 13-digit card numbers look the same. */
 function isEan13(digits: string): boolean {
   let sum = 0
   for (let i = 0; i < 13; i++) sum += (digits.charCodeAt(i) - 48) * (i % 2 === 0 ? 1 : 3)

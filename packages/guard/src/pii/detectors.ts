@@ -6,12 +6,12 @@ import { ip } from './ip.ts'
 import { phone } from './phone.ts'
 import { ssn } from './ssn.ts'
 
-/** What `guard.pii` finds by itself. */
+/** The types that `guard.pii` finds without configuration. */
 export type PiiType = 'email' | 'phone' | 'card' | 'iban' | 'ip' | 'ssn' | 'api_key'
 
 /**
- * Detectors whose time grows with the length of the text and nothing else: each looks for what its finding must have
- * (an @, digits, a prefix), and from there at no more characters than the longest finding has.
+ * Detectors whose run time is linear in the text length. Each looks for a required part of its finding (an @, digits, a prefix)
+ * and from there reads at most as many characters as the longest finding has.
  */
 export const piiDetectors: Readonly<Record<PiiType, readonly Detector[]>> = {
   api_key: keyDetectors,

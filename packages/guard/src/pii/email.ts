@@ -13,7 +13,7 @@ function find(text: string, from: number): Span | undefined {
   return undefined
 }
 
-// The name before the @: words of letters and digits, with single marks between them
+// The name before the @: words of letters and digits, separated by single marks
 
 function localStart(text: string, from: number, at: number): number {
   const first = Math.max(from, at - 64)
@@ -32,7 +32,7 @@ function localStart(text: string, from: number, at: number): number {
 
 const isMark = (code: number): boolean => "._%+-'&".includes(String.fromCharCode(code))
 
-/** A quote and an ampersand join two letters; the others may follow each other. */
+/** A quote or an ampersand joins two letters. Other marks may follow each other. */
 function isAllowedMark(text: string, at: number, first: number, end: number): boolean {
   const code = text.charCodeAt(at)
   if (code === 45 || code === 95) return true
@@ -49,7 +49,7 @@ const isLatinAt = (text: string, at: number): boolean => text.charCodeAt(at) < 1
 const isLetterAt = (text: string, at: number): boolean =>
   letter.test(text.charAt(at)) || /[\ud800-\udfff]/.test(text.charAt(at))
 
-// The domain: it ends with the last label that can be a top level
+// The domain: it ends with the last label that can be a top-level domain
 
 function domainEnd(text: string, from: number): number {
   let end = -1
@@ -77,7 +77,7 @@ function labelEnd(text: string, from: number): number {
   return at
 }
 
-/** Letters of one script, or an encoded name; what is glued to them without a dot is no part of it. */
+/** Letters of one script, or an encoded name. Text attached without a dot does not belong to it. */
 function topLevel(text: string, from: number, end: number): number {
   if (/^xn--/i.test(text.slice(from, from + 4))) return end
   let at = from
@@ -99,7 +99,7 @@ const fileExtensions = new Set(
 )
 const isFileExtension = (top: string): boolean => fileExtensions.has(top.toLowerCase())
 
-/** Who logs in somewhere: `https://user:secret@host`, `git@host:path/to`. */
+/** Whether it is the user part of a URL: `https://user:secret@host`, `git@host:path/to`. */
 function isUrlUserinfo(text: string, start: number, at: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 60), start)
   if (/:\/\/[^\s/?#"'<>]*$/.test(before)) return true
@@ -107,7 +107,7 @@ function isUrlUserinfo(text: string, start: number, at: number, end: number): bo
   return /^:[\w.~-]{1,64}\/[\w.~-]/.test(text.slice(end, end + 68))
 }
 
-/** What may still be a name, or the domain behind one, or the path that makes it a place. */
+/** Returns the start of text that may still become an address: the name, the domain, or the path that would make it a URL. */
 function partialMatchStart(text: string): number {
   const run = runStart(text, text.length, 460, isAddressCharacter)
   const at = text.lastIndexOf('@')

@@ -1,9 +1,9 @@
 import { type Detector, isWord, type Span } from '@allium/detect'
 
-/** International bank account numbers: at two letters and two digits. */
+/** International bank account numbers: found by two letters and two digits. */
 export const iban: Detector = { type: 'iban', longest: 50, partialMatchStart, find }
 
-/** The length by country, of the IBAN registry. */
+/** The length per country, from the IBAN registry. */
 const lengths = new Map(
   'AD24AE23AL28AT20AZ28BA20BE16BG22BH22BI27BR29BY28CH21CR22CY28CZ24DE22DJ27DK18DO28EE20EG29ES24FI18FK18FO18FR27GB22GE22GI23GL18GR27GT28HN28HR21HU28IE22IL23IQ23IS26IT27JO30KW30KZ20LB28LC32LI21LT20LU20LV21LY25MC27MD24ME22MK19MN20MR27MT31MU30NI28NL18NO15OM23PK24PL28PS29PT25QA29RO24RS22RU33SA24SC31SD18SE24SI19SK24SM27SO23ST25SV28TL23TN24TR26UA29VA22VG24XK20YE30'
     .match(/.{4}/g)

@@ -5,7 +5,7 @@ const isAddressCharacter = (code: number): boolean => isHex(code) || code === 46
 const isPartialCharacter = (code: number): boolean => isAddressCharacter(code) || code === 47
 const partialMatchStart = (text: string): number => runStart(text, text.length, 60, isPartialCharacter)
 
-/** IP addresses, of both kinds. */
+/** IPv4 and IPv6 addresses. */
 export const ip: readonly Detector[] = [
   { type: 'ip', longest: 60, partialMatchStart, find: findV4 },
   { type: 'ip', longest: 60, partialMatchStart, find: findV6 },
@@ -23,7 +23,7 @@ function findV4(text: string, from: number): Span | undefined {
   return undefined
 }
 
-/** No part of a word, nor of more than four numbers. */
+/** Not part of a word, nor of more than four numbers. */
 function isAlone(text: string, start: number, end: number): boolean {
   if (isWord(text.charCodeAt(start - 1)) || isWord(text.charCodeAt(end))) return false
   const isMore = (dot: number, digit: number) => text.charCodeAt(dot) === 46 && isDigit(text.charCodeAt(digit))
@@ -35,7 +35,7 @@ function isV4(address: string): boolean {
   return address.split('.').every((part) => Number(part) < 256 && (part.length === 1 || part[0] !== '0'))
 }
 
-/** Four single digits are a version, or a section, unless something says that they are an address. */
+/** Four single digits are a version or a section, unless the context says that they are an address. */
 function isVersion(text: string, start: number, end: number): boolean {
   const before = text.slice(Math.max(0, start - 40), start).toLowerCase()
   if (/(?:\b(?:v|ver|version|versions|release|rel|section|chapter|tag|semver)[\s.:="'`]*|[~^]|[=<>]=)$/.test(before))
@@ -64,7 +64,7 @@ function findV6(text: string, from: number): Span | undefined {
   return undefined
 }
 
-/** Without the punctuation around it, and without letters that end a word of another alphabet. */
+/** Trims surrounding punctuation, and hex letters that end a word of another alphabet. */
 function trimSpan(text: string, from: number, runEnd: number): Span {
   if (runEnd - from > 96) return { start: from, end: from }
   let [start, end] = [from, runEnd]
@@ -75,7 +75,7 @@ function trimSpan(text: string, from: number, runEnd: number): Span {
   return { start, end }
 }
 
-/** A dot, or a colon that is not one of two. */
+/** Whether the character is a dot, or a single colon. */
 function isEdge(text: string, at: number, inward: number): boolean {
   const code = text.charCodeAt(at)
   return code === 46 || (code === 58 && text.charCodeAt(inward) !== 58)

@@ -7,7 +7,7 @@ export type FindPhones = (
   options: { defaultCountry?: never; v2: true },
 ) => readonly { startsAt: number; endsAt: number }[]
 
-/** Digits alone are a number of anything, and so is a part of another number. */
+/** Plain digits can be any number, or part of another number. */
 function isPhoneFormat(text: string, { start, end }: Span): boolean {
   const digits = text.slice(start, end)
   const isPart = /[\w][.,/:-]?$/.test(text.slice(0, start).slice(-2)) || /^[.,/:-]?\w/.test(text.slice(end, end + 2))
@@ -19,7 +19,7 @@ function isPhoneFormat(text: string, { start, end }: Span): boolean {
   return isGrouped && groups.join('').length > 8 && !/^[\d.]*$/.test(digits)
 }
 
-/** What the library finds in a text, as an international number and as one of each of these countries. */
+/** Finds the library's matches in a text, as international numbers and as national numbers of each of these countries. */
 export function libraryPhoneDetector(
   find: FindPhones,
   countries: readonly string[] = ['US', 'GB', 'DE', 'FR'],

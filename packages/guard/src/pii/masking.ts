@@ -1,4 +1,4 @@
-/** A value of which a part is left, to tell it by: the last digits, the first letter of an address. */
+/** Masks a value but keeps a recognizable part: the last digits, or the first letter of an address. */
 export function maskOf(type: string, value: string): string {
   if (type === 'email') {
     const at = value.search(/[@＠﹫]/)
@@ -10,7 +10,7 @@ export function maskOf(type: string, value: string): string {
   return chars.reverse().join('')
 }
 
-/** `[EMAIL:3f2a9c01b7d4]`: the same for the same value and secret, by HMAC-SHA-256. */
+/** Returns `[EMAIL:3f2a9c01b7d4]`: the same for the same value and secret, by HMAC-SHA-256. */
 export async function hashOf(secret: string, type: string, value: string): Promise<string> {
   const hmac = { name: 'HMAC', hash: 'SHA-256' }
   const key = await crypto.subtle.importKey('raw', bytes(secret), hmac, false, ['sign'])

@@ -1,13 +1,13 @@
 import { isDigit, isWord, runStart } from '@allium/detect'
 
-/** Digits that stand together. */
+/** A run of digits. */
 export interface DigitGroup {
   readonly digits: string
   readonly length: number
   readonly end: number
 }
 
-/** Groups of digits with the same single space, dash or dot between them, up to so many. */
+/** Returns up to `maxGroups` groups of digits with the same single space, dash or dot between them. */
 export function groupsAt(text: string, start: number, maxGroups: number): DigitGroup[] {
   const groups: DigitGroup[] = []
   let at = start
@@ -25,13 +25,13 @@ export function groupsAt(text: string, start: number, maxGroups: number): DigitG
   return groups
 }
 
-/** Whether what begins here goes on a number: `0.4111…`, `1,234…`. */
+/** Whether the digits at this position continue a number: `0.4111…`, `1,234…`. */
 export function continuesNumber(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1)
   return (before === 46 || before === 44) && isDigit(text.charCodeAt(at - 2))
 }
 
-/** Digits at the end of a text, with what may stand between them. */
+/** Returns the start of the digits and separators at the end of a text. */
 export function partialNumberStart(text: string): number {
   let at = runStart(text, text.length, 64, (code) => isDigit(code) || code === 32 || code === 45 || code === 46)
   while (at < text.length && (!isDigit(text.charCodeAt(at)) || isWord(text.charCodeAt(at - 1)))) at++

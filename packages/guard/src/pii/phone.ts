@@ -20,7 +20,7 @@ const national = new RegExp(
 )
 const anyNumber = new RegExp(String.raw`(?:\+?(?:\(\d{1,5}\)[ ./-]{0,2})?\d(?:[ ()./-]{0,2}\d){5,14})${extension}`, 'y')
 
-/** Behind such a word any number of seven digits and more is one. */
+/** After such a word, any number of seven or more digits is a phone number. */
 const announcement =
   /\b(?:phone|phones|tel|telephone|mobile|cell|cellphone|fax|whatsapp|sms|hotline|handy|tél|téléphone|telefon|telefono|teléfono|telefone|celular|call|dial|text|ring|reach)\b[^\d\n]{0,14}$/i
 
@@ -62,14 +62,14 @@ function phoneEnd(text: string, start: number): number | undefined {
   return end ?? announcedEnd(text, start)
 }
 
-/** Nine digits at least; a date has eight. */
+/** At least nine digits, because a date has eight. */
 function nationalEnd(text: string, start: number): number | undefined {
   const end = matchEnd(national, text, start)
   const digits = end === undefined ? '' : text.slice(start, end).replace(/(?:x|ext|#).*$|\D/g, '')
   return digits.length >= 9 && digits.length <= 12 ? end : undefined
 }
 
-/** Whether a word before it says that it is a phone number. */
+/** Whether a preceding word announces a phone number. */
 export function isAnnounced(text: string, start: number): boolean {
   return announcement.test(
     text.slice(

@@ -1,7 +1,7 @@
 import { type Detector, isDigit, isWord, type Span } from '@allium/detect'
 import { partialNumberStart } from './numbers.ts'
 
-/** Social Security numbers of the United States, without those that were never given out. */
+/** Social Security numbers of the United States, except those that were never issued. */
 export const ssn: Detector = { type: 'ssn', longest: 16, partialMatchStart: partialNumberStart, find }
 
 const separatedPattern = /(?:00[1-9]|0[1-9]\d|[1-578]\d\d|6(?:[0-57-9]\d|6[0-57-9]))([ .-])(?!00)\d\d\1(?!0000)\d{4}/g
@@ -24,7 +24,7 @@ function findSeparated(text: string, from: number): Span | undefined {
   return undefined
 }
 
-/** Nine digits alone are one only where it says so. */
+/** Nine plain digits count only after a word that announces them. */
 function findJoined(text: string, from: number): Span | undefined {
   joinedPattern.lastIndex = from
   for (let match = joinedPattern.exec(text); match !== null; match = joinedPattern.exec(text)) {
@@ -40,7 +40,7 @@ function findJoined(text: string, from: number): Span | undefined {
   return undefined
 }
 
-/** No part of a longer word or number. */
+/** Not part of a longer word or number. */
 function isStandalone(text: string, start: number, end: number, separator: string): boolean {
   if (isWord(text.charCodeAt(start - 1)) || isWord(text.charCodeAt(end))) return false
   const isJoined = (mark: string) => mark === separator || mark === '.' || mark === '-'

@@ -17,7 +17,7 @@ export const forAnyValue: Readonly<Record<string, Keyword>> = {
   type(type, { nullable }) {
     const names: readonly unknown[] = Array.isArray(type) ? type : [type]
     if (!names.every((name): name is string => typeof name === 'string' && Object.hasOwn(types, name))) return undefined
-    // OpenAPI 3.0 writes it beside the type, and MCP servers are made from such documents.
+    // OpenAPI 3.0 puts it next to the type, and MCP servers are generated from such documents.
     const tests = [...new Set(names)].map((name) => types[name]).concat(nullable === true ? types.null : [])
     const failed = failure(`must be ${names.join(',')}`)
     return (value) => (tests.some((test) => test?.(value)) ? 'valid' : failed)

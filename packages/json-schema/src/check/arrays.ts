@@ -3,7 +3,7 @@ import { canonical } from './json.ts'
 import { type Check, type Compiler, countKeyword, type Keyword, unknown } from './keyword.ts'
 import { at, every, failure, isFailure, type Verdict } from './verdict.ts'
 
-/** Keywords for arrays. `items` with a list and `additionalItems` are how draft 07 writes `prefixItems` and `items`. */
+/** Keywords for arrays. In draft 07, `items` with a list and `additionalItems` are what is now `prefixItems` and `items`. */
 export const forArrays: Readonly<Record<string, Keyword>> = {
   prefixItems: (schemas, _, compiler) => prefix(schemas, compiler),
   items(items, { prefixItems = [] }, compiler) {

@@ -1,9 +1,9 @@
 import { maxCheckDepth } from '../limits.ts'
 
-/** A check that was given up, because it had used its steps or went too deep. */
+/** A check that was stopped because it used up its steps or nested too deep. */
 export class BudgetExceeded extends Error {}
 
-/** Counts the work of one check, so that no schema and no value can keep the process busy. */
+/** Counts the work of one check, so that no schema and no value can block the process. */
 export class Budget {
   readonly #max: number
   #used = 0
@@ -17,14 +17,14 @@ export class Budget {
     return this.#used
   }
 
-  /** @throws GivenUp when the steps are used up */
+  /** @throws BudgetExceeded when the steps are used up */
   consume(steps: number): void {
     if (this.#used + steps > this.#max)
       throw new BudgetExceeded(`cannot be checked: its schema needs more than ${this.#max} steps for it`)
     this.#used += steps
   }
 
-  /** @throws GivenUp when the check goes too deep */
+  /** @throws BudgetExceeded when the check nests too deep */
   enter(): void {
     this.consume(1)
     if (++this.#depth > maxCheckDepth)

@@ -10,17 +10,17 @@ import { every, failure } from './verdict.ts'
 
 export interface Compiled {
   readonly check: Check
-  /** What is not checked, each once. */
+  /** The parts that are not checked, each once. */
   readonly unchecked: readonly string[]
 }
 
 export interface CompileOptions {
   readonly maxSubschemas: number
-  /** Whether a schema inside has an `$id`: references may start there, and are not checked. */
+  /** Whether an inner schema has an `$id`. References may be relative to it, so they are not checked. */
   readonly hasInnerIds: boolean
 }
 
-/** Makes a check of a schema. Nothing is generated and run: each keyword is a function that counts its steps. */
+/** Compiles a schema to a check. It generates no code: each keyword is a function that counts its steps. */
 export function compile(schema: unknown, { maxSubschemas, hasInnerIds }: CompileOptions): Compiled {
   const compilation = new Compilation(schema, maxSubschemas, hasInnerIds)
   const check = compilation.inner(schema)
@@ -35,7 +35,7 @@ class Compilation implements Compiler {
   readonly #hasInnerIds: boolean
   readonly #checks = new Map<object, Check>()
   readonly #patterns = new Map<string, Pattern | undefined>()
-  /** Schemas behind references, which are compiled last, because they may lead back. */
+  /** Schemas of references. They are compiled last, because they may refer back. */
   readonly #references: object[] = []
   #patternsSize = 0
   #patternsLength = 0
@@ -64,7 +64,7 @@ class Compilation implements Compiler {
         'schema.limits',
         `The JSON Schema has more than ${this.#maxSubschemas} schemas in it. Send a smaller one.`,
       )
-    // Before its keywords are read: one of them may lead back to it.
+    // Set before its keywords are read, because one of them may refer back to it.
     this.#checks.set(schema, unknown)
     const check = this.#checkOf(schema)
     this.#checks.set(schema, check)
@@ -104,7 +104,7 @@ class Compilation implements Compiler {
 
   #skipKeyword(name: string, value: unknown): Check {
     const isText = typeof value === 'string'
-    // A pattern is noted with its text.
+    // An unsupported pattern was already recorded with its text.
     if (!(name === 'pattern' && isText))
       this.unchecked.add(`the keyword ${quote(name)}${isText ? ` with ${quote(value)}` : ''}`)
     return unknown

@@ -7,7 +7,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Whether two values are equal as JSON. @throws GivenUp */
+/** Whether two values are equal as JSON. @throws BudgetExceeded */
 export function isEqual(a: unknown, b: unknown, budget: Budget): boolean {
   budget.consume(1)
   if (a === b) return true
@@ -16,7 +16,7 @@ export function isEqual(a: unknown, b: unknown, budget: Budget): boolean {
   return canonical(a, budget) === canonical(b, budget)
 }
 
-/** A text that is the same for equal values and for no others. @throws GivenUp */
+/** Returns a text that is the same for equal values only. @throws BudgetExceeded */
 export function canonical(value: unknown, budget: Budget, depth = 0): string {
   if (depth > maxCheckDepth)
     throw new BudgetExceeded(`cannot be compared: it nests more than ${maxCheckDepth} levels deep`)
@@ -35,7 +35,7 @@ export function canonical(value: unknown, budget: Budget, depth = 0): string {
   return `{${members.join(',')}}`
 }
 
-/** How many characters a text has, as JSON Schema counts them: by code points. */
+/** Returns the length of a text in code points, as JSON Schema counts it. */
 export function characters(text: string, budget: Budget): number {
   budget.consume(text.length / 16)
   let count = text.length

@@ -5,14 +5,14 @@ import type { Keyword } from './keyword.ts'
 import { forObjects } from './objects.ts'
 import { forNumbers, forStrings } from './scalars.ts'
 
-/** The keywords that are checked, cheap ones first: those of a value decide before those of its members. */
+/** The keywords that are checked, cheap ones first: those of a value come before those of its members. */
 export const keywords: ReadonlyMap<string, Keyword> = new Map(
   Object.entries({ ...forAnyValue, ...forNumbers, ...forStrings, ...forObjects, ...forArrays, ...forSchemas }),
 )
 
 const order = new Map([...keywords.keys()].map((name, i) => [name, i]))
 
-/** Sorts the keywords of a schema into the order of the table. */
+/** Compares keywords by their order in the table. */
 export function byCost(a: string, b: string): number {
   return (order.get(a) ?? order.size) - (order.get(b) ?? order.size)
 }

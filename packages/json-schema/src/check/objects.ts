@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from './json.ts'
 import { type Check, type Compiler, countKeyword, type Keyword } from './keyword.ts'
 import { at, every, failure, isFailure, type Verdict } from './verdict.ts'
 
-/** Keywords for objects. Only own properties count, whatever they are called. */
+/** Keywords for objects. Only own properties count, whatever their names. */
 export const forObjects: Readonly<Record<string, Keyword>> = {
   properties(schemas, _, compiler) {
     if (!isObject(schemas)) return undefined
@@ -43,7 +43,7 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
       return every(more, (name) => {
         if (patterns.some((pattern) => pattern.test(name, budget))) return 'valid'
         const verdict = schema === false ? additional(name) : at(name, check(value[name], budget))
-        // A pattern that nobody checks may be the one that allows it.
+        // An unchecked pattern may be the one that allows the property.
         return isFailure(verdict) && isOpen ? 'unknown' : verdict
       })
     })

@@ -1,4 +1,4 @@
-/** The value at a local reference such as `#/$defs/name`: https://www.rfc-editor.org/rfc/rfc6901. Undefined if nothing is there. */
+/** Returns the value at a local reference such as `#/$defs/name`: https://www.rfc-editor.org/rfc/rfc6901. Undefined if there is none. */
 export function resolvePointer(root: unknown, reference: string): unknown {
   if (reference === '#') return root
   if (!reference.startsWith('#/')) return undefined

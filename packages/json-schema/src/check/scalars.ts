@@ -14,7 +14,7 @@ export const forNumbers: Readonly<Record<string, Keyword>> = {
   },
 }
 
-/** Keywords for texts. */
+/** Keywords for strings. */
 export const forStrings: Readonly<Record<string, Keyword>> = {
   minLength: countKeyword((limit) => {
     const failed = failure(`must NOT have fewer than ${limit} characters`)
@@ -42,7 +42,7 @@ function ofNumbers(compare: (value: number) => boolean, message: string): Check 
   return (value) => (typeof value !== 'number' || compare(value) ? 'valid' : failed)
 }
 
-/** As decimals have it: 0.3 is a multiple of 0.1, although their quotient as floats is not whole. */
+/** Compares decimals: 0.3 is a multiple of 0.1, although their quotient in floating point is not an integer. */
 function isMultiple(value: number, step: number): boolean {
   const rest = Math.abs(value % step)
   const tolerance = Math.min(Math.abs(value) * 2 * Number.EPSILON, step * 1e-9)

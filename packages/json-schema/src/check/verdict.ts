@@ -1,16 +1,16 @@
-/** How a value breaks a schema. */
+/** How a value violates a schema. */
 export interface Failure {
   readonly message: string
   readonly path: readonly (string | number)[]
 }
 
 /**
- * `unknown`: nothing that was checked is wrong, but a part of the schema was not checked. It keeps `not` and `oneOf` from
- * refusing a value because of a keyword that nobody evaluated.
+ * `unknown`: nothing that was checked is invalid, but a part of the schema was not checked. It keeps `not` and `oneOf` from
+ * rejecting a value because of an unevaluated keyword.
  */
 export type Verdict = 'valid' | 'unknown' | Failure
 
-/** Fails with this message at the place that is checked. */
+/** Returns a failure at the checked position. */
 export function failure(message: string): Failure {
   return { message, path: [] }
 }
@@ -19,12 +19,12 @@ export function isFailure(verdict: Verdict): verdict is Failure {
   return typeof verdict === 'object'
 }
 
-/** The verdict about a member, told at its place in the value that holds it. */
+/** Returns the verdict about a member, with its path in the containing value. */
 export function at(key: string | number, verdict: Verdict): Verdict {
   return isFailure(verdict) ? { message: verdict.message, path: [key, ...verdict.path] } : verdict
 }
 
-/** Asks each in order: the first failure, else `unknown` if one of them is. */
+/** Checks each item in order: returns the first failure, or else `unknown` if one is unknown. */
 export function every<T>(items: Iterable<T>, check: (item: T) => Verdict): Verdict {
   let verdict: Verdict = 'valid'
   for (const item of items) {

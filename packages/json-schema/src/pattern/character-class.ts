@@ -3,7 +3,7 @@ import { type Escape, readEscape } from './escape.ts'
 import type { Reader } from './reader.ts'
 import { Unsupported } from './unsupported.ts'
 
-/** Reads a class behind its bracket, and writes it for RE2 with every character as a number. @throws Unsupported */
+/** Reads a character class after its bracket, and writes it for RE2 with every character as a number. @throws Unsupported */
 export function readClass(reader: Reader): string {
   const negated = reader.consume('^')
   if (reader.consume(']')) {
@@ -15,7 +15,7 @@ export function readClass(reader: Reader): string {
   return `[${negated ? '^' : ''}${inside}]`
 }
 
-/** A character, a range or a set. A hyphen beside a set stands for itself. */
+/** Reads a character, a range or a set. A hyphen next to a set is literal. */
 function readItem(reader: Reader): string {
   const from = readAtom(reader)
   const isRange = reader.peek() === '-' && reader.peek(1) !== ']' && 'point' in from
@@ -30,7 +30,7 @@ function readItem(reader: Reader): string {
 function readAtom(reader: Reader): Escape {
   const point = reader.next()
   if (point !== '\\') return { point: point.codePointAt(0) as number }
-  // In a class this is a backspace, not the edge of a word.
+  // In a class this is a backspace, not a word boundary.
   return reader.consume('b') ? { point: 8 } : readEscape(reader)
 }
 

@@ -1,4 +1,4 @@
-/** A range of code points, both ends included. */
+/** A range of code points; both ends are included. */
 export type Range = readonly [from: number, to: number]
 
 const maxCodePoint = 0x10ffff
@@ -26,14 +26,14 @@ export const spaces: readonly Range[] = [
   [0xfeff, 0xfeff],
 ]
 
-/** Those that `.` does not match. */
+/** The characters that `.` does not match. */
 export const lineEnds: readonly Range[] = [
   [0x0a, 0x0a],
   [0x0d, 0x0d],
   [0x2028, 0x2029],
 ]
 
-/** Every code point outside of ranges that are in order. */
+/** Returns every code point outside of sorted ranges. */
 export function complement(ranges: readonly Range[]): Range[] {
   const rest: Range[] = []
   let next = 0
@@ -45,12 +45,12 @@ export function complement(ranges: readonly Range[]): Range[] {
   return rest
 }
 
-/** A code point in the syntax of RE2, as a number, so that it can never be an operator. */
+/** Returns a code point in RE2 syntax as a number, so that it can never be an operator. */
 export function escapeCodePoint(codePoint: number): string {
   return `\\x{${codePoint.toString(16)}}`
 }
 
-/** Ranges as the inside of a class in the syntax of RE2. */
+/** Returns ranges as the content of a class in RE2 syntax. */
 export function toClassText(ranges: readonly Range[]): string {
   return ranges
     .map(([from, to]) => (from === to ? escapeCodePoint(from) : `${escapeCodePoint(from)}-${escapeCodePoint(to)}`))

@@ -2,7 +2,7 @@ import { complement, digits, type Range, spaces, wordCharacters } from './code-p
 import type { Reader } from './reader.ts'
 import { Unsupported } from './unsupported.ts'
 
-/** What an escape stands for: one code point, a set of them, or a general category of Unicode. */
+/** The meaning of an escape: one code point, a set of them, or a Unicode general category. */
 export type Escape = { readonly point: number } | { readonly set: readonly Range[] } | { readonly category: string }
 
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 }
@@ -15,12 +15,12 @@ const sets: Readonly<Record<string, readonly Range[]>> = {
   S: complement(spaces),
 }
 
-/** General categories of Unicode that both engines know by the same name, without those of unassigned code points. */
+/** Unicode general categories with the same name in both engines, without those of unassigned code points. */
 const categories = new Set(
   'L Lu Ll Lt Lm Lo M Mn Mc Me N Nd Nl No P Pc Pd Ps Pe Pi Pf Po S Sm Sc Sk So Z Zs Zl Zp Cc Cf Co'.split(' '),
 )
 
-/** Reads an escape behind its backslash. @throws Unsupported for one that is no character and no set */
+/** Reads an escape after its backslash. @throws Unsupported for one that is not a character or a set */
 export function readEscape(reader: Reader): Escape {
   const letter = reader.next()
   const set = sets[letter]
@@ -32,12 +32,12 @@ export function readEscape(reader: Reader): Escape {
   if (letter === 'c' && /[a-z]/i.test(reader.peek() ?? '')) return { point: reader.next().charCodeAt(0) % 32 }
   if (letter === 'p' || letter === 'P') return { category: `\\${letter}{${categoryOf(reader)}}` }
   if (letter === '0' && !/\d/.test(reader.peek() ?? '')) return { point: 0 }
-  // Letters and digits would be back references, or nothing that ECMAScript knows.
+  // Letters and digits would be back references or unknown in ECMAScript.
   if (/^[\w]$/.test(letter) && letter !== '_') throw new Unsupported(`It has the escape \\${letter}.`)
   return { point: letter.codePointAt(0) as number }
 }
 
-/** `\uXXXX`, `\u{X…}`, or two of the first that are a surrogate pair. */
+/** Reads `\uXXXX`, `\u{X…}`, or a surrogate pair of two `\uXXXX`. */
 function unicodeEscape(reader: Reader): number {
   if (reader.peek() === '{') return hex(reader, /^\{([\da-f]{1,6})\}/i, 8)
   const high = hexUnit(reader)

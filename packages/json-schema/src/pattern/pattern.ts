@@ -2,7 +2,7 @@ import { RE2JS } from 're2js'
 import type { Budget } from '../check/budget.ts'
 import { translate } from './translate.ts'
 
-/** Steps to compile a pattern, and more for each of its instructions. */
+/** Steps for compiling a pattern, and for each of its instructions. */
 const compiling = { pattern: 5_000, instruction: 50 }
 
 /** A regular expression from an untrusted source, matched in linear time by RE2. */
@@ -20,11 +20,11 @@ export class Pattern {
     this.#text = text
   }
 
-  /** Whether it matches somewhere in a text. @throws GivenUp when that takes too many steps */
+  /** Whether it matches anywhere in a text. @throws BudgetExceeded when that takes too many steps */
   test(text: string, budget: Budget): boolean {
     const compiled = this.#compile(budget)
     budget.consume(1 + Math.ceil((text.length + 1) * Math.max(1, compiled.programSize() / 4)))
-    // Not `test()`: its automaton takes up to 8 MB for each pattern.
+    // Not `test()`, because its automaton takes up to 8 MB per pattern.
     return compiled.matcher(text).find()
   }
 

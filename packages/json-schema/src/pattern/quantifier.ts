@@ -7,13 +7,13 @@ export interface Quantifier {
   readonly text: string
 }
 
-/** The engine repeats nothing more often than this. */
+/** The engine's maximum number of repetitions. */
 const maxRepeat = 1_000
 
-/** The quantifier that is next, if one is. @throws Unsupported for more repetitions than the engine makes */
+/** Reads a quantifier if there is one. @throws Unsupported for more repetitions than the engine supports */
 export function readQuantifier(reader: Reader): Quantifier | undefined {
   const quantifier = readGreedy(reader)
-  // Whether it is lazy changes which text is matched, but not whether one is.
+  // Laziness changes which text is matched, but not whether one is.
   if (quantifier !== undefined) reader.consume('?')
   return quantifier
 }

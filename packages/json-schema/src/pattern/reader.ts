@@ -17,21 +17,21 @@ export class Reader {
     return this.#points[this.#at + ahead]
   }
 
-  /** The next code point. @throws Unsupported at the end */
+  /** Returns the next code point. @throws Unsupported at the end */
   next(): string {
     const point = this.#points[this.#at++]
     if (point === undefined) throw new Unsupported('It ends too early.')
     return point
   }
 
-  /** Takes a text if it is next. */
+  /** Consumes a text if it is next. */
   consume(text: string): boolean {
     for (let i = 0; i < text.length; i++) if (this.peek(i) !== text[i]) return false
     this.#at += text.length
     return true
   }
 
-  /** Takes what a sticky expression matches in the next few code points. */
+  /** Consumes the match of a sticky expression in the next few code points. */
   match(expression: RegExp, maxLength: number): RegExpExecArray | undefined {
     const match = expression.exec(this.#points.slice(this.#at, this.#at + maxLength).join(''))
     if (match === null) return undefined

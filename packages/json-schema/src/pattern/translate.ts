@@ -6,27 +6,27 @@ import { type Quantifier, readQuantifier } from './quantifier.ts'
 import { Reader } from './reader.ts'
 import { Unsupported } from './unsupported.ts'
 
-/** A pattern in the syntax of RE2. */
+/** A pattern in RE2 syntax. */
 export interface Translated {
   readonly text: string
-  /** The instructions that it compiles to, or a few more. */
+  /** The number of instructions that it compiles to, or slightly more. */
   readonly size: number
 }
 
 interface TranslatedPattern extends Translated {
   /** How often its innermost part is repeated, over all levels. */
   readonly repeats: number
-  /** It matches a place and no character, so that it cannot be repeated. */
+  /** It matches a position and no character, so it cannot be repeated. */
   readonly isEdge?: boolean
 }
 
 const maxGroups = 50
 
 /**
- * Writes a regular expression of ECMAScript, in the subset that RE2 can match, for RE2. Only syntax that this function
- * knows gets through, so that a pattern means the same in both.
+ * Translates an ECMAScript regular expression to RE2, in the subset that RE2 can match. Only known syntax is accepted, so that a
+ * pattern has the same meaning in both.
  *
- * @throws Unsupported for lookarounds, back references, modifiers, halves of surrogate pairs and what is too large
+ * @throws Unsupported for lookarounds, back references, modifiers, lone surrogates and patterns that are too large
  */
 export function translate(source: string): Translated {
   if (source.length > maxPatternLength) throw new Unsupported(`It is longer than ${maxPatternLength} characters.`)
@@ -115,7 +115,7 @@ function concat(a: TranslatedPattern, b: TranslatedPattern, separator: string, e
   })
 }
 
-/** A counted repetition is compiled to so many copies. */
+/** A counted repetition is compiled to that many copies. */
 function repeat(atom: TranslatedPattern, { min, max, text }: Quantifier): TranslatedPattern {
   const copies = max === Number.POSITIVE_INFINITY ? Math.max(min, 1) : max
   return limitSize({

@@ -1,2 +1,2 @@
-/** A pattern that is not checked: the linear engine has no equal for it, or it is too large. */
+/** A pattern that is not checked, because the linear engine has no equivalent or it is too large. */
 export class Unsupported extends Error {}

@@ -23,15 +23,21 @@ import { digestWith } from './seal.ts'
 import { type AuditSinkInput, toSinks } from './to-sink.ts'
 
 export interface AuditOptions {
-  /** Takes the records, one line each: the path of a file, as `auditFile(path)` is, a function, `audit` of a store, which keeps a chain for each tenant. */
+  /**
+   * The destination of records, one line each: the path of a file (like `auditFile(path)`), a function, or `audit` of a store, which keeps
+   * a chain per tenant.
+   */
   sink: AuditSinkInput
-  /** Whether inputs, arguments, results, answers and error messages are kept. Else their digests are. @default false */
+  /** Whether to record inputs, arguments, results, answers and error messages. Otherwise only their digests are recorded. @default false */
   content?: boolean | undefined
-  /** Seals records and digests with HMAC, so that only who knows it can write a chain, or guess at what was digested. @default none: SHA-256 */
+  /**
+   * Seals records and digests with HMAC. Without the secret it is impossible to write a valid chain or to guess digested content. @default
+   * none: SHA-256
+   */
   secret?: string | Uint8Array | undefined
-  /** Where a record cannot be kept: block the turn, so that nothing happens off the record, or go on. @default 'block' */
+  /** What to do if a record cannot be stored: block the turn, so that nothing happens off the record, or continue. @default 'block' */
   onError?: 'block' | 'allow' | undefined
-  /** Milliseconds that `block` waits for the sink. `allow` never waits. @default 5000 */
+  /** How long `block` waits for the sink, in milliseconds. `allow` never waits. @default 5000 */
   timeout?: number | undefined
   /** The layer's name. @default 'observe:audit' */
   as?: string | undefined
@@ -39,12 +45,12 @@ export interface AuditOptions {
 
 export interface Audit extends TypedMiddleware<{}> {
   /**
-   * The end of the chain so far. Keep it elsewhere now and then, for `verify(source, { head })`.
+   * Returns the current end of the chain. Store it elsewhere from time to time, for `verify(source, { head })`.
    *
-   * @param tenant whose chain, where the sink has one for each tenant
+   * @param tenant the tenant of the chain, if the sink has one per tenant
    */
   head(tenant?: string): AuditHead | undefined
-  /** Settles once no record waits to be written. */
+  /** Resolves once no record is waiting to be written. */
   flush(): Promise<void>
 }
 
@@ -60,11 +66,10 @@ const readOptions = layerOptions<AuditOptions>('observe:audit', {
 })
 
 /**
- * Writes down who did what: turns, model calls, tool calls with what was decided of them, in a chain of hashes in which
- * `verify` finds each change.
+ * Records turns, model calls, and tool calls with their decisions in a hash chain, in which `verify` detects every change.
  *
- * For compliance, and to see what an agent did for whom. Register it inside what redacts, and outside what decides. A
- * tool call is on record before it runs; what a sub-agent does is on its parent's record.
+ * Use it for compliance, and to see what an agent did for a user. Register it inside layers that redact and outside layers that decide.
+ * A tool call is recorded before it runs. Calls of a sub-agent are recorded with those of its parent.
  *
  * @example
  * agent.use(observe.audit({ sink: 'audit.jsonl' }))
@@ -88,7 +93,7 @@ export function audit(given: AuditOptions): Audit {
     async agent(ctx, next) {
       await next()
       await withTimeout(chains.flush(), timeout, ctx.clock).catch(() => {})
-      // A file of its own; it opens again where another agent writes on.
+      // The layer opened the file itself. It opens again if another agent continues to write.
       if (typeof sink === 'string') await (sinkFor('') as AuditFile).close().catch(() => {})
     },
     async turn(ctx, next) {
@@ -101,7 +106,7 @@ export function audit(given: AuditOptions): Audit {
           ? writeRecord(ctx, 'turn:steer', { input: contentOfMessages([message]) }, String(++steerCount))
           : undefined,
       )
-      // As layers outside have left it; what comes later is on record, too.
+      // The input as outer layers left it; later input is recorded, too.
       await writeRecord(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: contentOfMessages(ctx.plan.input) })
       await next()
     },
@@ -125,7 +130,7 @@ export function audit(given: AuditOptions): Audit {
   })
   return Object.assign(layer, { head: (tenant?: string) => chains.for(tenant).head, flush: () => chains.flush() })
 
-  /** A record before, and one behind, whichever way it ends. */
+  /** Writes a record before and after a call, however it ends. */
   async function auditCall<R>(
     ctx: TurnContext,
     what: 'model' | 'tool',
@@ -150,7 +155,7 @@ export function audit(given: AuditOptions): Audit {
     return result
   }
 
-  /** Writes a record, or ends the turn where it must not go on without. An abort does not wait for the sink. */
+  /** Writes a record. If that fails, blocks the turn unless errors are allowed. An abort does not wait for the sink. */
   async function writeRecord(ctx: TurnContext, type: string, fields: AuditFields, key?: string): Promise<void> {
     try {
       await rejectOnAbort(appendRecord(ctx, type, fields, key), ctx.signal)
@@ -161,7 +166,7 @@ export function audit(given: AuditOptions): Audit {
     }
   }
 
-  /** Once, also where the run is replayed. Where it may go on without, nothing waits. */
+  /** Appends a record once, also across replays. With `allow`, the caller does not wait. */
   async function appendRecord(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
     const location = runLocation(ctx)
     const chain = chains.for(location.tenant)
@@ -178,7 +183,7 @@ export function audit(given: AuditOptions): Audit {
     pendingWrite.catch((error) => logFailure(ctx, error))
   }
 
-  /** A run that goes on in another process writes its records there. */
+  /** An AbortError is not logged: the run continues in another process, which writes the records. */
   function logFailure({ logger }: TurnContext, error: unknown): void {
     if (error instanceof AbortError) return
     logger.error(`The layer "${as}" could not keep a record: ${messageOf(error)}`, { error })
@@ -195,14 +200,17 @@ function resultFields({ status, content, error }: ToolResult): AuditFields {
   return { status, ...reason, result: new Content(content), ...(error !== undefined && errorFields(error)) }
 }
 
-/** What a record is known by, in each life of its run: an id of one's own may name a run in many sessions. */
+/**
+ * Returns the key of a record, the same each time its run is restarted. It includes the session, because a custom turn id may be used in
+ * many sessions.
+ */
 async function recordKey(ctx: TurnContext, location: readonly string[]): Promise<string> {
   return (await plainDigest(JSON.stringify([sessionKeyOf(ctx), ctx.turnId, ...location]))).slice(0, 32)
 }
 
 const plainDigest = digestWith(undefined)
 
-/** A reason that somebody gave is told as it is, the message of an error is content. */
+/** A reason that a layer gave is recorded in clear text; an error's message is content. */
 function reasonFields({
   status,
   reason,
@@ -219,7 +227,7 @@ function reasonFields({
 
 const truncate = (text: string): string => text.slice(0, 300)
 
-/** Rejects where the work takes longer; it goes on then, and what it rejects with is dropped. */
+/** Rejects when the work takes longer. The work continues, and its later rejection is ignored. */
 function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => reject(new Error(`The audit sink took longer than ${ms} ms.`)))
@@ -227,7 +235,7 @@ function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> 
   })
 }
 
-/** Rejects with the abort's reason, if it comes first. */
+/** Rejects with the abort's reason if the abort comes first. */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unfollow = followSignal(signal, reject)

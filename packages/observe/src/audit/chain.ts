@@ -3,34 +3,34 @@ import { jsonLine } from '../json-line.ts'
 import { type Digest, genesis, parseSealedLine, withHash } from './seal.ts'
 import type { AuditSink } from './sink.ts'
 
-/** The end of a chain. Keep it somewhere else, and `verify` finds what was cut off behind it. */
+/** The end of a chain. Stored elsewhere, it lets `verify` detect that later records were cut off. */
 export interface AuditHead {
-  /** How many records the chain has. */
+  /** The number of records in the chain. */
   seq: number
-  /** The hash of the last one. */
+  /** The hash of the last record. */
   hash: string
 }
 
-/** What is to be written. */
+/** A record to be written. */
 export interface AuditRecord {
-  /** The same in each life of a run. */
+  /** The same each time the run is restarted. */
   readonly key: string
   fields(): Promise<object>
 }
 
-/** How long somebody waits for the sink: gives the work, or a promise that rejects when it takes too long. */
+/** Limits how long a caller waits for the sink: returns the work, or a promise that rejects when it takes too long. */
 export type ApplyTimeout = <T>(work: Promise<T>) => Promise<T>
 
-/** Appends records, one after the other, each with the hash of the one before. */
+/** Appends records one after the other, each with the hash of the previous one. */
 export class Chain {
   readonly #sink: AuditSink
   readonly #digest: Digest
   #head: AuditHead | undefined
   #tail: Promise<unknown> = Promise.resolve()
   #pending = 0
-  /** Records that could not be kept since the last one that was. */
+  /** Records lost since the last one that was stored. */
   #lostCount = 0
-  /** What the sink was last asked for. It may take longer than anybody waits. */
+  /** The last append to the sink. It may take longer than its caller waits. */
   #appending: Promise<unknown> = Promise.resolve()
 
   constructor(sink: AuditSink, digest: Digest) {
@@ -42,7 +42,7 @@ export class Chain {
     return this.#head && { ...this.#head }
   }
 
-  /** Settles once the record is kept. `fields` is asked when its turn has come. */
+  /** Resolves once the record is stored. Calls `fields` when it is the record's turn. */
   append(record: AuditRecord, applyTimeout: ApplyTimeout): Promise<void> {
     if (this.#pending >= maxPending) {
       this.#lostCount++
@@ -54,18 +54,18 @@ export class Chain {
     return pendingWrite
   }
 
-  /** Settles once nothing waits to be written. */
+  /** Resolves once nothing is waiting to be written. */
   async flush(): Promise<void> {
     await this.#tail
     await this.#appending
   }
 
-  /** Whether nothing is written, or waits to be. */
+  /** Whether no record is being written or waiting. */
   get isIdle(): boolean {
     return this.#pending === 0
   }
 
-  /** Where another process has written meanwhile, behind what that one wrote. */
+  /** Retries after the record of another process if that one was written first. */
   async #write(record: AuditRecord, applyTimeout: ApplyTimeout): Promise<void> {
     for (let attempt = 1; ; attempt++)
       try {
@@ -91,7 +91,7 @@ export class Chain {
         },
         (error) => {
           this.#lostCount++
-          // Whether it was kept, the sink may know.
+          // The record may have been stored anyway, so the next one reads the head from the sink again.
           if (this.#sink.last !== undefined) this.#head = undefined
           throw error
         },
@@ -124,5 +124,5 @@ export class Chain {
 }
 
 const maxPending = 10_000
-/** Of one record, where several processes write to one chain. */
+/** Attempts per record when several processes write to one chain. */
 const maxAttempts = 50

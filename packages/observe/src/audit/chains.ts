@@ -2,13 +2,13 @@ import { Chain } from './chain.ts'
 import type { Digest } from './seal.ts'
 import type { AuditSink } from './sink.ts'
 
-/** The chains of a sink: one, or one for each tenant. */
+/** The chains of a sink: one, or one per tenant. */
 export class Chains {
   readonly #sinkFor: (tenant: string) => AuditSink
   readonly #digest: Digest
-  /** Those that were asked for last come last. */
+  /** The most recently used come last. */
   readonly #chains = new Map<string, Chain>()
-  /** Sinks that are the same have one chain, whoever asks. */
+  /** All callers of the same sink share one chain. */
   readonly #perTenant: boolean
 
   constructor(sinkFor: (tenant: string) => AuditSink, digest: Digest, perTenant: boolean) {
@@ -30,7 +30,7 @@ export class Chains {
     await Promise.all([...this.#chains.values()].map((chain) => chain.flush()))
   }
 
-  /** The sink has its head: a chain that is asked for again goes on from there. */
+  /** Evicts an idle chain. The sink has its head, so a later chain continues from there. */
   #evict(): void {
     for (const [name, chain] of this.#chains) if (chain.isIdle) return void this.#chains.delete(name)
   }

@@ -2,9 +2,9 @@ import { checkOptions, type KeysOf } from '@allium/core'
 import type { AuditSink } from './sink.ts'
 
 export interface AuditFileOptions {
-  /** Waits with each record until it has reached the disk, so that a power cut loses none. @default true */
+  /** Waits until each record is on disk, so that a power failure loses none. @default true */
   fsync?: boolean | undefined
-  /** The permissions of a new file. @default 0o600, its owner alone */
+  /** The permissions of a new file. @default 0o600, its owner only */
   mode?: number | undefined
   /** @default node:fs/promises */
   fs?: AuditFs | undefined
@@ -12,7 +12,7 @@ export interface AuditFileOptions {
 
 const optionKeys: KeysOf<AuditFileOptions> = { fsync: true, mode: true, fs: true }
 
-/** What a sink needs of `node:fs/promises`. */
+/** The part of `node:fs/promises` that a sink uses. */
 export interface AuditFs {
   open(path: string, flags: string, mode?: number): Promise<AuditFileHandle>
 }
@@ -27,7 +27,7 @@ export interface AuditFileHandle {
 }
 
 export interface AuditFile extends AuditSink {
-  /** Gives `'known'` for a record whose key is among those that the file ended with when it was opened. */
+  /** Returns `'known'` for a record whose key was among the last ones in the file when it was opened. */
   append(line: string, key?: string): Promise<'known' | undefined>
   last(): Promise<string | undefined>
   /** All records, for `verify`. */
@@ -36,8 +36,8 @@ export interface AuditFile extends AuditSink {
 }
 
 /**
- * A file of audit records, one a line, for one process at a time. A record that a crash has cut in two was never
- * confirmed: it is taken off when the file is opened again.
+ * A file of audit records, one per line, for one process at a time. An incomplete record after a crash was never confirmed, so it is
+ * removed when the file is opened again.
  *
  * @example
  * agent.use(observe.audit({ sink: observe.auditFile('audit.jsonl') }))
@@ -46,9 +46,9 @@ export function auditFile(path: string, options: AuditFileOptions = {}): AuditFi
   checkOptions(options, optionKeys, 'auditFile()', 'options.invalid')
   const { fsync = true, mode = 0o600, fs = nodeFs() } = options
   let opening: Promise<AuditFileHandle> | undefined
-  /** Where the next record begins. */
+  /** The position of the next record. */
   let end = 0
-  /** Of the last records that were there when it was opened: those whose process died may be written again. */
+  /** Keys of the last records when the file was opened. A run whose process died may write these records again. */
   let knownKeys: ReadonlySet<string> = new Set()
 
   return {
@@ -93,7 +93,7 @@ export function auditFile(path: string, options: AuditFileOptions = {}): AuditFi
     return opening
   }
 
-  /** Finds the end of the last whole record, and takes off what stands behind it. */
+  /** Opens the file and truncates it after the last complete record. */
   async function openFile(): Promise<AuditFileHandle> {
     const file = await fs.open(path, 'a+', mode)
     const { size } = await file.stat()
@@ -105,11 +105,11 @@ export function auditFile(path: string, options: AuditFileOptions = {}): AuditFi
 }
 
 const blockSize = 65_536
-/** How much of a file is read for its last keys: some thousand records. */
+/** How many bytes are read to find the last keys: some thousand records. */
 const tailBytes = 1_048_576
 const lineFeed = 10
 
-/** The line that ends at a place. */
+/** Returns the line that ends at a position. */
 async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {
   const start = (await lastBreak(file, end)) + 1
   const bytes = new Uint8Array(end - start)
@@ -117,7 +117,7 @@ async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {
   return new TextDecoder().decode(bytes)
 }
 
-/** The keys of the records that end before a place. */
+/** Returns the keys of the records that end before a position. */
 async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<string>> {
   const start = Math.max(0, end - tailBytes)
   const bytes = new Uint8Array(end - start)
@@ -126,7 +126,7 @@ async function keysBefore(file: AuditFileHandle, end: number): Promise<Set<strin
   return new Set([...keys].map(([, key]) => key as string))
 }
 
-/** Where the last line break before a place stands; -1 where there is none. */
+/** Returns the position of the last line break before a position; -1 if there is none. */
 async function lastBreak(file: AuditFileHandle, before: number): Promise<number> {
   for (let until = before; until > 0; until -= blockSize) {
     const start = Math.max(0, until - blockSize)
@@ -146,7 +146,7 @@ async function read(file: AuditFileHandle, bytes: Uint8Array, position: number):
   }
 }
 
-/** Not imported, so that the package loads where there are no files. */
+/** Loaded at run time, so that the package works in runtimes without files. */
 function nodeFs(): AuditFs {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
   if (fs === undefined)

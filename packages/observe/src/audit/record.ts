@@ -3,15 +3,15 @@ import { errorType } from '../error-type.ts'
 import { canonicalJson, toPlainData } from '../plain-data.ts'
 import type { Digest } from './seal.ts'
 
-/** What a record tells beside who, when and where. A content stands for itself or, digested, for nothing but itself. */
+/** The fields of a record besides actor, time and place. A content value is recorded in clear text or as a digest. */
 export type AuditFields = Record<string, unknown>
 
-/** Text of users, models and tools. */
+/** Text from users, models and tools. */
 export class Content {
   readonly #value: unknown
   readonly #json: string
 
-  /** Copies the value: layers may change it before the record is written. */
+  /** Copies the value, because layers may change it before the record is written. */
   constructor(value: unknown) {
     this.#value = toPlainData(value)
     this.#json = canonicalJson(this.#value)
@@ -36,7 +36,7 @@ export async function resolveFields(fields: AuditFields, digest: Digest, whole: 
   return Object.fromEntries(await Promise.all(entries))
 }
 
-/** An error by its kind; its message may quote anything. */
+/** Returns the type of an error in clear text; its message is content, because it may quote anything. */
 export function errorFields(error: unknown): AuditFields {
   return { error: errorType(error), message: new Content(messageOf(error)) }
 }
@@ -45,7 +45,7 @@ export function contentOfMessages(messages: readonly Message[]): Content {
   return new Content(messages.map(({ role, content }) => ({ role, content })))
 }
 
-/** What a human has decided, in a word. */
+/** Returns a human's decision as one word, with the approver. */
 export function approvalFields(approval: Approval | undefined, by: Identity | undefined): AuditFields {
   if (approval === undefined) return {}
   const approvedBy = by === undefined ? {} : { approvedBy: { ...by } }

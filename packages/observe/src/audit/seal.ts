@@ -1,4 +1,4 @@
-/** Gives the digest of a text in hexadecimal: SHA-256, or with a secret HMAC-SHA-256. */
+/** Returns the digest of a text in hexadecimal: SHA-256, or HMAC-SHA-256 with a secret. */
 export type Digest = (text: string) => string | Promise<string>
 
 export function digestWith(secret: string | Uint8Array | undefined): Digest {
@@ -9,7 +9,7 @@ export function digestWith(secret: string | Uint8Array | undefined): Digest {
   return nodeDigest(secretBytes) ?? webDigest(secretBytes)
 }
 
-/** Node's own hashes take microseconds, where WebCrypto goes by another thread. */
+/** Node's hashes take microseconds, while WebCrypto uses another thread. */
 function nodeDigest(secret: Uint8Array | undefined): Digest | undefined {
   const node = globalThis.process?.getBuiltinModule?.('node:crypto')
   if (node === undefined) return undefined
@@ -17,7 +17,7 @@ function nodeDigest(secret: Uint8Array | undefined): Digest | undefined {
   return (text) => hash().update(text).digest('hex')
 }
 
-/** The same where there is no Node. */
+/** The digest for runtimes without Node. */
 export function webDigest(secretBytes: Uint8Array<ArrayBuffer> | undefined): Digest {
   if (secretBytes === undefined) return async (text) => hex(await crypto.subtle.digest('SHA-256', bytes(text)))
   let key: ReturnType<typeof crypto.subtle.importKey> | undefined
@@ -27,12 +27,12 @@ export function webDigest(secretBytes: Uint8Array<ArrayBuffer> | undefined): Dig
   }
 }
 
-/** What a record is sealed with: its text without the hash. */
+/** Returns the sealed record: the text with its hash. */
 export function withHash(text: string, hash: string): string {
   return `${text.slice(0, -1)},"hash":"${hash}"}`
 }
 
-/** A sealed record taken apart, or undefined where the line is none. */
+/** Parses a sealed record; undefined if the line is not one. */
 export function parseSealedLine(line: string): { text: string; hash: string; seq: number; prev: string } | undefined {
   const hash = /,"hash":"([0-9a-f]{64})"\}$/.exec(line)?.[1]
   if (hash === undefined) return undefined

@@ -1,18 +1,19 @@
-/** Where audit records go. It is asked for one record after the other, never for two at once. */
+/** Stores audit records. It receives one record at a time. */
 export interface AuditSink {
   /**
-   * Keeps a record, a line of JSON without a line break, and settles once it is kept. Gives `'known'` where it has one of this key
-   * already, and keeps nothing: the process of a run died before it had noted that the record is written, and writes it again.
+   * Stores a record, one line of JSON, and resolves once it is stored. Returns `'known'` and stores nothing if it has a record with this
+   * key:
+   * the process of a run died before it noted that the record was written, and the record is written again.
    *
-   * @param key of the run, of what happened and where in it; the same in each life of the run. It stands in the line, too
+   * @param key identifies the event and its position in the run, the same each time the run is restarted. The line contains it, too
    */
   append(line: string, key: string): unknown
-  /** The last record that it keeps, if any: a chain that was begun by another process goes on from it. */
+  /** Returns the last stored record, if there is one. A chain that another process began continues from it. */
   last?(): string | undefined | Promise<string | undefined>
 }
 
-/** Where a chain for each tenant goes, such as `audit` of a store. */
+/** A sink with a chain per tenant, such as `audit` of a store. */
 export interface AuditSinks {
-  /** The sink of a tenant; `''` for who has none. */
+  /** Returns the sink of a tenant; `''` for no tenant. */
   chainOf(tenant: string): AuditSink
 }

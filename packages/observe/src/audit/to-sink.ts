@@ -1,10 +1,10 @@
 import { auditFile } from './file.ts'
 import type { AuditSink, AuditSinks } from './sink.ts'
 
-/** A sink, sinks of tenants, what takes each line, or the path of a file. */
+/** A sink, sinks per tenant, a function that receives each line, or the path of a file. */
 export type AuditSinkInput = AuditSink | AuditSinks | ((line: string) => unknown) | string
 
-/** The sink of each tenant: one for all of them, unless there are more. */
+/** Returns the sink of each tenant, which may be one for all. */
 export function toSinks(input: AuditSinkInput): (tenant: string) => AuditSink {
   if (typeof input === 'object' && 'chainOf' in input) return (tenant) => input.chainOf(tenant)
   const sink = toSink(input)

@@ -3,7 +3,7 @@ import type { AuditHead } from './chain.ts'
 import { auditFile } from './file.ts'
 import { digestWith, genesis, parseSealedLine } from './seal.ts'
 
-/** Records to check: the path of a file, a text of lines, the lines, or something that gives them, such as `auditFile(path)`. */
+/** The records to verify: the path of a file, a text of lines, the lines, or an object that yields them, such as `auditFile(path)`. */
 export type AuditSource =
   | string
   | Iterable<string>
@@ -11,38 +11,38 @@ export type AuditSource =
   | { lines(): Iterable<string> | AsyncIterable<string> }
 
 export interface VerifyOptions {
-  /** A head of this chain that was kept elsewhere. Without it nobody can tell whether the last records were cut off. */
+  /** A head of this chain that was stored elsewhere. Without it, removing the last records is not detected. */
   head?: AuditHead | undefined
-  /** The head of the chain's part before, where this one does not begin with the first record. */
+  /** The head of the preceding part, if this chain does not begin with the first record. */
   after?: AuditHead | undefined
-  /** What the chain was sealed with, if it was. */
+  /** The secret of the chain, if it has one. */
   secret?: string | Uint8Array | undefined
 }
 
 const optionKeys: KeysOf<VerifyOptions> = { head: true, after: true, secret: true }
 
 /**
- * Why a record is bad. `malformed`: no audit record. `edited`: it does not fit its own hash. `order`: it is not the one
- * that follows; one was removed, added, moved or replaced here. `missing`: the chain ends before its head.
- * `replaced`: another record stands where the head is.
+ * Why a record is bad. `malformed`: it is not an audit record. `edited`: it does not match its hash. `order`: it is not the next
+ * record, because one was removed, added, moved or replaced. `missing`: the chain ends before the given head.
+ * `replaced`: another record is at the position of the head.
  */
 export type AuditFault = 'malformed' | 'edited' | 'order' | 'missing' | 'replaced'
 
 export interface Verification {
   ok: boolean
-  /** The records that are good, from the first on. */
+  /** The number of valid records from the first on. */
   records: number
-  /** The first that is not: its line, counted from 1. */
+  /** The first bad record: its line, counted from 1. */
   firstBad?: { line: number; reason: AuditFault }
-  /** The last good record. */
+  /** The last valid record. */
   head: AuditHead
 }
 
 /**
- * Checks a chain of audit records, and names the first bad one. It reads one line at a time.
+ * Verifies a chain of audit records and reports the first bad one. It reads one line at a time.
  *
- * Who can write the file can write a whole new chain, unless it was sealed with a `secret`; give a `head` that was
- * kept elsewhere to see that, and to see a cut tail.
+ * Anyone who can write the file can write a whole new chain, unless it was sealed with a `secret`. Pass a `head` that was stored
+ * elsewhere to detect that, and to detect missing records at the end.
  *
  * @example
  * const { ok, firstBad } = await observe.verify('audit.jsonl', { head })
@@ -78,7 +78,7 @@ function readLines(source: AuditSource): Iterable<string> | AsyncIterable<string
   return 'lines' in source ? source.lines() : source
 }
 
-/** Records are objects, and no name of a file has line breaks. */
+/** Records are objects, and file names contain no line breaks. */
 function isPath(text: string): boolean {
   return text !== '' && !text.startsWith('{') && !text.includes('\n')
 }

@@ -2,7 +2,7 @@ import type { FinishReason, ModelContext, ModelResponse, Usage } from '@allium/c
 import type { Attributes } from '@opentelemetry/api'
 import { alliumNames, names } from './names.ts'
 
-/** What is asked for, without what is said. */
+/** Returns the parameters of a request, without content. */
 export function requestAttributes({ request, attempt }: ModelContext): Attributes {
   const { settings, responseFormat } = request
   return definedAttributes({
@@ -16,7 +16,7 @@ export function requestAttributes({ request, attempt }: ModelContext): Attribute
   })
 }
 
-/** Where the physical call went. */
+/** Returns the server of the physical call. */
 export function serverAttributes({ server }: ModelContext): Attributes {
   return definedAttributes({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
 }
@@ -44,7 +44,7 @@ export function usageAttributes(usage: Usage): Attributes {
   })
 }
 
-/** As the conventions write it. */
+/** Returns the finish reason in the form of the conventions. */
 export function finishReasonOf(reason: FinishReason): string {
   return {
     stop: 'stop',

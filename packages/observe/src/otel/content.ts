@@ -4,7 +4,7 @@ import { toPlainData } from '../plain-data.ts'
 import { finishReasonOf } from './call-attributes.ts'
 import { names } from './names.ts'
 
-/** What is said, as JSON in the form of the conventions. */
+/** Returns the content as JSON in the form of the conventions. */
 export function inputContent(messages: readonly Message[]): Attributes {
   const instructions = messages.filter(({ role }) => role === 'system').flatMap(partsOf)
   const rest = messages.filter(({ role }) => role !== 'system')

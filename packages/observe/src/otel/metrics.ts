@@ -18,7 +18,7 @@ import { modelAttributes } from './model-attributes.ts'
 import { alliumNames, metricNames, names } from './names.ts'
 
 export interface MetricsOptions {
-  /** @default the application's, asked for at the first call */
+  /** @default the application's, requested with the first call */
   meter?: Meter | undefined
   /** The layer's name. @default 'observe:metrics' */
   as?: string | undefined
@@ -31,8 +31,8 @@ const readOptions = layerOptions<MetricsOptions>('observe:metrics', {
 /**
  * Measures model calls, tokens, tools and turns with OpenTelemetry, by its conventions for generative AI.
  *
- * Register it anywhere: it stands right around the provider and the tool, so each attempt of a retry counts; what is replayed does not. No
- * attribute tells a tenant, a user or a session, which would make as many time series.
+ * Register it anywhere. It always runs directly around the provider and the tool, so each attempt of a retry counts; replayed calls do
+ * not. Attributes contain no tenant, user or session, because each would create a separate time series.
  *
  * @example
  * import { metrics } from '@allium/observe/otel'
@@ -41,7 +41,7 @@ const readOptions = layerOptions<MetricsOptions>('observe:metrics', {
 export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
   const { meter, as = 'observe:metrics' } = readOptions(options)
   let cached: Instruments | undefined
-  // Not at once: before the application has registered its meters, there are only those that do nothing.
+  // Created late, because before the application registers its meters there are only no-op meters.
   const instruments = () => (cached ??= makeInstruments(meter ?? api.getMeter('@allium/observe')))
 
   return defineMiddleware({
@@ -102,7 +102,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
     record(ctx, (all) => all.firstChunks, ms.firstChunk, attributes)
   }
 
-  /** A call that came to nothing used none. */
+  /** A call without a result used no tokens. */
   function recordUsage(calls: readonly PhysicalCall[], requestAttributes: Attributes): void {
     for (const { model, usage } of calls) {
       const { inputTokens, outputTokens, estimated } = usage
@@ -117,7 +117,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
     }
   }
 
-  /** What is replayed was measured when it happened. */
+  /** Replayed calls were measured when they happened. */
   function record(
     { replaying }: TurnContext,
     pick: (all: Instruments) => Histogram,
@@ -128,7 +128,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
   }
 }
 
-/** Of a model call, in milliseconds; undefined where nothing came, or the clock fails. */
+/** Times of a model call in milliseconds; undefined if nothing arrived or the clock failed. */
 type Times = Record<'whole' | 'firstChunk', number | undefined>
 
 interface Instruments {
@@ -155,11 +155,11 @@ function makeInstruments(meter: Meter): Instruments {
   }
 }
 
-/** As the conventions ask for: powers of 2 from 10 ms, and of 4. */
+/** The buckets of the conventions: powers of 2 from 10 ms, and of 4. */
 const durationBuckets = Array.from({ length: 14 }, (_, i) => 2 ** i / 100)
 const tokenBuckets = Array.from({ length: 14 }, (_, i) => 4 ** i)
 
-/** An abort and a block are told by their names. */
+/** Aborts and blocks are reported by name. */
 function typeOf(error: unknown): string {
   const decision = decisionOfError(error)
   return decision === 'failed' ? errorType(error) : decision

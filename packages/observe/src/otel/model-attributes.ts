@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api'
 import { names } from './names.ts'
 
-/** Provider and model of an id such as `anthropic/claude-sonnet-4-6`. */
+/** Returns provider and model of an id such as `anthropic/claude-sonnet-4-6`. */
 export function modelAttributes(id: string): Attributes {
   const { provider, model } = splitModel(id)
   return { ...(provider !== undefined && { [names.provider]: provider }), [names.requestModel]: model }
@@ -14,7 +14,7 @@ export function splitModel(id: string): { provider: string | undefined; model: s
   return { provider: providers.get(provider) ?? provider, model: id.slice(slash + 1) }
 }
 
-/** Where the conventions call a provider by another name. */
+/** Providers that have another name in the conventions. */
 const providers = new Map([
   ['google', 'gcp.gemini'],
   ['google-vertex', 'gcp.vertex_ai'],

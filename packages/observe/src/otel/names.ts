@@ -1,6 +1,6 @@
 /**
  * The names of OpenTelemetry's conventions for generative AI. They are in development: `semantic-conventions/incubating`
- * may rename them in any minor release, so they stand here, and a test compares.
+ * may rename them in any minor release, so they are copied here, and a test compares them.
  *
  * @see https://github.com/open-telemetry/semantic-conventions-genai
  */
@@ -48,7 +48,7 @@ export const metricNames = {
   toolDuration: 'gen_ai.execute_tool.duration',
 } as const
 
-/** What the conventions have no name for. */
+/** Names for what the conventions do not cover. */
 export const alliumNames = {
   turn: 'allium.turn.id',
   status: 'allium.status',

@@ -1,23 +1,23 @@
 import type { TurnContext } from '@allium/core'
 import { type Context, context, type Span, trace } from '@opentelemetry/api'
 
-/** A span that has not ended, and the context in which what it encloses runs. */
+/** A span that has not ended, and the context for everything inside it. */
 export interface OpenSpan {
   readonly span: Span
   readonly context: Context
 }
 
-/** A turn while it runs: its span, and those of its tools that run, by call: of one that was left and is made again the newer. */
+/** A running turn: its span, and the spans of its running tools by call. If an abandoned call is repeated, the newer one counts. */
 export interface OpenTurn extends OpenSpan {
   readonly tools: Map<string, OpenTool>
 }
 
 export interface OpenTool extends OpenSpan {
-  /** The sub-agent that runs in it. */
+  /** The sub-agent that runs in this tool. */
   inner?: OpenTurn
 }
 
-/** The turns that run. Calls find theirs without AsyncLocalStorage: a turn and its calls share one scratch record. */
+/** The running turns. Calls find their turn without AsyncLocalStorage, because a turn and its calls share one scratch record. */
 export class OpenTurns {
   readonly #byRecord = new WeakMap<object, OpenTurn>()
   readonly #byRoot = new Map<string, OpenTurn>()
@@ -36,8 +36,8 @@ export class OpenTurns {
   }
 
   /**
-   * Where a sub-agent runs that inherits the layer. A context manager knows; without one it is the tool that runs, or
-   * the turn where several do.
+   * Returns the parent of a sub-agent that inherits the layer. A context manager knows it. Without one it is the running tool, or the turn
+   * if several tools are running.
    */
   parentOf(ctx: TurnContext): { parent: Context; tool: OpenTool | undefined } | undefined {
     const turn = this.#byRoot.get(ctx.rootTurnId)
@@ -47,7 +47,7 @@ export class OpenTurns {
   }
 }
 
-/** The context of what encloses a call: what is active where it belongs to the same trace, as it may be nearer. */
+/** Returns the context of the enclosing span. Uses the active context if it belongs to the same trace, because it may be nearer. */
 export function parentIn(open: OpenSpan): Context {
   const active = context.active()
   const span = trace.getSpan(active)

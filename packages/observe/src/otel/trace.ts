@@ -34,11 +34,11 @@ import { alliumNames, names } from './names.ts'
 import { type OpenSpan, type OpenTurn, OpenTurns, parentIn } from './spans.ts'
 
 export interface TraceOptions {
-  /** @default the one that the application registered */
+  /** @default the tracer that the application registered */
   tracer?: Tracer | undefined
   /** Whether prompts, answers, arguments, results and error messages are recorded. @default false */
   content?: boolean | undefined
-  /** Further attributes of every span. @default none */
+  /** Returns additional attributes for every span. @default none */
   attributes?(ctx: TurnContext): Attributes
   /** The layer's name. @default 'observe:trace' */
   as?: string | undefined
@@ -54,8 +54,8 @@ const readOptions = layerOptions<TraceOptions>('observe:trace', {
  * Traces turns, model calls and tool calls with OpenTelemetry, by its conventions for generative AI: `invoke_agent`
  * with `chat` and `execute_tool` inside, sub-agents nested.
  *
- * Register it first. It stands right around the provider and the tool, so each attempt of a retry is a span of its own.
- * Where the application has a context manager, what providers and tools do is traced as their child.
+ * Register it first. It always runs directly around the provider and the tool, so each attempt of a retry has its own span.
+ * If the application has a context manager, instrumented code in providers and tools becomes a child of these spans.
  *
  * @example
  * import { trace } from '@allium/observe/otel'
@@ -72,7 +72,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
-    // Not `observes`: its turn hook, which stands first, reads no text; its calls do.
+    // Not `observes`: its turn hook, which runs first, reads no text; its call hooks do.
     order: { is: ['traces', 'records'] },
     innermost: true,
     inherit: true,
@@ -143,7 +143,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
     span.end()
   }
 
-  /** The turn of a call. A sub-agent that inherits the layer has none yet: its first call begins it. */
+  /** Returns the turn of a call. A sub-agent that inherits the layer has none until its first call begins it. */
   function turnOf(ctx: TurnContext): OpenTurn {
     const openTurn = turns.of(ctx)
     if (openTurn !== undefined) return openTurn
@@ -215,7 +215,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
     if (result.status === 'error') setSpanError(call, result.error, 'tool_error')
   }
 
-  /** An abort or a block is how a call ended, and no error. */
+  /** An abort or a block is an outcome of a call, not an error. */
   function failSpan(call: OpenSpan, error: unknown): void {
     const status = decisionOfError(error)
     call.span.setAttribute(alliumNames.status, status)
@@ -229,13 +229,13 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
     span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
   }
 
-  /** next() with the span as the active one, for what the application has instrumented. */
+  /** Runs next() with the span active, for instrumented code of the application. */
   function runInSpan<R>(open: OpenSpan | undefined, next: () => Promise<R>): Promise<R> {
     return open === undefined ? next() : context.with(open.context, () => next())
   }
 }
 
-/** Of a span that tells what an earlier life of the run has told. */
+/** Marks a span that an earlier process has already recorded. */
 function replayAttributes({ replaying }: TurnContext): Attributes {
   return replaying ? { [alliumNames.replayed]: true } : {}
 }

@@ -1,10 +1,10 @@
-/** Takes anything: what a client says of calls is not read. */
+/** Accepts any value, because the client's statements about calls are not read. */
 const anything = {
   '~standard': { version: 1, vendor: 'allium', validate: (value: unknown) => ({ value }) },
 }
 const tool = { description: '', inputSchema: anything, outputSchema: undefined }
 
-/** The tools of an agent as the AI SDK checks messages by them: whatever a message names is one. None of them runs there. */
+/** The tools against which the AI SDK validates messages: every name that a message uses exists. None of them runs there. */
 export const anyTools: {} = new Proxy(
   {},
   {

@@ -1,9 +1,9 @@
 import type { SourceChunk } from '@allium/core'
 
-/** A source of an answer as the AI SDK has it. */
+/** A source of an answer in the AI SDK's form. */
 export type SourcePart = { type: 'source'; id: string; [field: string]: unknown }
 
-/** A source with the passage of the answer that it supports: a citation of `ai` 7. */
+/** A source with the passage of the answer that it supports: a citation in `ai` 7. */
 export interface CitationPart {
   readonly source: SourcePart
   readonly startIndex?: number
@@ -11,12 +11,12 @@ export interface CitationPart {
   readonly citedText?: string
 }
 
-/** The sources of one answer. Providers name a source once by itself, and again for each passage that it supports. */
+/** The sources of one answer. Providers send a source once by itself, and again for each passage that it supports. */
 export class Sources {
   readonly #emitted = new Set<string>()
   #count = 0
 
-  /** The source as a part of its own; undefined if it was one before. */
+  /** Returns the source as a separate part; undefined if it was already emitted. */
   firstTime(source: SourcePart): SourcePart | undefined {
     const { url, filename, title } = source
     const key = JSON.stringify([url ?? null, url === undefined ? [filename, title] : null])
@@ -25,7 +25,7 @@ export class Sources {
     return source
   }
 
-  /** A source that stands by itself: it is told however often it comes. */
+  /** Returns a standalone source, which is emitted every time. */
   standalone(source: SourcePart): SourcePart {
     this.firstTime(source)
     return source
@@ -38,7 +38,7 @@ export class Sources {
   }
 }
 
-/** A citation of a source. */
+/** Returns a citation of a source. */
 export function citationOf(
   source: SourcePart,
   { textId: _, ...passage }: NonNullable<SourceChunk['cites']>,

@@ -2,8 +2,8 @@ import { AlliumError, type Decision, type PendingCall, type Session } from '@all
 import type { ClientAnswers, Response } from './client-request.ts'
 
 /**
- * The calls that wait as one who decides sees them: with a token those that he may approve. Without a decider, as the session's
- * own principal does.
+ * Returns the pending calls as the approver sees them: with a token for those that the approver may approve. Without a decider, as the
+ * session's own principal sees them.
  */
 export async function pendingFor(session: Session<unknown>, decider: unknown): Promise<readonly PendingCall[]> {
   const waiting = session.pending
@@ -12,21 +12,22 @@ export async function pendingFor(session: Session<unknown>, decider: unknown): P
   return waiting.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
 }
 
-/** As the client is told a call that waits. An id that is no token lets nobody approve who needs one. */
+/**
+ * Returns the approval id that the client receives for a pending call. Without a token, the call id approves nothing that needs a token.
+ */
 export function approvalIdOf({ token, callId }: PendingCall): string {
   return token ?? callId
 }
 
-/** What a client's answers come to. */
+/** The decisions in a client's answers. */
 export interface ClientDecisions {
   decisions: Record<string, Decision>
   calls: PendingCall[]
 }
 
 /**
- * The decisions that a client's answers are. A client sends those of earlier turns again: they are passed over, as long as one
- * is new. An id that stands for no call of the session is forged, and then none counts. Outputs count of calls that were handed to
- * the client.
+ * Converts a client's answers to decisions. A client repeats those of earlier turns; they are skipped as long as one is new. If an
+ * id matches no call of the session, it is forged and no decision counts. Outputs count for calls that were handed to the client.
  *
  * @throws AlliumError `approval.forged`, `approval.used`, `request.invalid`
  */
@@ -71,7 +72,7 @@ function decisionOf({ approved, reason = 'Denied.' }: Response, { token }: Pendi
   return { ...(approved ? { approve: true } : { deny: reason }), ...(token !== undefined && { token }) }
 }
 
-/** It is about a call of the session, or one inside a sub-agent that such a call ran, which waits no more. */
+/** Whether it concerns a call of the session, or one inside its sub-agent, that is no longer pending. */
 function isAlreadyDecided({ history, pending }: Session<unknown>, { callId }: Response): boolean {
   if (callId === undefined || pending.some((call) => call.callId === callId)) return false
   return [...history].some(

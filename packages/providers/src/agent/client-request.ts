@@ -1,6 +1,6 @@
 import { AlliumError, type FilePart, type ImagePart, type Message, type TextPart } from '@allium/core'
 
-/** What `agent.stream()` is given, as far as it counts. */
+/** The arguments of `agent.stream()` that are used. */
 export interface StreamOptions {
   prompt?: unknown
   messages?: unknown
@@ -9,23 +9,23 @@ export interface StreamOptions {
   [option: string]: unknown
 }
 
-/** What a client says of an approval, by its id. */
+/** A client's response to an approval, by its id. */
 export interface Response {
   approvalId: string
-  /** The call that it says the approval is for. */
+  /** The call that the client claims the approval is for. */
   callId: string | undefined
   approved: boolean
   reason: string | undefined
 }
 
-/** What a client says that came of a call: it counts for one that was handed to it. */
+/** A client's output of a call; it counts only for calls that were handed to the client. */
 interface Output {
   callId: string
   result: unknown
   isError: boolean
 }
 
-/** Of the messages of a client: its newest input, or what it says of calls. The rest is not read. */
+/** The used part of a client's messages: its newest input, or its answers to calls. The rest is ignored. */
 export type ClientRequest = { input: Message; answers?: never } | { answers: ClientAnswers; input?: never }
 
 export interface ClientAnswers {
@@ -66,7 +66,7 @@ function partOf(value: JsonRecord): TextPart | ImagePart | FilePart {
   return { type: 'file', data, mediaType, ...(typeof filename === 'string' && { filename }) }
 }
 
-/** `ai` 6 gives the URL of a file as it came, `ai` 7 in a box. */
+/** `ai` 6 passes a file's URL directly, `ai` 7 in a wrapper object. */
 function bytesOf(data: unknown): Uint8Array | string | undefined {
   if (data instanceof Uint8Array) return data
   const unwrapped = typeof data === 'object' && data !== null && 'url' in data ? data.url : data
@@ -94,7 +94,7 @@ function parseResponses(messages: readonly JsonRecord[]): Response[] {
   })
 }
 
-/** As `convertToModelMessages` of `ai` 6 and 7 makes them of the parts of tools. */
+/** Reads outputs in the form that `convertToModelMessages` of `ai` 6 and 7 gives tool parts. */
 function parseOutputs(messages: readonly JsonRecord[]): Output[] {
   return messages
     .flatMap(({ content }) => (Array.isArray(content) ? (content as JsonRecord[]) : []))

@@ -5,17 +5,17 @@ import { approvalIdOf } from './client-decisions.ts'
 /** A part of a stream of `streamText`, by shape: `TextStreamPart` of `ai` 6 and 7. */
 export type TextPart = { type: string; [field: string]: unknown }
 
-/** The events of a run as the parts that `streamText` would stream. What sub-agents and layers tell of themselves stays out. */
+/** Converts the events of a run to the parts that `streamText` would stream. Events of sub-agents and layers are left out. */
 export class TextParts {
-  /** The block of text or reasoning that is open: deltas of another one close it. */
+  /** The open block of text or reasoning. A delta of another block closes it. */
   #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string; citations: CitationPart[] } | undefined
   readonly #inputs = new Map<string, { toolName: string; text: string }>()
-  /** A run that goes on after a decision begins in the step that stands already. */
+  /** A run that resumes after a decision begins inside the existing step. */
   #resumed = false
   #hasNoText = true
   #reason = 'other'
   #count = 0
-  /** Those that wait, or in which a sub-agent's call waits. */
+  /** Calls that wait, or whose sub-agent has a waiting call. */
   readonly #suspended: ToolEnd[] = []
   readonly #decidedCalls: readonly PendingCall[]
   readonly #sources = new Sources()
@@ -23,7 +23,7 @@ export class TextParts {
   /** The names of the tools that the page runs. */
   readonly #clientToolNames: ReadonlySet<string>
 
-  /** @param decided the calls that the run begins with @param clientTools those that the page runs */
+  /** @param decided the calls whose decisions begin the run @param clientTools the tools that the page runs */
   constructor(decided: readonly PendingCall[] = [], clientTools: readonly { name: string }[] = []) {
     this.#decidedCalls = decided
     this.#clientToolNames = new Set(clientTools.map(({ name }) => name))
@@ -32,7 +32,7 @@ export class TextParts {
   *of(event: StreamEvent): Generator<TextPart> {
     if ('path' in event && event.path !== undefined) return yield* this.#subAgentEvent(event)
     if (event.type === 'text-delta' || event.type === 'reasoning-delta') return yield* this.#delta(event)
-    // A text goes on behind a source, and its citations come behind its last delta.
+    // A text continues after a source, and its citations follow its last delta.
     if (event.type === 'source') return yield* this.#source(event)
     yield* this.#close()
     switch (event.type) {
@@ -52,7 +52,7 @@ export class TextParts {
         return yield* this.#inputDelta(event.callId, event.delta)
       case 'tool-input-end':
         yield { type: event.type, id: event.callId }
-        // The page runs it as soon as it has its input: that is given once the layers have let the call pass.
+        // The page runs the call as soon as it has the input, so the input is sent only after the layers have let the call pass.
         if (this.#clientToolNames.has(this.#inputs.get(event.callId)?.toolName ?? '')) return
         return yield { ...this.#call(event.callId), ...executedField(event) }
       case 'tool-result': {
@@ -119,7 +119,7 @@ export class TextParts {
     else yield this.#output(callId, name, content, isError)
   }
 
-  /** Of what a sub-agent does only the cards that asked are told how it came out. */
+  /** Emits the outcome of a sub-agent's call only for the cards that requested its approval. */
   *#subAgentEvent(event: StreamEvent): Generator<TextPart> {
     if (event.type !== 'tool:end' || event.status === 'suspended') return
     const inPath = this.#decidedCalls.filter(
@@ -135,7 +135,7 @@ export class TextParts {
     return { type: 'tool-result', toolCallId, toolName, input, output: text }
   }
 
-  /** A source that supports a passage belongs to the text that is open; if that has ended, it is told once by itself. */
+  /** A source that supports a passage belongs to the open text. If that text has ended, the source is emitted once by itself. */
   *#source(chunk: SourceChunk): Generator<TextPart> {
     const { cites } = chunk
     const source = this.#sources.part(chunk)
@@ -156,7 +156,7 @@ export class TextParts {
     yield { type: 'finish', finishReason, totalUsage: usageOf(usage) }
   }
 
-  /** A call in which a sub-agent waits has an output until it has its own: a page sends no decision while a card has none. */
+  /** Gives a call whose sub-agent waits a temporary output, because a page sends no decision while a card has none. */
   *#pendingCalls(pending: readonly PendingCall[]): Generator<TextPart> {
     const pendingIds = new Set(pending.map(({ callId }) => callId))
     for (const { callId, name } of this.#suspended)
@@ -164,7 +164,7 @@ export class TextParts {
     for (const call of pending) yield* this.#approvalRequest(call)
   }
 
-  /** What is to run stands in the card that asks, and a call of a sub-agent gets a card. */
+  /** Emits the call for the card that requests approval; a sub-agent's call gets its own card. */
   *#approvalRequest(call: PendingCall): Generator<TextPart> {
     const toolCall = { type: 'tool-call', toolCallId: call.callId, toolName: call.name, input: call.args }
     if (this.#inputs.has(call.callId) || call.path !== undefined || call.client === true) yield toolCall
@@ -181,7 +181,7 @@ function executedField({ providerExecuted }: { providerExecuted?: boolean }): { 
   return providerExecuted === true ? { providerExecuted } : {}
 }
 
-/** A call whose arguments are no JSON runs with none, and is told so in its result. */
+/** A call with invalid JSON arguments runs with none, and its result reports that. */
 function parseArgs(text: string): unknown {
   try {
     return text === '' ? {} : JSON.parse(text)

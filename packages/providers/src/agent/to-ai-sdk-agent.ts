@@ -18,17 +18,17 @@ import { type TextPart, TextParts } from './text-parts.ts'
 import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
 
 export interface ToAiSdkAgentOptions {
-  /** The conversation that is gone on with: that of the principal who asks. */
+  /** The session to continue, of the requesting principal. */
   session: Session<unknown>
-  /** Who answers approvals on this page, as the server has verified him; needed for `approvals.mayDecide`. @default the principal of the session */
+  /** The approver on this page, as verified by the server; required for `approvals.mayDecide`. @default the principal of the session */
   decider?: unknown
-  /** Tools that the page runs, by its `onToolCall` or by its user: their calls are handed to it. @default none */
+  /** Tools that the page runs with `onToolCall` or by its user; their calls are handed to the page. @default none */
   clientTools?: readonly ToolDef[]
 }
 
 const optionKeys: KeysOf<ToAiSdkAgentOptions> = { session: true, decider: true, clientTools: true }
 
-/** An agent of the AI SDK, by shape: `Agent` of `ai` 6 and 7, for their functions to use. */
+/** An AI SDK agent, by shape: `Agent` of `ai` 6 and 7, for use with their functions. */
 export interface AiSdkAgent {
   readonly version: 'agent-v1'
   readonly id: string | undefined
@@ -38,15 +38,15 @@ export interface AiSdkAgent {
 }
 
 /**
- * An agent as `createAgentUIStreamResponse` of `ai` 6 and 7 takes it, for one request: text, reasoning, tools, steps, files,
+ * Returns an agent for `createAgentUIStreamResponse` of `ai` 6 and 7, for one request: text, reasoning, tools, steps, files,
  * sources and approvals of the session's next run.
  *
- * Of the client's messages only the newest one of the user counts, or else its answers to approvals that the session waits
- * for: history and state are the session's. It streams with `resets: 'refuse'`, since pages of `ai` 6 cannot take back what
- * they show. Who leaves the stream aborts the run.
+ * Of the client's messages it uses only the newest user message, or else the answers to approvals that the session waits for. History
+ * and state come from the session. It streams with `resets: 'refuse'`, because pages of `ai` 6 cannot retract displayed text. Leaving
+ * the stream aborts the run.
  *
  * @throws AlliumError (its `stream`, before anything has run) `approval.forged`, `approval.used`, `request.invalid`, `run.options`,
- * and what the run is refused with
+ * and the errors with which the run is rejected
  * @example
  * createAgentUIStreamResponse({ agent: toAiSdkAgent(agent, { session: agent.session({ id, principal }) }), uiMessages })
  */
@@ -80,7 +80,7 @@ async function stream({ session, decider, clientTools }: ToAiSdkAgentOptions, op
       ? session.run(clientRequest.input as Message, { ...runOptions, clientTools })
       : session.resume(clientDecisions.decisions, decider === undefined ? runOptions : { ...runOptions, decider })
   const events = run[Symbol.asyncIterator]()
-  // What is refused is refused before a response begins.
+  // Reads the first event here, so that a rejection occurs before the response begins.
   const parts = toStream(
     partsOf(await events.next(), events, run, new TextParts(clientDecisions?.calls, tools), (event) =>
       withVisiblePending(session, decider, event),
@@ -122,7 +122,7 @@ async function* partsOf(
   }
 }
 
-/** Of a turn that waits, the calls as the one who decides sees them. */
+/** Replaces the pending calls of a suspended turn with the approver's view of them. */
 async function withVisiblePending(
   session: Session<unknown>,
   decider: unknown,
@@ -147,7 +147,7 @@ function toStream(parts: AsyncGenerator<TextPart>, onCancel: () => unknown): Rea
 
 const supportedOptions = new Set(['prompt', 'messages', 'abortSignal'])
 
-/** @throws AlliumError `run.options` for what the session's run cannot do */
+/** @throws AlliumError `run.options` for options that the session's run does not support */
 function checkStreamOptions(options: StreamOptions): void {
   const unknown = Object.keys(options).filter((name) => options[name] !== undefined && !supportedOptions.has(name))
   if (unknown.length === 0) return

@@ -2,7 +2,7 @@ import { AlliumError } from '@allium/core'
 import type { CitationPart, SourcePart, Sources } from './citations.ts'
 import type { TextPart } from './text-parts.ts'
 
-/** What `createAgentUIStreamResponse` of `ai` 6 gives on; `ai` 7 makes the chunks itself. */
+/** The options that `createAgentUIStreamResponse` of `ai` 6 passes on; `ai` 7 creates the chunks itself. */
 export interface UiStreamOptions {
   sendReasoning?: boolean
   sendSources?: boolean
@@ -18,7 +18,7 @@ export interface UiStreamOptions {
 
 export type UiChunk = { type: string; [field: string]: unknown }
 
-/** @throws AlliumError `run.options` for what an agent of Allium does otherwise */
+/** @throws AlliumError `run.options` for callbacks that an Allium agent does not call */
 export function checkUiOptions({ onFinish, onStepFinish }: UiStreamOptions): void {
   if (onFinish === undefined && onStepFinish === undefined) return
   throw new AlliumError(
@@ -27,14 +27,14 @@ export function checkUiOptions({ onFinish, onStepFinish }: UiStreamOptions): voi
   )
 }
 
-/** A part of the stream as a page is sent it. @param sources those that the page has */
+/** Converts a part of the stream to the chunks for a page. @param sources the sources that the page has */
 export function* uiChunks(part: TextPart, options: UiStreamOptions, sources: Sources): Generator<UiChunk> {
   const metadata = options.messageMetadata?.({ part })
   const chunk = chunkOf(part, options)
   const carries = part.type === 'start' || part.type === 'finish'
   if (chunk !== undefined) yield carries && metadata != null ? { ...chunk, messageMetadata: metadata } : chunk
   if (part.type === 'source') sources.standalone(part as SourcePart)
-  // `ai` 6 knows no citations: of those it gets the sources that it does not have.
+  // `ai` 6 has no citations, so it receives the cited sources that it does not have yet.
   const { citations = [] } = part as { citations?: CitationPart[] }
   for (const { source } of options.sendSources === true ? citations : [])
     if (sources.firstTime(source) !== undefined) yield sourceChunk(source)
@@ -100,7 +100,7 @@ function sourceChunk({ sourceType, id, url, title, mediaType, filename }: TextPa
   return { type: 'source-document', sourceId: id, mediaType, ...named, ...(filename !== undefined && { filename }) }
 }
 
-/** An answer that goes on keeps the id of its message. */
+/** A continued answer keeps the id of its message. */
 function idOf({ originalMessages, generateMessageId }: UiStreamOptions): { messageId?: string } {
   const last = originalMessages?.at(-1)
   if (last?.role === 'assistant') return { messageId: last.id }

@@ -1,24 +1,24 @@
-/** Middleware of the AI SDK around a language model, by shape: `LanguageModelMiddleware` of `ai` 5, 6, 7 and later. */
+/** AI SDK middleware around a language model, by shape: `LanguageModelMiddleware` of `ai` 5, 6, 7 and later. */
 export interface AiSdkMiddleware {
-  /** `v3` is that of `ai` 6, `v4` that of `ai` 7. */
+  /** `v3` belongs to `ai` 6, `v4` to `ai` 7. */
   readonly specificationVersion?: string
   readonly middlewareVersion?: string | undefined
   overrideProvider?(options: never): string
   overrideModelId?(options: never): string
-  /** Has no effect: which URLs a model fetches is asked of the model itself. */
+  /** Has no effect, because the model itself decides which URLs it fetches. */
   overrideSupportedUrls?(options: never): unknown
   transformParams?(options: never): PromiseLike<object>
   wrapGenerate?(options: never): PromiseLike<object>
   wrapStream?(options: never): PromiseLike<{ stream: unknown }>
 }
 
-/** What `doStream` asks for, in the words of the AI SDK. */
+/** The parameters of `doStream`, in the AI SDK's form. */
 export type Params = { [key: string]: unknown }
 
-/** A piece of a stream in the words of the AI SDK. */
+/** A part of a stream, in the AI SDK's form. */
 export type StreamPart = { type: string; [key: string]: unknown }
 
-/** What `doGenerate` gives. */
+/** The result of `doGenerate`. */
 export interface GenerateResult {
   content: StreamPart[]
   finishReason?: unknown

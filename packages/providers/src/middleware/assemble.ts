@@ -7,7 +7,7 @@ import {
   type ToolCall,
 } from '@allium/core'
 
-/** The answer that chunks say, for a layer that gives one of its own. */
+/** Assembles the response from chunks, for a layer that answers itself. */
 export function assemble(
   chunks: readonly ContentChunk[],
   { reason, rawReason, responseId, providerMetadata, warnings }: FinishChunk,
@@ -86,7 +86,7 @@ function argsOf(json: string): Pick<ToolCall, 'args' | 'invalid'> {
     if (typeof args === 'object' && args !== null && !Array.isArray(args))
       return { args: args as Record<string, unknown> }
   } catch {
-    // told below
+    // reported below
   }
   return { args: {}, invalid: 'The arguments are no JSON object.' }
 }

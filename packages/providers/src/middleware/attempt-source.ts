@@ -6,7 +6,7 @@ import { Parts } from './to-parts.ts'
 
 type End = () => Promise<{ response?: ModelResponse; error?: unknown }>
 
-/** What one attempt streams, for a middleware to read: parts of the AI SDK, read from the pipe as they are asked for. */
+/** The stream of one attempt for a middleware: parts of the AI SDK, read from the pipe on demand. */
 export class AttemptSource {
   readonly #chunks: AsyncIterator<ContentChunk>
   readonly #end: End
@@ -14,16 +14,16 @@ export class AttemptSource {
   readonly #queue: StreamPart[] = []
   #filling: Promise<void> | undefined
   #onAbandon = () => {}
-  /** Settles once no more of what the middleware says goes through this attempt. */
+  /** Resolves once no more of the middleware's output goes through this attempt. */
   readonly abandoned: Promise<undefined>
   isAbandoned = false
   isDone = false
-  /** A `doGenerate` reads it: nothing of it has been seen before its end. */
+  /** A `doGenerate` reads it, so none of it is seen before its end. */
   isBuffered = false
-  /** It was taken back inside, and begins anew with this one. */
+  /** The attempt that replaced this one after a reset by an inner layer. */
   next: AttemptSource | undefined
   failure: { error: unknown } | undefined
-  /** How it ended well, as the middleware is told. */
+  /** Its successful end, in the form for the middleware. */
   finishPart: StreamPart | undefined
   chunks: ContentChunk[] | undefined
 
@@ -36,16 +36,16 @@ export class AttemptSource {
     })
   }
 
-  /** Another attempt follows. */
+  /** Abandons this attempt because another one follows. */
   abandon(): void {
     this.isAbandoned = true
     this.#onAbandon()
   }
 
   /**
-   * As `doStream` gives it.
+   * Returns the stream for `doStream`.
    *
-   * @throws what failed before the first chunk
+   * @throws the error that occurred before the first chunk
    */
   async stream(): Promise<ReadableStream<StreamPart>> {
     await this.#fill()
@@ -66,9 +66,9 @@ export class AttemptSource {
   }
 
   /**
-   * All of it, as `doGenerate` wants it.
+   * Returns all parts, for `doGenerate`.
    *
-   * @throws what the attempt failed with
+   * @throws the error of the attempt
    */
   async readAll(): Promise<StreamPart[]> {
     this.isBuffered = true
@@ -79,7 +79,7 @@ export class AttemptSource {
     return this.#queue.splice(0)
   }
 
-  /** Reads what nobody has read yet, so that what is inside can end. */
+  /** Reads the remaining chunks, so that the inner layers can end. */
   async drain(): Promise<void> {
     while (!this.isDone) await this.#fill()
   }

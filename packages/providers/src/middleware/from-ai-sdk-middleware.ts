@@ -11,15 +11,15 @@ export interface FromAiSdkMiddlewareOptions {
 const readOptions = layerOptions<FromAiSdkMiddlewareOptions>('providers:ai-sdk', {})
 
 /**
- * Middleware of the AI SDK around a language model, as a layer: it runs unchanged, around whatever model is called.
+ * Converts AI SDK middleware around a language model to a layer. It runs unchanged, around any model that is called.
  *
- * `wrapStream` runs while the answer streams. With `wrapGenerate` alone nothing leaves until the answer is whole and has been
- * through it. A `doGenerate` inside drains the answer; a middleware that calls neither answers in the model's place; a further
- * call is another attempt, which begins once the one before is over. `overrideProvider` and `overrideModelId` name the model
- * for observers; `overrideSupportedUrls` has no effect.
+ * `wrapStream` runs while the answer streams. With only `wrapGenerate`, nothing is sent until the answer is complete and was
+ * processed. `doGenerate` inside it drains the answer. A middleware that calls neither answers in place of the model. A second call is
+ * another attempt, which begins after the previous one has ended. `overrideProvider` and `overrideModelId` name the model for
+ * observers; `overrideSupportedUrls` has no effect.
  *
- * @throws AlliumError `layer.config` for what is no such middleware; in a run `model.truncated` where its stream ends without
- * a finish, `layer.result` and `stream.tool_order`, with the layer's name, where it breaks the order of a stream
+ * @throws AlliumError `layer.config` for an invalid middleware. In a run: `model.truncated` when its stream ends without a finish,
+ * `layer.result` and `stream.tool_order`, with the layer's name, when it violates the order of a stream
  * @example
  * agent.use(fromAiSdkMiddleware(extractReasoningMiddleware({ tagName: 'think' }), { as: 'think' }))
  */
@@ -57,7 +57,7 @@ function checkMiddleware(middleware: unknown, as: string): void {
     )
 }
 
-/** The model as a middleware sees it. What its calls ask is asked of the layers inside. */
+/** Returns the model for a middleware; its calls run the inner layers. */
 function facadeOf({ specificationVersion, middlewareVersion }: AiSdkMiddleware, { model }: ModelContext): AiSdkModel {
   const slash = model.indexOf('/')
   return {

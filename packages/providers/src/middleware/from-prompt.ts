@@ -11,7 +11,7 @@ import {
 import type { PromptPart } from '../prompt.ts'
 import type { Origins } from './origins.ts'
 
-/** Messages of a prompt in the words of the AI SDK, as they were before where nothing changed them. */
+/** Converts a prompt in the AI SDK's form to messages. Unchanged messages become the original objects. */
 export function fromPrompt(prompt: readonly PromptPart[], origins: Origins, layer: string): Message[] {
   return prompt.flatMap(
     (promptPart) => (origins.of(promptPart) as Message[] | undefined) ?? [toMessage(promptPart, origins, layer)],

@@ -1,6 +1,6 @@
 import type { GenerateResult, StreamPart } from './ai-sdk-middleware.ts'
 
-/** The parts of a whole stream as the result of `doGenerate`. */
+/** Converts the parts of a complete stream to the result of `doGenerate`. */
 export function toGenerateResult(parts: readonly StreamPart[]): GenerateResult {
   const content: StreamPart[] = []
   const open = new Map<unknown, StreamPart>()
@@ -27,7 +27,7 @@ export function toGenerateResult(parts: readonly StreamPart[]): GenerateResult {
   return result
 }
 
-/** The result of `doGenerate` as the parts of a stream. */
+/** Converts the result of `doGenerate` to the parts of a stream. */
 export function fromGenerateResult(result: GenerateResult): StreamPart[] {
   const { content, finishReason, usage, providerMetadata, warnings, response } = result
   const parts: StreamPart[] = []

@@ -1,7 +1,7 @@
 const numbers = new WeakMap<object, number>()
 let lastNumber = 0
 
-/** Tells values apart: two of one key say the same. Bytes are told by their object, since there may be many. */
+/** Returns a key that is equal for equal values. Bytes are compared by identity, because they may be large. */
 export function keyOf(value: unknown): string {
   return (
     JSON.stringify(value, (_, value: unknown) => {

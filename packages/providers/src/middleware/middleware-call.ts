@@ -9,7 +9,7 @@ import { MiddlewareOutput } from './middleware-output.ts'
 import { Originals } from './originals.ts'
 import { Request } from './request.ts'
 
-/** An attempt that a middleware asks for. */
+/** An attempt that a middleware requested. */
 interface AttemptRequest {
   params: Params
   resolve(source: AttemptSource): void
@@ -19,8 +19,8 @@ interface AttemptRequest {
 type AttemptOutcome = { response: ModelResponse } | { error: unknown }
 
 /**
- * One model call through one middleware of the AI SDK. What the middleware says is read by the pipe of the attempt that it
- * has asked for, so that it streams; where it has asked for none, by the layer.
+ * One model call through one AI SDK middleware. The pipe of the requested attempt reads the middleware's output, so that it streams.
+ * If no attempt was requested, the layer reads it.
  */
 export class MiddlewareCall {
   readonly #originals = new Originals()
@@ -28,11 +28,11 @@ export class MiddlewareCall {
   readonly #facade: AiSdkModel
   #params: Params
   #output!: MiddlewareOutput
-  /** The attempt that runs. */
+  /** The running attempt. */
   #source: AttemptSource | undefined
-  /** One that began anew, for the run of the middleware that begins with it. */
+  /** A restarted attempt, for the run of the middleware that begins with it. */
   #restarted: AttemptSource | undefined
-  /** Those asked for and not begun: one after the other. */
+  /** Requested attempts that have not begun; they run one after the other. */
   readonly #queue: AttemptRequest[] = []
   #wake = () => {}
 
@@ -55,7 +55,7 @@ export class MiddlewareCall {
   async answer(): Promise<ModelResponse> {
     const { transformParams, wrapStream, wrapGenerate } = this.middleware
     const model = this.#facade
-    // Alone, a wrapGenerate stands before the answer whole: a stream past it would show what it is to change.
+    // With only wrapGenerate, the middleware needs the complete answer; streaming would show text that it is going to change.
     const type = wrapStream === undefined && wrapGenerate !== undefined ? 'generate' : 'stream'
     if (transformParams !== undefined)
       this.#params = (await transformParams.call(this.middleware, {
@@ -105,7 +105,7 @@ export class MiddlewareCall {
     return lastOutcome === undefined ? this.ctx.skipCall(response) : response
   }
 
-  /** Reads what the middleware says until it asks for an attempt, or has said all. */
+  /** Reads the middleware's output until it requests an attempt or ends. */
   async #nextAttempt(): Promise<AttemptRequest | undefined> {
     const attemptRequested = new Promise<undefined>((resolve) => {
       this.#wake = () => resolve(undefined)
@@ -123,7 +123,7 @@ export class MiddlewareCall {
       this.#request.apply(attemptRequest.params)
       return { response: await this.next() }
     } catch (error) {
-      // It never began.
+      // The attempt never began.
       if (this.#queue[0] === attemptRequest) {
         this.#queue.shift()
         attemptRequest.reject(error)
@@ -133,7 +133,7 @@ export class MiddlewareCall {
     }
   }
 
-  /** The pipe of one attempt: what the middleware says goes on from here. */
+  /** The pipe of one attempt, which yields the middleware's output. */
   async *#pipe(source: AttemptSource): AsyncGenerator<ContentChunk> {
     this.#open(source)
     const spoken = this.#output
@@ -146,7 +146,7 @@ export class MiddlewareCall {
     await source.drain()
   }
 
-  /** An attempt has begun: because it was asked for, or because it was taken back inside and begins anew. */
+  /** Begins an attempt that was requested, or that restarts after a reset by an inner layer. */
   #open(source: AttemptSource): void {
     const before = this.#source
     this.#source = source
@@ -192,7 +192,7 @@ export class MiddlewareCall {
     return toGenerateResult(await (await this.#call(params)).readAll())
   }
 
-  /** One after the other: an attempt begins when the one before is over. */
+  /** Attempts run one after the other: one begins when the previous one has ended. */
   #call(params: Params): Promise<AttemptSource> {
     const restarted = this.#restarted
     this.#restarted = undefined
@@ -214,7 +214,7 @@ export class MiddlewareCall {
     })
   }
 
-  /** The answer of the attempt, with what the middleware tells of its end. */
+  /** Returns the response of the attempt, with the middleware's information about its end. */
   #told(
     response: ModelResponse,
     { reason, rawReason, providerMetadata, responseId, warnings }: FinishChunk,
@@ -230,7 +230,7 @@ export class MiddlewareCall {
     return withModelId(same ? response : { ...response, ...told }, this.#overridden())
   }
 
-  /** As observers are told the model. */
+  /** Returns the model's name for observers. */
   #overridden(): string | undefined {
     const { overrideProvider, overrideModelId } = this.middleware
     if (overrideProvider === undefined && overrideModelId === undefined) return undefined

@@ -5,7 +5,7 @@ import { StreamParts } from '../stream-parts.ts'
 import type { Originals } from './originals.ts'
 import { PartOrder } from './part-order.ts'
 
-/** How what a middleware says has ended. */
+/** How a middleware's output has ended. */
 export type OutputEnd = { finish: FinishChunk; error?: never } | { error: unknown; finish?: never }
 
 interface Reader {
@@ -13,7 +13,7 @@ interface Reader {
   cancel(reason?: unknown): Promise<void>
 }
 
-/** What one run of a middleware says, read as it is asked for and kept: another attempt begins with what was said before. */
+/** The output of one run of a middleware, read on demand and stored, because another attempt begins with the earlier output. */
 export class MiddlewareOutput {
   readonly #reader: Promise<Reader>
   readonly #order: PartOrder
@@ -35,13 +35,13 @@ export class MiddlewareOutput {
     return this.#log
   }
 
-  /** A chunk by its number; undefined past the end. */
+  /** Returns a chunk by its number; undefined after the end. */
   async at(index: number): Promise<ContentChunk | undefined> {
     while (index >= this.#log.length && this.end === undefined) await this.#pull()
     return this.#log[index]
   }
 
-  /** Nobody listens any more. */
+  /** Cancels the output because it has no reader any more. */
   abandon(reason: unknown): void {
     this.end ??= { error: reason }
     this.#reader.then((reader) => reader.cancel(reason)).catch(() => {})

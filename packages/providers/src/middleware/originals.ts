@@ -2,7 +2,7 @@ import type { ContentChunk } from '@allium/core'
 import type { StreamPart } from './ai-sdk-middleware.ts'
 import { keyOf } from './key-of.ts'
 
-/** The chunks that parts were made of: one that a middleware lets through keeps what the AI SDK has no word for. */
+/** The original chunks of parts. A part that a middleware passes through keeps what the AI SDK's form cannot express. */
 export class Originals {
   readonly #chunks = new WeakMap<object, { chunk: ContentChunk; key: string }>()
 

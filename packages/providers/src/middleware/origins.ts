@@ -2,7 +2,7 @@ import type { Message, Part } from '@allium/core'
 import type { PromptPart } from '../prompt.ts'
 import { keyOf } from './key-of.ts'
 
-/** What messages and parts were before they were put in the words of the AI SDK: what comes back unchanged is what it was. */
+/** The original messages and parts of the converted prompt. A piece that comes back unchanged becomes its original. */
 export class Origins {
   readonly #of = new Map<PromptPart, (Message | Part)[]>()
   #known: Map<string, (Message | Part)[][]> | undefined
@@ -13,7 +13,7 @@ export class Origins {
     else all.push(origin)
   }
 
-  /** Everything is noted, and nobody has changed a piece yet. */
+  /** Called when everything is recorded and nothing has been changed yet. */
   seal(): void {
     this.#known = new Map()
     for (const [piece, origins] of this.#of) {
@@ -24,7 +24,7 @@ export class Origins {
     }
   }
 
-  /** Of equal pieces each gets its own origin, in their order. */
+  /** Equal pieces get their own originals, in order. */
   of(piece: PromptPart): (Message | Part)[] | undefined {
     const all = this.#known?.get(keyOf(piece))
     return all !== undefined && all.length > 1 ? all.shift() : all?.[0]

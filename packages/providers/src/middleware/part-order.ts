@@ -1,7 +1,7 @@
 import { AlliumError } from '@allium/core'
 import type { StreamPart } from './ai-sdk-middleware.ts'
 
-/** Holds a middleware to the order of the AI SDK's streams: a block begins, goes on and ends; a finish is the last. */
+/** Checks that a middleware follows the order of AI SDK streams: a block starts, continues and ends; the finish is last. */
 export class PartOrder {
   readonly #open = new Set<string>()
   readonly #inputs = new Set<string>()
@@ -10,7 +10,7 @@ export class PartOrder {
   constructor(readonly layer: string) {}
 
   /**
-   * A part that stands where it may; undefined for one to pass over.
+   * Returns the part if it is valid here; undefined if it is to be skipped.
    *
    * @throws AlliumError `stream.tool_order` for tool inputs, `layer.result` for anything else; both name the layer
    */
@@ -28,7 +28,7 @@ export class PartOrder {
       case 'reasoning-delta':
         if (this.#open.has(keyOf(part))) return part
         throw this.#wrong(`a ${part.type} for the block ${quoted(id)}, which is not open`)
-      // One too many says nothing: extractReasoningMiddleware ends empty thoughts that it never began.
+      // An extra end is harmless: extractReasoningMiddleware ends empty reasoning that it never started.
       case 'text-end':
       case 'reasoning-end':
         return this.#open.delete(keyOf(part)) ? part : undefined

@@ -16,7 +16,7 @@ import { fromPrompt } from './from-prompt.ts'
 import { keyOf } from './key-of.ts'
 import { Origins } from './origins.ts'
 
-/** A model call in the words of the AI SDK, and the way back: what a middleware leaves as it is stays what it was. */
+/** Converts a model call to the AI SDK's form and back. Parts that a middleware does not change become their originals. */
 export class Request {
   readonly params: Params
   readonly #keys: ReadonlyMap<string, string>
@@ -24,7 +24,7 @@ export class Request {
   readonly #tools: Map<string, ToolDef>
   readonly #ctx: ModelContext
   readonly #layer: string
-  /** What the layers outside had asked for: each call begins with it. */
+  /** The settings from the outer layers; each call begins with them. */
   readonly #before: Pick<ModelContext, 'settings' | 'toolDefs' | 'toolChoice' | 'responseFormat'>
   #changed = false
 
@@ -60,7 +60,7 @@ export class Request {
   }
   readonly #messages: ModelContext['messages']
 
-  /** Makes the next call ask for what a middleware wants. */
+  /** Applies the middleware's changes to the next call. */
   apply(params: Params): void {
     const names = new Set([...this.#keys.keys(), ...Object.keys(params)])
     const changed = [...names].filter(

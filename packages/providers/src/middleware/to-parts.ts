@@ -4,15 +4,15 @@ import { dialectOf } from '../dialect.ts'
 import type { StreamPart } from './ai-sdk-middleware.ts'
 import type { Originals } from './originals.ts'
 
-/** Turns the chunks of one answer into parts of the AI SDK: deltas get the start and the end of their block. */
+/** Converts the chunks of one answer to parts of the AI SDK, and adds the start and end of blocks. */
 export class Parts {
   readonly #inputs = new Map<
     string,
     { toolName: string; input: string; providerExecuted?: true; approvalRequest?: ProviderApprovalRequest }
   >()
-  /** A block is open until something else is said: one id is that of one block. */
+  /** A block stays open until another chunk arrives, so that each id belongs to one block. */
   #open: { kind: 'text' | 'reasoning'; of: string | undefined; id: string } | undefined
-  /** Of the text that is open. */
+  /** The citations of the open text. */
   #citations: StreamPart[] = []
   readonly #sources = new Set<string>()
   #count = 0
@@ -39,7 +39,7 @@ export class Parts {
     return [...this.#end(), ...parts]
   }
 
-  /** The end of the answer, with how it ended. */
+  /** Returns the end of the answer, with its outcome. */
   finish(response: ModelResponse): StreamPart[] {
     const { responseId, warnings, providerMetadata } = response
     return [
@@ -72,7 +72,7 @@ export class Parts {
     return [{ type: `${kind}-end`, id, ...(citations.length > 0 && { citations }) }]
   }
 
-  /** A source that supports a passage goes with the end of its text, where the model's version knows citations; else it is told once. */
+  /** A source that supports a passage is sent with the end of its text if the model's version has citations; otherwise it is sent once. */
   #source(chunk: SourceChunk, metadataField: object): StreamPart[] {
     const { cites, type, providerMetadata: _, id = `source~${++this.#count}`, ...source } = chunk
     const part = { type, sourceType: source.url === undefined ? 'document' : 'url', id, ...source, ...metadataField }
@@ -119,7 +119,7 @@ export class Parts {
         }
         const { callId } = chunk
         const { approvalRequest, ...callFields } = call
-        // As providers tell it: the whole call, and right behind it the request.
+        // As providers send it: the whole call, followed by the request.
         if (approvalRequest !== undefined)
           return [
             { type: 'tool-call', toolCallId: callId, ...callFields, dynamic: true, ...metadataField },
@@ -160,7 +160,7 @@ function toFile(
   }
 }
 
-/** Reason and usage: v2 has them flat, later ones nest them. */
+/** Returns reason and usage: flat in v2, nested in later versions. */
 function finishOf(
   { finishReason, rawFinishReason, usage }: ModelResponse,
   { specificationVersion }: AiSdkModel,

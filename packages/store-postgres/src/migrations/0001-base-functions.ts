@@ -2,7 +2,7 @@ import { ledgerFunctions } from './0001-ledger-functions.ts'
 import { outboxFunctions } from './0001-outbox-functions.ts'
 import { sessionFunctions } from './0001-session-functions.ts'
 
-/** One function for each operation of several steps: one way to the server and back, one transaction. */
+/** One function per operation of several steps, so that it needs one round trip and one transaction. */
 export const functions = `
 create function {s}.now_ms() returns double precision language sql volatile as
   $$ select extract(epoch from clock_timestamp())::double precision * 1000 $$;

@@ -1,4 +1,4 @@
-/** Times are milliseconds since the epoch by the server's clock; names sort by their bytes, on every machine the same. */
+/** Times are milliseconds since the epoch by the server's clock. Names sort by bytes, which is the same on every machine. */
 export const tables = `
 create sequence {s}.tokens;
 

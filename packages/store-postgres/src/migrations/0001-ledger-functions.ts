@@ -1,4 +1,4 @@
-/** `reserve` and `settle`: both hold the account's row while they post. */
+/** `reserve` and `settle`. Both lock the account's row while they post. */
 export const ledgerFunctions = `
 create function {s}.reserve(
   _id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[],

@@ -1,4 +1,4 @@
-/** `take_lease` and `keep_turn`. What is refused is told by what is returned, so that a refusal is no error in the server's log. */
+/** `take_lease` and `keep_turn`. They return refusals instead of raising them, so that the server's log has no errors for them. */
 export const sessionFunctions = `
 -- Tokens come from the sequence while the row is locked: a later lease has a higher one, also after a delete.
 create function {s}.take_lease(

@@ -1,6 +1,6 @@
 /**
- * Holds that are over free their room, and are found by their run. The `reserve` of before stays beside the new one, for
- * processes that still run: what they see of a hold that is over is that it holds.
+ * Expired holds free their amount, and holds are found by their run. The previous `reserve` stays next to the new one for processes
+ * that still run; they see an expired hold as held.
  */
 export const holdExpiry = `
 alter table {s}.holds

@@ -1,8 +1,8 @@
-/** Times that a run is kept: since its end, or since its last append where nobody ended it. */
+/** Matches a run that is retained: by the time since its end, or since its last append if it never ended. */
 export const isRetained = (ttl: string) =>
   `(r.ended_at is null and r.touched_at > {s}.now_ms() - 2592000000 or r.ended_at > {s}.now_ms() - ${ttl})`
 
-/** `append_events`, `ask_run`, `listen_run` and `deal_signal`: all hold the run's row while they check and write. */
+/** `append_events`, `ask_run`, `listen_run` and `deal_signal`. All lock the run's row while they check and write. */
 export const eventFunctions = `
 create function {s}.append_events(
   _tenant text, _owner text, _session text, _turn_id text, _epoch double precision,

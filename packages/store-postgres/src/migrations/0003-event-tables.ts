@@ -1,4 +1,4 @@
-/** What the second version adds: events of runs, placeholders, audit records. */
+/** Tables of the third schema version: events of runs, placeholders, audit records. */
 export const eventTables = `
 create table {s}.event_runs (
   run bigint generated always as identity primary key,

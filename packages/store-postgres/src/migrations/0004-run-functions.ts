@@ -1,12 +1,12 @@
-/** A run that was begun so often without a new step is begun where no other one is: it may be what ends its process. */
+/** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
 const maxSharedAttempts = 3
 
 const sessionMatches = 'tenant = _tenant and owner = _owner and id = _session'
 const sessionJoin = 's.tenant = r.tenant and s.owner = r.owner and s.id = r.session'
 
 /**
- * A session's row is locked before those of its runs; who looks for runs passes over what is locked. `take_lease` stays as it was
- * called before: it gives nobody a session that belongs to a run.
+ * A session's row is locked before those of its runs, and queries for runs skip locked rows. `take_lease` keeps its signature, and never
+ * leases a session that belongs to a run.
  */
 export const runFunctions = `
 create function {s}.take_session(

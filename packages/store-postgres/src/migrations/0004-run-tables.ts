@@ -1,4 +1,4 @@
-/** Durable runs and their steps. A session whose run has begun tells which. */
+/** Durable runs and their steps. A session stores its current run. */
 export const runTables = `
 alter table {s}.sessions add column run text collate "C";
 

@@ -1,6 +1,6 @@
 /**
- * At most one index of a table begins with the tenant: of two the planner takes either while the table is small, keeps that
- * plan in the functions, and each turn then reads all that its tenant has.
+ * At most one index of a table begins with the tenant. With two, the planner may use either one while the table is small and keep that
+ * plan in the functions, and then each turn reads all rows of its tenant.
  */
 export const tenantIndexes = `
 drop index {s}.sessions_by_time;

@@ -1,6 +1,6 @@
 const sessionMatches = 'tenant = _tenant and owner = _owner and id = _session'
 
-/** A run is added only where nobody has the session, if that is asked: not one that is known already. */
+/** Optionally adds a run only if its session is free, unless the run already exists. */
 export const addRunUnlessBusy = `
 create function {s}.add_free_run(
   _tenant text, _owner text, _session text, _run text, _agent text, _version text, _run_at double precision,

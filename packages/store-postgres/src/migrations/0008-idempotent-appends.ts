@@ -1,8 +1,8 @@
 import { isRetained } from './0003-event-functions.ts'
 
 /**
- * An append is known again by its request, also one that ends the run, so that it may be sent again after its reply was lost. Steers that
- * nobody has dealt with are given to the process that ends the run, and kept until it takes them.
+ * An append is recognized by its request, also if it ends the run, so that it can be sent again after its reply was lost. Unhandled
+ * steers are returned to the process that ends the run, and kept until it acknowledges them.
  */
 export const idempotentAppends = `
 alter table {s}.event_runs add column request text collate "C";

@@ -1,10 +1,10 @@
-/** Milliseconds that count at most for the time between two looks: a clock of the server that is set ages no record by more. */
+/** The maximum time that counts between two ticks, in milliseconds: changing the server's clock ages records by no more than this. */
 const maxUnseen = 24 * 3_600_000
 
 /**
- * Each consumer has a cursor: records up to it were taken at least once, so `take_outbox` passes over none of those that are done. Sequence
- * numbers become visible in any order, so the cursor moves to a number only after every transaction that was running has ended. Records
- * have an owner, so that `erase` finds them, and an age by a clock that no jump of the server's clock moves by more than a day.
+ * Each consumer has a cursor: records up to it were claimed at least once, so `take_outbox` scans none of the completed ones. Sequence
+ * numbers become visible out of order, so the cursor moves to a number only after every transaction that was running has ended. Records
+ * have an owner, so that `erase` finds them, and an age that a change of the server's clock shifts by a day at most.
  */
 export const outboxCursors = `
 create table {s}.outbox_clock (

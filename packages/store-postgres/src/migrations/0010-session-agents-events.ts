@@ -1,6 +1,6 @@
 import { isRetained } from './0003-event-functions.ts'
 
-/** The functions of events, with the agent of the session in its key. */
+/** The event functions, with the session's agent in the key. */
 export const sessionAgentEvents = `
 create function {s}.append_to_run(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision,

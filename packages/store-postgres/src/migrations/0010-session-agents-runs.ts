@@ -1,10 +1,10 @@
-/** A run that was begun so often without a new step is begun where no other one is: it may be what ends its process. */
+/** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
 const maxSharedAttempts = 3
 
 const sessionMatches = 'tenant = _tenant and owner = _owner and agent = _session_agent and id = _session'
 const sessionJoin = 's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
 
-/** The functions of durable runs, with the agent of the session in its key. The agent that runs one is `agent`. */
+/** The functions of durable runs, with the session's agent in the key. `agent` is the agent that executes the run. */
 export const sessionAgentRuns = `
 create function {s}.take_session(
   _tenant text, _owner text, _session_agent text, _session text, _ms double precision, _run text,

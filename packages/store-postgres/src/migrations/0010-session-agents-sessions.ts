@@ -1,4 +1,4 @@
-/** `keep_turn` with the agent of the session, and what gives a session another one. */
+/** `keep_turn` with the session's agent, and the function that moves a session to another agent. */
 export const sessionAgentFunctions = `
 -- One function for the run that goes on and the one that has ended: both hold the session's row while they check and write.
 create function {s}.keep_turn(

@@ -6,9 +6,9 @@ const agentOfRunningRun = (table: string, id: string) => `
   )) order by r.status <> 'running', r.n limit 1`
 
 /**
- * Sessions belong to an agent. Those of earlier versions have the agent '' until one is read from their last turn, which may be sealed;
- * where a durable run has something to do, its row tells it. Rows that were sealed without an agent have '' in `sealed_as`.
- * Events of earlier runs are dropped: readers would not find them, and a run that goes on emits its events again.
+ * Sessions belong to an agent. Sessions of earlier versions have the agent '' until it is read from their last turn, which may be sealed.
+ * If a durable run is unfinished, its row has the agent. Rows that were sealed without an agent have '' in `sealed_as`.
+ * Events of earlier runs are deleted: readers would not find them, and a run that continues emits its events again.
  */
 export const sessionAgentTables = `
 drop function {s}.take_lease, {s}.take_session, {s}.keep_turn, {s}.end_run, {s}.add_run, {s}.add_free_run, {s}.take_run,

@@ -1,4 +1,4 @@
-/** Posts go to accounts and holds by their digests. Processes of earlier versions call the functions by their old forms. */
+/** Posts address accounts and holds by digests. Processes of earlier versions call the functions with their old signatures. */
 export const accountDigests = `
 create function {s}.reserve(
   _id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[],

@@ -6,21 +6,22 @@ const addedTotals = ['runs', 'estimated', ...usageColumnNames]
   .map((name) => `${name} = t.${name} + excluded.${name}`)
   .join(', ')
 
-/** The runs that a report of usage counts, by the day on which they ended. */
+/** The runs in a usage report, by the day on which they ended. */
 export const countedDays = `to_char(to_timestamp(ended_at / 1000) at time zone 'UTC', 'YYYY-MM-DD') as day, count(*) as runs,
   sum(case when usage::json->>'estimated' = 'true' then 1 else 0 end) as estimated,
   ${usageColumns.map((name, i) => `sum(coalesce((usage::json->>'${name}')::double precision, 0)) as ${usageColumnNames[i]}`).join(', ')}`
 export const isCounted = "ended_at is not null and status not in ('closed', 'rewound')"
 
-/** Rows of a table that are older than an erasure. */
+/** Matches rows of a table that are older than an erasure. */
 const olderRows = (table: string) => `ctid = any (array(
     select ctid from {s}.${table} where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ))`
 
 /**
- * Erasures are known by digests under a key of the schema. Who stores something for an owner holds a lock that all share; an erasure waits
- * for them, and leaves its tombstone. What is stored has the token of its writer, so that an erasure deletes what is older, and nothing of
- * a run that begins meanwhile. Accounts and holds are named by digests; `place` has the names of a hold that its run may have to settle.
+ * Erasures are identified by digests under a key of the schema. Writers of an owner's data hold a shared lock; an erasure waits for them
+ * and
+ * then adds its tombstone. Data stores the token of its writer, so that an erasure deletes older data, and nothing of a run that begins
+ * meanwhile. Accounts and holds are named by digests; `place` has the names of a hold that its run may have to settle.
  */
 export const erasures = `
 create table {s}.digest_key (one boolean primary key default true check (one), key bytea not null);

@@ -5,7 +5,7 @@ const writeMatches = `${sessionMatches} and kind = 'write' and holder = _write`
 const ownerLock = (mode: string, owner: string) =>
   `perform pg_advisory_xact_lock${mode}(hashtextextended('{s}.blobs ' || to_json(array[${owner}])::text, 0))`
 
-/** Returns `hold_blobs`. @param begin checks who writes */
+/** Returns `hold_blobs`. @param begin checks the writer */
 export const holdBlobs = (begin: string) => `create function {s}.hold_blobs(
   _tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[]
 ) returns integer[] language plpgsql as $$
@@ -42,9 +42,10 @@ begin
 end $$;`
 
 /**
- * Images and files are stored apart from the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says which row needs
- * them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. It goes with its session. Each blob that lost a holder is listed
- * in `unheld_blobs`. `collect_blobs` checks it under a lock that excludes new holders of the owner's blobs, and deletes it in small steps.
+ * Images and files are stored separately from the rows that refer to them, once per owner, in pieces. A row of `blob_holders` records
+ * which row needs them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. It is deleted with
+ * its session. Each blob that lost a holder is listed in `unheld_blobs`. `collect_blobs` checks it under a lock that excludes new holders
+ * of the owner's blobs, and deletes it in small steps.
  */
 export const blobs = `
 create table {s}.blobs (

@@ -19,7 +19,7 @@ import { accountDigests } from './0012-account-digests.ts'
 import { erasures } from './0012-erasures.ts'
 import { blobs } from './0013-blobs.ts'
 
-/** The schema, step by step: what stands here is never changed, only added to. `{s}` stands for its quoted name. */
+/** The schema, step by step. Steps are never changed, only added. `{s}` is replaced by the quoted schema name. */
 export const migrations: readonly string[] = [
   `${tables}\n${functions}`,
   holdExpiry,
@@ -37,10 +37,10 @@ export const migrations: readonly string[] = [
   runBlobs,
 ]
 
-/** The version that this package works with. */
+/** The schema version that this package uses. */
 export const latestVersion = migrations.length
 
-/** What brings a database from one version to another, as statements of one transaction. */
+/** Returns the statements that migrate a database from one version to another, for one transaction. */
 export function migration(schema: string, from: number, to = latestVersion): string {
   const s = quoted(schema)
   const statements = migrations.slice(from, to).map((step) => step.replaceAll('{s}', s).trim())
@@ -48,7 +48,7 @@ export function migration(schema: string, from: number, to = latestVersion): str
   return [...statements, `update ${s}.schema_version set version = ${to};`].join('\n\n')
 }
 
-/** Who may not create schemas may have been given one. */
+/** Creates the schema only if it is missing, because a user without the right to create schemas may have been given one. */
 function createSchema(schema: string): string {
   const s = quoted(schema)
   return `do $$ begin
@@ -59,10 +59,10 @@ insert into ${s}.schema_version values (0);`
 }
 
 /**
- * The SQL that `postgres()` runs where it migrates, for teams whose programs have no right to create tables.
+ * Returns the SQL of `postgres()`'s migrations, for applications that may not create tables.
  *
- * @param options.schema as it is given to `postgres()` @default 'allium'
- * @param options.from the version that the database has; 0 where it has none @default 0
+ * @param options.schema the `schema` option of `postgres()` @default 'allium'
+ * @param options.from the version of the database; 0 for a new one @default 0
  *
  * @example
  * await writeFile('allium.sql', postgresSql({ schema: 'agents' }))

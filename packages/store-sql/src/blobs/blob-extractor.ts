@@ -82,7 +82,7 @@ export class BlobSource {
       const piece = this.piece(index)
       if (this.#bytes === undefined && Buffer.from(piece).toString(form) !== this.#part(index)) return false
       if (piece.length === 0) break
-      // Base64 with its padding at the end of an earlier piece: that piece is short, and only the last one may be.
+      // Base64 with padding at the end of an earlier piece makes that piece short, and only the last piece may be short.
       if (this.size < index * pieceSize) return false
       hash.update(piece)
       this.size += piece.length
@@ -148,7 +148,7 @@ export class BlobExtractor {
   }
 }
 
-/** Hashes everything that a cutter collected, and names it for the store. */
+/** Hashes all blobs that an extractor collected, and names them for the store. */
 export async function nameBlobs(
   extractor: BlobExtractor,
   toName: (sha256: string) => Promise<string>,
@@ -167,7 +167,7 @@ export async function nameBlobs(
 /** The blobs of a row, by digest. */
 export type BlobSources = ReadonlyMap<string, BlobSource>
 
-/** A reference in `text` is an index of `cuts`. */
+/** A reference in `text` is an index of `sources`. */
 export interface ExtractedText {
   readonly text: string
   readonly sources: readonly BlobSource[]

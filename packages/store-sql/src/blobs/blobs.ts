@@ -5,7 +5,7 @@ import { corrupt, type Sealer } from '../sealer.ts'
 import { type BlobReference, type BlobSource, type BlobSources, parseRowText, pieceSize } from './blob-extractor.ts'
 import type { BlobOwner, BlobTable, BlobWrite } from './blob-table.ts'
 
-/** Steps of garbage collection per write. The limit keeps a write from waiting for everything that other sessions left. */
+/** Garbage collection steps per write. The limit keeps a write from cleaning up everything that other sessions left. */
 const collectStepsPerWrite = 8
 
 /** How often a row is read if its blobs are deleted meanwhile. */

@@ -12,7 +12,7 @@ export interface SealedRow {
 const none: BlobSources = new Map()
 
 /**
- * Serializes a value before it waits for anything. Synchronous if the value has no blobs and the store does not encrypt.
+ * Serializes a value before it awaits anything. Synchronous if the value has no blobs and the store does not encrypt.
  *
  * @throws AlliumError `state.invalid` if the value cannot be serialized
  */
@@ -27,7 +27,7 @@ export function sealedRow(
   return text.sources.length > 0 ? cutRow(sealer, of, { cutter, text, place }) : plainRow(sealer, text.text, place)
 }
 
-/** The same of a text without blobs. */
+/** Like `sealedRow`, for a text without blobs. */
 export function plainRow(sealer: Sealer, text: string, place: EncryptionContext): SealedRow | Promise<SealedRow> {
   const body = sealer.sealText(text, place)
   return body instanceof Promise ? body.then((body) => ({ body, cuts: none })) : { body, cuts: none }

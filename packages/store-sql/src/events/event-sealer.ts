@@ -5,21 +5,21 @@ import type { EncryptionContext } from '../encryption.ts'
 import type { Sealer } from '../sealer.ts'
 import type { EventBatch, StoredSignal } from './event-table.ts'
 
-/** A batch, and the blobs that it refers to. */
+/** A batch and the blobs that it refers to. */
 export type SealedBatch = EventBatch & SealedRow
 
-/** Events and signals of a run as bytes and back. */
+/** Converts the events and signals of a run to bytes and back. */
 export class EventSealer {
   readonly #sealer: Sealer
   readonly #blobs: Blobs | undefined
 
-  /** @param blobs where the bytes of events are stored @default in the events */
+  /** @param blobs the store of the events' bytes @default inside the events */
   constructor(sealer: Sealer, blobs: Blobs | undefined) {
     this.#sealer = sealer
     this.#blobs = blobs
   }
 
-  /** The values are read before anything is awaited. @throws AlliumError `state.invalid` */
+  /** Serializes the values before it awaits anything. @throws AlliumError `state.invalid` */
   sealBatch(run: RunKey, openEvents: readonly unknown[]): SealedBatch | Promise<SealedBatch> | undefined {
     const count = openEvents.length
     if (count === 0) return undefined
@@ -45,7 +45,7 @@ export class EventSealer {
   }
 
   /**
-   * Returns undefined for a steer that nobody can ever read.
+   * Returns undefined for a steer that can never be opened.
    *
    * @throws AlliumError `store.unavailable` when it cannot be opened now
    */
@@ -64,7 +64,7 @@ export class EventSealer {
 function eventContext({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string): EncryptionContext {
   return {
     tenant: key.tenant,
-    // Asked for only where a store seals, or where something is wrong.
+    // Computed only if a store seals, or for an error.
     get row() {
       return JSON.stringify([kind, key.owner, key.agent, key.sessionId, turnId, id])
     },

@@ -3,36 +3,36 @@ import type { BlobWrite } from '../blobs/blob-table.ts'
 
 /** The events of one append, as bytes. */
 export interface EventBatch {
-  /** Named by who appends, so that the same batch is never appended twice. */
+  /** Chosen by the appender, so that the same batch is never appended twice. */
   readonly id: string
   readonly count: number
   readonly body: Uint8Array
 }
 
-/** A batch in its place: its events are those from `first` on. */
+/** A stored batch; `first` is the position of its first event. */
 export interface StoredBatch extends EventBatch {
   readonly first: number
 }
 
-/** What was asked of a run; `n` grows from signal to signal. A stop has no id, and no body. */
+/** A signal to a run; `n` grows with each signal. A stop has no id and no body. */
 export interface StoredSignal {
   readonly n: number
   readonly id: string | null
   readonly body: Uint8Array | null
 }
 
-/** Where a run stands. */
+/** The position of a run. */
 export interface RunHead {
-  /** Of its last event. */
+  /** The number of its last event. */
   readonly seq: number
   readonly ended: boolean
-  /** Of its last signal. */
+  /** The number of its last signal. */
   readonly lastSignal: number
-  /** Of its newest listener. */
+  /** The number of its newest listener. */
   readonly listener: number
 }
 
-/** Where an append has left the run. A database that tells its last signal and newest listener as well is asked less. */
+/** The position of the run after an append. A database that also returns the last signal and newest listener is queried less often. */
 interface AppendedHead {
   readonly seq: number
   readonly lastSignal?: number
@@ -45,15 +45,16 @@ export type AppendOutcome =
   | { readonly fenced: 'ended' | 'taken' | 'gone' }
 
 /**
- * What a database does of an event log. Each operation is atomic, names its tenant, and may be repeated. A run whose time is
- * over is not there.
+ * The database operations of an event log. Each operation is atomic, includes its tenant, and can be repeated. An expired run
+ * does not exist.
  */
 export interface EventTable {
   /**
-   * Opens the run where it is not there, unless it must exist, or its writer began before an erasure. Without a batch nothing is appended.
-   * With `end` it gives the steers that nobody has dealt with, and keeps them until `take`.
+   * Opens the run if it does not exist, unless it must exist or its writer began before an erasure. Without a batch it appends nothing.
+   * With `end` it returns the unhandled steers, and keeps them until they are acknowledged.
    *
-   * @param options.request names the append: sent again, because its reply was lost, it appends nothing and gives the same outcome
+   * @param options.request identifies the append. If it is sent again because its reply was lost, it appends nothing and returns the same
+   * outcome
    * @param options.write the blobs of the batch. The run holds them once the batch is appended
    */
   append(
@@ -68,21 +69,21 @@ export interface EventTable {
       readonly write?: BlobWrite | undefined
     },
   ): Promise<AppendOutcome>
-  /** Batches with events behind a place, some at a time, in their order. */
+  /** Returns batches with events after a position, some at a time, in order. */
   batches(run: RunKey, after: number): Promise<StoredBatch[]>
-  /** Where runs stand, in the order of the keys. */
+  /** Returns the positions of runs, in the order of the keys. */
   heads(runs: readonly RunKey[]): Promise<(RunHead | undefined)[]>
   latest(key: RunKey['key']): Promise<LatestRun | undefined>
-  /** Keeps a signal, unless it is kept, or its id was; false where the run has ended or is not there. */
+  /** Stores a signal unless it, or its id, was stored before. Returns false if the run has ended or does not exist. */
   addSignal(run: RunKey, id: string | null, body: Uint8Array | null): Promise<boolean>
-  /** Makes who asks the listener; gives its number, undefined where the run is not there. */
+  /** Makes the caller the listener and returns its number; undefined if the run does not exist. */
   listen(run: RunKey): Promise<number | undefined>
-  /** What is kept and was asked after the signal n. */
+  /** Returns the stored signals after the signal n. */
   signals(run: RunKey, after: number): Promise<StoredSignal[]>
-  /** Marks steers as dealt with for the process that ends the run; false when another process has taken the run over. */
+  /** Marks steers as handled by the process that ends the run. Returns false if another process has taken the run over. */
   acknowledgeAtEnd(run: RunKey, epoch: number, ns: readonly number[]): Promise<boolean>
-  /** Forgets a signal, if the listener is still the newest. */
+  /** Deletes a signal if the listener is still the newest. */
   acknowledge(run: RunKey, listener: number, n: number): Promise<void>
-  /** Deletes runs with all that belongs to them. */
+  /** Deletes runs and all their data. */
   delete(scope: EventScope): Promise<void>
 }

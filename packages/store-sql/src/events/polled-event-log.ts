@@ -17,10 +17,10 @@ import { readRun } from './reader.ts'
 import { checkRun, memoizeCheck, runName } from './run-key.ts'
 import { SignalListener } from './signal-listener.ts'
 
-/** Milliseconds that the events of a run are kept after its end, unless options say it. */
+/** The default time that a run's events are kept after its end, in milliseconds. */
 export const hour = 3_600_000
 
-/** An event log in a database that all its processes look into: what they append comes to readers and listeners within 100 ms. */
+/** Returns an event log in a database that all processes poll. Readers and listeners receive appended events within 100 ms. */
 export function polledEventLog(
   table: EventTable,
   sealer: Sealer,
@@ -82,7 +82,7 @@ export function polledEventLog(
     options: Parameters<EventTable['append']>[3],
   ): Promise<AppendOutcome> {
     if (blobs === undefined || !batch?.cuts.size) return table.append(run, epoch, batch, options)
-    // Opened first: no bytes are written for a run that is gone, or that another process has.
+    // Opens the run first, so that no bytes are written for a deleted run or one that another process owns.
     const opened = await table.append(run, epoch, undefined, { ...options, end: false, request: crypto.randomUUID() })
     if (!('seq' in opened)) return opened
     return blobs.write(run, batch.cuts, async (write) => {
@@ -92,7 +92,7 @@ export function polledEventLog(
     })
   }
 
-  /** They are taken once all of them were opened, so that none is lost while one cannot be opened. */
+  /** Acknowledges signals only after all were opened, so that none is lost while one cannot be opened. */
   async function acknowledgeAll(run: RunKey, epoch: number, stored: readonly StoredSignal[]): Promise<RunSignal[]> {
     const signals = await Promise.all(stored.map((one) => sealed.openSignal(run, one)))
     const numbers = stored.map(({ n }) => n)
@@ -104,12 +104,12 @@ export function polledEventLog(
   }
 }
 
-/** A batch that ends at a place. */
+/** Returns the batch that ends at a position. */
 function toStoredBatch({ id, count, body }: EventBatch, seq: number): StoredBatch {
   return { id, count, body, first: seq - count + 1 }
 }
 
-/** Work of one name, one after the other in the order in which it came. */
+/** Runs tasks with the same name one after the other, in order. */
 function keyedMutex() {
   const tails = new Map<string, Promise<unknown>>()
   return <T>(name: string, task: () => Promise<T>): Promise<T> => {
@@ -122,7 +122,7 @@ function keyedMutex() {
   }
 }
 
-/** A copy. @throws AlliumError `store.key` */
+/** Returns a copy. @throws AlliumError `store.key` */
 function checkScope(scope: EventScope): EventScope {
   if ('sessionId' in scope) {
     const { tenant, owner, agent, sessionId } = scope

@@ -2,45 +2,44 @@ import type { Clock, EventScope, RunKey } from '@allium/core'
 import type { EventTable, RunHead, StoredBatch } from './event-table.ts'
 import { isInScope, runName } from './run-key.ts'
 
-/** Milliseconds between one look and the next: the first after something came, and the longest while nothing comes. */
+/** The delay between polls in milliseconds: the first after an event, and the longest while nothing arrives. */
 const pollInterval = { shortest: 10, longest: 60 }
 
-/** Who wants to know how a run stands. */
+/** Observes the position of a run. */
 export interface HeadObserver {
   readonly run: RunKey
-  /** Whether looking for it may end with the process. */
+  /** Whether polling for it must not keep the process alive. */
   readonly idle: boolean
-  /** Told how it stands at each look, undefined where it is not there; true: it was waited for. */
+  /** Receives the position at each poll; undefined if the run does not exist. Returns true if it was waiting for this. */
   onHead(head: RunHead | undefined): boolean
-  /** Told what this process has appended itself. */
+  /** Receives the appends of this process. */
   onAppend?(appended: AppendedHead): void
-  /** The store could not be asked. */
+  /** Receives the error when the store cannot be queried. */
   onError(error: unknown): void
 }
 
-/** Where a run stands to which this process has appended. */
+/** The position of a run to which this process has appended. */
 export interface AppendedHead {
   readonly seq: number
   readonly ended: boolean
-  /** Of its last signal and newest listener, where the append has told. */
+  /** Its last signal and newest listener, if the append returned them. */
   readonly lastSignal?: number | undefined
   readonly listener?: number | undefined
-  /** What came just now. */
+  /** The batch that was just appended. */
   readonly batch?: StoredBatch | undefined
 }
 
 /**
- * Looks at all runs that somebody in this process waits for, with one question, and more seldom while nothing comes: no connection
- * is held, and nobody is told by the database. Nothing is asked while nobody waits, and what this process appends is told without a
- * question.
+ * Polls all runs that this process observes with one query, and less often while nothing arrives. It holds no connection and needs
+ * no notifications from the database. Without observers it does not poll, and appends of this process are delivered without a query.
  */
 export class Poller {
   readonly #table: EventTable
   readonly #clock: Pick<Clock, 'after'>
   readonly #observers = new Map<string, Set<HeadObserver>>()
-  /** Where the open runs stand to which this process appends. */
+  /** The positions of open runs to which this process appends. */
   readonly #appended = new Map<string, AppendedHead>()
-  /** Those of which an append has told all since the last look: the next leaves them out. */
+  /** Runs whose position is completely known from an append since the last poll; the next poll skips them. */
   readonly #upToDate = new Set<string>()
   #interval = pollInterval.shortest
   #timer: { cancel(): void; idle: boolean } | undefined
@@ -69,7 +68,7 @@ export class Poller {
     if (this.#observers.size === 0) this.#unschedule()
   }
 
-  /** Something may have come to the run: looks at it now. */
+  /** Polls a run now, because something may have arrived. */
   pollNow(run: RunKey): void {
     const observers = [...(this.#observers.get(runName(run)) ?? [])]
     if (observers.length === 0) return
@@ -77,7 +76,7 @@ export class Poller {
     void this.#readHeads(observers)
   }
 
-  /** This process has appended to the run. */
+  /** Records an append of this process. */
   appended(run: RunKey, appended: AppendedHead): void {
     const name = runName(run)
     const { seq, ended, lastSignal, listener } = appended
@@ -90,19 +89,19 @@ export class Poller {
       else if (head !== undefined) observer.onHead(head)
   }
 
-  /** The run goes on elsewhere. */
+  /** Forgets a run that continues in another process. */
   forget(run: RunKey): void {
     this.#appended.delete(runName(run))
   }
 
-  /** The runs are deleted: who waits for them finds nothing. */
+  /** Notifies the observers of deleted runs. */
   deleted(scope: EventScope): void {
     for (const name of this.#appended.keys()) if (isInScope(scope, name)) this.#appended.delete(name)
     for (const [name, observers] of this.#observers)
       if (isInScope(scope, name)) for (const observer of observers) observer.onHead(undefined)
   }
 
-  /** What holds the process is waited for by a timer that does. */
+  /** Observers that keep the process alive need a timer that does, too. */
   #schedule(idle: boolean): void {
     if (this.#polling || (this.#timer !== undefined && (idle || !this.#timer.idle))) return
     this.#unschedule()
@@ -127,7 +126,7 @@ export class Poller {
     this.#schedule([...this.#observers.values()].every((of) => [...of].every(({ idle }) => idle)))
   }
 
-  /** Whether something came that somebody waited for. */
+  /** Returns whether an observer was waiting for what arrived. */
   async #readHeads(observers: readonly HeadObserver[]): Promise<boolean> {
     const names = observers.map(({ run }) => runName(run))
     const runs = new Map(observers.map(({ run }, i) => [names[i] as string, run]))

@@ -9,7 +9,7 @@ export interface ReaderSources {
   readonly poller: Poller
 }
 
-/** The events of a run for one reader. Who leaves wakes its own `next()`, which may wait for an event. */
+/** Yields the events of a run to one reader. A reader that leaves wakes its own `next()`, which may be waiting for an event. */
 export function readRun(
   sources: ReaderSources,
   run: RunKey,
@@ -30,10 +30,10 @@ export function readRun(
   }
 }
 
-/** Whether somebody still reads. One waits for each event: a signal of its own for that would be listened to as often. */
+/** Whether the reader is still there. One object for all events, because a signal per event would need as many listeners. */
 class ReaderState {
   closed = false
-  /** Ends what it waits for. */
+  /** Ends the current wait. */
   wake = () => {}
 
   close(): void {
@@ -67,7 +67,7 @@ async function* readEvents(
       if (head === undefined || head.seq <= seq) return undefined
       const { batch: next } = head
       const batches = next?.first === seq + 1 ? [next] : await table.batches(run, seq)
-      // Another process has deleted the run to which this one has appended: the table tells how it stands.
+      // Another process may have deleted the run that this one appended to, so the table must be queried again.
       if (batches.length === 0) poller.forget(run)
       for (const batch of batches) {
         const maybeEvents = sealer.openEvents(run, batch)
@@ -87,7 +87,7 @@ async function* readEvents(
   return undefined
 }
 
-/** How the run stands once it has events behind a place, or has ended; undefined where it is not there, or the reader left. */
+/** Resolves to the run's position once it has events after `seq` or has ended; undefined if it does not exist or the reader left. */
 function headAfter(poller: Poller, run: RunKey, seq: number, state: ReaderState): Promise<AppendedHead | undefined> {
   return new Promise((resolve, reject) => {
     const unsubscribe = () => {

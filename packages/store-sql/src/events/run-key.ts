@@ -1,18 +1,18 @@
 import type { EventScope, RunKey, SessionKey } from '@allium/core'
 import { checkKey, checkName } from '../key.ts'
 
-/** A copy, which nobody changes. @throws AlliumError `store.key` */
+/** Returns a private copy. @throws AlliumError `store.key` */
 export function checkRun({ key, turnId }: RunKey): RunKey {
   checkName('id of the run', turnId)
   return { key: checkKey({ ...key }), turnId }
 }
 
-/** The parts of a run's key, in the order of the columns. */
+/** Returns the parts of a run's key, in column order. */
 export function runKeyParts({ key, turnId }: RunKey): readonly [string, string, string, string, string] {
   return [...sessionKeyParts(key), turnId]
 }
 
-/** The same of a session's. */
+/** Returns the parts of a session's key, in column order. */
 export function sessionKeyParts({
   tenant,
   owner,
@@ -24,7 +24,7 @@ export function sessionKeyParts({
 
 const names = new WeakMap<RunKey, string>()
 
-/** One text for a run that no other has. @param run a copy that nobody changes */
+/** Returns a unique text for a run. @param run a copy that never changes */
 export function runName(run: RunKey): string {
   let name = names.get(run)
   if (name === undefined) {
@@ -34,14 +34,14 @@ export function runName(run: RunKey): string {
   return name
 }
 
-/** Whether the run of a name is among those of a session, an owner or a tenant. */
+/** Whether a named run belongs to a session, an owner or a tenant. */
 export function isInScope(scope: EventScope, name: string): boolean {
   const scopeParts = [scope.tenant, scope.owner, ...('sessionId' in scope ? [scope.agent, scope.sessionId] : [])]
   const parts = JSON.parse(name) as string[]
   return scopeParts.every((part, i) => part === undefined || part === parts[i])
 }
 
-/** A check that is made once of a run that is given again and again, as long as it says the same. */
+/** Caches the check of a run while its key stays the same. */
 export function memoizeCheck(check: (run: RunKey) => RunKey): (run: RunKey) => RunKey {
   const copies = new WeakMap<RunKey, RunKey>()
   return (run) => {

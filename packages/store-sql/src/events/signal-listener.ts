@@ -3,23 +3,23 @@ import type { RunHead, StoredSignal } from './event-table.ts'
 import type { HeadObserver } from './poller.ts'
 import type { ReaderSources } from './reader.ts'
 
-/** Looks from one try to open a signal to the next: about a second. */
+/** Polls between two attempts to open a signal: about a second. */
 const pollsPerRetry = 16
 
 type SignalHandler = (signal: RunSignal) => void | Promise<void>
 
-/** Who is told what is asked of a run, until another one listens. */
+/** Delivers the signals of a run until another listener registers. */
 export class SignalListener implements HeadObserver {
   readonly idle = true
   readonly run: RunKey
   readonly #sources: ReaderSources
   readonly #number: number
   readonly #onSignal: SignalHandler
-  /** The last signal that it was told. */
+  /** The number of the last delivered signal. */
   #lastDelivered = 0
-  /** Signals before that one which could not be opened. */
+  /** Earlier signals that could not be opened. */
   readonly #unopened = new Set<number>()
-  /** Looks until it tries those again. */
+  /** Polls until the next attempt to open those. */
   #pollsUntilRetry = 0
   #delivering = false
   #stopped = false
@@ -50,10 +50,10 @@ export class SignalListener implements HeadObserver {
     return true
   }
 
-  /** What is asked is kept: it is told as soon as the store can be asked again. */
+  /** Signals are stored, so they are delivered when the store is available again. */
   onError(): void {}
 
-  /** One that cannot be opened holds up no other, and is tried again later. */
+  /** A signal that cannot be opened does not delay the others and is retried later. */
   async #deliver(last: number): Promise<void> {
     try {
       for (const stored of await this.#undelivered()) {
@@ -65,13 +65,13 @@ export class SignalListener implements HeadObserver {
       }
       this.#lastDelivered = Math.max(this.#lastDelivered, last)
     } catch {
-      // The next look tries again.
+      // The next poll tries again.
     } finally {
       this.#delivering = false
     }
   }
 
-  /** What is kept of the run's signals, from the first on that it was not told. */
+  /** Returns the stored signals, from the first one that was not delivered. */
   async #undelivered(): Promise<StoredSignal[]> {
     const after = Math.min(this.#lastDelivered, ...[...this.#unopened].map((n) => n - 1))
     const signals = await this.#sources.table.signals(this.run, after)
@@ -83,7 +83,7 @@ export class SignalListener implements HeadObserver {
     return n > this.#lastDelivered || this.#unopened.has(n)
   }
 
-  /** Undefined for one that is not to be told now. */
+  /** Returns undefined for a signal that cannot be delivered now. */
   async #open(stored: StoredSignal): Promise<RunSignal | undefined> {
     try {
       const signal = await this.#sources.sealer.openSignal(this.run, stored)
@@ -100,7 +100,7 @@ export class SignalListener implements HeadObserver {
       await this.#onSignal(signal)
       await this.#sources.table.acknowledge(this.run, this.#number, n)
     } catch {
-      // It is kept for the next listener.
+      // It stays stored for the next listener.
     }
   }
 }

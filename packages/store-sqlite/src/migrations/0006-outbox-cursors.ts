@@ -1,6 +1,6 @@
 /**
- * Each consumer has a cursor: records up to it were taken at least once, so `take` passes over none of those that are done. Records have an
- * owner, so that `erase` finds them, and an age by a clock that no jump of the wall clock moves.
+ * Each consumer has a cursor: records up to it were claimed at least once, so `take` scans none of the completed ones. Records have an
+ * owner, so that `erase` finds them, and an age that does not depend on the wall clock.
  */
 export const outboxCursors = `
 create table outbox_cursors (consumer text primary key, seen integer not null) strict, without rowid;

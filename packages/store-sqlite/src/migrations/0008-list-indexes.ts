@@ -1,4 +1,4 @@
-/** Lists are read in the order of an index, from the place of their cursor on: of a tenant, and of one owner in it. */
+/** Lists are read in index order from their cursor on, for a tenant and for one of its owners. */
 export const listIndexes = `
 drop index sessions_by_time;
 create index sessions_by_time on sessions (tenant, updated_at desc, owner, agent, id);

@@ -1,7 +1,7 @@
 /**
- * Erasures are known by digests under a key of the file. What is stored for an owner has the token of its writer, so that an erasure
- * deletes what is older, and nothing of a run that begins meanwhile. Accounts and holds are named by digests; `place` has the names of a
- * hold that its run may have to settle.
+ * Erasures are identified by digests under a key of the file. Data of an owner stores the token of its writer, so that an erasure deletes
+ * older data, and nothing of a run that begins meanwhile. Accounts and holds are named by digests; `place` has the names of a hold that its
+ * run may have to settle.
  */
 export const erasures = `
 create table secrets (name text primary key, key blob not null) strict, without rowid;

@@ -2,9 +2,9 @@ const deleteTaskHolders = `delete from blob_holders where tenant = old.tenant an
     and session = old.session and kind = 'task' and holder = old.run;`
 
 /**
- * Images and files are stored apart from the rows that refer to them, once for each owner, in pieces. A row of `blob_holders` says which row needs them:
- * a turn, the open turn, the task of a durable run, or a write that has not been committed yet. A blob that lost its last holder is listed in `unheld_blobs` and deleted in
- * small steps.
+ * Images and files are stored separately from the rows that refer to them, once per owner, in pieces. A row of `blob_holders` records
+ * which row needs them: a turn, the open turn, the task of a durable run, or a write that has not been committed yet. A blob without
+ * holders is listed in `unheld_blobs` and deleted in small steps.
  */
 export const blobs = `
 create table blobs (

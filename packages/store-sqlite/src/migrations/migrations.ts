@@ -5,7 +5,7 @@ import { listIndexes } from './0008-list-indexes.ts'
 import { erasures } from './0009-erasures.ts'
 import { blobs } from './0010-blobs.ts'
 
-/** The schema, step by step: what stands here is never changed, only added to. */
+/** The schema, step by step. Steps are never changed, only added. */
 export const migrations: readonly string[] = [
   `
 create table counters (name text primary key, value integer not null) strict, without rowid;

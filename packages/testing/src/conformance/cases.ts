@@ -1,19 +1,19 @@
-/** One claim of a suite. `run()` rejects where it does not hold, with a message that says what was seen. */
+/** One rule of a suite. `run()` rejects if the rule does not hold, with a message about what it observed. */
 export interface ConformanceCase<Name extends string = string> {
   readonly name: Name
   run(): Promise<void>
-  /** Why it does not apply; then it is registered as skipped. */
+  /** Why it does not apply; if set, it is registered as skipped. */
   readonly skip?: string
 }
 
-/** What registers tests: `describe` and `it` of vitest, jest or node:test. */
+/** The functions that register tests: `describe` and `it` of vitest, jest or node:test. */
 export interface TestFunctions {
   describe(name: string, define: () => void): unknown
   it: TestFunction & { skip?: TestFunction }
 }
 type TestFunction = (name: string, run: () => Promise<void>) => unknown
 
-/** Registers cases as tests. A skipped one carries its reason in its title. */
+/** Registers cases as tests. The title of a skipped one includes its reason. */
 export function register(title: string, cases: readonly ConformanceCase[], { describe, it }: TestFunctions): void {
   describe(title, () => {
     for (const { name, run, skip } of cases)
@@ -22,5 +22,5 @@ export function register(title: string, cases: readonly ConformanceCase[], { des
   })
 }
 
-/** A runner without `it.skip` does not hear of the case. */
+/** A runner without `it.skip` does not register the case. */
 function noSkip(): void {}

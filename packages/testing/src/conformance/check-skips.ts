@@ -1,4 +1,4 @@
-/** A skip that names no case would hide that the case has another name by now. @throws TypeError */
+/** Rejects a skip with an unknown name, because the case may have been renamed. @throws TypeError */
 export function checkSkips(skip: object, names: readonly string[]): void {
   for (const name of Object.keys(skip))
     if (!names.includes(name))

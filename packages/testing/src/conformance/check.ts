@@ -1,7 +1,7 @@
 import { type ErrorCode, isAlliumError } from '@allium/core'
 import { difference, show } from './difference.ts'
 
-/** What a case of a suite found. Runners show `actual` and `expected` as a diff. */
+/** A violation that a case found. Runners show `actual` and `expected` as a diff. */
 export class Nonconformance extends Error {
   override readonly name = 'Nonconformance'
   declare readonly actual: unknown
@@ -13,12 +13,12 @@ export class Nonconformance extends Error {
   }
 }
 
-/** @param claim the rule, as a sentence without its stop */
+/** @param claim the rule, as a sentence without its period */
 export function check(condition: boolean, claim: string): asserts condition {
   if (!condition) throw new Nonconformance(`${claim}.`)
 }
 
-/** Deep, and strict about bytes and URLs; a field that is undefined equals an absent one. */
+/** Compares deeply, including bytes and URLs; an undefined field equals an absent one. */
 export function checkEqual(actual: unknown, expected: unknown, claim: string): void {
   const found = difference(actual, expected)
   if (found !== undefined) throw new Nonconformance(`${claim}. ${found}`, { actual, expected })
@@ -38,7 +38,7 @@ export async function checkRejects(promise: Promise<unknown>, code: ErrorCode, c
   throw new Nonconformance(`${claim}: it should reject with "${code}", but gave ${show(given)}.`)
 }
 
-/** What the promise gives; a rejection is a finding, and no accident. */
+/** Returns the promise's value; a rejection is a violation of the rule. */
 export async function checkResolves<T>(promise: Promise<T>, claim: string): Promise<T> {
   try {
     return await promise

@@ -1,4 +1,4 @@
-/** Where two values differ, as a sentence; undefined where they do not. Bytes, URLs and own `__proto__` keys count. */
+/** Describes where two values differ; undefined if they are equal. Bytes, URLs and own `__proto__` keys count. */
 export function difference(actual: unknown, expected: unknown, path = ''): string | undefined {
   if (Object.is(actual, expected)) return undefined
   if (!isObject(actual) || !isObject(expected) || kindOf(actual) !== kindOf(expected))
@@ -17,7 +17,7 @@ export function difference(actual: unknown, expected: unknown, path = ''): strin
   return undefined
 }
 
-/** A value in one line of a message. */
+/** Formats a value in one line of a message. */
 export function show(value: unknown): string {
   if (value instanceof Error) return `${value.name}: ${value.message}`
   if (isObject(value) && kindOf(value) !== 'object' && !Array.isArray(value))
@@ -34,7 +34,7 @@ function describeDifference(path: string, actual: unknown, expected: unknown): s
   return `${path === '' ? 'It' : path} is ${show(actual)}, and should be ${show(expected)}.`
 }
 
-/** Buffers of Node are bytes like any others. */
+/** Node's Buffers are compared like other bytes. */
 function kindOf(value: object): string {
   if (value instanceof Uint8Array) return 'bytes'
   if (Array.isArray(value)) return 'list'

@@ -1,4 +1,4 @@
-/** Ids that are allowed, and must be kept apart: paths, escapes, keys of prototypes, separators, looks and lengths. */
+/** Valid ids that must be kept apart: paths, escapes, prototype keys, separators, look-alikes and lengths. */
 export const hostileNames: readonly string[] = [
   'a',
   'A',
@@ -58,7 +58,7 @@ export const hostileNames: readonly string[] = [
   '👩'.repeat(128),
 ]
 
-/** Pairs of a tenant and a session id that a careless join would make one key. */
+/** Pairs of tenant and session id that a careless join would make equal. */
 export const lookAlikes: readonly (readonly [tenant: string, id: string])[] = [
   ['', 'a:b'],
   ['a', 'b'],

@@ -1,10 +1,10 @@
 export interface Random {
-  /** A whole number from 0 to below `n`. */
+  /** Returns an integer from 0 to below `n`. */
   below(n: number): number
   pick<T>(items: readonly T[]): T
 }
 
-/** Numbers that are the same for the same seed, so that a failure can be repeated (mulberry32). */
+/** Returns random numbers that are the same for the same seed, so that a failure can be repeated (mulberry32). */
 export function seeded(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

@@ -9,23 +9,23 @@ import {
   wrongReceiver,
 } from './received.ts'
 
-/** A result, or whatever has the events or the messages of one. */
+/** A result, or an object with the events or messages of one. */
 export type CallSource = { readonly toolCalls: readonly ToolCallRecord[] } | EventSource | HistorySource
 
-/** A tool call that the model asked for. */
+/** A tool call by the model. */
 export interface CalledTool {
   callId: string
   name: string
   args: Readonly<Record<string, unknown>>
-  /** What became of it; undefined while it waits. In messages, where the rest is not told, `ok` or `error`. */
+  /** The status of the call; undefined while it waits. From messages, which lack the status, `ok` or `error`. */
   status: ToolStatus | undefined
 }
 
 /**
- * The tool calls that a model asked for, in order, whatever became of them: `status` tells a denied one from one that
- * ran. Calls of sub-agents are not among them. For node:test and others; vitest has `toHaveCalledTool`.
+ * Returns the tool calls of a model in order, with any outcome; `status` distinguishes a denied call from one that ran. Calls of
+ * sub-agents are left out. For node:test and others; vitest has `toHaveCalledTool`.
  *
- * @throws TypeError for what is neither result nor events nor messages, such as a run that was not awaited
+ * @throws TypeError for a value without result, events or messages, such as a run that was not awaited
  */
 export function calledTools(source: CallSource): CalledTool[] {
   const { toolCalls, result } = fieldsOf(source)
@@ -38,7 +38,7 @@ export function calledTools(source: CallSource): CalledTool[] {
   throw wrongReceiver('a result, a list of events or a history', source)
 }
 
-/** A call as one line: `refund({"amount":900}) denied`. */
+/** Returns a call as one line: `refund({"amount":900}) denied`. */
 export function callLine({ name, args, status }: CalledTool): string {
   const json = JSON.stringify(args)
   return `${name}(${json.length > 200 ? `${json.slice(0, 199)}…` : json}) ${status ?? 'waits'}`

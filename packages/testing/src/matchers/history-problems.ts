@@ -2,10 +2,10 @@ import type { ToolCallPart } from '@allium/core'
 import { type HistorySource, historyOf, wrongReceiver } from './received.ts'
 
 /**
- * What a provider would refuse in a history: a tool call without a result, with two, or with one before it; a result
- * without a call. Empty where every call has exactly one result after it. Calls that wait for a human are told too.
+ * Returns the problems that a provider would reject in a history: a tool call without a result, with two, or with one before it; a result
+ * without a call. Empty if every call has exactly one result after it. Calls that wait for a human are included.
  *
- * @throws TypeError for what has no messages
+ * @throws TypeError for a value without messages
  */
 export function historyProblems(source: HistorySource): string[] {
   const history = historyOf(source)

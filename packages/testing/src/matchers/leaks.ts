@@ -1,7 +1,7 @@
 /**
- * Where a secret can be read in a value: the paths, such as `events[3].delta`. It looks into objects, lists, maps, the
- * keys, errors with their causes, bytes and URLs, and joins the deltas of a list of events or chunks, because
- * a stream may cut a secret in two. A secret is also found as JSON and as a URL would write it. Empty where there is none.
+ * Returns the paths at which a secret occurs in a value, such as `events[3].delta`. It searches objects, lists, maps, keys, errors with
+ * their causes, bytes and URLs. It joins the deltas of a list of events or chunks, because a stream may split a secret. It also finds
+ * JSON-escaped and URL-encoded secrets. Empty if there is none.
  *
  * @throws TypeError for an empty secret, and for a run or a promise that was not awaited
  * @example
@@ -40,13 +40,13 @@ function finder(secret: string | RegExp): (text: string) => boolean {
   return (text) => forms.some((form) => text.includes(form))
 }
 
-/** What an object says as one text. */
+/** Returns the texts that an object itself contains. */
 function textsOf(item: object): string[] {
   if (item instanceof Uint8Array) return [new TextDecoder().decode(item)]
   return item instanceof URL ? [item.href] : []
 }
 
-/** The kinds of deltas that have the secret only when they are joined. */
+/** Returns the kinds of deltas that contain the secret only when joined. */
 function splitIn(list: readonly unknown[], has: (text: string) => boolean): string[] {
   const joined = new Map<string, string[]>()
   for (const item of list) {
@@ -66,13 +66,13 @@ interface Delta {
   callId?: unknown
 }
 
-/** Observers and sub-agents tell a chunk inside another event. */
+/** Events of observers and sub-agents contain the chunk in another event. */
 function chunkOf(item: unknown): Delta {
   const { chunk } = (item ?? {}) as { chunk?: Delta }
   return chunk ?? ((item ?? {}) as Delta)
 }
 
-/** All fields, hidden ones such as an error's message and the getters of a class included; one that throws is passed over. */
+/** Returns all fields, including hidden ones such as an error's message and class getters; skips those that throw. */
 function fieldsOf(item: object): [string, unknown][] {
   if (item instanceof Uint8Array || item instanceof URL) return []
   if (item instanceof Map || item instanceof Set) return [...item].map((entry, i) => [String(i), entry])
@@ -85,7 +85,7 @@ function fieldsOf(item: object): [string, unknown][] {
   })
 }
 
-/** Such as the history of a session. */
+/** For example the history of a session. */
 function gettersOf(item: object): string[] {
   const prototype: object | null = Array.isArray(item) ? null : Object.getPrototypeOf(item)
   if (prototype === null || prototype === Object.prototype) return []

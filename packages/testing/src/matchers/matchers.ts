@@ -4,7 +4,8 @@ import { toHaveSent, toHaveStreamed } from './text-matchers.ts'
 import { toHaveCalledTool, toHaveCalledTools } from './tool-matchers.ts'
 
 /**
- * The matchers for `expect.extend(matchers)`, in vitest and jest. In vitest `import '@allium/testing/vitest'` does it, and adds the types.
+ * The matchers for `expect.extend(matchers)`, in vitest and jest. In vitest, `import '@allium/testing/vitest'` registers them and adds the
+ * types.
  */
 export const matchers = {
   toBeValidHistory,
@@ -17,26 +18,29 @@ export const matchers = {
   toUnwind,
 }
 
-/** What the matchers add to `expect(value)`. */
+/** The matchers that are added to `expect(value)`. */
 export interface AlliumMatchers {
   /**
-   * The model asked for the tool, whatever became of the call. Of a result, events, a history, or what `runLayer` gave.
+   * Passes if the model called the tool, with any outcome. For a result, events, a history, or the result of `runLayer`.
    *
-   * @param args what the arguments have at least; a RegExp for a text, and `expect.any(Number)` and the like, are taken
+   * @param args the minimum arguments; RegExps for texts and matchers such as `expect.any(Number)` are supported
    */
   toHaveCalledTool(name: string, args?: object): void
-  /** The model asked for these tools, in this order, and for no others. */
+  /** Passes if the model called exactly these tools, in this order. */
   toHaveCalledTools(names: readonly string[]): void
-  /** The run ended so. Of a result, events, an error of a run, or what `runLayer` gave. A text is the whole reason. */
+  /**
+   * Passes if the run ended with this status. For a result, events, an error of a run, or the result of `runLayer`. A text is the whole
+   * reason.
+   */
   toHaveEnded(status: RunStatus, reason?: string | RegExp): void
-  /** What readers of the events are left with contains the text; what a `model:reset` took back does not count. */
+  /** Passes if the readers' final text contains the text, without parts that a `model:reset` retracted. */
   toHaveStreamed(text: string | RegExp): void
-  /** A message that reached the model contains the text. Of a scripted model, or what `runLayer` gave. */
+  /** Passes if a message that reached the model contains the text. For a scripted model, or the result of `runLayer`. */
   toHaveSent(text: string | RegExp): void
-  /** Every tool call has exactly one result, after it. Of a history, a session, or what `runLayer` gave. */
+  /** Passes if every tool call has exactly one result, after it. For a history, a session, or the result of `runLayer`. */
   toBeValidHistory(): void
-  /** The secret can be read somewhere, also where a stream cut it in two; mostly as `.not.toHaveLeaked(secret)`. */
+  /** Passes if the secret occurs anywhere, even split by a stream; usually used as `.not.toHaveLeaked(secret)`. */
   toHaveLeaked(secret: string | RegExp): void
-  /** The layers were entered in this order and left in reverse. Of a log that `traceLayer` wrote. */
+  /** Passes if the layers were entered in this order and left in reverse. For a log of `traceLayer`. */
   toUnwind(names: readonly string[]): void
 }

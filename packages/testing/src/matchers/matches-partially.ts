@@ -1,6 +1,6 @@
 /**
- * Whether a value has everything that is expected of it. Fields that are not named may be anything, lists are of one
- * length, a RegExp is asked about a text, and what has `asymmetricMatch`, such as `expect.any(Number)`, decides itself.
+ * Whether a value has all expected fields. Other fields may have any value, lists must have the same length, a RegExp is matched with
+ * a text, and an object with `asymmetricMatch`, such as `expect.any(Number)`, decides itself.
  */
 export function matchesPartially(actual: unknown, expected: unknown): boolean {
   if (isAsymmetric(expected)) return expected.asymmetricMatch(actual)
@@ -18,7 +18,7 @@ function sameList(actual: readonly unknown[], expected: readonly unknown[]): boo
   return actual.length === expected.length && expected.every((item, i) => matchesPartially(actual[i], item))
 }
 
-/** Dates, URLs, bytes: of one kind, and the same as JSON. */
+/** Compares dates, URLs and bytes by class and JSON. */
 function isLike(actual: object, expected: object): boolean {
   return actual.constructor === expected.constructor && JSON.stringify(actual) === JSON.stringify(expected)
 }

@@ -1,4 +1,4 @@
-/** What `expect.extend` takes from a matcher; vitest and jest agree on it. */
+/** The result of a matcher for `expect.extend`, the same in vitest and jest. */
 export interface Outcome {
   pass: boolean
   message(): string
@@ -7,21 +7,21 @@ export interface Outcome {
 }
 
 interface OutcomeParts {
-  /** When it should have passed. */
+  /** The message when it should have passed. */
   fails: string
-  /** When it passed and `.not` was before it. */
+  /** The message when it passed after `.not`. */
   negated: string
   /** Shown as a diff. */
   actual?: unknown
   expected?: unknown
 }
 
-/** An outcome with the message for its side. */
+/** Returns an outcome with the matching message. */
 export function outcome(pass: boolean, { fails, negated, ...sides }: OutcomeParts): Outcome {
   return { pass, message: () => (pass ? negated : fails), ...sides }
 }
 
-/** A value in one line of a message. */
+/** Formats a value in one line of a message. */
 export function show(value: unknown): string {
   if (value instanceof RegExp || value === undefined) return String(value)
   return short(JSON.stringify(value, (_, item) => toPrintable(item)) ?? String(value), 300)
@@ -31,18 +31,18 @@ export function short(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1)}…` : text
 }
 
-/** A heading, and its items one a line. */
+/** Formats a heading and its items, one per line. */
 export function list(heading: string, items: readonly string[]): string {
   const lines = items.slice(-20).map((item, i) => `  ${items.length - Math.min(items.length, 20) + i + 1}. ${item}`)
   return items.length === 0 ? `${heading}: none` : `${heading} (${items.length}):\n${lines.join('\n')}`
 }
 
-/** Whether a text has what is looked for. */
+/** Whether a text contains or matches a pattern. */
 export function matchesText(text: string, pattern: string | RegExp): boolean {
   return typeof pattern === 'string' ? text.includes(pattern) : text.search(pattern) >= 0
 }
 
-/** Matchers such as expect.any(Number) tell themselves. */
+/** Matchers such as expect.any(Number) describe themselves. */
 function toPrintable(item: unknown): unknown {
   if (item instanceof RegExp) return String(item)
   const { toAsymmetricMatcher } = (item ?? {}) as { toAsymmetricMatcher?: () => string }

@@ -1,33 +1,33 @@
 import type { Message, StreamEvent } from '@allium/core'
 
-/** A list of a run's events, what `runLayer` gave, or anything else that has `events`. */
+/** A list of a run's events, the result of `runLayer`, or another object with `events`. */
 export type EventSource = readonly { type: string }[] | { readonly events: readonly { type: string }[] }
-/** Messages, or what has them: a session, a snapshot, what `runLayer` gave (`history`), a result (`messages`). */
+/** Messages, or an object with messages: a session, a snapshot, the result of `runLayer` (`history`), a result (`messages`). */
 export type HistorySource =
   | readonly Message[]
   | { readonly history: readonly Message[] }
   | { readonly messages: readonly Message[] }
 
-/** The events of a source; undefined where it has none. */
+/** Returns the events of a source; undefined if it has none. */
 export function eventsOf(source: unknown): readonly StreamEvent[] | undefined {
   if (isListOf(source, 'type')) return source as StreamEvent[]
   const { events } = fieldsOf(source)
   return isListOf(events, 'type') ? (events as StreamEvent[]) : undefined
 }
 
-/** The events of the run itself, without those of its sub-agents. */
+/** Returns the events of the run itself, without those of its sub-agents. */
 export function topLevelEvents(events: readonly StreamEvent[]): readonly StreamEvent[] {
   return events.filter((event) => !('path' in event) || event.path === undefined)
 }
 
-/** The messages of a source; undefined where it has none. */
+/** Returns the messages of a source; undefined if it has none. */
 export function historyOf(source: unknown): readonly Message[] | undefined {
   if (isListOf(source, 'role')) return source as Message[]
   const { history, messages } = fieldsOf(source)
   return [history, messages].find((list) => isListOf(list, 'role')) as Message[] | undefined
 }
 
-/** Why a source was not understood, with the mend. */
+/** Returns the error for an unsupported source, with a fix. */
 export function wrongReceiver(expectedKind: string, source: unknown): TypeError {
   const found =
     typeof source === 'object' ? `an object with ${Object.keys(fieldsOf(source)).join(', ')}` : String(source)

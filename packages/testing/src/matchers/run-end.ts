@@ -17,7 +17,7 @@ const statuses: Record<RunStatus, true> = {
 }
 
 /**
- * How a run ended, by its result, its events, what `runLayer` gave, or the error that it rejected with.
+ * Returns how a run ended, from its result, its events, the result of `runLayer`, or the error that it rejected with.
  *
  * @throws TypeError for anything else, such as a run that was not awaited
  */

@@ -32,7 +32,7 @@ export function toUnwind(received: readonly string[], names: readonly string[]):
   })
 }
 
-/** Passes if every tool call of a history has exactly one result, after it. */
+/** Passes if every tool call in a history has exactly one result, after it. */
 export function toBeValidHistory(received: HistorySource): Outcome {
   const problems = historyProblems(received)
   return outcome(problems.length === 0, {
@@ -41,7 +41,7 @@ export function toBeValidHistory(received: HistorySource): Outcome {
   })
 }
 
-/** Passes if the secret can be read anywhere in the value; meant for `.not`. */
+/** Passes if the secret occurs anywhere in the value; meant for `.not`. */
 export function toHaveLeaked(received: unknown, secret: string | RegExp): Outcome {
   const places = leaks(received, secret)
   return outcome(places.length > 0, {

@@ -1,10 +1,10 @@
 import type { Message, ModelRequest, Part } from '@allium/core'
 import { fieldsOf, wrongReceiver } from './received.ts'
 
-/** A scripted model, what `runLayer` gave, or a list of requests. */
+/** A scripted model, the result of `runLayer`, or a list of requests. */
 export type RequestSource = { readonly requests: readonly ModelRequest[] } | readonly ModelRequest[]
 
-/** The requests of a source. @throws TypeError for what has none */
+/** Returns the requests of a source. @throws TypeError for a source without requests */
 export function requestsOf(source: RequestSource): readonly ModelRequest[] {
   const list = Array.isArray(source) ? source : fieldsOf(source).requests
   if (Array.isArray(list) && list.every((item) => Array.isArray(fieldsOf(item).messages))) return list
@@ -12,10 +12,10 @@ export function requestsOf(source: RequestSource): readonly ModelRequest[] {
 }
 
 /**
- * Every text that reached the model, one list for each request: system messages, questions, answers, tool arguments as
+ * Returns every text that reached the model, one list per request: system messages, questions, answers, tool arguments as
  * JSON, tool results. For node:test and others; vitest has `toHaveSent`.
  *
- * @throws TypeError for what has no requests
+ * @throws TypeError for a source without requests
  */
 export function sentTexts(source: RequestSource): string[][] {
   return requestsOf(source).map(({ messages }) => messages.flatMap(textsOf))

@@ -1,16 +1,16 @@
 import { type EventSource, eventsOf, topLevelEvents, wrongReceiver } from './received.ts'
 
 /**
- * The text that a reader of the events has on the screen at the end: all steps, without what a `model:reset` took
- * back, and without what sub-agents said: their events have a `path`. For node:test and others; vitest has `toHaveStreamed`.
+ * Returns the text that a reader of the events sees at the end: of all steps, without parts that a `model:reset` retracted, and without
+ * text of sub-agents, whose events have a `path`. For node:test and others; vitest has `toHaveStreamed`.
  *
- * @throws TypeError for what has no events
+ * @throws TypeError for a source without events
  */
 export function streamedText(source: EventSource): string {
   return readStream(source).text
 }
 
-/** The text of a stream, and what was taken back on the way. */
+/** Returns the text of a stream, and the retracted parts. */
 export function readStream(source: EventSource): { text: string; retracted: string[] } {
   const events = eventsOf(source)
   if (events === undefined) throw wrongReceiver('a list of events, or what runLayer gave', source)

@@ -3,7 +3,7 @@ import type { EventSource } from './received.ts'
 import { type RequestSource, requestsOf, sentTexts } from './sent-texts.ts'
 import { readStream } from './streamed-text.ts'
 
-/** Passes if the text that readers of the events are left with contains the text, or matches the pattern. */
+/** Passes if the readers' final text contains the text or matches the pattern. */
 export function toHaveStreamed(received: EventSource, text: string | RegExp): Outcome {
   const { text: streamed, retracted: takenBack } = readStream(received)
   const seen = `Streamed: ${show(streamed)}`
@@ -16,7 +16,7 @@ export function toHaveStreamed(received: EventSource, text: string | RegExp): Ou
   })
 }
 
-/** Passes if a message of any request that reached the model contains the text, or matches the pattern. */
+/** Passes if a message of any request contains the text or matches the pattern. */
 export function toHaveSent(received: RequestSource, text: string | RegExp): Outcome {
   const requests = sentTexts(received)
   const at = requests.findIndex((texts) => texts.some((one) => matchesText(one, text)))

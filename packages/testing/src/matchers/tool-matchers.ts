@@ -2,7 +2,7 @@ import { type CalledTool, type CallSource, calledTools, callLine } from './calle
 import { matchesPartially } from './matches-partially.ts'
 import { list, type Outcome, outcome, show } from './outcome.ts'
 
-/** Passes if the model asked for the tool, with arguments that have at least these. */
+/** Passes if the model called the tool with at least these arguments. */
 export function toHaveCalledTool(received: CallSource, name: string, args?: unknown): Outcome {
   const calls = calledTools(received)
   const named = calls.filter((call) => call.name === name)
@@ -16,7 +16,7 @@ export function toHaveCalledTool(received: CallSource, name: string, args?: unkn
   })
 }
 
-/** Passes if the model asked for these tools, in this order, and for no others. */
+/** Passes if the model called exactly these tools, in this order. */
 export function toHaveCalledTools(received: CallSource, names: readonly string[]): Outcome {
   const calls = calledTools(received)
   const found = calls.map(({ name }) => name)

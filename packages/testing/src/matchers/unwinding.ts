@@ -1,8 +1,8 @@
 import type { Middleware } from '@allium/core'
 
 /**
- * A layer that writes down when it is entered and left, in all five scopes: `turn outer:in`, `turn outer:out`; a tool
- * call's lines carry its id, as `tool#call-1`. Two of them around a layer show its order: `expect(log).toUnwind(['outer', 'inner'])`.
+ * Returns a layer that logs when it is entered and left, in all five scopes: `turn outer:in`, `turn outer:out`. Lines of a tool
+ * call have its id, as in `tool#call-1`. Two of them around a layer show its order: `expect(log).toUnwind(['outer', 'inner'])`.
  *
  * @example
  * const log: string[] = []
@@ -28,10 +28,10 @@ export function traceLayer(name: string, log: string[]): Middleware {
 }
 
 /**
- * Why a log is not that of an onion with these layers, outermost first; undefined where it is. In each place (scope or
- * tool call) a layer is entered only directly inside the one before it, and left in reverse. A layer may be entered again
- * (retries) or not at all (a skip), but each at least once somewhere. Agent and session may still be open. Lines of
- * other layers do not count, and a line may come without its place: `outer:in`.
+ * Returns why a log does not show an onion of these layers, outermost first; undefined if it does. In each scope or tool call, a layer
+ * is entered only directly inside the previous one, and left in reverse. A layer may be entered again (retries) or not at all (a skip),
+ * but each must be entered at least once. Agent and session may still be open. Lines of other layers are ignored, and a line may omit
+ * its scope: `outer:in`.
  */
 export function unwindingProblem(log: readonly string[], names: readonly string[]): string | undefined {
   const open = new Map<string, string[]>()

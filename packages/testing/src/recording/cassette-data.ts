@@ -2,30 +2,30 @@ import type { ModelChunk, ModelRequest } from '@allium/core'
 import type { RecordedError } from './recorded-error.ts'
 import { recordingError } from './recording-error.ts'
 
-/** What of a request is recorded and matched: neither its signal nor its principal. */
+/** The part of a request that is recorded and matched: not its signal or principal. */
 export type CassetteRequest = Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | 'settings' | 'responseFormat'>
 
-/** One call of the model. All of it is JSON: bytes stand as `{ $bytes }`, URLs as `{ $url }`. */
+/** One call of the model. All of it is JSON: bytes are `{ $bytes }`, URLs are `{ $url }`. */
 export interface CassetteEntry {
   request: CassetteRequest
-  /** As they came from the model, below all layers. Without a `finish` the stream was cut. */
+  /** The chunks as the model sent them, inside all layers. Without a `finish` the stream was truncated. */
   chunks: ModelChunk[]
-  /** What the model threw, after the chunks. */
+  /** The model's error, after the chunks. */
   error?: RecordedError
-  /** The reader left, or aborted, before the stream had ended. */
+  /** Whether the reader abandoned or aborted the call before the stream had ended. */
   left?: true
 }
 
 /** A recording of one model, as plain JSON data without secrets. */
 export interface Cassette {
   version: 1
-  /** The id of the model that was recorded. */
+  /** The id of the recorded model. */
   model: string
   /** In the order in which the calls began. */
   entries: CassetteEntry[]
 }
 
-/** Throws unless `value` is a cassette. `name` is what the message calls it. */
+/** Throws unless `value` is a cassette. `name` is its name in the message. */
 export function checkCassette(value: unknown, name: string): asserts value is Cassette {
   const { version, model, entries } = (value ?? {}) as Partial<Cassette>
   if (version === 1 && typeof model === 'string' && Array.isArray(entries) && entries.every(isEntry)) return

@@ -3,9 +3,9 @@ import { cassetteText } from './cassette-text.ts'
 import { recordingError } from './recording-error.ts'
 
 /**
- * Reads a cassette; undefined where there is no such file.
+ * Reads a cassette; undefined if the file does not exist.
  *
- * @throws AlliumError `test.cassette` for a file that is no cassette
+ * @throws AlliumError `test.cassette` for a file that is not a cassette
  */
 export async function loadCassette(path: string): Promise<Cassette | undefined> {
   const text = await files()
@@ -20,7 +20,7 @@ export async function loadCassette(path: string): Promise<Cassette | undefined> 
   return value
 }
 
-/** Writes a cassette, and the folders that lead to it. Another process sees the old file or the new one, no half of it. */
+/** Writes a cassette, and creates its folders. Other processes see the old file or the new one, never a partial file. */
 export async function saveCassette(path: string, cassette: Cassette): Promise<void> {
   const { mkdir, rename, writeFile } = files()
   await mkdir(process.getBuiltinModule('node:path').dirname(path), { recursive: true })
@@ -29,7 +29,7 @@ export async function saveCassette(path: string, cassette: Cassette): Promise<vo
   await rename(draft, path)
 }
 
-/** Asked for at the call, and not imported: a bundle for a browser has everything else of this package. */
+/** Loaded at the call, so that a browser bundle can use the rest of this package. */
 function files() {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
   if (fs === undefined) throw recordingError('There are no files here: use recordModel() and replayModel(cassette).')

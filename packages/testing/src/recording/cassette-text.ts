@@ -1,6 +1,6 @@
 import type { Cassette } from './cassette-data.ts'
 
-/** A cassette as JSON for a repository: what fits on a line stands on one, so that a chunk is a line in a review. */
+/** Formats a cassette as JSON for a repository: whatever fits on one line is on one line, so that a review shows one chunk per line. */
 export function cassetteText(cassette: Cassette): string {
   return `${pretty(cassette, '')}\n`
 }

@@ -5,15 +5,15 @@ import { recordingError } from './recording-error.ts'
 import { replayModel } from './replay-model.ts'
 import type { Scrub } from './scrub.ts'
 
-/** Whether the model is called (`record`), the file answers (`replay`), or the file where there is one (`auto`). */
+/** Whether to call the model (`record`), answer from the file (`replay`), or use the file if it exists (`auto`). */
 export type CassetteMode = 'record' | 'replay' | 'auto'
 
 export interface CassetteOptions {
-  /** What is recorded; a function is asked only then, so that replaying needs no key. */
+  /** The model to record. A function is called only for recording, so that replaying needs no key. */
   model?: Model | (() => Model | Promise<Model>)
   /** `auto` never records in CI. @default the environment's ALLIUM_CASSETTES, else 'auto' */
   mode?: CassetteMode | undefined
-  /** What must not be kept, beside what looks like a credential; also what differs from run to run. @default [] */
+  /** Texts to remove in addition to credentials; also values that differ between runs. @default [] */
   scrub?: Scrub | undefined
   /** @default process.env */
   env?: Record<string, string | undefined>
@@ -21,25 +21,25 @@ export interface CassetteOptions {
 
 const optionKeys: KeysOf<CassetteOptions> = { model: true, mode: true, scrub: true, env: true }
 
-/** A cassette in a file, in use. */
+/** A cassette file in use. */
 export interface Tape {
-  /** For `new Agent({ model })`. */
+  /** The model for `new Agent({ model })`. */
   readonly model: Model
-  /** What it does. */
+  /** Whether it records or replays. */
   readonly mode: 'record' | 'replay'
   /**
-   * The end of the test. Recording: writes the file; a test that fails before leaves the old one. Replaying: throws
-   * unless every recorded call was asked for.
+   * Must be called at the end of the test. When recording, it writes the file; a test that fails earlier keeps the old file. When
+   * replaying, it throws unless every recorded call was used.
    */
   done(): Promise<void>
 }
 
 /**
- * Answers from a file; where it is missing, calls the model and writes the file. In CI a missing file is an error.
- * To record anew: remove the file, or set ALLIUM_CASSETTES=record.
+ * Answers from a file. If the file is missing, calls the model and writes the file; in CI a missing file is an error.
+ * To record again, delete the file or set ALLIUM_CASSETTES=record.
  *
  * @param path from the working directory
- * @throws AlliumError `test.cassette` where there is nothing to replay, or no model to record
+ * @throws AlliumError `test.cassette` when there is nothing to replay, or no model to record
  * @example
  * const tape = await cassette('test/cassettes/refund.json', { model: () => fromAiSdk(openai('gpt-5')) })
  * const { text } = await new Agent({ model: tape.model }).run('Where is my refund?')

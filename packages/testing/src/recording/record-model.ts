@@ -7,22 +7,22 @@ import { cleanChunks } from './scrub-chunks.ts'
 import { toJson } from './tagged-json.ts'
 
 export interface RecordModelOptions {
-  /** Where the calls go, after those that it has. @default an empty one */
+  /** The cassette to which the calls are appended. @default an empty one */
   cassette?: Cassette | undefined
-  /** What must not be kept, beside what looks like a credential. @default [] */
+  /** Texts to remove in addition to credentials. @default [] */
   scrub?: Scrub | undefined
 }
 
 const optionKeys: KeysOf<RecordModelOptions> = { cassette: true, scrub: true }
 
 export interface RecordingModel extends Model {
-  /** All calls so far. A call that has not ended is marked as left. */
+  /** All calls so far. A call that has not ended is marked as `left`. */
   readonly cassette: Cassette
 }
 
 /**
- * The same model, but each call is recorded: what was asked, the chunks as they came, what was thrown. Credentials are
- * removed before anything is kept. Give the cassette to `replayModel`, or let `cassette(path)` keep it in a file.
+ * Wraps a model and records each call: the request, the chunks as they arrived, and the error. Credentials are removed before
+ * anything is stored. Pass the cassette to `replayModel`, or use `cassette(path)` to store it in a file.
  *
  * @example
  * const model = recordModel(fromAiSdk(openai('gpt-5')))
@@ -41,7 +41,7 @@ export function recordModel(model: Model, options: RecordModelOptions = {}): Rec
   }
 }
 
-/** The entry is in its place from the beginning, and counts as left until the stream has ended by itself. */
+/** The entry is added at the beginning, and counts as `left` until the stream has ended by itself. */
 async function* record(model: Model, request: ModelRequest, clean: CleanText, entries: CassetteEntry[]) {
   const chunks: ModelChunk[] = []
   const entry: CassetteEntry = {

@@ -2,7 +2,7 @@ import { AlliumError, type ErrorCode, errorCodes, messageOf } from '@allium/core
 import type { CleanText } from './scrub.ts'
 import { mapTexts, toJson } from './tagged-json.ts'
 
-/** What was thrown, as data: what retries, fallbacks and messages read of it. Never its stack or its response. */
+/** An error as data: the fields that retries, fallbacks and messages read. Never its stack or its response. */
 export type RecordedError = ErrorFields | { thrown: unknown }
 
 interface ErrorFields {
@@ -14,7 +14,7 @@ interface ErrorFields {
   statusCode?: number
   retryable?: boolean
   isRetryable?: boolean
-  /** Only what says when to try again. */
+  /** Only the headers that say when to retry. */
   headers?: Record<string, string>
   cause?: RecordedError
 }
@@ -22,7 +22,7 @@ interface ErrorFields {
 const keptFields = ['code', 'type', 'status', 'statusCode', 'retryable', 'isRetryable'] as const
 const maxCauses = 8
 
-/** An error as data without secrets. What is no object is kept as it is. */
+/** Returns an error as data without secrets. A thrown primitive is recorded as it is. */
 export function recordError(error: unknown, clean: CleanText, depth = 0): RecordedError {
   if (typeof error !== 'object' || error === null) return { thrown: mapTexts(toJson(error) ?? null, clean) }
   const { name, cause, ...fields } = read(error)
@@ -34,7 +34,7 @@ export function recordError(error: unknown, clean: CleanText, depth = 0): Record
   return data
 }
 
-/** What to throw for it: an Error with the same name and fields, or an AlliumError where it was one. */
+/** Returns the error to throw: an Error with the same name and fields, or an AlliumError if it was one. */
 export function reviveError(recorded: RecordedError): unknown {
   if ('thrown' in recorded) return recorded.thrown
   const { name, message, cause, ...fields } = recorded
@@ -48,7 +48,7 @@ export function reviveError(recorded: RecordedError): unknown {
   return error
 }
 
-/** Errors keep some of these on their prototype or behind getters, so each is asked by name. */
+/** Reads each field by name, because some errors have them on the prototype or as getters. */
 function read(error: object): Record<string, unknown> {
   const source = error as Record<string, unknown>
   const names = [...keptFields, 'name', 'cause', 'headers', 'responseHeaders', 'response']

@@ -8,7 +8,7 @@ import { requestLines, requestTitle } from './request-lines.ts'
 const fix =
   'Record it again if the change is meant. If it differs from run to run (a date, an id), add it to `scrub`, here and where it is recorded.'
 
-/** A call came that was not recorded: it beside the nearest one that was. */
+/** Returns the error for a call that was not recorded, next to the nearest recorded one. */
 export function noMatch(name: string, takes: readonly Take[], unmatched: { key: string; request: CassetteRequest }) {
   const same = takes.filter(({ key }) => key === unmatched.key).length
   const summary =
@@ -18,7 +18,7 @@ export function noMatch(name: string, takes: readonly Take[], unmatched: { key: 
   return recordingError(`${summary}\n\n${list(takes)}\n\n${fix}`, { request: unmatched.request })
 }
 
-/** Recorded calls that nobody asked for. */
+/** Returns the error for recorded calls that were not used. */
 export function unusedTakes(name: string, takes: readonly Take[]): AlliumError {
   const unusedCount = takes.filter(({ used }) => !used).length
   const what = `${unusedCount} of its ${takes.length} recorded calls`
@@ -48,7 +48,7 @@ function inCommon(recorded: readonly string[], unmatched: readonly string[]): nu
   return unmatched.filter((line) => lines.has(line)).length
 }
 
-/** The lines that differ, with two around them. Texts that have little in common are shown one after the other. */
+/** Returns the lines that differ, with two lines of context. Very different texts are shown one after the other. */
 function difference(recorded: readonly string[], unmatched: readonly string[]): string {
   const options = { maxEditLength: 1000, timeout: 1000 }
   const changes = diffLines(`${recorded.join('\n')}\n`, `${unmatched.join('\n')}\n`, options)

@@ -14,20 +14,20 @@ import { cleaner, type Scrub } from './scrub.ts'
 import { fromJson } from './tagged-json.ts'
 
 export interface ReplayModelOptions {
-  /** The same as when it was recorded. @default [] */
+  /** The same as for recording. @default [] */
   scrub?: Scrub | undefined
-  /** What messages call the recording. @default the id of its model */
+  /** The name of the recording in messages. @default the id of its model */
   name?: string | undefined
 }
 
 const optionKeys: KeysOf<ReplayModelOptions> = { scrub: true, name: true }
 
 export interface ReplayingModel extends Model {
-  /** Throws unless each recorded call was asked for, and no other. @throws AlliumError `test.cassette` */
+  /** Throws unless exactly the recorded calls were used. @throws AlliumError `test.cassette` */
   done(): void
 }
 
-/** A recorded call, what it is found by, and whether it was given. */
+/** A recorded call, its lookup key, and whether it was used. */
 export interface Take {
   readonly entry: CassetteEntry
   readonly key: string
@@ -35,11 +35,11 @@ export interface Take {
 }
 
 /**
- * A model that answers from a recording: with the same chunks, or the same error. A call is found by what it asks,
- * without secrets, signal and principal; equal calls are answered in the order of their recording. One that was not
- * recorded fails with `test.cassette`, whose message shows how it differs from the nearest recorded one.
+ * Creates a model that answers from a recording, with the same chunks or the same error. A call is found by its request without
+ * secrets, signal and principal. Equal calls are answered in recorded order. A call that was not recorded fails with `test.cassette`;
+ * the message shows how it differs from the nearest recorded one.
  *
- * A call that its reader had left waits, after its chunks, until it is aborted.
+ * A call that its reader abandoned in the recording waits after its chunks until it is aborted.
  *
  * @example
  * const model = replayModel(cassette)
@@ -99,7 +99,7 @@ function keyOf(request: CassetteRequest): string {
   return JSON.stringify(sortKeys(request))
 }
 
-/** Fields in the order of their names, so that a request written in another order is the same. */
+/** Sorts fields by name, so that the key order does not matter. */
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys)
   if (typeof value !== 'object' || value === null) return value

@@ -1,7 +1,7 @@
 import type { Message, Part } from '@allium/core'
 import type { CassetteRequest } from './cassette-data.ts'
 
-/** A request as lines to read and compare. */
+/** Formats a request as lines to read and compare. */
 export function requestLines(request: CassetteRequest): string[] {
   const { messages, tools, toolChoice, settings, responseFormat } = request
   return [
@@ -13,7 +13,7 @@ export function requestLines(request: CassetteRequest): string[] {
   ]
 }
 
-/** The last thing that was said in a request, as one short line. */
+/** Returns the last message of a request as one short line. */
 export function requestTitle({ messages }: CassetteRequest): string {
   const last = messages.at(-1)
   const line = last === undefined ? 'no messages' : messageLines(last).join(' ')

@@ -3,8 +3,8 @@ import type { CleanText } from './scrub.ts'
 import { mapTexts } from './tagged-json.ts'
 
 /**
- * Cleans the chunks of one call. Deltas of one kind are read as the one text that they make, so that no secret stays
- * because a chunk edge goes through it; ids, metadata and the places of the other chunks are kept.
+ * Cleans the chunks of one call. Deltas of one kind are read as one text, so that a secret split across chunks is found. Ids, metadata
+ * and the positions of other chunks are kept.
  */
 export function cleanChunks(chunks: readonly ModelChunk[], clean: CleanText): ModelChunk[] {
   const texts = new Map<string, string>()
@@ -21,7 +21,7 @@ export function cleanChunks(chunks: readonly ModelChunk[], clean: CleanText): Mo
 
 type DeltaChunk = Extract<ModelChunk, { delta: string }>
 
-/** All text is one, whatever its blocks: that is how the answer's text is read. Each tool input is its own. */
+/** All text is one, across blocks, because readers join it. Each tool input is separate. */
 function textKey(chunk: DeltaChunk): string {
   switch (chunk.type) {
     case 'tool-input-delta':
@@ -34,7 +34,7 @@ function textKey(chunk: DeltaChunk): string {
   }
 }
 
-/** A kind that a newer core knows is read as one text. */
+/** A kind from a newer core is read as one text. */
 function unknown({ type }: { type: string }): string {
   return type
 }
@@ -43,7 +43,7 @@ function cleanDelta(key: string, clean: CleanText): CleanText {
   return key.startsWith('json ') ? (text) => clean(cleanArguments(text, clean)) : clean
 }
 
-/** Arguments are cleaned as values: JSON may write a secret with escapes that no pattern sees. */
+/** Cleans arguments as values, because JSON may escape a secret so that no pattern matches it. */
 function cleanArguments(json: string, clean: CleanText): string {
   try {
     const plain: unknown = JSON.parse(json)
@@ -55,8 +55,8 @@ function cleanArguments(json: string, clean: CleanText): string {
 }
 
 /**
- * Turns a text that comes in pieces into its cleaned form: what differs goes out whole with the piece in which it
- * begins, and is cut from the pieces after.
+ * Returns a function that maps the pieces of a text to its cleaned form. The changed part is sent whole with the piece in which it
+ * begins, and removed from the pieces after it.
  */
 function editOf(text: string, clean: CleanText): (piece: string) => string {
   const cleaned = clean(text)

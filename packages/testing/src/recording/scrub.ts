@@ -1,22 +1,22 @@
 import { hideSecrets, isSecretName } from '@allium/detect'
 import { mapTexts } from './tagged-json.ts'
 
-/** What else a recording must not keep: a function of each text, or a list of texts and patterns. */
+/** Additional texts to remove from a recording: a function that maps each text, or a list of texts and patterns. */
 export type Scrub = ((text: string) => string) | readonly (string | RegExp)[]
 
-/** Cleans one text. Cleaning it again changes nothing more. */
+/** Cleans one text. Idempotent. */
 export type CleanText = (text: string) => string
 
-/** What stands in the place of a secret. */
+/** The text that replaces a secret. */
 const scrubbed = '[scrubbed]'
 
-/** Removes what looks like a credential, and what the user's `scrub` names. */
+/** Returns a function that removes credentials and the texts in the user's `scrub`. */
 export function cleaner(scrub: Scrub = []): CleanText {
   const customScrub = typeof scrub === 'function' ? scrub : removeEach(scrub)
   return (text) => hideSecrets(customScrub(text), scrubbed)
 }
 
-/** Keeps the names of all headers and no value, and of the other settings no value whose name tells of a credential. */
+/** Keeps the names of all headers without values, and removes other settings whose name indicates a credential. */
 export function cleanSettings<T extends object>(settings: T, clean: CleanText): T {
   const { headers, ...others } = settings as { headers?: object }
   const hidden = Object.fromEntries(Object.keys(headers ?? {}).map((name) => [name.toLowerCase(), scrubbed]))
@@ -30,7 +30,7 @@ function scrubNamed(value: unknown, name = ''): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, scrubNamed(item, key)]))
 }
 
-/** Works between what was removed already, so that no pattern eats into the mark. */
+/** Applies each pattern only between earlier replacements, so that none changes a replacement. */
 function removeEach(list: readonly (string | RegExp)[]): CleanText {
   const patterns = list.filter((one) => one !== '').map((one) => (typeof one === 'string' ? one : everywhere(one)))
   const remove = (text: string, one: string | RegExp) => {

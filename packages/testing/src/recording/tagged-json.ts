@@ -1,21 +1,21 @@
 import { fromJson as read, toJson as write } from '@allium/core'
 
 /**
- * A value as the data that core's `toJson` writes: bytes, URLs, dates, bigints are objects with one tag. What that does not
- * keep is left out, such as functions; an object of a class is what its `toJSON()` gives, or its fields.
+ * Converts a value to the data that core's `toJson` writes: bytes, URLs, dates and bigints become objects with one tag. Unsupported
+ * values, such as functions, are left out. A class instance becomes the result of its `toJSON()`, or its fields.
  */
 export function toJson(value: unknown): unknown {
   return JSON.parse(write(plain(value)))
 }
 
-/** The value that {@link toJson} was given. */
+/** Returns the value that {@link toJson} received. */
 export function fromJson(data: unknown): unknown {
   return read(JSON.stringify(data))
 }
 
 /**
- * Maps every text of data made by {@link toJson}, keys included; bytes and numbers stay as they are. A URL, date or bigint whose
- * text is none any more becomes that text.
+ * Maps every text in data of {@link toJson}, including keys; bytes and numbers stay unchanged. A mapped URL, date or bigint that is no
+ * longer valid becomes a text.
  */
 export function mapTexts<T>(value: T, map: (text: string) => string): T {
   if (typeof value === 'string') return map(value) as T
@@ -40,7 +40,7 @@ function mapFields(value: object, map: (text: string) => string): object {
   return Object.fromEntries(entries)
 }
 
-/** A key of one's own that begins with `$` stands there with another one. */
+/** A user's key that begins with `$` is stored with an additional `$`. */
 function mapKey(key: string, map: (text: string) => string): string {
   const text = map(key.startsWith('$$') ? key.slice(1) : key)
   return text.startsWith('$') ? `$${text}` : text
@@ -52,7 +52,7 @@ function tagOf(value: object): string | undefined {
   return isTag ? key : undefined
 }
 
-/** As core's `toJson` takes it. */
+/** Converts a value for core's `toJson`. */
 function plain(value: unknown): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (typeof value !== 'object' || value === null) return value

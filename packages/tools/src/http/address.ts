@@ -6,7 +6,7 @@ import { requestRefused } from './request-refused.ts'
 
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
-/** Keeps requests from addresses that no host of a list stands for: the rest of what is private is the agent's work. */
+/** Blocks addresses that no listed host may have. The HTTP agent blocks the other private addresses. */
 export class AddressCheck {
   readonly #node: Node
   readonly #never: InstanceType<Node['net']['BlockList']>
@@ -14,7 +14,7 @@ export class AddressCheck {
   constructor(node: Node) {
     this.#node = node
     this.#never = new node.net.BlockList()
-    // Metadata of clouds: link-local, Azure, Alibaba, Oracle, AWS and Google by IPv6. A host of allowPrivate is not there either.
+    // Cloud metadata services: link-local, Azure, Alibaba, Oracle, AWS and Google by IPv6. Not even a host in allowPrivate may have them.
     this.#never.addSubnet('169.254.0.0', 16, 'ipv4')
     this.#never.addSubnet('fe80::', 10, 'ipv6')
     this.#never.addAddress('168.63.129.16', 'ipv4')
@@ -22,25 +22,25 @@ export class AddressCheck {
     this.#never.addAddress('192.0.0.192', 'ipv4')
     this.#never.addAddress('fd00:ec2::254', 'ipv6')
     this.#never.addAddress('fd20:ce::254', 'ipv6')
-    // Ways to IPv4 addresses: NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
+    // Ranges that lead to IPv4 addresses: NAT64 (RFC 6052, RFC 8215), 6to4 (RFC 3056), Teredo (RFC 4380).
     this.#never.addSubnet('64:ff9b::', 96, 'ipv6')
     this.#never.addSubnet('64:ff9b:1::', 48, 'ipv6')
     this.#never.addSubnet('2002::', 16, 'ipv6')
     this.#never.addSubnet('2001::', 32, 'ipv6')
-    // IPv4-compatible addresses, which the library takes for public ones.
+    // IPv4-compatible addresses, which the library considers public.
     this.#never.addSubnet('::', 96, 'ipv6')
   }
 
-  /** Undefined for what may be connected to, as far as it is told here. */
+  /** Returns why an address must not be connected to; undefined if this check allows it. */
   refusal(address: string): AlliumError | undefined {
     const { isIPv4, isIPv6 } = this.#node.net
     if (isIPv4(address)) return this.#never.check(address, 'ipv4') ? notPublic() : undefined
-    // With a zone it is an address of a link.
+    // An address with a zone is link-local.
     if (!isIPv6(address) || address.includes('%')) return notPublic()
     return address !== '::1' && this.#never.check(address, 'ipv6') ? notPublic() : undefined
   }
 
-  /** Resolves for a socket, which connects to what was checked: a name is asked for once. */
+  /** Returns a lookup for a socket, which connects to the checked addresses. Each name is resolved once. */
   lookup(resolve: Resolve | undefined): LookupFunction {
     return (hostname, options, callback) => {
       const system: Resolve = async (name) => {

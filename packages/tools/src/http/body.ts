@@ -8,7 +8,10 @@ interface Limits {
   readonly signal: AbortSignal
 }
 
-/** The unpacked body. It is counted as it comes, packed and unpacked, so that neither a long one nor a bomb is held. */
+/**
+ * Returns the uncompressed body. It counts compressed and uncompressed bytes as they arrive, so that neither a long body nor a zip bomb
+ * is buffered.
+ */
 export async function readBody(
   { zlib, stream }: Node,
   response: IncomingMessage,

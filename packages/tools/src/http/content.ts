@@ -3,15 +3,15 @@ import type { Answer } from './request.ts'
 import { requestRefused } from './request-refused.ts'
 
 interface Told {
-  /** Media types that are no text and are given on. */
+  /** Non-text media types that are passed on. */
   readonly files: readonly string[]
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   hide(text: string): string
 }
 
 /**
- * What the model gets of an answer: status, place and type, and below them the text as it came.
- * @throws AlliumError `http.status` for a status of 400 or more, `http.refused` for a body that is no text
+ * Returns the model's view of a response: status, URL and type, followed by the text.
+ * @throws AlliumError `http.status` for a status of 400 or more, `http.refused` for a body that is not text
  */
 export function contentOf({ url, status, headers, body }: Answer, { files, hide }: Told): string | Part[] {
   const type = headers['content-type'] ?? ''
@@ -29,10 +29,10 @@ export function contentOf({ url, status, headers, body }: Answer, { files, hide 
   ]
 }
 
-/** An error that is thrown is logged too: a page of it will do. */
+/** Thrown errors are logged too, so their text is limited to a page. */
 const maxErrorText = 2_000
 
-/** With its status and Retry-After, so that `tools.retry` knows what to make of it. */
+/** Has the status and Retry-After, which `tools.retry` uses. */
 function failure(status: number, headers: Answer['headers'], message: string): AlliumError {
   const responseHeaders = { 'retry-after': headers['retry-after'] }
   return Object.assign(new AlliumError('http.status', message, { expose: true, details: { status } }), {

@@ -4,12 +4,12 @@ import { hide } from '../hide.ts'
 /** Headers by origin. */
 export type HttpHeaders = Readonly<Record<string, Readonly<Record<string, string>>>>
 
-/** Headers with keys and tokens: each goes to its own origin, and no text that leaves has them. */
+/** Headers with API keys. Each is sent only to its own origin, and its value is removed from all outgoing text. */
 export class HeadersByOrigin {
   readonly #byOrigin = new Map<string, Readonly<Record<string, string>>>()
   readonly #secrets: readonly string[]
 
-  /** @throws AlliumError `layer.config` for what is no origin, without the values */
+  /** @throws AlliumError `layer.config` for an invalid origin; the error omits the values */
   constructor(as: string, given: HttpHeaders = {}) {
     const secrets = new Set<string>()
     for (const [key, headers] of Object.entries(given)) {
@@ -20,7 +20,7 @@ export class HeadersByOrigin {
       this.#byOrigin.set(url.origin, lowerCaseKeys(headers))
       for (const value of Object.values(headers)) for (const token of [value, ...value.split(/\s+/)]) secrets.add(token)
     }
-    // "Basic" alone, or a version, is no secret; a text without it could not be read.
+    // "Basic" alone, or a version, is not a secret, and removing it would make texts unreadable.
     this.#secrets = [...secrets].filter(({ length }) => length >= 8)
   }
 

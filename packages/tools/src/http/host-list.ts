@@ -5,17 +5,17 @@ interface Pattern {
   /** Without the star: `.example.com`. */
   readonly host: string
   readonly kind: 'exact' | 'below' | 'any'
-  /** Undefined: the usual one of the scheme. */
+  /** Undefined: the default port of the scheme. */
   readonly port: string | undefined
 }
 
-/** Which URLs may be asked, before anything is known of their addresses. */
+/** Decides which URLs are allowed, before their addresses are known. */
 export class HostList {
   readonly names: readonly string[]
   readonly #public: readonly Pattern[]
   readonly #private: readonly Pattern[]
 
-  /** @throws AlliumError `layer.config` for none, and for what is no host */
+  /** @throws AlliumError `layer.config` for an empty list, and for invalid hosts */
   constructor(as: string, hosts: readonly string[] = [], allowPrivate: readonly string[] = []) {
     this.names = [...hosts, ...allowPrivate]
     if (this.names.length === 0)
@@ -27,7 +27,7 @@ export class HostList {
   }
 
   /**
-   * The URL that may be asked.
+   * Returns the URL if it is allowed.
    * @throws AlliumError `http.refused`, with a message for the model
    */
   check(text: string): URL {
@@ -58,7 +58,7 @@ function patternOf(as: string, text: string): Pattern {
   const { star, rest, port } = /^(?<star>\*\.)?(?<rest>[^*]+?)(?::(?<port>\d+))?$/.exec(text)?.groups ?? {}
   const anyHostPattern = /^\*(?::(?<port>\d+))?$/.exec(text)
   if (anyHostPattern !== null) return { host: '', kind: 'any', port: anyHostPattern.groups?.port }
-  // The URL of a scheme without special rules would keep what a host name may not have.
+  // Parsed with `http://`, because a URL with an unknown scheme accepts characters that are invalid in a host name.
   const url = rest === undefined || !URL.canParse(`http://${rest}`) ? undefined : new URL(`http://${rest}`)
   if (url === undefined || url.href !== `http://${url.host}/` || url.port !== '')
     throw invalidHost(as, text, 'A host is "api.example.com", "*.example.com", "*", or one with its port.')

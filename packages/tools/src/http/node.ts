@@ -3,9 +3,9 @@ import { AlliumError } from '@allium/core'
 export type Node = Awaited<ReturnType<typeof loadNode>>
 
 /**
- * Loads what of Node is used, and the library that keeps a socket from private addresses: at the first request and not
- * before, for what imports the pack may run elsewhere. None of it is imported by a name that a bundler for elsewhere would
- * have to find: the library goes by `#filtering-agent`, which is empty there.
+ * Loads the Node modules, and the library that keeps sockets from private addresses. It loads them with the first request, because
+ * the pack may be imported in other runtimes. No import has a name that a bundler for other runtimes would have to resolve: the
+ * library is imported as `#filtering-agent`, which is empty there.
  * @throws AlliumError `http.failed`
  */
 export async function loadNode() {

@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 
-/** What may not be done, told to the model as it is. */
+/** Returns the error for a forbidden request; the model receives its message. */
 export function requestRefused(message: string, cause?: unknown): AlliumError {
   return new AlliumError('http.refused', message, { cause, expose: true })
 }

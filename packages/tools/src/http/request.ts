@@ -14,7 +14,7 @@ export interface HttpRequest {
   readonly body: string | undefined
 }
 
-/** What a request keeps to. */
+/** The limits of a request. */
 export interface Allowed {
   readonly hosts: HostList
   readonly headers: HeadersByOrigin
@@ -25,7 +25,7 @@ export interface Allowed {
 }
 
 export interface Answer {
-  /** Where it came from, redirects followed. */
+  /** The final URL, after redirects. */
   readonly url: URL
   readonly status: number
   readonly headers: IncomingMessage['headers']
@@ -33,7 +33,7 @@ export interface Answer {
 }
 
 /**
- * Sends a request and follows redirects, each one checked like the first.
+ * Sends a request and follows redirects, each checked like the first request.
  * @throws AlliumError `http.refused`, `http.failed`, with messages for the model
  */
 export async function request(httpRequest: HttpRequest, allowed: Allowed, signal: AbortSignal): Promise<Answer> {
@@ -63,7 +63,7 @@ const redirecting = new Set([301, 302, 303, 307, 308])
 
 export type Step = Omit<HttpRequest, 'url'> & { readonly url: URL }
 
-/** Sends one request, to an address that is checked as it connects, and follows no redirect. */
+/** Sends one request to an address that is checked as it connects. Follows no redirect. */
 export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSignal): Promise<IncomingMessage> {
   const { url, method, body } = step
   const { hosts, headers, lookup } = allowed
@@ -74,7 +74,7 @@ export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSign
   const options = { allowPrivateIPAddress: hosts.allowsPrivate(url) }
   const { RequestFilteringHttpAgent, RequestFilteringHttpsAgent } = node.filtering
   const isUnencrypted = url.protocol === 'http:'
-  // An agent of its own: no socket is left open, and none is shared with a request that may go elsewhere.
+  // A separate agent per request: no socket stays open, and none is shared with a request to another host.
   const agent = isUnencrypted ? new RequestFilteringHttpAgent(options) : new RequestFilteringHttpsAgent(options)
   const sentHeaders = { 'user-agent': 'allium', accept: '*/*', ...typeOf(body), ...step.headers, ...headers.for(url) }
   const all = { ...sentHeaders, 'accept-encoding': 'gzip, deflate, br' }
@@ -83,13 +83,13 @@ export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSign
     request(url, { agent, method, headers: all, signal, lookup: check.lookup(lookup) })
       .on('response', resolve)
       .on('error', reject)
-      // As where the server switches to another protocol: there is neither an answer nor an error.
+      // Needed for example when the server switches protocols, which emits neither a response nor an error.
       .on('close', () => reject(new Error('The connection was closed without an answer.')))
       .end(body)
   })
 }
 
-/** The request that a redirect asks for. Headers of the model stay behind where another origin begins. */
+/** Returns the request for a redirect. Headers from the model are dropped when the origin changes. */
 export function followRedirect(step: Step, status: number, location: string, { hosts, methods }: Allowed): Step {
   const { url: from, method } = step
   const url = URL.canParse(location, from.href) ? new URL(location, from) : undefined
@@ -107,7 +107,7 @@ export function followRedirect(step: Step, status: number, location: string, { h
   return { url, method: 'GET', headers: rest, body: undefined }
 }
 
-/** A program's JSON, or a text. */
+/** Returns the content type of a body: JSON if it parses, otherwise text. */
 function typeOf(body: string | undefined): Record<string, string> {
   if (body === undefined) return {}
   try {
@@ -118,7 +118,7 @@ function typeOf(body: string | undefined): Record<string, string> {
   }
 }
 
-/** In words for the model, without an address; what was thrown is the cause. */
+/** Returns an error with a message for the model that contains no address; the original error is the cause. */
 export function failureAt(error: unknown, { origin }: URL): AlliumError {
   if (isAlliumError(error)) return error
   const { code, message } = error as { code?: unknown; message?: unknown }
@@ -127,7 +127,7 @@ export function failureAt(error: unknown, { origin }: URL): AlliumError {
   return new AlliumError('http.failed', `${origin} could not be asked${why}.`, { cause: error, expose: true })
 }
 
-/** Where it leads to may be an address inside: it is not told. */
+/** The error omits the redirect's target, which may be an internal address. */
 function crossOriginRedirect({ origin }: URL, cause?: unknown): AlliumError {
   return requestRefused(`${origin} redirects to what may not be asked.`, cause)
 }

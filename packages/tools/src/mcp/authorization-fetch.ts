@@ -12,23 +12,23 @@ type Fetch = typeof globalThis.fetch
 
 interface Guard {
   readonly name: string
-  /** The server's own address, which the developer gave. */
+  /** The server's own URL, from the developer. */
   readonly place: URL
-  /** The developer's; undefined for one that checks the address of each connection. */
+  /** The developer's fetch; undefined for one that checks the address of each connection. */
   readonly fetch: Fetch | undefined
-  /** Hosts at private addresses that the developer allows. */
+  /** Hosts with private addresses that the developer allows. */
   readonly allowPrivate: boolean | readonly string[]
-  /** Milliseconds for one request. */
+  /** Timeout of one request, in milliseconds. */
   readonly timeout: number
   readonly logger: Logger
 }
 
-/** Bytes of an answer: metadata, a registration or tokens. */
+/** The maximum size of a response: metadata, a registration or tokens. */
 const maxBytes = 1_000_000
 
 /**
- * Sends the requests of an authorization. They go to addresses that the server names, so hosts at private addresses are
- * refused, but for the server's own and those that the developer allows.
+ * Sends the requests of an authorization. The server names their URLs, so hosts with private addresses are rejected, except the
+ * server's own host and those that the developer allows.
  */
 export function authorizationFetch({ name, place, fetch, allowPrivate, timeout, logger }: Guard): Fetch {
   const as = `tools:mcp:${name}`

@@ -7,14 +7,14 @@ type Fetch = typeof globalThis.fetch
 interface Authorization {
   readonly provider: OAuthClientProvider
   readonly place: URL
-  /** For the requests of the authorization itself. */
+  /** Sends the requests of the authorization itself. */
   readonly fetch: Fetch
   readonly sdk: Sdk
 }
 
 /**
- * Authorizes where a server answers 401, once for all requests that meet it: each for itself, as the SDK's transport does it, would spend the
- * one refresh token several times, which servers take for theft.
+ * Authorizes once for all requests that receive a 401. If each request authorized separately, as in the SDK's transport, the single
+ * refresh token would be used several times, which servers treat as theft.
  */
 export function withAuthorization(send: Fetch, { provider, place, fetch, sdk }: Authorization): Fetch {
   let flow: Promise<void> | undefined

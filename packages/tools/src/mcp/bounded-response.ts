@@ -1,11 +1,11 @@
 import { tooLargeAnswer } from './too-large.ts'
 
-/** Bytes of an error body that are read: its words stand in a log line. */
+/** The maximum number of bytes read from an error body, which becomes part of a log line. */
 const maxErrorBytes = 65_536
 
 /**
- * Bounds what is held of a server's response. A message that is too large is replaced by an error of JSON-RPC, so that the
- * request that waits for it ends.
+ * Limits the size of a server's response. A message that is too large is replaced by a JSON-RPC error, so that the pending
+ * request ends.
  *
  * @param sent the body of the request
  */
@@ -21,7 +21,7 @@ export async function boundedResponse(response: Response, sent: unknown, maxByte
   return copy(response, isWhole ? bytes : JSON.stringify(tooLargeAnswer(id, maxBytes)))
 }
 
-/** The first bytes of a body; the rest is not read. */
+/** Reads the first bytes of a body and cancels the rest. */
 export async function readUpTo(
   body: ReadableStream<Uint8Array>,
   maxBytes: number,
@@ -39,8 +39,8 @@ export async function readUpTo(
 }
 
 /**
- * Passes events on until one of them is too large. Then the answer follows and the stream stays open without more: at its
- * end the SDK would ask for the same event again.
+ * Passes events until one is too large. Then it sends the answer and leaves the stream open without further events, because at
+ * the end of the stream the SDK would request the same event again.
  */
 function boundedEvents(body: ReadableStream<Uint8Array>, maxBytes: number, answer: object): ReadableStream<Uint8Array> {
   const reader = body.getReader()
@@ -59,13 +59,16 @@ function boundedEvents(body: ReadableStream<Uint8Array>, maxBytes: number, answe
   })
 }
 
-/** Counts the bytes of the event that a stream is in: https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream */
+/**
+ * Counts the bytes of the event that a stream is in:
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream
+ */
 class EventSize {
   #size = 0
   #line = 0
   #lastByte = 0
 
-  /** The size of the largest event that these bytes belong to. */
+  /** Returns the size of the largest event that these bytes belong to. */
   after(bytes: Uint8Array): number {
     let largest = 0
     for (const byte of bytes) {

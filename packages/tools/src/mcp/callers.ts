@@ -2,14 +2,14 @@ import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/cl
 import type { Caller } from './link.ts'
 
 /**
- * Whose a message is. Requests are sent at once when the SDK is asked, and fetched later, with nothing but their text; and what a server asks
- * belongs to the call in whose answer it stands, which the SDK does not tell.
+ * Finds the caller of a message. The SDK sends a request synchronously but fetches it later, with only its text. A server's question
+ * belongs to the call whose response contains it, which the SDK does not report.
  */
 export class Callers {
   #now: Caller | undefined
-  /** By the id of a request, for its cancellation too; the last ones. */
+  /** By request id, also for cancellations; the most recent ones. */
   readonly #byId = new Map<unknown, Caller>()
-  /** By the id of what the server asks. */
+  /** By the id of the server's question. */
   readonly #byQuestion = new Map<unknown, Caller>()
 
   sendFor<T>(caller: Caller, send: () => T): T {
@@ -29,7 +29,7 @@ export class Callers {
     }
   }
 
-  /** The caller of the message that a request carries, if it is somebody's. */
+  /** Returns the caller of the message in a request, if it has one. */
   of(body: unknown): Caller | undefined {
     if (typeof body !== 'string') return undefined
     const { id, method, params } = JSON.parse(body) as {
@@ -40,19 +40,19 @@ export class Callers {
     return method === undefined ? this.#byQuestion.get(id) : this.#byId.get(id ?? params?.requestId)
   }
 
-  /** In whose call the server has asked something. */
+  /** Returns the caller in whose call the server asked a question. */
   callerOf(requestId: unknown): Caller | undefined {
     return this.#byQuestion.get(requestId)
   }
 
-  /** The answer to a message of a caller's, with what the server asks in it noted. */
+  /** Returns the response unchanged, and records the questions in it. */
   trackResponse(response: Response, body: unknown): Response {
     const caller = this.of(body)
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
     if (caller === undefined || (caller.ask ?? caller.sample) === undefined || response.body === null || !isStream)
       return response
     const decoder = new TextDecoder()
-    // The line so far. Joining it with each chunk would take time by the square of its length.
+    // The pieces of the current line. Joining them at each chunk would take quadratic time.
     let pieces: string[] = []
     const note = new TransformStream<Uint8Array, Uint8Array>({
       transform: (bytes, controller) => {
@@ -75,7 +75,7 @@ export class Callers {
       const { id } = JSON.parse(line.slice(5)) as { id?: unknown }
       if (id !== undefined) remember(this.#byQuestion, id, caller)
     } catch {
-      // The SDK says what it thinks of it.
+      // The SDK reports the error.
     }
   }
 }

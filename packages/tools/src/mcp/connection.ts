@@ -3,15 +3,15 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Caller, Link, type LinkSetup } from './link.ts'
 
 export interface McpReconnectOptions {
-  /** Tries in a row, after which only a call tries again. @default 10 */
+  /** The maximum number of consecutive attempts; after that only a call tries again. @default 10 */
   attempts?: number | undefined
-  /** Milliseconds before the first try; each further one waits twice as long. @default 500 */
+  /** The delay before the first attempt in milliseconds; it doubles for each further attempt. @default 500 */
   delay?: number | undefined
-  /** Milliseconds that a wait does not exceed. @default 30_000 */
+  /** The longest delay in milliseconds. @default 30_000 */
   maxDelay?: number | undefined
 }
 
-/** Keeps an agent connected to a server: a link that drops is replaced, in the background and by the next call. */
+/** Keeps an agent connected to a server. A dropped link is replaced in the background and by the next call. */
 export class Connection {
   readonly #setup: LinkSetup
   readonly #autoReconnect: boolean
@@ -20,10 +20,10 @@ export class Connection {
   #link: Link | undefined
   #opening: Promise<Link> | undefined
   #reconnecting = false
-  /** Drops and failed tries since a call last succeeded. */
+  /** Drops and failed attempts since the last successful call. */
   #failures = 0
 
-  /** @param reconnect 'by calls alone': nothing happens in the background, and nothing is said of it */
+  /** @param reconnect with 'by calls alone' it does not reconnect or log in the background */
   constructor(setup: LinkSetup, reconnect: McpReconnectOptions | 'by calls alone' = {}) {
     const { attempts = 10, delay = 500, maxDelay = 30_000 } = reconnect === 'by calls alone' ? {} : reconnect
     this.#setup = setup
@@ -64,7 +64,7 @@ export class Connection {
     this.#link = undefined
   }
 
-  /** The link, for a call: what keeps it away is told to the model without its details. */
+  /** Returns the link for a call. The model receives connection errors without their details. */
   async #linkForCall(): Promise<Link> {
     try {
       await this.#link?.whenChecked()
@@ -123,14 +123,14 @@ export class Connection {
   async #tryReconnect(): Promise<void> {
     const { delay: ms, maxDelay } = this.#retry
     const { clock, logger, name } = this.#setup
-    // An agent that nobody disposed of does not keep the process for a server that is gone.
+    // Idle, so that an undisposed agent does not keep the process alive for an unreachable server.
     await wait(Math.min(maxDelay, ms * 2 ** this.#failures++), clock, this.#disposed.signal, { idle: true })
     try {
       await this.#reach()
       logger.warn(`The MCP server "${name}" is connected again.`)
     } catch (error) {
       this.#disposed.signal.throwIfAborted()
-      // Nobody is asked for an authorization again and again.
+      // Stops retrying, so that the user is not asked for authorization repeatedly.
       if (needsUser(error)) this.#failures = this.#retry.attempts
       logger.debug?.(`The MCP server "${name}" is still away.`, { error })
     }
@@ -171,11 +171,11 @@ export class Connection {
   }
 }
 
-/** Whether a call was refused before a server could run it, so that it may be sent to the next link. */
+/** Whether a call was rejected before the server could run it, so that it can be sent over the next link. */
 function wasNotDelivered(link: Link, error: unknown): boolean {
   const status = link.statusOf(error)
   const { message, cause } = (error ?? {}) as { message?: unknown; cause?: { code?: unknown } }
-  // The session is unknown, as after a restart: 404 by the specification, 400 by many servers.
+  // An unknown session, for example after a restart: 404 by the specification, 400 from many servers.
   if (status !== undefined) return status === 404 || (status === 400 && /session/i.test(String(message)))
   return message === 'Not connected' || cause?.code === 'ECONNREFUSED'
 }

@@ -3,27 +3,27 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import type { Sampling, SamplingRequest } from './sampling.ts'
 import type { Calls } from './toolbox.ts'
 
-/** What a server asks in the middle of a call. */
+/** A server's question during a call. */
 export interface Question {
   readonly message: string
-  /** Of the answers, an object. */
+  /** The schema of the answers, an object. */
   readonly schema: JsonSchema
 }
 
 export type Answers = Record<string, unknown>
-/** What a server gets: answers, or that there are none. */
+/** The reply to the server: answers, or a refusal to answer. */
 export type Reply = { action: 'accept'; content: Answers } | { action: 'decline' }
 
-/** A call at a server, which may be asked for something before it has its result. */
+/** A call to a server that may ask questions before it returns its result. */
 export class Dialogue {
-  /** It has its result, or will have none. */
+  /** Whether it has a result or has failed. */
   isDone = false
   readonly #cancel = new AbortController()
   readonly #result: Promise<{ readonly result: CallToolResult }>
   readonly #questions: { readonly question: Question; readonly reply: (reply: Reply) => void }[] = []
   #onQuestion = () => {}
   #sampleCount = 0
-  /** Of the run that the call is in; undefined while it waits. */
+  /** The context of the run that contains the call; undefined while the call waits. */
   #ctx: ToolExecution | undefined
 
   constructor(
@@ -44,11 +44,11 @@ export class Dialogue {
     }
     const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
     this.#result = result.then((result) => ({ result })).finally(() => (this.isDone = true))
-    // Nobody may be listening when it fails.
+    // A failure may have no other handler yet.
     this.#result.catch(() => {})
   }
 
-  /** Its result, or the question that must be answered first. An abort cancels it. */
+  /** Returns the result, or the question that must be answered first. An abort cancels the call. */
   async next(ctx: ToolExecution): Promise<{ readonly result: CallToolResult } | { readonly question: Question }> {
     const { signal } = ctx
     this.#ctx = ctx
@@ -69,7 +69,7 @@ export class Dialogue {
     this.#questions.shift()?.reply({ action: 'accept', content })
   }
 
-  /** Tells the server that nobody answers; what comes of the call is nobody's any more. */
+  /** Declines all open questions. The result of the call is ignored. */
   decline(): void {
     for (const { reply } of this.#questions.splice(0)) reply({ action: 'decline' })
   }

@@ -5,19 +5,19 @@ import type { Sampling } from './sampling.ts'
 import { optionalSchema, violation } from './schema.ts'
 import type { Calls } from './toolbox.ts'
 
-/** What a call waits with, for who decides. */
+/** The stored data of a pending question, for the approver. */
 interface PendingQuestion extends Record<string, unknown> {
   reason: string
   question: Question
-  /** Leads to the call that stays open at the server, in this process. */
+  /** Identifies the open call in this process. */
   ticket: string
-  /** What was answered in the same call before, by digests of the questions: for a process that has to call anew. */
+  /** Earlier answers in the same call, by digests of the questions, for a process that must repeat the call. */
   answered?: [question: string, answers: Answers][]
-  /** What was wrong with the answers of before. */
+  /** The problem with the previous answers. */
   problem?: string
 }
 
-/** Runs calls at a server, and suspends those in which it asks something; they stay open at the server meanwhile. */
+/** Runs calls to a server, and suspends those with an open question. They stay open at the server meanwhile. */
 export class Dialogues {
   readonly #openCalls = new Map<string, { readonly dialogue: Dialogue; readonly deadline: number }>()
   readonly #closed = new AbortController()
@@ -41,7 +41,7 @@ export class Dialogues {
     this.#clock = clock
   }
 
-  /** Undefined: it waits for a human. */
+  /** Returns undefined when the call waits for a human. */
   async run(calls: Calls, tool: string, args: Answers, ctx: ToolExecution): Promise<CallToolResult | undefined> {
     const pendingQuestion = pendingQuestionOf(ctx)
     if (pendingQuestion === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
@@ -67,7 +67,7 @@ export class Dialogues {
     return this.#advance(open.dialogue, ctx, answered)
   }
 
-  /** Where a call with a question is refused, or runs otherwise: the server is told. */
+  /** Declines the open question if its call is denied, or runs in another way. */
   decline(ctx: Pick<ToolExecution, 'asked'>): void {
     const ticket = pendingQuestionOf(ctx)?.ticket ?? ''
     this.#openCalls.get(ticket)?.dialogue.decline()
@@ -93,7 +93,7 @@ export class Dialogues {
       if ('result' in turn) return turn.result
       const digest = await digestOf(turn.question)
       const previousAnswer = answered.find(([question]) => question === digest)
-      // A server that asks the same again in one call gets the answer again: so does one that is called anew.
+      // Repeats the answer if the server asks the same question again, as it does when the call is repeated.
       if (previousAnswer !== undefined) dialogue.answer(previousAnswer[1])
       else return this.#suspend(dialogue, turn.question, ctx, answered)
     }
@@ -124,7 +124,7 @@ export class Dialogues {
     this.#openCalls.delete(ticket)
   }
 
-  /** How answers break the schema of the question. A schema that is too large takes no answer. */
+  /** Returns how answers violate the schema of the question. A schema that is too large accepts no answer. */
   async #problemOf(schema: Question['schema'], answers: unknown): Promise<string | undefined> {
     if (typeof answers !== 'object' || answers === null || Array.isArray(answers))
       return 'The answers are not an object. Give them as data, { name: value }.'
@@ -138,13 +138,13 @@ export class Dialogues {
   }
 }
 
-/** What was asked by the tool itself; a layer's request is the layer's. */
+/** Returns the question if the tool itself asked it, and not a layer. */
 function pendingQuestionOf({ asked }: Pick<ToolExecution, 'asked'>): PendingQuestion | undefined {
   if (asked === undefined || asked.by !== undefined) return undefined
   return typeof asked.request.ticket === 'string' ? (asked.request as PendingQuestion) : undefined
 }
 
-/** Answers that are left out are those that the server proposes. */
+/** Fills missing answers with the server's defaults. */
 function withDefaults({ schema }: Question, given: unknown = {}): unknown {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return given
   const fields = Object.entries((schema.properties ?? {}) as Record<string, { default?: unknown }>)

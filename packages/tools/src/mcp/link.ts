@@ -10,39 +10,39 @@ import { endpointOf, isHttp, type McpServer } from './server.ts'
 import { tooLargeCode } from './too-large.ts'
 import { type Route, routeTo } from './transport.ts'
 
-/** What a link needs to know of the layer that it is for. */
+/** The parts of the layer that a link needs. */
 export interface LinkSetup {
   readonly name: string
   readonly server: McpServer
   readonly secrets: Secrets
   readonly connectTimeout: number
-  /** Bytes of one message of the server. */
+  /** The maximum size of one message of the server in bytes. */
   readonly maxBytes: number
   readonly logger: Logger
   readonly clock: Clock
-  /** Whether the server may ask something in a call. */
+  /** Whether the server may ask questions during a call. */
   readonly canElicit: boolean
-  /** Whether the server may ask for answers of the model in a call. */
+  /** Whether the server may request model answers during a call. */
   readonly canSample: boolean
-  /** Whose connection it is; undefined for the agent's own. */
+  /** Returns the principal of the connection; undefined for the agent's own. */
   owner(): unknown
-  /** Told of the server's tools: when it is reached, and when it says that they changed. Without it they are not listed. */
+  /** Receives the server's tools after connecting and when they change. If undefined, tools are not listed. */
   readonly onTools: ((tools: readonly Tool[]) => void) | undefined
 }
 
-/** Whose call it is, and until when. */
+/** The caller of a call, with its abort signal. */
 export interface Caller {
   readonly signal: AbortSignal
   readonly principal: unknown
-  /** Answers what the server asks in the call; without it the server is told that nobody does. */
+  /** Answers the server's questions during the call; if missing, they are declined. */
   ask?(question: Question): Promise<Reply>
-  /** Answers as the model does; without it the server is refused. */
+  /** Answers with the model; if missing, the server's request is rejected. */
   sample?(request: SamplingRequest): Promise<SamplingAnswer>
 }
 
-/** One connection to a server, from its handshake until it drops or is closed. It does not come back. */
+/** One connection to a server, from its handshake until it drops or is closed. It does not reconnect. */
 export class Link {
-  /** Called once, when the connection is gone. */
+  /** Called once when the connection is gone. */
   onclose: (() => void) | undefined
   open = true
   readonly #setup: LinkSetup
@@ -54,7 +54,7 @@ export class Link {
   #check: Promise<void> | undefined
   #relisting = false
   #receivedTooMuch = false
-  /** The tools have changed since the last listing began. */
+  /** Whether the tools have changed since the last listing began. */
   #toolsChanged = false
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
@@ -107,13 +107,13 @@ export class Link {
       }
     })
     this.#client.onerror = (error) => {
-      // Of the SDK, which then closes the connection to a child.
+      // The SDK raises this error and then closes the connection to a child process.
       if (/^ReadBuffer exceeded/.test(error.message)) this.#receivedTooMuch = true
       else if (isHttp(setup.server)) void this.check()
     }
   }
 
-  /** Sends a call. Its abort is told to the server, in words that give nothing away. */
+  /** Sends a call. An abort is sent to the server with a neutral message. */
   async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
     const { signal } = caller
     const cancel = new AbortController()
@@ -132,7 +132,7 @@ export class Link {
     }
   }
 
-  /** A question belongs to the call in whose answer it stands; where that cannot be told, to the only one that it can be of. */
+  /** A question belongs to the call whose response contains it. If that is unknown, it belongs to the only call that it can be from. */
   async #onElicit(params: ElicitRequest['params'], id: unknown): Promise<Reply> {
     const { name, logger } = this.#setup
     const free = [...this.#calls].filter(({ isAwaitingReply }) => !isAwaitingReply)
@@ -154,7 +154,7 @@ export class Link {
     }
   }
 
-  /** What the server is told of a failure is that there is no answer. */
+  /** On failure, the server only learns that there is no answer. */
   async #onSample(params: SamplingRequest, id: unknown): Promise<SamplingAnswer> {
     const { name, logger, secrets } = this.#setup
     const running = [...this.#calls]
@@ -174,14 +174,14 @@ export class Link {
     throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
   }
 
-  /** Whether the server still answers; a link that does not is closed. HTTP has no connection that could drop by itself. */
+  /** Pings the server and closes the link if it does not answer, because an HTTP connection cannot drop by itself. */
   check(): Promise<void> {
     if (!this.open) return Promise.resolve()
     this.#check ??= this.#ping().finally(() => (this.#check = undefined))
     return this.#check
   }
 
-  /** Settles once no check is under way, which might close the link below a call. */
+  /** Resolves once no check is running, because a check might close the link during a call. */
   async whenChecked(): Promise<void> {
     await this.#check
   }
@@ -194,14 +194,14 @@ export class Link {
     }
   }
 
-  /** Whether an error is the server's own answer, in JSON-RPC. */
+  /** Whether an error is the server's own JSON-RPC response. */
   isServerError(error: unknown): boolean {
     const { McpError, ErrorCode } = this.#sdk
     if (!(error instanceof McpError) || !this.open) return false
     return error.code !== ErrorCode.RequestTimeout && error.code !== ErrorCode.ConnectionClosed
   }
 
-  /** Where the server sent a message that is too large. */
+  /** Returns the error for a message that is too large, if that was the cause. */
   tooLargeError(error: unknown): AlliumError | undefined {
     if (!this.#receivedTooMuch && !(error instanceof this.#sdk.McpError && error.code === tooLargeCode))
       return undefined
@@ -210,12 +210,12 @@ export class Link {
     return new AlliumError('mcp.too_large', message, { expose: true, details: { server: name, maxBytes } })
   }
 
-  /** The status that the server, or a proxy before it, refused a request with. */
+  /** Returns the HTTP status with which the server or a proxy rejected a request. */
   statusOf(error: unknown): number | undefined {
     return error instanceof this.#sdk.StreamableHTTPError && error.code !== -1 ? error.code : undefined
   }
 
-  /** Where the server wants an authorization that it did not get. */
+  /** Returns the error for a missing authorization, if that was the cause. */
   unauthorizedError(error: unknown): AlliumError | undefined {
     if (!(error instanceof this.#sdk.UnauthorizedError)) return undefined
     const { name, secrets } = this.#setup
@@ -227,7 +227,7 @@ export class Link {
     })
   }
 
-  /** Closes the connection, and waits until a child is gone. */
+  /** Closes the connection and waits until the child process has ended. */
   async close(): Promise<void> {
     this.open = false
     const { farewell, pid } = this.#route
@@ -239,7 +239,7 @@ export class Link {
   async #handshake(signal: AbortSignal): Promise<void> {
     const { connectTimeout, onTools } = this.#setup
     const cancel = new AbortController()
-    // Not the signal itself: the SDK never removes its listener.
+    // Not the signal itself, because the SDK never removes its listener.
     const release = followSignal(signal, (reason) => cancel.abort(reason))
     try {
       await this.#client.connect(this.#route.transport, { timeout: connectTimeout, signal: cancel.signal })
@@ -269,7 +269,7 @@ export class Link {
     return this.#limitTools(tools, [])
   }
 
-  /** The tools before the first page that is too much, and as many of it as there may be. */
+  /** Returns the tools up to the limits, including part of the page that exceeds them. */
   #limitTools(tools: readonly Tool[], page: readonly Tool[]): Tool[] {
     const { name, logger, maxBytes } = this.#setup
     const all = [...tools, ...page.slice(0, Math.max(0, maxTools - tools.length))]
@@ -280,7 +280,7 @@ export class Link {
     return listedTools
   }
 
-  /** One listing at a time, and a pause behind it: a server may say as often as it likes that its tools have changed. */
+  /** Runs one listing at a time with a pause after each, because a server may send any number of change notifications. */
   async #relist(): Promise<void> {
     this.#toolsChanged = true
     if (this.#relisting) return
@@ -304,7 +304,7 @@ export class Link {
     }
   }
 
-  /** Holds no process. */
+  /** Does not keep the process alive. */
   #pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer: { unref?(): void } = setTimeout(resolve, ms)
@@ -312,7 +312,7 @@ export class Link {
     })
   }
 
-  /** Waits for a promise, but not longer. */
+  /** Waits for a promise, at most this long. */
   async #waitAtMost(ms: number, promise: Promise<unknown>): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const timedOut = new Promise((resolve) => (timer = setTimeout(resolve, ms)))
@@ -321,16 +321,16 @@ export class Link {
   }
 }
 
-/** The agent's own clock ends a call; the SDK's timer would only be a second one. */
+/** The agent's own clock ends a call; the SDK's timer would be redundant. */
 const noTimeout = 2 ** 31 - 1
 const maxPages = 100
 const maxTools = 1_000
-/** As the specification of sampling has it. */
+/** The code from the MCP specification of sampling. */
 const refusedByClient = -1
 const maxQuestionLength = 100_000
 const relistDelay = 1_000
 
-/** Undefined: it is not one to keep with a session. */
+/** Returns undefined for a question that must not be stored with a session. */
 function questionOf(params: ElicitRequest['params']): Question | undefined {
   if (!('requestedSchema' in params)) return undefined
   const question = { message: params.message, schema: { ...params.requestedSchema } as JsonSchema }

@@ -8,19 +8,19 @@ import type { McpAuthProvider, McpPrincipalServer } from './server.ts'
 interface PooledConnection {
   readonly key: string
   readonly connection: Connection
-  /** As the latest call had it: other fields than tenant and user may be newer. */
+  /** The principal of the latest call; fields other than tenant and user may have changed. */
   principal: unknown
   calls: number
 }
 
-/** Keeps a connection for each tenant and user, no more than `max` at once: then the one that is idle longest goes, or a call waits. */
+/** Keeps a connection per tenant and user, at most `max` at once. Above that, the longest idle one is closed, or a call waits. */
 export class PerPrincipal {
   readonly #setup: Omit<LinkSetup, 'owner' | 'server'>
   readonly #server: McpPrincipalServer
   readonly #max: number
-  /** The one that is idle longest stands first. */
+  /** Ordered by idle time; the longest idle comes first. */
   readonly #connections = new Map<string, PooledConnection>()
-  /** Whose an authProvider is. */
+  /** The owner of each authProvider. */
   readonly #owners = new WeakMap<McpAuthProvider, string>()
   #closing = 0
   #waiters: (() => void)[] = []
@@ -32,7 +32,7 @@ export class PerPrincipal {
     this.#max = server.maxConnections ?? 100
   }
 
-  /** @throws AlliumError `mcp.unauthorized` where the principal names no user, and what a {@link Connection} throws */
+  /** @throws AlliumError `mcp.unauthorized` when the principal has no user, and the errors of {@link Connection} */
   async call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult> {
     const pooled = await this.#acquire(this.#keyOf(caller.principal), caller)
     try {
@@ -74,7 +74,7 @@ export class PerPrincipal {
     }
   }
 
-  /** Undefined: there are too many. */
+  /** Returns undefined at the limit. */
   #openNew(key: string, principal: unknown): PooledConnection | undefined {
     if (this.#connections.size + this.#closing >= this.#max) return undefined
     const server = this.#withOwnProvider(key)
@@ -103,7 +103,7 @@ export class PerPrincipal {
     }
   }
 
-  /** Until something has changed. */
+  /** Waits until a connection changes. */
   async #waitForChange(signal: AbortSignal): Promise<void> {
     let wake = () => {}
     await new Promise<void>((resolve) => {
@@ -118,7 +118,7 @@ export class PerPrincipal {
     for (const wake of this.#waiters.splice(0)) wake()
   }
 
-  /** A provider keeps tokens: one that two users share would send those of one for the other. */
+  /** Ensures that no two users share a provider, because it stores tokens and would send one user's for the other. */
   #withOwnProvider(key: string): McpPrincipalServer {
     const { authProvider } = this.#server
     if (authProvider === undefined) return this.#server

@@ -1,4 +1,4 @@
-/** Whether a URL names a host that is not public, as far as its name or literal address tells. */
+/** Whether a URL's host is not public, as far as its name or literal address shows. */
 export function namesPrivateHost({ hostname }: URL): boolean {
   const host = hostname.replace(/\.$/, '')
   if (host.startsWith('[')) return !isPublicV6(host)
@@ -6,7 +6,7 @@ export function namesPrivateHost({ hostname }: URL): boolean {
   return !host.includes('.') || /\.(localhost|local|internal|home\.arpa)$/.test(host)
 }
 
-/** https://www.iana.org/assignments/iana-ipv4-special-registry, and metadata services of clouds */
+/** https://www.iana.org/assignments/iana-ipv4-special-registry, and cloud metadata services */
 function isPublicV4([a = 0, b = 0, c = 0, d = 0]: readonly number[]): boolean {
   if (a === 0 || a === 10 || a === 127 || a >= 224) return false
   if (a === 100) return b < 64 || b > 127

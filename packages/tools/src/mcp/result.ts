@@ -3,7 +3,7 @@ import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 
 type Block = CallToolResult['content'][number]
 
-/** What the model gets of a result: a text, or parts where there is more than one block, or an image or file. */
+/** Returns the content of a result for the model: text, or parts if there are several blocks, an image or a file. */
 export function contentOf({ content, structuredContent }: CallToolResult): string | Part[] {
   if (content.length === 0) return structuredContent === undefined ? '' : JSON.stringify(structuredContent)
   const parts = content.map(partOf)
@@ -34,7 +34,7 @@ function resourcePart(resource: Extract<Block, { type: 'resource' }>['resource']
   return { type: 'file', data: resource.blob, mediaType: mimeType, ...(filename && { filename }) }
 }
 
-/** A link is a text: what it names is for the model to ask for, and not fetched here. */
+/** Returns a link as text. It is not fetched; the model can request it. */
 function linkText({ name, title, uri, mimeType, description }: Extract<Block, { type: 'resource_link' }>): string {
   const kind = mimeType === undefined ? '' : ` (${mimeType})`
   return `${title ?? name}: ${uri}${kind}${description === undefined ? '' : `\n${description}`}`

@@ -14,13 +14,13 @@ import {
 } from '@allium/core'
 import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/sdk/types.js'
 
-/** What a server may ask of the agent's model. */
+/** The limits on a server's use of the agent's model. */
 export interface McpSamplingOptions {
-  /** Who answers. @default the agent's model */
+  /** The model that answers. @default the agent's model */
   model?: ModelRef | undefined
-  /** Output tokens of one answer, whatever the server asks for. @default 4096 */
+  /** The maximum output tokens of one answer, whatever the server requests. @default 4096 */
   maxTokens?: number | undefined
-  /** Answers that one call of a tool may ask for. @default 10 */
+  /** The maximum number of answers in one tool call. @default 10 */
   perCall?: number | undefined
 }
 
@@ -29,8 +29,8 @@ export type SamplingRequest = CreateMessageRequest['params']
 export type SamplingAnswer = CreateMessageResult
 
 /**
- * Answers a server that asks for a model, in the middle of a call: as a sub-agent of that call does, so that guards, meters and
- * budgets with `inherit` stand around the model call, and its usage is the run's. It has neither tools nor history.
+ * Answers a server that requests the model during a call. It runs as a sub-agent of the call, so guards, meters and budgets with
+ * `inherit` wrap the model call, and its usage is the run's. It has no tools and no history.
  */
 export class Sampling {
   readonly #name: string
@@ -44,7 +44,7 @@ export class Sampling {
     this.#logger = logger
   }
 
-  /** @param nth which it is in its call, from 1 @throws what the server is told as a refusal */
+  /** @param nth the number of the request in its call, from 1 @throws the error that the server receives as a refusal */
   async answer(ctx: ToolExecution, params: SamplingRequest, nth: number): Promise<SamplingAnswer> {
     const { perCall = 10 } = this.#options
     if (nth > perCall) throw this.#refusedError(`it asks more than ${perCall} times in one call`)
@@ -98,7 +98,7 @@ export class Sampling {
   }
 }
 
-/** The request's own system message, and what the server is told of the answer besides its text. */
+/** Sets the request's system message, and records the answer's model and stop reason for the server. */
 function responseRecorder({ systemPrompt }: SamplingRequest) {
   const responseInfo = { model: '', stopReason: 'endTurn' }
   const layer = defineMiddleware({

@@ -1,7 +1,7 @@
 import { isAlliumError, type JsonSchema, type Logger, type UntrustedSchema } from '@allium/core'
 import { untrustedSchema } from '@allium/json-schema'
 
-/** A server's schema, which is read but never run as code. What is not checked of it is reported once. @throws AlliumError `schema.limits` */
+/** Reads a server's schema without running it as code. Logs once which parts are not checked. @throws AlliumError `schema.limits` */
 export function serverSchema(schema: JsonSchema, subject: string, logger: Logger): UntrustedSchema {
   const read = untrustedSchema(schema)
   const { unchecked } = read
@@ -13,7 +13,7 @@ export function serverSchema(schema: JsonSchema, subject: string, logger: Logger
   return read
 }
 
-/** The same for a schema that no call depends on: one that is too large checks nothing, and that is reported. */
+/** Like `serverSchema`, for a schema that is not essential: one that is too large checks nothing, which is logged. */
 export function optionalSchema(schema: JsonSchema, subject: string, logger: Logger): UntrustedSchema | undefined {
   try {
     return serverSchema(schema, subject, logger)
@@ -24,7 +24,7 @@ export function optionalSchema(schema: JsonSchema, subject: string, logger: Logg
   }
 }
 
-/** How a value breaks a schema, in one line; undefined if it fits. */
+/** Returns how a value violates a schema, in one line; undefined if it is valid. */
 export async function violation(schema: UntrustedSchema, value: unknown): Promise<string | undefined> {
   const { issues } = await schema['~standard'].validate(value)
   const [first] = issues ?? []
@@ -33,7 +33,7 @@ export async function violation(schema: UntrustedSchema, value: unknown): Promis
   return path.length === 0 ? message : `${path.map(String).join('.')}: ${message}`
 }
 
-/** For the client of the SDK, which would run a server's schema as code with ajv. Its answers are not used: Allium checks by itself. */
+/** Replaces the SDK's validator, which would run a server's schema as code with ajv. Its results are not used, because Allium validates. */
 export const jsonSchemaValidator = {
   getValidator: () => (data: unknown) => ({ valid: true as const, data: data as never, errorMessage: undefined }),
 }

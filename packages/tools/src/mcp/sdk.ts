@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 
-/** What is used of the official SDK. */
+/** The parts of the official SDK that are used. */
 export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'), 'Client'> &
   Partial<Pick<typeof import('@modelcontextprotocol/sdk/client/stdio.js'), 'StdioClientTransport'>> &
   Pick<
@@ -23,8 +23,8 @@ export type Sdk = Pick<typeof import('@modelcontextprotocol/sdk/client/index.js'
   >
 
 /**
- * Loads the SDK, which is an optional peer, when an agent with servers begins. Each import is caught by itself: so bundlers leave one that is not
- * installed to the run time. `#mcp-stdio` is empty in a bundle for a browser or an edge runtime.
+ * Loads the SDK, an optional peer dependency, when an agent with servers begins. Each import has its own catch, so that bundlers leave
+ * a missing module to run time. `#mcp-stdio` is empty in a bundle for a browser or an edge runtime.
  * @throws AlliumError `mcp.not_installed`
  */
 export async function loadSdk(): Promise<Sdk> {

@@ -2,7 +2,7 @@ import { AlliumError, isAlliumError, messageOf } from '@allium/core'
 import { hide } from '../hide.ts'
 import { isHttp, type McpServer } from './server.ts'
 
-/** What must stand in no error and no log line: the values of headers and variables, and what an URL carries. */
+/** Removes secrets from errors and log lines: the values of headers and variables, and the credentials in a URL. */
 export class Secrets {
   readonly #values = new Set<string>()
 
@@ -11,7 +11,7 @@ export class Secrets {
     else this.add(Object.values(variables(server.env)))
   }
 
-  /** Each value, and the words of it: an error may quote `Bearer x` or `x` alone. */
+  /** Adds each value and its words, because an error may quote `Bearer x` or only `x`. */
   add(values: readonly string[]): void {
     for (const value of values)
       for (const secret of [value, value.trim(), ...value.split(/\s+/)])
@@ -23,7 +23,7 @@ export class Secrets {
     return hide(text, [...this.#values])
   }
 
-  /** An error that may be shown to an operator: its own words and those of its causes, and none of its other fields. */
+  /** Returns an error that is safe for operators: its own message and those of its causes, and no other fields. */
   redactError(thrown: unknown): unknown {
     if (isAlliumError(thrown)) {
       const { code, message, cause, expose, details } = thrown
@@ -36,7 +36,7 @@ export class Secrets {
     return copy
   }
 
-  /** `fetch failed: connect ECONNREFUSED 127.0.0.1:80`: what lies below says more. */
+  /** Joins the messages of the causes, which have more detail: `fetch failed: connect ECONNREFUSED 127.0.0.1:80`. */
   describe(thrown: unknown): string {
     const messages: string[] = []
     for (let error = thrown; error !== undefined && messages.length < 3; error = causeOf(error))
@@ -50,7 +50,7 @@ export class Secrets {
   }
 }
 
-/** The variables that a child gets, filled in from this process where they are only named. */
+/** Returns the environment variables of the child. Variables without a value are copied from this process. */
 export function variables(
   given: readonly string[] | Readonly<Record<string, string | true>> = {},
 ): Record<string, string> {

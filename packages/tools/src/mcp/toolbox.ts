@@ -19,7 +19,7 @@ export interface McpCall {
   args: Record<string, unknown>
 }
 
-/** What carries calls to the server. */
+/** Sends calls to the server. */
 export interface Calls {
   call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult>
   close(): Promise<void>
@@ -35,23 +35,23 @@ export interface ToolboxOptions {
     | readonly string[]
     | ((call: McpCall, ctx: ToolExecution) => boolean | Promise<boolean>)
   readonly timeout: number | undefined
-  /** The digest that the first listing should have. */
+  /** The expected digest of the first listing. */
   readonly pin?: string | undefined
   readonly flow?: { private?: boolean; writes?: boolean } | undefined
 }
 
 /**
- * The tools of a server that an agent has. They are those of the first listing: an agent takes tools at init only. What
- * later listings lack gives error results, and what they add or change is warned of.
+ * An agent's tools of a server. They are those of the first listing, because an agent takes tools only at init. Tools that
+ * later listings lack return error results; added or changed tools are logged as warnings.
  */
 export class Toolbox {
   readonly #options: ToolboxOptions
   readonly #logger: Logger
-  /** As first listed; undefined until then. */
+  /** The first listing; undefined before it. */
   #first: Map<string, Tool> | undefined
   #currentNames = new Set<string>()
   #warned = new Set<string>()
-  /** What the server says of its tools is not what the app has chosen. */
+  /** Whether the listing differs from the one that the app approved. */
   #isChanged = false
 
   constructor(options: ToolboxOptions, logger: Logger) {
@@ -59,7 +59,7 @@ export class Toolbox {
     this.#logger = logger
   }
 
-  /** Takes a listing of the server. */
+  /** Applies a listing of the server. */
   update(listed: readonly Tool[]): void {
     const tools = listed.filter(({ name }) => this.#isIncluded(name))
     this.#currentNames = new Set(tools.map(({ name }) => name))
@@ -74,14 +74,14 @@ export class Toolbox {
       )
   }
 
-  /** Takes the listing of one user, who may have others: only what the model reads of the tools counts. */
+  /** Compares the listing of one user, who may have other tools. Only the parts that the model reads matter. */
   compare(listed: readonly Tool[]): void {
     const changed = this.#changedTools(listed)
     if (changed.length > 0) this.#isChanged = true
     this.#warn(changedTools, names(changed))
   }
 
-  /** Compares the first listing with the one that was pinned. */
+  /** Compares the first listing with the pinned digest. */
   async checkPin(): Promise<void> {
     const { pin, name } = this.#options
     if (pin === undefined) return
@@ -93,7 +93,7 @@ export class Toolbox {
     )
   }
 
-  /** Those that an agent can have: what it cannot take is left out, and told. */
+  /** Returns the tools that an agent can use; logs those that it cannot. */
   tools(calls: Calls, dialogues: Dialogues): AnyTool[] {
     const listed = [...(this.#first?.values() ?? [])]
     return listed.flatMap((tool) => {
@@ -152,7 +152,7 @@ export class Toolbox {
     }
   }
 
-  /** Nothing that the server says of its tools (`readOnlyHint` and the like) lifts an approval. */
+  /** The server's hints (`readOnlyHint` and so on) never remove the need for approval. */
   #approvalOf(tool: string): AnyTool['requireApproval'] | undefined {
     const { requireApproval } = this.#options
     if (typeof requireApproval === 'boolean') return requireApproval
@@ -185,7 +185,7 @@ export class Toolbox {
     )
   }
 
-  /** Once for each set: a server that flaps would fill the log. */
+  /** Warns once per set of tools, so that an unstable server does not flood the log. */
   #warn(what: string, tools: readonly string[]): void {
     if (tools.length === 0) return
     const message = `The MCP server "${this.#options.name}" has ${what}: ${list(tools)}. A new agent has them as they are now.`
@@ -197,7 +197,7 @@ export class Toolbox {
 
 const changedTools = 'changed tools; the model still has the first definition'
 
-/** Providers take names of letters, digits, `_` and `-` alone. */
+/** Providers only accept names of letters, digits, `_` and `-`. */
 function toolName(prefix: string, name: string): string {
   return (prefix + name).replaceAll(/[^\w-]/g, '_')
 }
@@ -206,7 +206,7 @@ function failure(content: string) {
   return toolResult({ content, isError: true })
 }
 
-/** How `structuredContent` breaks the schema that the server gave for it. */
+/** Returns how `structuredContent` violates the server's output schema. */
 async function mismatch(
   output: UntrustedSchema,
   { structuredContent, isError = false }: CallToolResult,

@@ -12,20 +12,20 @@ import type { Sdk } from './sdk.ts'
 import { variables } from './secrets.ts'
 import { isHttp, type McpHttpServer, type McpPrincipalServer, type McpStdioServer } from './server.ts'
 
-/** A way to a server, not yet taken. */
+/** A transport to a server that is not connected yet. */
 export interface Route {
   readonly transport: StdioClientTransport | StreamableHTTPClientTransport
-  /** The child's process id, once it runs. */
+  /** Returns the child's process id once it runs. */
   readonly pid?: () => number | undefined
-  /** Sends a message of a caller's, whose headers it gets. */
+  /** Sends a message with its caller's headers. */
   readonly sendFor?: <T>(caller: Caller, send: () => T) => T
-  /** In whose call the server asks something, if that can be told. */
+  /** Returns the caller whose call a question belongs to, if that is known. */
   readonly callerOf?: (question: unknown) => Caller | undefined
-  /** Tells the server that its session ends. */
+  /** Notifies the server that the session ends. */
   readonly farewell?: () => Promise<void>
 }
 
-/** @param onLine a line that a child wrote to its stderr */
+/** @param onLine receives each line that a child writes to stderr */
 export async function routeTo(setup: LinkSetup, sdk: Sdk, onLine: (line: string) => void): Promise<Route> {
   const { server, maxBytes } = setup
   return isHttp(server) ? httpRoute(server, setup, sdk) : stdioRoute(server, maxBytes, sdk, onLine)
@@ -67,7 +67,7 @@ async function httpRoute(
   const place = new URL(url)
   const withHeaders: typeof fetch = async (to, init) => {
     const given = typeof headers === 'function' ? await headers(callers.of(init?.body)?.principal ?? owner()) : headers
-    // Before they are set: what refuses one quotes it.
+    // Added before they are set, because an error about an invalid header quotes it.
     secrets.add(Object.values(given))
     const all = new Headers(init?.headers)
     for (const [name, value] of Object.entries(given)) all.set(name, value)
@@ -79,7 +79,7 @@ async function httpRoute(
     | OAuthClientProvider
     | undefined
   const provider = own && withBoundTokens(own, () => logger.warn(unboundToken(name)))
-  // The requests of an authorization go elsewhere, and get none of the headers.
+  // Authorization requests go to other servers and receive none of the headers.
   const elsewhere = authorizationFetch({ name, place, fetch: given, allowPrivate, timeout: connectTimeout, logger })
   const callerOf =
     provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
@@ -99,12 +99,12 @@ function unboundToken(name: string): string {
   return `The refresh token for the MCP server "${name}" is not used, because it does not name the authorization server that granted it. Store what saveTokens() receives unchanged, with its \`issuer\`.`
 }
 
-/** Whether a request is one of the protocol, and none of an authorization. */
+/** Whether a request belongs to the protocol and not to an authorization. */
 function isMessage(init: RequestInit | undefined): boolean {
   return init?.method === 'DELETE' || (new Headers(init?.headers).get('accept') ?? '').includes('text/event-stream')
 }
 
-/** Reads the child's stderr: a pipe that nobody reads stops the child. */
+/** Reads the child's stderr, because a full pipe would block the child. */
 function readLines(transport: StdioClientTransport, onLine: (line: string) => void): void {
   const decoder = new TextDecoder()
   let rest = ''

@@ -14,7 +14,7 @@ import { agents } from '../runs/run-bench.ts'
 import { storedTurn, suspendedTurn } from '../store/bench.ts'
 import type { Vault } from '../vault/vault-cases.ts'
 
-/** A store as a whole. A part that it lacks is not tried. */
+/** All parts of a store; missing parts are not tested. */
 export interface ErasureParts {
   readonly sessions?: SessionStore | undefined
   readonly events?: EventLog | undefined
@@ -23,21 +23,21 @@ export interface ErasureParts {
   readonly ledger?: Ledger | undefined
   readonly runs?: RunStore | undefined
   usage?(of: { tenant: string }): Promise<readonly { usage: { inputTokens: number } }[]>
-  /** What a store without sessions erases with. @default `sessions.erase` */
+  /** Erases data of a store without sessions. @default `sessions.erase` */
   erase?(of: Erasure): Promise<unknown>
 }
 
-/** What a case works with. */
+/** The test bench of a case. */
 export interface ErasureBench {
   readonly store: ErasureParts
-  /** Milliseconds of a lease. */
+  /** The duration of a lease, in milliseconds. */
   readonly lease: number
   readonly seed: number
-  /** Milliseconds since the epoch, as a run of the case has them. */
+  /** The current time in milliseconds since the epoch, as a run of the case sees it. */
   now(): number
   /** Lets time pass. */
   wait(ms: number): Promise<void>
-  /** All that the store holds, as text; undefined where nobody can look. */
+  /** Returns everything that the store contains, as text; undefined if that is not possible. */
   contents(): Promise<string | undefined>
 }
 
@@ -46,21 +46,21 @@ export async function erase({ store }: ErasureBench, of: Erasure): Promise<void>
   else await store.sessions?.erase(of)
 }
 
-/** Fails where the store still holds one of the texts. */
+/** Fails if the store still contains one of the texts. */
 export async function checkErased(bench: ErasureBench, texts: readonly string[], claim: string): Promise<void> {
   const contents = await bench.contents()
   const remaining = texts.filter((text) => contents?.includes(text) === true)
   check(remaining.length === 0, `${claim}, but the store still holds ${remaining.join(', ')}`)
 }
 
-/** One run, with its text in all that a store keeps of it. */
+/** One run, whose text occurs in everything that a store keeps of it. */
 export class ScriptedRun {
   readonly key: SessionKey
   readonly text: string
   readonly #bench: ErasureBench
   readonly #since: number
   #lease: Lease | undefined
-  /** Each image of a run is another one. */
+  /** Numbers the images of a run, so that each one differs. */
   #images = 1
 
   constructor(bench: ErasureBench, key: SessionKey, text: string) {
@@ -84,7 +84,7 @@ export class ScriptedRun {
     return { id: `${this.text}:0`, account: this.#account, amount: 2 }
   }
 
-  /** What it does, in its order. A step that is refused is over; those behind it are tried all the same. */
+  /** The steps of the run in order. A rejected step has ended; the steps after it are tried anyway. */
   get steps(): Readonly<Record<string, () => Promise<unknown>>> {
     const { sessions, events, keyValue, vault, ledger, runs } = this.#bench.store
     const { tenant, owner, agent, sessionId } = this.key
@@ -114,7 +114,7 @@ export class ScriptedRun {
     }
   }
 
-  /** A text, and an image that a store may keep apart from it. */
+  /** A text, and an image that a store may keep separately. */
   get #said() {
     return { text: this.text, image: imageOf(this.text, this.#images++) }
   }
@@ -130,7 +130,7 @@ export class ScriptedRun {
     })
   }
 
-  /** A durable run with a step, in a session of its own. */
+  /** Runs a durable run with a step in a separate session. */
   async #durable(runs: RunStore | undefined): Promise<void> {
     const key = { ...this.key, sessionId: `${this.key.sessionId} durable` }
     const run = `durable ${this.text}`
@@ -144,12 +144,12 @@ export class ScriptedRun {
   }
 }
 
-/** Bytes in which the text can be found. */
+/** Returns bytes in which the text can be found. */
 function imageOf(text: string, n: number): Uint8Array {
   return new TextEncoder().encode(`${n} ${text} `.repeat(5000 / text.length + 1))
 }
 
-/** Runs all steps; gives the codes with which some were refused. */
+/** Runs all steps. Returns the error codes of rejected steps. */
 export async function play(run: ScriptedRun, only: readonly string[] = Object.keys(run.steps)): Promise<string[]> {
   const refused: string[] = []
   for (const name of only)

@@ -7,7 +7,7 @@ const ann: SessionKey = { tenant: 'acme-canary', owner: 'ann-canary', agent: 'ag
 const bob: SessionKey = { tenant: 'acme-canary', owner: 'bob-canary', agent: 'agent', sessionId: 'chat-of-bob' }
 const account = ({ tenant, owner }: SessionKey) => JSON.stringify(['budget', tenant, owner])
 
-/** Erasure is final. */
+/** Cases: erasure is final. */
 export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => Promise<void>>> = {
   async 'leaves nothing of an owner who was erased, and all of the others'(bench) {
     checkEqual(await play(new ScriptedRun(bench, ann, 'ann says canary')), [], 'A run is stored')
@@ -29,7 +29,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
       await play(run, steps.slice(0, at))
       await bench.wait(1)
       await erase(bench, at % 2 === 0 ? key : { tenant: key.tenant })
-      // A durable run and a lease are asked for anew: these begin after the erasure.
+      // A durable run and a lease would start again, after the erasure.
       await play(
         run,
         steps.slice(at).filter((step) => step !== 'durable' && step !== 'acquire'),

@@ -4,27 +4,30 @@ import { checkSkips } from '../check-skips.ts'
 import type { ErasureParts } from './erasure-bench.ts'
 import { erasureCaseList } from './erasure-cases.ts'
 
-/** Makes an empty store for one case. */
+/** Creates an empty store for one case. */
 export type MakeErasableStore = (given: { clock: ManualClock }) => ErasureParts | Promise<ErasureParts>
 
 export interface ErasureConformanceOptions {
-  /** All that the store holds, as text: its files, its tables, its keys. @default nobody looks */
+  /** Returns everything that the store contains, as text: its files, its tables, its keys. @default not checked */
   contents?(store: ErasureParts): string | undefined | Promise<string | undefined>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(store: ErasureParts): unknown
-  /** Milliseconds of a lease. @default 1000 */
+  /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
-  /** Milliseconds since the epoch, for a store that goes by a clock of its own. @default that of the clock */
+  /** Returns milliseconds since the epoch, for a store with a separate clock. @default that of the clock */
   now?(): number
-  /** Lets time pass, for such a store. @default moves the clock */
+  /** Lets time pass, for such a store. @default advances the clock */
   wait?(ms: number): Promise<void>
-  /** Of the random erasures; the same seed does the same. @default 1 */
+  /** The seed of the random erasures; the same seed gives the same erasures. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-/** What every store has to do when a tenant or an owner is erased, as cases. {@link erasureConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for erasing a tenant or an owner in any store, as cases. {@link erasureConformance} registers them. @throws TypeError
+ * when `skip` names no case
+ */
 export function erasureCases(makeStore: MakeErasableStore, options: ErasureConformanceOptions = {}): ConformanceCase[] {
   const { contents, close, lease = 1000, seed = 1, skip = {} } = options
   checkSkips(skip, Object.keys(erasureCaseList))
@@ -46,7 +49,7 @@ export function erasureCases(makeStore: MakeErasableStore, options: ErasureConfo
 }
 
 /**
- * Registers the suite that every store passes of which data can be erased, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every store that supports erasure, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * erasureConformance({ makeStore: ({ clock }) => sqlite(path, { clock }), contents: () => readFileSync(path, 'latin1'), describe, it })

@@ -8,8 +8,8 @@ const owners = ['ann-canary', 'bob-canary']
 const rounds = 12
 
 /**
- * Runs of some owners that go on at once, each step behind a random wait, and erasures between them. The texts name the owner and how often
- * he was erased before: none of an earlier number may be there once his erasure and the runs from before are over.
+ * Runs of several owners at the same time, with random delays between steps and erasures between them. The texts contain the owner and the
+ * number of earlier erasures. No text with a lower number may remain once the erasure and all earlier runs have ended.
  */
 export async function randomErasures(bench: ErasureBench): Promise<void> {
   const random = seeded(bench.seed)
@@ -48,7 +48,7 @@ export async function randomErasures(bench: ErasureBench): Promise<void> {
   await checkErased(bench, ['canary'], `In the end nothing is left (seed ${bench.seed})`)
 }
 
-/** A run whose steps wait at random. What began after an erasure is a run of its own, so that an old one asks for nothing anew. */
+/** Plays a run with random delays between steps. A durable run would begin after an erasure, so it is a separate run. */
 async function randomly(run: ScriptedRun, random: Random): Promise<void> {
   const waits = Object.keys(run.steps).map(() => random.below(4))
   for (const [i, [name, step]] of Object.entries(run.steps).entries()) {
@@ -58,7 +58,7 @@ async function randomly(run: ScriptedRun, random: Random): Promise<void> {
   }
 }
 
-/** Turns of the event loop. */
+/** Waits for some turns of the event loop. */
 async function settle(turns: number): Promise<void> {
   for (let i = 0; i < turns; i++) await new Promise((resolve) => setTimeout(resolve))
 }

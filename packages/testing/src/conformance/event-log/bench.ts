@@ -1,27 +1,27 @@
 import type { EventLog, LoggedEvent, RunKey, RunSignal, SessionKey } from '@allium/core'
 import { check, checkResolves, Nonconformance } from '../check.ts'
 
-/** What a case works with. */
+/** The test bench of a case. */
 export interface EventLogBench {
   log: EventLog
-  /** The same events as another process has them; the log itself where there is no way to open them again. */
+  /** The same events as another process sees them; the log itself if it cannot be opened again. */
   other: EventLog
-  /** Milliseconds that a run is kept after its end. */
+  /** How long a run is kept after its end, in milliseconds. */
   eventTtl: number
   /** Lets time pass. */
   wait(ms: number): Promise<void>
 }
 
-/** The cases of one file by their names. */
+/** The cases of one file by name. */
 export type EventLogCases = Readonly<Record<string, (bench: EventLogBench) => Promise<void>>>
 
 export const chat: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 export const run: RunKey = { key: chat, turnId: 'chat:1' }
 
-/** Time that passes while somebody waits: none at first, then at most half of what a run is kept. */
+/** Delays between polls as fractions of a run's retention: none at first, 0.9 in total. */
 const pauses = [...Array<number>(20).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.02)]
 
-/** What comes without much ado. */
+/** Waits for a promise that must settle before the run expires. */
 export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: Promise<T>, claim: string): Promise<T> {
   const timedOut = Symbol('nothing yet')
   const coming = checkResolves(promise, claim)
@@ -33,7 +33,7 @@ export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: P
   throw new Nonconformance(`${claim}, but nothing came.`)
 }
 
-/** Waits as long until it holds. */
+/** Waits equally long until a condition holds. */
 export async function until(
   { wait, eventTtl }: EventLogBench,
   condition: () => boolean | Promise<boolean>,
@@ -46,7 +46,7 @@ export async function until(
   check(await condition(), `${claim}, but it did not`)
 }
 
-/** Somebody who reads a run. */
+/** A reader of a run. */
 export class Reader {
   readonly #bench: EventLogBench
   readonly #events: AsyncIterator<LoggedEvent, undefined>
@@ -56,7 +56,7 @@ export class Reader {
     this.#events = log.read(of, after, signal)[Symbol.asyncIterator]()
   }
 
-  /** The next events; fewer where the run ends. */
+  /** Returns the next events; fewer if the run ends. */
   async read(count: number): Promise<LoggedEvent[]> {
     const received: LoggedEvent[] = []
     while (received.length < count) {
@@ -71,7 +71,7 @@ export class Reader {
     return received
   }
 
-  /** All events until the run ends. */
+  /** Returns all events until the run ends. */
   rest(): Promise<LoggedEvent[]> {
     return this.read(Number.POSITIVE_INFINITY)
   }
@@ -90,7 +90,7 @@ interface ReaderOptions {
   signal?: AbortSignal
 }
 
-/** What readers find in a run that has ended. */
+/** Returns the events that a reader finds in an ended run. */
 export async function eventsIn(bench: EventLogBench, log: EventLog, of: RunKey = run, after = 0): Promise<unknown[]> {
   return (await new Reader(bench, log, { of, after }).rest()).map(({ event }) => event)
 }

@@ -2,7 +2,7 @@ import { checkEqual, checkRejects } from '../check.ts'
 import { bytesOf, largeValues } from '../store/blob-cases.ts'
 import { chat, type EventLogCases, eventsIn, Reader, run } from './bench.ts'
 
-/** Images and files in the events of runs: a log may keep their bytes apart from the text. */
+/** Cases for images and files in events: a log may store their bytes separately. */
 export const eventBlobCases: EventLogCases = {
   async 'gives back events with large bytes, base64 and data URLs as they were appended'(bench) {
     const { log, other } = bench
@@ -52,7 +52,7 @@ export const eventBlobCases: EventLogCases = {
     await log.append(run, 1, ['begun'])
     const late = log.append(run, 1, [image], { mustExist: true }).catch(() => {})
     await Promise.all([late, other.delete(chat)])
-    // A log that may forget runs does not refuse it.
+    // A log that may lose runs does not reject it.
     await log.append(run, 1, [image], { mustExist: true }).catch(() => {})
     checkEqual(await eventsIn(bench, other), [], 'A run that was deleted while an image was appended stays deleted')
     const next = { ...run, turnId: 'chat:2' }

@@ -4,7 +4,7 @@ import { lookAlikes } from '../hostile-names.ts'
 import { anything } from '../store/samples.ts'
 import { chat, type EventLogCases, eventsIn, Reader, run, steer } from './bench.ts'
 
-/** What was appended is what is read. */
+/** Cases: readers receive exactly the appended events. */
 export const eventCases: EventLogCases = {
   async 'gives what was appended, in its order, and ends with the run'(bench) {
     const { log, other } = bench

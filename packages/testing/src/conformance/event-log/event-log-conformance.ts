@@ -8,17 +8,17 @@ import { eventCases } from './event-cases.ts'
 import { readerCases } from './reader-cases.ts'
 import { signalCases } from './signal-cases.ts'
 
-/** Makes an empty log for one case, which keeps ended runs for `eventTtl` milliseconds of this clock. */
+/** Creates an empty log for one case, which keeps ended runs for `eventTtl` milliseconds of this clock. */
 export type MakeEventLog = (given: { clock: ManualClock; eventTtl: number }) => EventLog | Promise<EventLog>
 
 export interface EventLogConformanceOptions {
-  /** Opens what the log keeps once more, as another process does. @default the log itself */
+  /** Opens the log's data again, as another process would. @default the log itself */
   reopen?(log: EventLog, given: { clock: ManualClock; eventTtl: number }): EventLog | Promise<EventLog>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(log: EventLog): unknown
-  /** Milliseconds that a run is kept after its end. @default 1000 */
+  /** How long a run is kept after its end, in milliseconds. @default 1000 */
   eventTtl?: number
-  /** How time passes for a log whose server tells it: a real sleep. @default moves the clock */
+  /** Lets time pass, for a log that uses its server's clock: a real sleep. @default advances the clock */
   wait?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>>
@@ -28,7 +28,10 @@ const cases = { ...eventCases, ...eventBlobCases, ...readerCases, ...signalCases
 
 const known: KeysOf<EventLogConformanceOptions> = { reopen: true, close: true, eventTtl: true, wait: true, skip: true }
 
-/** What every {@link EventLog} has to do, as cases. {@link eventLogConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for every {@link EventLog}, as cases. {@link eventLogConformance} registers them. @throws TypeError when `skip` names
+ * no case
+ */
 export function eventLogCases(makeLog: MakeEventLog, options: EventLogConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'eventLogCases()', 'options.invalid')
   const { skip = {} } = options
@@ -41,7 +44,7 @@ export function eventLogCases(makeLog: MakeEventLog, options: EventLogConformanc
 }
 
 /**
- * Registers the suite that every {@link EventLog} passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every {@link EventLog}, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * eventLogConformance({ makeLog: (given) => memoryEventLog(given), describe, it })

@@ -1,7 +1,7 @@
 import { checkEqual } from '../check.ts'
 import { type EventLogCases, eventsIn, Reader, run, withinTtl } from './bench.ts'
 
-/** Who reads a run holds it up in no way. */
+/** Cases: readers do not delay a run. */
 export const readerCases: EventLogCases = {
   async 'goes on live with who came early, until the run ends'(bench) {
     const { log, other } = bench

@@ -4,7 +4,7 @@ import { type EventLogCases, eventsIn, run, steer, until } from './bench.ts'
 
 const stop: RunSignal = { stop: true }
 
-/** What others ask of a run reaches it. */
+/** Cases: signals reach the run. */
 export const signalCases: EventLogCases = {
   async 'tells a listener what was asked before it came, and since, in order'(bench) {
     const { log, other } = bench
@@ -40,7 +40,7 @@ export const signalCases: EventLogCases = {
     })
     await other.signal(run, steer('dealt'))
     await until(bench, () => first.length === 1, 'A listener is told what is asked of its run')
-    await bench.wait(bench.eventTtl / 4) // since a log writes down later that it was dealt with
+    await bench.wait(bench.eventTtl / 4) // a log may store the acknowledgment later
     for (const id of ['refused', 'late']) await other.signal(run, steer(id))
     await until(bench, () => first.length === 3, 'A listener is told all that is asked of its run')
     const second = await listen(other, () => new Promise(() => {}))
@@ -63,7 +63,8 @@ export const signalCases: EventLogCases = {
     const told = await listen(log)
     await until(bench, () => told.length === 2, 'A listener is told all that is asked of its run')
     checkEqual(await other.signal(run, steer('a')), true, 'A steer that was heard may come again')
-    const again = async () => told.length > 2 || !(await other.signal(run, stop)) // as a log writes down later that the first was dealt with
+    // A log may store the acknowledgment of the first stop later.
+    const again = async () => told.length > 2 || !(await other.signal(run, stop))
     await until(bench, again, 'A stop after a stop is told')
     await other.signal(run, steer('b'))
     await until(bench, () => told.some(({ id }) => id === 'b'), 'A steer after a stop is told')
@@ -117,7 +118,7 @@ export const signalCases: EventLogCases = {
   },
 }
 
-/** What a listener is told. */
+/** Collects the signals that a listener receives. */
 async function listen(
   log: EventLog,
   deal: (signal: RunSignal) => void | Promise<void> = () => {},

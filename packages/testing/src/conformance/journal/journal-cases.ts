@@ -1,20 +1,20 @@
 import type { ContentChunk, Journal } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 
-/** What a case works with: `reopen` gives the journal as the next process finds it. */
+/** The test bench of a case. `reopen` returns the journal as the next process sees it. */
 export interface JournalBench {
   journal: Journal
   reopen(): Promise<Journal>
 }
 
-/** What a step gave again, and what it sent. */
+/** The result of a replayed step, and its chunks. */
 interface Played {
   result?: unknown
   error?: unknown
   chunks: unknown[]
 }
 
-/** Asks for a step, and keeps what comes. */
+/** Runs a step and records its output. */
 async function play(
   journal: Journal,
   id: string,
@@ -33,14 +33,14 @@ async function play(
   }
 }
 
-/** The same where it must be given without being run. */
+/** Replays a step, which must not run again. */
 function replay(journal: Journal, id: string): Promise<Played> {
   return play(journal, id, () => check(false, `The step "${id}" is recorded, and does not run again`))
 }
 
 const delta = (text: string): ContentChunk => ({ type: 'text-delta', delta: text })
 
-/** Adjacent text as one: a journal may keep it so. */
+/** Merges adjacent text, because a journal may store it merged. */
 function merged(chunks: readonly unknown[]): unknown[] {
   const left: unknown[] = []
   for (const chunk of chunks as { type?: unknown; delta?: unknown }[]) {

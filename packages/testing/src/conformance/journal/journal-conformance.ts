@@ -3,14 +3,14 @@ import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type JournalBench, journalCaseList } from './journal-cases.ts'
 
-/** Makes an empty journal for one case, and opens it once more as the next process does. */
+/** Creates an empty journal for one case, which can be opened again as the next process would. */
 export type MakeJournal = () => JournalParts | Promise<JournalParts>
 
 export interface JournalParts {
   journal: Journal
-  /** The same journal, as a process finds it that goes on behind one that died. */
+  /** Opens the same journal as a process that continues after another one died. */
   reopen(): Journal | Promise<Journal>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(): unknown
 }
 
@@ -19,7 +19,10 @@ export interface JournalConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-/** What every {@link Journal} has to do, as cases. {@link journalConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for every {@link Journal}, as cases. {@link journalConformance} registers them. @throws TypeError when `skip` names no
+ * case
+ */
 export function journalCases(makeJournal: MakeJournal, options: JournalConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, { skip: true }, 'journalCases()', 'options.invalid')
   const { skip = {} } = options
@@ -32,7 +35,7 @@ export function journalCases(makeJournal: MakeJournal, options: JournalConforman
 }
 
 /**
- * Registers the suite that every {@link Journal} passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every {@link Journal}, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * journalConformance({ makeJournal, describe, it })

@@ -2,17 +2,17 @@ import type { KeyValue } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { hostileNames } from '../hostile-names.ts'
 
-/** What a case works with: `other` has the same values as another process does. */
+/** The test bench of a case. `other` has the same values as another process sees them. */
 export interface KeyValueBench {
   values: KeyValue
   other: KeyValue
-  /** Milliseconds that a value of a case lasts. */
+  /** How long a value of a case lasts, in milliseconds. */
   ttl: number
   /** Lets time pass. */
   wait(ms: number): Promise<void>
 }
 
-/** What JSON takes, and what careless stores change in it. */
+/** Values that JSON supports and that careless stores change. */
 const samples: readonly unknown[] = [
   'plain',
   '',

@@ -4,17 +4,17 @@ import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type KeyValueBench, keyValueCaseList } from './key-value-cases.ts'
 
-/** Makes an empty store of values for one case, whose values last by this clock. */
+/** Creates an empty store for one case, whose values expire by this clock. */
 export type MakeKeyValue = (given: { clock: ManualClock }) => KeyValue | Promise<KeyValue>
 
 export interface KeyValueConformanceOptions {
-  /** Opens the same values once more, as another process does. @default the store itself */
+  /** Opens the same values again, as another process would. @default the store itself */
   reopen?(values: KeyValue): KeyValue | Promise<KeyValue>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(values: KeyValue): unknown
-  /** Milliseconds that a value of a case lasts. @default 1000 */
+  /** How long a value of a case lasts, in milliseconds. @default 1000 */
   ttl?: number | undefined
-  /** How time passes for a store whose server tells it: a real sleep. @default moves the clock */
+  /** Lets time pass, for a store that uses its server's clock: a real sleep. @default advances the clock */
   wait?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
@@ -22,7 +22,10 @@ export interface KeyValueConformanceOptions {
 
 const known: KeysOf<KeyValueConformanceOptions> = { reopen: true, close: true, ttl: true, wait: true, skip: true }
 
-/** What every {@link KeyValue} has to do, as cases. {@link keyValueConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for every {@link KeyValue}, as cases. {@link keyValueConformance} registers them. @throws TypeError when `skip` names
+ * no case
+ */
 export function keyValueCases(makeKeyValue: MakeKeyValue, options: KeyValueConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'keyValueCases()', 'options.invalid')
   const { skip = {} } = options
@@ -35,7 +38,7 @@ export function keyValueCases(makeKeyValue: MakeKeyValue, options: KeyValueConfo
 }
 
 /**
- * Registers the suite that every {@link KeyValue} passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every {@link KeyValue}, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * keyValueConformance({ makeKeyValue: ({ clock }) => sqlite(':memory:', { clock }).keyValue, describe, it })

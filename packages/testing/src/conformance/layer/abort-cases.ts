@@ -6,7 +6,7 @@ import { at, type CallScope, hookPlacements, untilAborted } from './hook-placeme
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { advanceUntil, completed, runTurn, type TurnRun } from './run.ts'
 
-/** An abort ends the run, wherever it meets it, and the session goes on. */
+/** Cases: an abort ends the run at any point, and the session stays usable. */
 export const abortCases = {
   async 'takes no notice of an abort after the run'(options: LayerConformanceOptions) {
     const bench = makeBench(options, { steps: [...defaultSteps, ...defaultSteps] })
@@ -90,7 +90,7 @@ async function abortsInside(options: LayerConformanceOptions, scope: CallScope):
     })
 }
 
-/** Aborts a run, awaited and read, once the scene has told that it stalls; then the session is run again. */
+/** Aborts a run, awaited and read, once the scene reports that it stalls. Then runs the session again. */
 async function aborts(
   options: LayerConformanceOptions,
   when: string,

@@ -34,7 +34,7 @@ export const agreementCases = {
   },
 }
 
-/** Runs a scene awaited and read, and gives what is the same in both. */
+/** Runs a scene awaited and read, and returns the outcome that both must share. */
 export async function bothWays(
   options: LayerConformanceOptions,
   scene: Scene = {},
@@ -59,7 +59,7 @@ export async function bothWays(
   return comparable(awaited)
 }
 
-/** What a run came to, without what differs from run to run. */
+/** Returns the outcome of a run without the values that differ between runs. */
 export function comparable({ result, state, history }: TurnRun) {
   const { text, output, status, reason, usage, toolCalls = [] } = result ?? {}
   const calls = toolCalls.map(({ callId, name, args, result: { content, status } }) => ({

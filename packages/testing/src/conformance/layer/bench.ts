@@ -5,7 +5,7 @@ import type { ScriptedStep } from '../../step.ts'
 import { type HookCall, watchLayer } from './hook-calls.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 
-/** One agent with the layer under test, between layers of the suite. */
+/** One agent with the layer under test between layers of the suite. */
 export interface Bench {
   agent: Agent
   model: ScriptedModel
@@ -13,22 +13,22 @@ export interface Bench {
   layer: AnyMiddleware
   /** Each call of the layer's hooks. */
   calls: HookCall[]
-  /** What the tool "work" was called with. */
+  /** The arguments of each call of the tool "work". */
   executed: Record<string, unknown>[]
-  /** The ends that each run has told, once it has told its begin. */
+  /** The end events of each run that has emitted its begin event. */
   runEnds: Map<string, string[]>
   session(more?: { tenant?: string; id?: string }): Session
 }
 
 export interface Scene {
   steps?: readonly ScriptedStep[]
-  /** Layers of the suite around the one under test. */
+  /** Layers of the suite around the layer under test. */
   outside?: readonly Middleware[]
   inside?: readonly Middleware[]
-  /** What "work" does. @default gives 'worked' */
+  /** The implementation of "work". @default returns 'worked' */
   work?(args: Record<string, unknown>, ctx: Parameters<NonNullable<AnyTool['execute']>>[1]): unknown
   agent?: Partial<AgentOptions>
-  /** The layer, where two agents share one. */
+  /** The layer, if two agents share it. */
   layer?: AnyMiddleware
 }
 
@@ -36,7 +36,7 @@ export const callWork: ScriptedStep = { text: 'Let me look.', toolCalls: [{ name
 /** A step with a tool call, and an answer. */
 export const defaultSteps: readonly ScriptedStep[] = [callWork, 'All is well today.']
 
-/** The layer under test, made anew where the suite was given a factory. */
+/** Returns the layer under test; a new one if the suite has a factory. */
 export function makeLayer({ layer }: Pick<LayerConformanceOptions, 'layer'>): AnyMiddleware {
   return typeof layer === 'function' ? layer() : layer
 }

@@ -7,7 +7,7 @@ import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { completed, runTurn } from './run.ts'
 import { macrotask } from './unhandled.ts'
 
-/** An error inside comes out: the same object, or one with it as cause. */
+/** Cases: an error from inside comes out unchanged, or as the cause of another error. */
 export const errorCases = {
   'turn: lets errors through': (options: LayerConformanceOptions) => throwsInside(options, 'turn'),
   'tool: lets errors through': (options: LayerConformanceOptions) => throwsInside(options, 'tool'),
@@ -15,7 +15,7 @@ export const errorCases = {
   async 'model: lets errors through'(options: LayerConformanceOptions) {
     await throwsInside(options, 'model')
     const planted = new Error('planted')
-    const always = (step: ScriptedStep) => Array.from({ length: 20 }, () => step) // for layers that try again
+    const always = (step: ScriptedStep) => Array.from({ length: 20 }, () => step) // for layers that retry
     await checkErrorSurfaces(options, 'a model that throws at once', planted, { steps: always(planted) })
     const later = async () => {
       await macrotask()

@@ -4,13 +4,13 @@ import type { AnyMiddleware, HookInfo, HookRun, Middleware } from '@allium/core'
 export interface HookCall {
   readonly scope: string
   readonly turnId: string
-  /** What its next() last rejected with; undefined where it has resolved or was not called. */
+  /** The last rejection of its next(); undefined if it resolved or was not called. */
   nextError: { error: unknown } | undefined
   /** How the hook ended; undefined while it runs. */
   end: { threw: unknown } | 'returned' | undefined
 }
 
-/** A layer that looks at every call of another layer's hooks from right around them. */
+/** Returns a layer that observes every hook call of another layer from directly around it. */
 export function watchLayer(watched: AnyMiddleware, calls: HookCall[]): Middleware {
   return { name: 'test:watch', wrapHooks: (hook) => (hook.layer === watched.name ? watchHook(hook, calls) : hook.run) }
 }

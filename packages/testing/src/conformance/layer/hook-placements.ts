@@ -15,7 +15,7 @@ export const callScopes: readonly CallScope[] = ['turn', 'model', 'tool']
 // biome-ignore lint/suspicious/noExplicitAny: one function stands in three scopes, and gives on what its next() gave
 type Hook = (ctx: TurnContext & ModelContext & ToolContext, next: () => Promise<any>) => any
 
-/** A layer of the suite with one hook. Inside a layer that is innermost it is innermost too. */
+/** Returns a layer of the suite with one hook. Inside an innermost layer it is innermost too. */
 export function at(scope: CallScope, layer: AnyMiddleware | undefined, hook: Hook): Middleware {
   return {
     name: `test:${layer === undefined ? 'outside' : 'inside'}`,
@@ -24,13 +24,13 @@ export function at(scope: CallScope, layer: AnyMiddleware | undefined, hook: Hoo
   }
 }
 
-/** What a place of an onion does, and how often it was reached. */
+/** The hooks by placement. */
 export interface HookPlacements {
-  /** One hook for each place where something can go wrong. */
+  /** One hook for each placement at which something can go wrong. */
   [place: string]: Hook
 }
 
-/** A hook that does something before next(), before it later, or behind it. */
+/** Returns hooks that act before next(), before it with a delay, or after it. */
 export function hookPlacements(act: (ctx: Parameters<Hook>[0]) => unknown): HookPlacements {
   return {
     'at once': async (ctx, next) => {
@@ -51,7 +51,7 @@ export function hookPlacements(act: (ctx: Parameters<Hook>[0]) => unknown): Hook
   }
 }
 
-/** Waits until the signal aborts, and rejects as it says. */
+/** Waits until the signal aborts, and rejects with its reason. */
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) return reject(signal.reason)

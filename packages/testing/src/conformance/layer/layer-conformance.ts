@@ -24,28 +24,28 @@ const allCases = {
   ...tenantCases,
 }
 
-/** The claims of the suite. Those that begin with a scope are made of layers that hook it. */
+/** The rules of the suite. Those that begin with a scope apply to layers that hook it. */
 export type LayerCaseName = keyof typeof allCases
 
 export interface LayerConformanceOptions {
-  /** The layer, or what makes a new one for each agent of the suite: needed where it keeps something in a closure. */
+  /** The layer, or a factory that creates one for each agent of the suite; required if the layer keeps data in a closure. */
   layer: AnyMiddleware | (() => AnyMiddleware)
-  /** As `.use(layer, config)` takes it. */
+  /** The config for `.use(layer, config)`. */
   config?: unknown | undefined
-  /** A run that the layer does its work in. @default a tool call, then an answer */
+  /** A run in which the layer does its work. @default a tool call, then an answer */
   steps?: readonly ScriptedStep[] | undefined
-  /** Tools beside "work", which the suite's own scripts call. */
+  /** Tools in addition to "work", which the suite's own scripts call. */
   tools?: readonly AnyTool[] | undefined
-  /** Who acts, in all sessions; the tenant is the suite's, as `tenantId` and as `tenant`. @default { userId: 'ada' } */
+  /** The principal of all sessions; the suite adds its tenant as `tenantId` and `tenant`. @default { userId: 'ada' } */
   principal?: object | undefined
   context?: unknown | undefined
-  /** Further options of the agents, such as instructions. The clock is the suite's. */
+  /** Additional options of the agents, such as instructions. The suite sets the clock. */
   agent?: Omit<Partial<AgentOptions>, 'model' | 'clock'> | undefined
-  /** Cases that the layer's purpose contradicts, each with its reason. */
+  /** Cases that contradict the layer's purpose, each with its reason. */
   skip?: Readonly<Partial<Record<LayerCaseName, string>>> | undefined
-  /** Fails where `order` is missing; else that is a warning. @default false */
+  /** Fails if `order` is missing; otherwise that is a warning. @default false */
   strict?: boolean | undefined
-  /** Takes warnings. @default console.warn */
+  /** Receives warnings. @default console.warn */
   warn?(message: string): void
 }
 
@@ -63,9 +63,9 @@ const known: KeysOf<LayerConformanceOptions> = {
 }
 
 /**
- * Whether a layer keeps the contract of the onion, as cases with a name and `run()`. {@link layerConformance} registers them.
+ * Returns the contract of the onion for a layer, as cases with a name and `run()`. {@link layerConformance} registers them.
  *
- * @throws TypeError where `skip` names no case that is asked of the layer
+ * @throws TypeError when `skip` names no case that applies to the layer
  */
 export function layerCases(
   layer: LayerConformanceOptions['layer'],
@@ -84,7 +84,7 @@ export function layerCases(
 }
 
 /**
- * Registers the suite that every layer passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every layer, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * layerConformance({ layer: () => guard.budget({ limit: 5 }), describe, it })
@@ -100,7 +100,7 @@ export function layerConformance({
   register(title, layerCases(layer, options), { describe, it })
 }
 
-/** What a layer hooks is asked of it; one that hooks no call, such as a store's, stands among all of them. */
+/** Returns the cases for the scopes that a layer hooks. A layer without call hooks, such as a store's, is checked in all of them. */
 function namesFor(layer: AnyMiddleware): LayerCaseName[] {
   const hooked = callScopes.filter((scope) => layer[scope] !== undefined)
   const asked: readonly string[] = hooked.length === 0 ? callScopes : hooked

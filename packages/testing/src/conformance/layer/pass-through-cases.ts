@@ -5,7 +5,7 @@ import { at, type CallScope, hookPlacements } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { completed, runTurn } from './run.ts'
 
-/** What a layer inside decides is not undone. */
+/** Cases: decisions of inner layers are kept. */
 export const passingCases = {
   async 'tool: lets a denial through'(options: LayerConformanceOptions) {
     const { call, executed } = await callOf(options, (ctx) => ctx.deny('Not today.'))
@@ -48,7 +48,7 @@ export const passingCases = {
   'tool: lets a stop through': (options: LayerConformanceOptions) => stops(options, 'tool'),
 }
 
-/** The tool call of a run in which a layer inside does this. */
+/** Returns the tool call of a run in which an inner layer has this hook. */
 async function callOf(options: LayerConformanceOptions, hook: Parameters<typeof at>[2]) {
   const bench = makeBench(options, { steps: defaultSteps, inside: [at('tool', makeLayer(options), hook)] })
   const { toolCalls } = completed(await runTurn(bench, bench.session()), 'A tool call is decided inside')

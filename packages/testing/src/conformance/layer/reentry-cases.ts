@@ -7,7 +7,7 @@ import { completed, runTurn } from './run.ts'
 
 const answer = 'All is well today.'
 
-/** A layer outside calls this one not at all, or again. */
+/** Cases: an outer layer does not call this one, or calls it again. */
 export const reentryCases = {
   async 'turn: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
     await checkNotCalled(options, 'turn', (ctx) => void (ctx.output = answer))
@@ -59,7 +59,7 @@ async function firstTry(options: LayerConformanceOptions, scene: Scene) {
   return [completed(ran, 'A plain run').text, ran.history]
 }
 
-/** Takes what the second next() gives. */
+/** Returns a layer that calls next() twice and returns the second result. */
 function twice(scope: CallScope) {
   const layer = at(scope, undefined, async (_, next) => {
     await next().catch(() => {})

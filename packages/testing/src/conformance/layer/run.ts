@@ -6,7 +6,7 @@ import { show } from '../difference.ts'
 import type { Bench } from './bench.ts'
 import { macrotask, withUnhandled } from './unhandled.ts'
 
-/** How a run went. */
+/** The outcome of a run. */
 export interface TurnRun {
   result: RunResult<Record<string, unknown>> | undefined
   error: unknown
@@ -16,13 +16,13 @@ export interface TurnRun {
 }
 
 export interface RunTurnOptions {
-  /** Reads the events, slowly; else the run is awaited alone. */
+  /** Reads the events slowly; otherwise the run is only awaited. */
   read?: boolean
-  /** While the run is under way. */
+  /** Called while the run is in progress. */
   meanwhile?(run: AgentRun): Promise<unknown>
 }
 
-/** Runs a turn to its end, and checks what holds of every run, however it ended. */
+/** Runs a turn to its end, and checks the rules that hold for every run. */
 export async function runTurn(
   bench: Bench,
   session: Session,
@@ -51,7 +51,7 @@ export async function runTurn(
   return ran
 }
 
-/** A session whose run was aborted before a store's layer had opened it has nothing yet. */
+/** A session that was aborted before a store's layer opened it has no content yet. */
 function sessionFields(session: Session): Pick<TurnRun, 'state' | 'history'> {
   try {
     return { state: { ...session.state }, history: [...session.history] }
@@ -61,7 +61,7 @@ function sessionFields(session: Session): Pick<TurnRun, 'state' | 'history'> {
   }
 }
 
-/** The result of a run that has to complete. */
+/** Returns the result of a run that must complete. */
 export function completed({ result, error }: TurnRun, what: string): NonNullable<TurnRun['result']> {
   if (result?.status === 'completed') return result
   const seen = result === undefined ? `failed: ${show(error)}` : `ended ${result.status}${reasonText(result)}`
@@ -72,7 +72,7 @@ function reasonText({ reason }: { reason?: string }): string {
   return reason === undefined ? '' : ` (${reason})`
 }
 
-/** Lets time pass until something has happened: for layers that wait on the clock; real time too, but little. */
+/** Advances the clock until a condition holds, for layers that wait on it; lets a little real time pass, too. */
 export async function advanceUntil({ clock }: Bench, isDone: () => boolean): Promise<void> {
   await macrotask()
   const startedAt = Date.now()
@@ -80,7 +80,7 @@ export async function advanceUntil({ clock }: Bench, isDone: () => boolean): Pro
   if (!isDone()) throw new Nonconformance('The run does not end: something waits for ever.')
 }
 
-/** How a run ends, and what its reader saw. */
+/** Returns how a run ends, and the events that its reader received. */
 export async function finish(run: AgentRun, bench: Bench, read: boolean): Promise<Omit<TurnRun, 'state' | 'history'>> {
   const events: TurnRun['events'] = []
   let end: Pick<TurnRun, 'result' | 'error'> | undefined
@@ -90,7 +90,7 @@ export async function finish(run: AgentRun, bench: Bench, read: boolean): Promis
       (error) => void (end = { result: undefined, error }),
     )
   const reading = read ? readSlowly(run, events) : undefined
-  // Awaiting a run makes it flow, whatever its reader does.
+  // Awaiting a run makes it continue, whatever its reader does.
   if (read) void run.settled().then(ended)
   else void ended()
   await advanceUntil(bench, () => end !== undefined)
@@ -98,7 +98,7 @@ export async function finish(run: AgentRun, bench: Bench, read: boolean): Promis
   return { ...(end as unknown as Pick<TurnRun, 'result' | 'error'>), events }
 }
 
-/** A reader that is slower than the model, so that the model waits for it. */
+/** Reads more slowly than the model streams, so that the model waits. */
 async function readSlowly(run: AgentRun, events: TurnRun['events']): Promise<void> {
   try {
     for await (const event of run) {
@@ -110,7 +110,7 @@ async function readSlowly(run: AgentRun, events: TurnRun['events']): Promise<voi
   }
 }
 
-/** A run that was refused before it began, as by a store, tells nothing. */
+/** A run that was rejected before it began, for example by a store, emits nothing. */
 function checkEnds({ runEnds: ends }: Bench, reportedEnds: ReadonlySet<string>, { result, error }: TurnRun): void {
   const failed = (error as { name?: string } | undefined)?.name === 'AbortError' ? 'aborted' : 'failed'
   const status = result?.status ?? failed

@@ -6,7 +6,7 @@ import { at, callScopes } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { completed, runTurn, type TurnRun } from './run.ts'
 
-/** A call inside waits for a human. */
+/** Cases: an inner call waits for a human. */
 export const suspensionCases = {
   async 'lets a suspension through, and runs again on resume'(options: LayerConformanceOptions) {
     const bench = suspendingBench(options)
@@ -58,7 +58,7 @@ function suspendingBench(options: LayerConformanceOptions, steps = defaultSteps)
   return makeBench(options, { steps, inside: [asks] })
 }
 
-/** Runs until the call waits; gives what approves it. */
+/** Runs until the call waits, and returns the function that approves it. */
 async function suspendRun(bench: Bench, session: Session): Promise<() => Promise<TurnRun>> {
   const { result, error } = await runTurn(bench, session)
   const seen = result === undefined ? `failed: ${show(error)}` : `ended ${result.status}`

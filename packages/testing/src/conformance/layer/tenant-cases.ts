@@ -10,7 +10,7 @@ import { macrotask } from './unhandled.ts'
 const names = ['acme', 'globex'] as const
 const secretOf = (tenant: unknown) => `secret-of-${tenant}-4711`
 
-/** Two tenants with one agent, one session id, one question, and different answers. */
+/** Cases: two tenants with the same agent, session id and question, and different answers. */
 export const tenantCases = {
   async 'keeps tenants apart'(options: LayerConformanceOptions) {
     const bench = secretBench(options)
@@ -35,7 +35,7 @@ export const tenantCases = {
   },
 }
 
-/** One tenant's session, and all that anybody can see of it. */
+/** One tenant's session, and everything that can be observed of it. */
 class Tenant {
   readonly session: Session
   readonly #runsSeen: TurnRun[] = []

@@ -1,4 +1,4 @@
-/** Collects the rejections that nobody handles while `work` runs. Without a process or a window it sees none. */
+/** Collects unhandled rejections while `work` runs. Without a process or a window it collects none. */
 export async function withUnhandled<T>(work: () => Promise<T>): Promise<{ value: T; unhandled: unknown[] }> {
   const unhandled: unknown[] = []
   const stop = listen((error) => unhandled.push(error))
@@ -12,7 +12,7 @@ export async function withUnhandled<T>(work: () => Promise<T>): Promise<{ value:
   }
 }
 
-/** Every promise that can settle without a timer has settled when it comes. */
+/** Resolves after every promise that can settle without a timer has settled. */
 export function macrotask(): Promise<void> {
   const { setImmediate = setTimeout } = globalThis
   return new Promise((resolve) => setImmediate(resolve))

@@ -3,12 +3,12 @@ import { check, checkEqual, checkRejects } from '../check.ts'
 import { hostileNames } from '../hostile-names.ts'
 import { seeded } from '../random.ts'
 
-/** What a case works with: `other` is the same money as another process sees it. */
+/** The test bench of a case. `other` is the same ledger as another process sees it. */
 export interface LedgerBench {
   ledger: Ledger
   other: Ledger
   seed: number
-  /** Milliseconds that a hold is given, where it is to be over. */
+  /** The duration of a hold that is supposed to expire, in milliseconds. */
   ttl: number
   wait(ms: number): Promise<void>
 }
@@ -216,7 +216,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
   },
 }
 
-/** A ledger may throw at once. */
+/** Converts a synchronous error to a rejection. */
 async function eventually<T>(post: () => T | Promise<T>): Promise<T> {
   return await post()
 }

@@ -4,19 +4,19 @@ import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { ledgerCaseList } from './ledger-cases.ts'
 
-/** Makes an empty ledger for one case. Its holds run by this clock, which the suite moves. */
+/** Creates an empty ledger for one case. Its holds use this clock, which the suite advances. */
 export type MakeLedger = (given: { clock: ManualClock }) => Ledger | Promise<Ledger>
 
 export interface LedgerConformanceOptions {
-  /** Opens the same accounts once more, as another process does. @default the ledger itself */
+  /** Opens the same accounts again, as another process would. @default the ledger itself */
   reopen?(ledger: Ledger): Ledger | Promise<Ledger>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(ledger: Ledger): unknown
-  /** Milliseconds that a hold is given, where it is to be over. @default 1000 */
+  /** The duration of a hold that is supposed to expire, in milliseconds. @default 1000 */
   ttl?: number | undefined
-  /** How time passes for a ledger whose server tells it: a real sleep, with a short `ttl`. @default moves the clock */
+  /** Lets time pass, for a ledger that uses its server's clock: a real sleep, with a short `ttl`. @default advances the clock */
   wait?(ms: number): Promise<void>
-  /** Of the random posts; the same seed does the same. @default 1 */
+  /** The seed of the random posts; the same seed gives the same posts. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
@@ -31,7 +31,10 @@ const known: KeysOf<LedgerConformanceOptions> = {
   skip: true,
 }
 
-/** What every {@link Ledger} has to do, as cases. {@link ledgerConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for every {@link Ledger}, as cases. {@link ledgerConformance} registers them. @throws TypeError when `skip` names no
+ * case
+ */
 export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'ledgerCases()', 'options.invalid')
   const { reopen, close, seed = 1, ttl = 1000, skip = {} } = options
@@ -55,7 +58,7 @@ export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOp
 }
 
 /**
- * Registers the suite that every {@link Ledger} passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every {@link Ledger}, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * ledgerConformance({ makeLedger: ({ clock }) => memoryLedger({ clock }), describe, it })

@@ -6,7 +6,7 @@ import { claim, type RunCases, runOf, startRun, statusOf } from './run-bench.ts'
 
 const named = (sessionId: string) => ({ ...chat, sessionId })
 
-/** What is asked, and who finds it. */
+/** Cases: adding runs, and finding them. */
 export const addCases: RunCases = {
   async 'keeps a run with what it is asked, for its tenant alone'({ runs, other }) {
     const task = { input: 'Hé 👩‍👩‍👧', at: new Date(5), bytes: new Uint8Array([1, 2]) }

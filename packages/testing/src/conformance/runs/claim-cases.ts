@@ -4,7 +4,7 @@ import { claim, namesOf, type RunCases, runOf, startRun, statusOf } from './run-
 
 const named = (sessionId: string) => ({ ...chat, sessionId })
 
-/** Who runs a run, and until when. */
+/** Cases: which process runs a run, and until when. */
 export const claimCases: RunCases = {
   async 'holds the session of a run that is taken, also when its lease is over'(bench) {
     const { other, lease: ms, wait } = bench

@@ -5,7 +5,7 @@ import { agents, claim, namesOf, type RunBench, type RunCases, runOf, startRun, 
 const one = runOf('turn-one', chat)
 const failed = { status: 'failed', code: 'run.attempts', reason: 'too often' } as const
 
-/** How runs end, and what is left of them. */
+/** Cases: how runs end, and what remains of them. */
 export const endCases: RunCases = {
   async 'ends with its turn: its steps are forgotten, and the session is free'(bench) {
     const { runs, sessions, other, lease: ms } = bench
@@ -130,7 +130,7 @@ export const endCases: RunCases = {
   },
 }
 
-/** As the suite of sessions takes it. */
+/** Converts the bench for the helpers of the session suite. */
 function bench0({ sessions, other, lease, wait }: RunBench) {
   return { store: sessions, other: other.sessions, lease, wait }
 }

@@ -1,23 +1,23 @@
 import type { AddedRun, ClaimedRun, Lease, NewDurableRun, RunStore, SessionKey, SessionStore } from '@allium/core'
 import { check } from '../check.ts'
 
-/** Runs, and the sessions beside which they are kept. */
+/** A run store and the session store that belongs to it. */
 export interface RunStoreParts {
   readonly runs: RunStore
   readonly sessions: SessionStore
 }
 
-/** What a case works with. */
+/** The test bench of a case. */
 export interface RunBench extends RunStoreParts {
-  /** The same data as another process has them; the parts themselves where there is no way to open them again. */
+  /** The same data as another process sees it; the parts themselves if they cannot be opened again. */
   other: RunStoreParts
-  /** Milliseconds of a lease. */
+  /** The duration of a lease, in milliseconds. */
   lease: number
   /** Lets time pass. */
   wait(ms: number): Promise<void>
 }
 
-/** The cases of one file by their names. */
+/** The cases of one file by name. */
 export type RunCases = Readonly<Record<string, (bench: RunBench) => Promise<void>>>
 
 export const agents = [{ name: 'agent', version: '1' }] as const
@@ -26,7 +26,7 @@ export function runOf(run: string, key: SessionKey, more: Partial<NewDurableRun>
   return { run, key, agent: 'agent', version: '1', task: { input: run }, ...more }
 }
 
-/** Adds a run and takes it at once. */
+/** Adds a run and claims it at once. */
 export async function startRun(
   { runs, lease: ms }: RunBench,
   newRun: NewDurableRun,
@@ -39,7 +39,7 @@ export async function startRun(
   return { ...added, lease }
 }
 
-/** What this process may take. */
+/** Claims the runs that this process may take. */
 export function claim({ lease: ms }: RunBench, runs: RunStore, more: { limit?: number; alone?: boolean } = {}) {
   return runs.claim({ agents, limit: 10, ms, alone: true, ...more })
 }
@@ -48,7 +48,7 @@ export function namesOf(claimed: readonly ClaimedRun[]): string[] {
   return claimed.map(({ run }) => run.run)
 }
 
-/** How a run stands. */
+/** Returns the status of a run. */
 export async function statusOf({ runs }: RunStoreParts, { key, run }: Pick<NewDurableRun, 'key' | 'run'>) {
   return (await runs.get({ tenant: key.tenant, run }))?.status
 }

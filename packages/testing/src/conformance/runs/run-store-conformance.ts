@@ -8,17 +8,17 @@ import { endCases } from './end-cases.ts'
 import type { RunStoreParts } from './run-bench.ts'
 import { stepBlobCases } from './step-blob-cases.ts'
 
-/** Makes an empty store for one case; one in this process goes by the clock that it is given. */
+/** Creates an empty store for one case; an in-process store uses the given clock. */
 export type MakeRunStore = (given: { clock: ManualClock }) => RunStoreParts | Promise<RunStoreParts>
 
 export interface RunStoreConformanceOptions {
-  /** Opens the same store once more, as another process does. @default the store itself */
+  /** Opens the same store again, as another process would. @default the store itself */
   reopen?(parts: RunStoreParts, given: { clock: ManualClock }): RunStoreParts | Promise<RunStoreParts>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(parts: RunStoreParts): unknown
-  /** Milliseconds of a lease. @default 1000 */
+  /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
-  /** Lets time pass, for a store that goes by a clock of its own. @default the clock that `makeStore` is given goes on */
+  /** Lets time pass, for a store with a separate clock. @default advances the clock that `makeStore` receives */
   wait?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
@@ -28,7 +28,10 @@ const caseList = { ...addCases, ...claimCases, ...endCases, ...stepBlobCases }
 
 const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, wait: true, skip: true }
 
-/** What every store of durable runs has to do, as cases. {@link runStoreConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for every store of durable runs, as cases. {@link runStoreConformance} registers them. @throws TypeError when `skip`
+ * names no case
+ */
 export function runStoreCases(makeStore: MakeRunStore, options: RunStoreConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'runStoreCases()', 'options.invalid')
   const { reopen, close, lease = 1000, wait, skip = {} } = options
@@ -51,7 +54,7 @@ export function runStoreCases(makeStore: MakeRunStore, options: RunStoreConforma
 }
 
 /**
- * Registers the suite that every `RunStore` passes beside its `SessionStore`, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every `RunStore` with its `SessionStore`, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * runStoreConformance({ makeStore: ({ clock }) => sqlite(':memory:', { clock }), describe, it })

@@ -5,7 +5,7 @@ import { claim, type RunCases, runOf, startRun } from './run-bench.ts'
 
 const chat = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
-/** Images and files in the steps of durable runs: a store may keep their bytes apart from the text. */
+/** Cases for images and files in steps of durable runs: a store may keep their bytes separately. */
 export const stepBlobCases: RunCases = {
   async 'gives back steps with large bytes, base64 and data URLs as they were given'(bench) {
     const { runs, other, lease: ms } = bench

@@ -1,16 +1,16 @@
 import { AlliumError } from '@allium/core'
 
-/** What a store encrypts with. */
+/** The encryption of a store. */
 export interface Seals {
   seal(bytes: Uint8Array, place: { tenant: string; row: string }): Uint8Array | Promise<Uint8Array>
   open(bytes: Uint8Array, place: { tenant: string; row: string }): Uint8Array | Promise<Uint8Array>
 }
 
-/** Seals of a suite, whose key service fails when a case says so. */
+/** The encryption of a suite, whose key service fails on demand. */
 export class FailingSeals implements Seals {
-  /** How opening fails: the service is down for now, or the key was deleted. */
+  /** How opening fails: the service is temporarily down, or the key was deleted. */
   failure: 'down' | 'gone' | undefined
-  /** Which rows fail. */
+  /** Selects the rows that fail. */
   rows: (row: string) => boolean = () => true
 
   seal(bytes: Uint8Array): Uint8Array {

@@ -5,14 +5,14 @@ import { agents, runOf } from '../runs/run-bench.ts'
 import { add, type StoreBench, turnOf } from '../store/bench.ts'
 import type { FailingSeals } from './failing-seals.ts'
 
-/** A store that seals; a part that it lacks is not tried. */
+/** A store that encrypts; missing parts are not tested. */
 export interface SealedParts {
   readonly sessions?: SessionStore | undefined
   readonly events?: EventLog | undefined
   readonly runs?: RunStore | undefined
 }
 
-/** What a case works with. */
+/** The test bench of a case. */
 interface SealedBench extends Pick<StoreBench, 'lease' | 'wait'> {
   readonly parts: SealedParts
   readonly seals: FailingSeals
@@ -23,7 +23,7 @@ interface SealedCase {
   run(bench: SealedBench): Promise<void>
 }
 
-/** An error that may pass is never taken for a fact about the data. */
+/** Cases: a transient error is never treated as permanent damage. */
 export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
   'tells a row that cannot be opened now from one that can never be opened': {
     needs: 'sessions',
@@ -124,7 +124,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
   },
 }
 
-/** A session with these records. */
+/** Creates a session with these records. */
 async function recorded({ parts, lease, wait }: SealedBench, ids: readonly string[]) {
   const sessions = needed(parts, 'sessions')
   const records = ids.map((id) => ({ id, topic: 'paid', data: id, at: 1 }))

@@ -4,27 +4,27 @@ import { checkSkips } from '../check-skips.ts'
 import { FailingSeals, type Seals } from './failing-seals.ts'
 import { type SealedParts, sealedCaseList } from './sealed-cases.ts'
 
-/** Makes an empty store for one case, which seals with `encrypt`. */
+/** Creates an empty store for one case, which encrypts with `encrypt`. */
 export type MakeSealedStore = (given: { clock: ManualClock; encrypt: Seals }) => SealedParts | Promise<SealedParts>
 
 export interface SealedConformanceOptions {
   /** The parts that the store has; cases of the others are left out. @default all */
   parts?: readonly (keyof SealedParts)[] | undefined
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(parts: SealedParts): unknown
-  /** Milliseconds of a lease. @default 1000 */
+  /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
-  /** Lets time pass, for a store that goes by a clock of its own. @default moves the clock */
+  /** Lets time pass, for a store with a separate clock. @default advances the clock */
   wait?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }
 
 /**
- * What every store that encrypts has to do while its key service is down or a key is gone, as cases. {@link sealedConformance} registers
- * them.
+ * Returns the rules for every store that encrypts, while its key service is down or a key was deleted, as cases.
+ * {@link sealedConformance} registers them.
  *
- * @throws TypeError where `skip` names no case
+ * @throws TypeError when `skip` names no case
  */
 export function sealedCases(makeStore: MakeSealedStore, options: SealedConformanceOptions = {}): ConformanceCase[] {
   const { parts = ['sessions', 'events', 'runs'], close, lease = 1000, wait, skip = {} } = options
@@ -46,7 +46,7 @@ export function sealedCases(makeStore: MakeSealedStore, options: SealedConforman
 }
 
 /**
- * Registers the suite that every store that encrypts passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every store that encrypts, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * sealedConformance({ makeStore: ({ clock, encrypt }) => sqlite(':memory:', { clock, encrypt }), describe, it })

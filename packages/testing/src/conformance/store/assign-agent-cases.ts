@@ -14,7 +14,7 @@ import {
 const now = { ...chat, agent: 'support' }
 const before = { ...chat, agent: 'helpdesk' }
 
-/** A session that is kept under another name of its agent. */
+/** Cases: a session is stored under another name of its agent. */
 export const assignAgentCases: StoreCases = {
   async 'moves a session to its new name, with its runs, calls and leases'(bench) {
     const { store, other } = bench

@@ -2,23 +2,23 @@ import type { Lease, Message, SessionKey, SessionStore, StoredTurn, Suspension }
 import { check, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
 
-/** What a case works with. */
+/** The test bench of a case. */
 export interface StoreBench {
   store: SessionStore
-  /** The same data as another process has them; the store itself where there is no way to open them again. */
+  /** The same data as another process sees it; the store itself if it cannot be opened again. */
   other: SessionStore
-  /** Milliseconds of a lease. */
+  /** The duration of a lease, in milliseconds. */
   lease: number
   /** Lets time pass. */
   wait(ms: number): Promise<void>
 }
 
-/** The cases of one file by their names. */
+/** The cases of one file by name. */
 export type StoreCases = Readonly<Record<string, (bench: StoreBench) => Promise<void>>>
 
 export const chat: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
-/** A turn of question and answer that begins at `from`. */
+/** Returns a turn with question and answer that begins at `from`. */
 export function turnOf(text: string, from = 0, state: Record<string, unknown> = { said: text }): StoredTurn {
   const messages: Message[] = [
     { role: 'user', content: text },
@@ -27,7 +27,7 @@ export function turnOf(text: string, from = 0, state: Record<string, unknown> = 
   return storedTurn({ turnId: `turn-${text}`, answer: `re: ${text}`, from, messages, rest: { state } })
 }
 
-/** A turn that was completed, with what a case says. */
+/** Returns a completed turn with the given fields. */
 export function storedTurn(turn: Pick<StoredTurn, 'turnId' | 'messages' | 'rest'> & Partial<StoredTurn>): StoredTurn {
   const usage = { inputTokens: 0, outputTokens: 0, calls: 0 }
   const { turnId } = turn
@@ -42,13 +42,13 @@ export function storedTurn(turn: Pick<StoredTurn, 'turnId' | 'messages' | 'rest'
   return { ...baseTurn, usage, answer: null, records: [], ...turn }
 }
 
-/** The same run while it goes on. */
+/** Returns the same run while it is open. */
 export function runningTurn(text: string, from = 0, more: Partial<StoredTurn> = {}): StoredTurn {
   const { endedAt: _, ...turn } = turnOf(text, from)
   return { ...turn, status: 'running', answer: null, ...more }
 }
 
-/** A run that waits for decisions on these calls, each with its token. */
+/** Returns a run that waits for decisions on these calls, each with its token. */
 export function suspendedTurn(
   text: string,
   waiting: Readonly<Record<string, { token: string; expiresAt?: number }>>,
@@ -62,7 +62,7 @@ export function suspendedTurn(
   return { ...turn, turnId, status: 'suspended', rest: { ...turn.rest, suspension } }
 }
 
-/** The time by the store's clock, as who finds a session taken is told about it. */
+/** Returns the time by the store's clock, from the expiry of a held lease. */
 export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
   const key = { ...chat, sessionId: 'tells the time' }
   const lease = await acquireLease(store, key, ms * 100)
@@ -75,14 +75,14 @@ export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
   return Math.round(heldUntil as number) - ms * 100
 }
 
-/** Takes a session that nobody has. */
+/** Acquires a free session. */
 export async function acquireLease(store: SessionStore, key: SessionKey, ms: number): Promise<Lease> {
   const { lease } = await store.acquire(key, ms)
   check(lease !== undefined, `acquire() gives a lease of a session that nobody has (${JSON.stringify(key)})`)
   return lease
 }
 
-/** Whether somebody has a session, who is told until when. */
+/** Whether a session is leased. Also checks that a refusal has an expiry time. */
 export async function isHeld(store: SessionStore, key: SessionKey, ms: number): Promise<boolean> {
   const { lease, heldUntil } = await store.acquire(key, ms)
   check(
@@ -92,7 +92,7 @@ export async function isHeld(store: SessionStore, key: SessionKey, ms: number): 
   return lease === undefined
 }
 
-/** Takes the session for as long as many turns may need, appends them one after the other, and gives it free. */
+/** Acquires the session for long enough, appends the turns one after the other, and releases it. */
 export async function add({ store, lease: ms }: StoreBench, key: SessionKey, ...turns: StoredTurn[]): Promise<void> {
   const lease = await acquireLease(store, key, ms * 100)
   let { version } = lease
@@ -106,7 +106,7 @@ export async function add({ store, lease: ms }: StoreBench, key: SessionKey, ...
   }
 }
 
-/** The texts of a session's messages. */
+/** Returns the texts of a session's messages. */
 export async function textsIn(store: SessionStore, key: SessionKey): Promise<unknown[]> {
   return ((await store.load(key))?.history ?? []).map(({ content }) => content)
 }

@@ -3,7 +3,7 @@ import { checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
 import { acquireLease, add, chat, runningTurn, type StoreBench, type StoreCases, storedTurn, turnOf } from './bench.ts'
 
-/** Images and files: a store may keep their bytes apart from the text, and one copy for many messages. */
+/** Cases for images and files: a store may keep their bytes separately, and share one copy between messages. */
 export const blobCases: StoreCases = {
   async 'gives back large bytes, base64 and data URLs as they were given, also in tool results and state'(bench) {
     const given = turnWith(...largeValues())
@@ -127,7 +127,7 @@ export function bytesOf(size: number): Uint8Array {
 
 type Data = Uint8Array | URL | string
 
-/** Values with sizes around a store's limits, and texts that are almost base64. */
+/** Returns values with sizes around a store's limits, and texts that are almost base64. */
 export function largeValues(): [Data, ...Data[]] {
   const base64 = base64Of(bytesOf(270_000))
   return [

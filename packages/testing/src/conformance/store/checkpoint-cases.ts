@@ -1,7 +1,7 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { acquireLease, add, chat, runningTurn, type StoreCases, textsIn, turnOf } from './bench.ts'
 
-/** A run is kept while it goes on. */
+/** Cases: a run is stored while it is open. */
 export const checkpointCases: StoreCases = {
   async 'keeps a checkpoint beside the history, and raises no version for it'(bench) {
     const { store, other, lease: ms } = bench

@@ -3,7 +3,7 @@ import { check, checkEqual, checkRejects } from '../check.ts'
 import { acquireLease, add, chat, type StoreCases, suspendedTurn, textsIn, turnOf } from './bench.ts'
 import { richTurn, texts } from './samples.ts'
 
-/** What goes in comes out. */
+/** Cases: stored content is returned unchanged. */
 export const contentCases: StoreCases = {
   async 'refuses a turn that it could not give back, and keeps the session as it was'(bench) {
     const { store, other, lease: ms } = bench

@@ -3,7 +3,7 @@ import { checkEqual } from '../check.ts'
 import { acquireLease, add, chat, type StoreCases } from './bench.ts'
 import { fullTurn, richTurn } from './samples.ts'
 
-/** What a store keeps is its own. */
+/** Cases: the store keeps its own copies. */
 export const copyCases: StoreCases = {
   async 'keeps a copy: changing what was appended changes nothing stored'(bench) {
     const turn = richTurn()
@@ -68,7 +68,7 @@ function expected(): StoredSession {
   return { version: 1, owner: chat.owner, history: messages, rest }
 }
 
-/** Changes every plain object and list, however deep. */
+/** Changes every plain object and list at any depth. */
 function spoil(...values: unknown[]): void {
   for (const value of values) {
     if (typeof value !== 'object' || value === null || value instanceof URL || value instanceof Date) continue

@@ -15,7 +15,7 @@ import {
 
 const named = (sessionId: string): SessionKey => ({ ...chat, sessionId })
 
-/** What is to be forgotten is gone, and that alone. */
+/** Cases: exactly the data to be erased is gone. */
 export const eraseCases: StoreCases = {
   async 'erases all sessions of an owner or a tenant, those alone, and tells how many'(bench) {
     const keys = ['acme', 'ACME', ''].flatMap((tenant) =>
@@ -96,7 +96,7 @@ async function listed({ other }: StoreBench): Promise<string[]> {
   return items.map(({ key }) => key.sessionId).toSorted()
 }
 
-/** The run that is open, and its lease, come to nothing when the session is forgotten. */
+/** Checks that the open run and its lease become void when the session is deleted. */
 async function forgetsOpen({ store, other, lease: ms }: StoreBench, forget: () => Promise<void>): Promise<void> {
   const lease = await acquireLease(store, chat, ms * 100)
   await store.checkpoint(lease, 0, runningTurn('one'))

@@ -3,7 +3,7 @@ import { checkEqual } from '../check.ts'
 import { acquireLease, add, chat, runningTurn, type StoreCases, turnOf } from './bench.ts'
 import { fullTurn } from './samples.ts'
 
-/** Runs come back one by one, and a session as it was. */
+/** Cases: finding single runs, and earlier versions of a session. */
 export const findCases: StoreCases = {
   async 'finds a run by its id and by its key, one that goes on among them'(bench) {
     const one = { ...turnOf('one'), idempotencyKey: 'k1', inputDigest: 'd1' }

@@ -14,7 +14,7 @@ import {
 } from './bench.ts'
 import { allPages } from './pages.ts'
 
-/** No session is another one. */
+/** Cases: sessions are never confused. */
 export const keyCases: StoreCases = {
   async 'refuses a name that is no plain text on every operation, and takes it for no other'(bench) {
     const { store, other } = bench
@@ -39,7 +39,7 @@ export const keyCases: StoreCases = {
         done: () => store.outbox.done('bills', [name]),
       }
       for (const [what, ask] of Object.entries(asked)) {
-        // Whether an operation throws or rejects is not of interest here.
+        // Operations may throw or reject.
         const given = (async () => await ask())()
         const isOutbox = what === 'take' || what === 'done'
         if (isOutbox) await given.catch(() => {})
@@ -209,7 +209,7 @@ async function checkSeparate(store: SessionStore, keys: readonly SessionKey[]): 
   }
 }
 
-/** Whether the store takes the key; it may refuse it by throwing. */
+/** Whether the store accepts the key; it may reject it by throwing. */
 async function canAcquire(bench: StoreBench, key: SessionKey): Promise<boolean> {
   const acquired = await bench.store.acquire(key, bench.lease).catch(() => undefined)
   if (acquired === undefined) return false

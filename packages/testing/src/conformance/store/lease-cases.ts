@@ -1,7 +1,7 @@
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { acquireLease, chat, isHeld, type StoreCases, textsIn, turnOf } from './bench.ts'
 
-/** One writer at a time, and no late one. */
+/** Cases: one writer at a time, and late writers are rejected. */
 export const leaseCases: StoreCases = {
   async 'refuses a session that somebody has'({ store, other, lease: ms }) {
     await acquireLease(store, chat, ms)

@@ -6,7 +6,7 @@ import { allPages, pageOrNothing } from './pages.ts'
 
 const tenant = 'acme'
 
-/** What a tenant, or an owner in it, has. */
+/** Cases: the lists of a tenant and of an owner. */
 export const listCases: StoreCases = {
   async 'lists the sessions of a tenant, those that were changed last first'(bench) {
     await bench.wait(bench.lease * 4)
@@ -102,7 +102,7 @@ export const listCases: StoreCases = {
   },
 }
 
-/** At a time of its own. */
+/** Adds turns at a distinct time. */
 async function addLater(bench: StoreBench, key: SessionKey, turn: StoredTurn): Promise<void> {
   await bench.wait(bench.lease / 10)
   await add(bench, key, turn)

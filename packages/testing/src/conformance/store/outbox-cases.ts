@@ -2,10 +2,10 @@ import type { OutboxRecord, StoredRecord, StoredTurn } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { acquireLease, add, chat, runningTurn, type StoreBench, type StoreCases, turnOf } from './bench.ts'
 
-/** Long enough for a record to be out of the way. */
+/** Long enough to keep a claimed record out of the way. */
 const hour = 3_600_000
 
-/** What runs have recorded gets out, at least once. */
+/** Cases: records of runs are delivered at least once. */
 export const outboxCases: StoreCases = {
   async 'gives records once their run is appended, the oldest first, and not before'(bench) {
     const { store, other, lease: ms, wait } = bench
@@ -83,7 +83,7 @@ export const outboxCases: StoreCases = {
   },
 }
 
-/** A run with records. */
+/** Returns a run with records. */
 function recording(text: string, from: number, count: number): StoredTurn {
   return { ...turnOf(text, from), records: turnRecords(text, count) }
 }
@@ -97,7 +97,7 @@ function turnRecords(text: string, count: number): StoredRecord[] {
   }))
 }
 
-/** Its records as a consumer gets them. */
+/** Returns its records as a consumer receives them. */
 function sent({ turnId, records }: StoredTurn, tenant = chat.tenant): OutboxRecord[] {
   return records.map((record) => ({ ...record, tenant, turnId }))
 }

@@ -1,7 +1,7 @@
 import type { Page } from '@allium/core'
 import { check } from '../check.ts'
 
-/** All items over pages of `limit`; `between` is asked after each page but the last. */
+/** Returns all items over pages of `limit`; `between` is called after each page except the last. */
 export async function allPages<T>(
   limit: number,
   page: (of: { cursor?: string; limit: number }) => Promise<Page<T>>,
@@ -24,7 +24,7 @@ export async function allPages<T>(
   }
 }
 
-/** What a page function gives for a cursor that is not its own; it may refuse one. */
+/** Returns the items of a page for a foreign cursor, which may also be rejected. */
 export async function pageOrNothing<T>(page: Promise<Page<T>>): Promise<readonly T[]> {
   return (await page.catch(() => ({ items: [] }))).items
 }

@@ -6,7 +6,7 @@ import { allPages, pageOrNothing } from './pages.ts'
 const tenant = 'acme'
 const named = (sessionId: string): SessionKey => ({ ...chat, sessionId })
 
-/** Calls that wait for a decision, over all sessions of a tenant. */
+/** Cases: pending calls over all sessions of a tenant. */
 export const pendingCases: StoreCases = {
   async 'tells the calls of a tenant that wait, the oldest first'(bench) {
     const expiresAt = (await nowOf(bench)) + bench.lease * 1000
@@ -103,7 +103,7 @@ export const pendingCases: StoreCases = {
   },
 }
 
-/** All calls that wait, then what the tokens of both find. */
+/** Returns all pending calls, then the calls that both tokens find. */
 async function callIds({ other }: StoreBench): Promise<(string | undefined)[]> {
   const { items } = await other.waiting({ tenant, limit: 10 })
   const found = await Promise.all(['t1', 't2'].map((token) => other.findWaiting({ tenant, token })))

@@ -14,19 +14,19 @@ const tenants = 50
 const ids = ['chat', 'Chat', 'x']
 const steps = 40
 
-/** Many tenants at once, each against a plain model of what it did. */
+/** Runs many tenants at once, each checked against a simple model. */
 export async function randomTenants(bench: StoreBench, seed: number): Promise<void> {
   const actors = Array.from({ length: tenants }, (_, i) => new Actor(bench, `tenant-${i}`, seeded(seed + i)))
   await Promise.all(actors.map((actor) => actor.work()))
   for (const actor of actors) await actor.compare('When all have ended')
 }
 
-/** One tenant. It uses the same ids as all others, and does one thing after the other. */
+/** One tenant. It uses the same ids as all others, and runs one operation after the other. */
 class Actor {
   readonly #model = new Map<string, StoredSession>()
   readonly #leases = new Map<string, Lease>()
   readonly #lost: Lease[] = []
-  /** The last run of each session, as it was appended. */
+  /** The last run of each session, as appended. */
   readonly #appended = new Map<string, Parameters<SessionStore['append']>>()
   readonly #acts = [
     this.#acquire,
@@ -80,7 +80,7 @@ class Actor {
     this.#model.set(key.sessionId, { ...session, open })
   }
 
-  /** The last run comes once more, under the lease that it came with. */
+  /** Appends the last run again under its lease. */
   async #again({ sessionId }: SessionKey): Promise<void> {
     const appended = this.#appended.get(sessionId)
     if (appended === undefined) return
@@ -110,7 +110,7 @@ class Actor {
     this.#lost.push(lease)
   }
 
-  /** Somebody comes back with a lease that was given up. */
+  /** Appends with a released lease. */
   async #late(_: SessionKey, step: number): Promise<void> {
     const lease = this.#lost.at(-1)
     if (lease === undefined) return

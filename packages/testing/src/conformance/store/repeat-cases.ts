@@ -2,7 +2,7 @@ import type { SessionStore, StoredTurn } from '@allium/core'
 import { check, checkEqual, checkRejects, checkResolves } from '../check.ts'
 import { acquireLease, add, chat, isHeld, runningTurn, type StoreCases, textsIn, turnOf } from './bench.ts'
 
-/** A run is appended once. */
+/** Cases: a run is appended once. */
 export const repeatCases: StoreCases = {
   async 'takes a run once, however often it is appended'({ store, other, lease: ms }) {
     const lease = await acquireLease(store, chat, ms * 100)

@@ -17,7 +17,7 @@ export const texts: readonly string[] = [
   'x'.repeat(100_000),
 ]
 
-/** A run with every kind of part. */
+/** Returns a run with every kind of part. */
 export function richTurn(): StoredTurn {
   const bytes = Uint8Array.of(0, 1, 127, 128, 255)
   const providerMetadata = { anthropic: { signature: 'c2ln', nested: { list: [1, 'two', null, true] } } }
@@ -64,7 +64,7 @@ export function richTurn(): StoredTurn {
   return storedTurn({ turnId: 't1', version: '2.1', status: 'aborted', messages, rest: richRest() })
 }
 
-/** A run with every field, and in them every value that may be kept. */
+/** Returns a run with every field, and in them every supported value. */
 export function fullTurn(from: number): StoredTurn {
   const { messages } = richTurn()
   const rest = richRest()
@@ -100,7 +100,7 @@ export function fullTurn(from: number): StoredTurn {
   }
 }
 
-/** What `toJson` takes. */
+/** Returns every value that `toJson` supports. */
 export function anything(): Record<string, unknown> {
   return {
     bytes: Uint8Array.of(0, 1, 127, 128, 255),

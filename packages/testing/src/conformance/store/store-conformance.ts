@@ -19,19 +19,19 @@ import { randomTenants } from './random-cases.ts'
 import { repeatCases } from './repeat-cases.ts'
 import { versionCases } from './version-cases.ts'
 
-/** Makes an empty store for one case. Its leases run by this clock, which the suite moves. */
+/** Creates an empty store for one case. Its leases use this clock, which the suite advances. */
 export type MakeStore = (given: { clock: ManualClock }) => SessionStore | Promise<SessionStore>
 
 export interface StoreConformanceOptions {
-  /** Opens what the store keeps once more, as another process does. @default the store itself */
+  /** Opens the store's data again, as another process would. @default the store itself */
   reopen?(store: SessionStore, given: { clock: ManualClock }): SessionStore | Promise<SessionStore>
-  /** Closes what a case has opened: connections, files. */
+  /** Closes everything that a case has opened: connections, files. */
   close?(store: SessionStore): unknown
-  /** Milliseconds of a lease. @default 1000 */
+  /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
-  /** How time passes for a store whose server tells it: a real sleep, with a short `lease`. @default moves the clock */
+  /** Lets time pass, for a store that uses its server's clock: a real sleep, with a short `lease`. @default advances the clock */
   wait?(ms: number): Promise<void>
-  /** Of the random operations; the same seed does the same. @default 1 */
+  /** The seed of the random operations; the same seed gives the same operations. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
@@ -47,10 +47,10 @@ const known: KeysOf<StoreConformanceOptions> = {
 }
 
 /**
- * What every {@link SessionStore} has to do, as cases with a name and `run()`: for a runner without `describe`, or to run
+ * Returns the rules for every {@link SessionStore}, as cases with a name and `run()`, for a runner without `describe` or to run
  * one of them. {@link storeConformance} registers them.
  *
- * @throws TypeError where `skip` names no case
+ * @throws TypeError when `skip` names no case
  */
 export function storeCases(makeStore: MakeStore, options: StoreConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'storeCases()', 'options.invalid')
@@ -81,7 +81,7 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
 }
 
 /**
- * Registers the suite that every {@link SessionStore} passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every {@link SessionStore}, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * storeConformance({ makeStore: ({ clock }) => memoryStore({ clock }), describe, it })

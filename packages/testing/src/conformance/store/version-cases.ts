@@ -3,7 +3,7 @@ import { check, checkEqual, checkRejects, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
 import { acquireLease, add, chat, type StoreCases, textsIn, turnOf } from './bench.ts'
 
-/** Never a lost update. */
+/** Cases: updates are never lost. */
 export const versionCases: StoreCases = {
   async 'counts the turns, and tells the number with a session and with a lease'(bench) {
     checkEqual(

@@ -2,22 +2,22 @@ import type { Writer } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
 
-/** What keeps the placeholders of sessions: `vault` of `guard.pii`. */
+/** Stores the placeholders of sessions: `vault` of `guard.pii`. */
 export interface Vault {
   /** @param key the layer's name and the session's key: `guard:pii:["tenant","owner","agent","session"]` */
   load(key: string): Values | undefined | Promise<Values | undefined>
-  /** All values of the session. */
+  /** Saves all values of the session. */
   save(key: string, values: Values, by?: Writer): void | Promise<void>
 }
 type Values = Readonly<Record<string, string>>
 
-/** What a case works with: `other` is the same vault as another process has it. */
+/** The test bench of a case. `other` is the same vault as another process sees it. */
 export interface VaultBench {
   vault: Vault
   other: Vault
 }
 
-/** The key that `guard.pii` gives. */
+/** Returns the key in the form that `guard.pii` uses. */
 const keyOf = (tenant: string, owner: string, session: string, layer = 'guard:pii', agent = 'agent') =>
   `${layer}:${JSON.stringify([tenant, owner, agent, session])}`
 const chat = keyOf('acme', 'ann', 'chat')

@@ -3,13 +3,13 @@ import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type Vault, vaultCaseList } from './vault-cases.ts'
 
-/** Makes an empty vault for one case. */
+/** Creates an empty vault for one case. */
 export type MakeVault = () => Vault | Promise<Vault>
 
 export interface VaultConformanceOptions {
-  /** Opens the same vault once more, as another process does. @default the vault itself */
+  /** Opens the same vault again, as another process would. @default the vault itself */
   reopen?(vault: Vault): Vault | Promise<Vault>
-  /** Closes what a case has opened. */
+  /** Closes everything that a case has opened. */
   close?(vault: Vault): unknown
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
@@ -17,7 +17,10 @@ export interface VaultConformanceOptions {
 
 const known: KeysOf<VaultConformanceOptions> = { reopen: true, close: true, skip: true }
 
-/** What every vault of `guard.pii` has to do, as cases. {@link vaultConformance} registers them. @throws TypeError where `skip` names no case */
+/**
+ * Returns the rules for every vault of `guard.pii`, as cases. {@link vaultConformance} registers them. @throws TypeError when `skip` names
+ * no case
+ */
 export function vaultCases(makeVault: MakeVault, options: VaultConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'vaultCases()', 'options.invalid')
   const { reopen, close, skip = {} } = options
@@ -39,7 +42,7 @@ export function vaultCases(makeVault: MakeVault, options: VaultConformanceOption
 }
 
 /**
- * Registers the suite that every vault of `guard.pii` passes, with `describe` and `it` of vitest, jest or node:test.
+ * Registers the suite for every vault of `guard.pii`, with `describe` and `it` of vitest, jest or node:test.
  *
  * @example
  * vaultConformance({ makeVault: () => sqlite(':memory:').vault, describe, it })
