@@ -82,9 +82,9 @@ function checkPair(one: Placed, other: Placed): Finding[] {
     if (breaks(rule, other.layer, one.layer) && isOutside(one, other, rule.scope))
       findings.push(finding(other, one, rule.reason, rule.severity))
   if (matches(order?.inside, other.layer) && isOutside(one, other))
-    findings.push(finding(other, one, `because "${one.layer.name}" declares that it is inside "${other.layer.name}"`))
+    findings.push(finding(other, one, `because "${one.layer.name}" asks to be inside "${other.layer.name}"`))
   if (matches(order?.outside, other.layer) && isOutside(other, one))
-    findings.push(finding(one, other, `because "${one.layer.name}" declares that it is outside "${other.layer.name}"`))
+    findings.push(finding(one, other, `because "${one.layer.name}" asks to be outside "${other.layer.name}"`))
   return findings
 }
 
