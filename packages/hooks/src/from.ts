@@ -43,8 +43,8 @@ export function from<C = unknown>(
 export function read(given: readonly unknown[], as: string | undefined): { name: string; chain: Chain } {
   const objects = given.map(toObject)
   const names = objects.map(nameOf)
-  const optionKeys = names.filter((name) => name !== undefined)
-  const name = as ?? (optionKeys.length === 0 ? generatedName() : optionKeys.join('+'))
+  const knownNames = names.filter((name) => name !== undefined)
+  const name = as ?? (knownNames.length === 0 ? generatedName() : knownNames.join('+'))
   return { name, chain: chainOf(objects.map((object, at) => ({ name: names[at] ?? name, object }))) }
 }
 

@@ -138,8 +138,8 @@ export class Span {
     return this.decision === 'running'
   }
 
-  #changedParts(nextDuration: Outcome, outside: Outcome): void {
-    this.addChanges(differingParts(nextDuration, outside).map((field) => ({ field })))
+  #changedParts(inside: Outcome, outside: Outcome): void {
+    this.addChanges(differingParts(inside, outside).map((field) => ({ field })))
   }
 
   #endedBy({ decision, why }: NonNullable<Outcome['ended']>): void {

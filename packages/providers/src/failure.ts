@@ -97,8 +97,8 @@ export function truncatedStream(cause?: unknown): AlliumError {
 
 /** The error of a closed socket has the status 200 of the response, which is not the status of the failure. */
 function httpStatus({ statusCode, code, type, status }: Record<string, unknown>): number | undefined {
-  const innermostError = [statusCode, code, status].find((value) => typeof value === 'number')
-  if (innermostError !== undefined) return isErrorStatus(innermostError) ? innermostError : undefined
+  const found = [statusCode, code, status].find((value) => typeof value === 'number')
+  if (found !== undefined) return isErrorStatus(found) ? found : undefined
   const name = [code, status, type].find((value) => typeof value === 'string' && Object.hasOwn(statuses, value))
   return name === undefined ? undefined : statuses[name as string]
 }

@@ -27,9 +27,8 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   const exported = await importPackage(name, load).catch((error) => {
     throw missingPackageError(provider, error)
   })
-  const instantiated =
-    credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
-  if (isAiSdkProvider(instantiated)) return instantiated
+  const created = credentials === undefined ? instance(provider, exported) : factory(provider, exported)?.(credentials)
+  if (isAiSdkProvider(created)) return created
   throw new AlliumError(
     'provider.unsupported',
     `The package ${name} exports no provider. Give one to createResolver({ providers: { "${provider}": … } }).`,
@@ -70,9 +69,9 @@ export const importInstalled: Import = async (name) => {
   try {
     return await import(/* @vite-ignore */ /* webpackIgnore: true */ name)
   } catch (error) {
-    const instantiated = isMissing(error, name) ? fromProgram(name) : undefined
-    if (instantiated === undefined) throw error
-    return import(/* @vite-ignore */ /* webpackIgnore: true */ instantiated)
+    const program = isMissing(error, name) ? fromProgram(name) : undefined
+    if (program === undefined) throw error
+    return import(/* @vite-ignore */ /* webpackIgnore: true */ program)
   }
 }
 
@@ -98,10 +97,10 @@ function isMissing(error: unknown, name: string): boolean {
 /** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */
 function factory(provider: string, exported: Record<string, unknown>): ((options: object) => unknown) | undefined {
   const prefix = `create${provider.replaceAll('-', '')}`
-  const instantiated = Object.entries(exported).find(
+  const entry = Object.entries(exported).find(
     ([key, value]) => key.toLowerCase().startsWith(prefix) && typeof value === 'function',
   )
-  return instantiated?.[1] as ((options: object) => unknown) | undefined
+  return entry?.[1] as ((options: object) => unknown) | undefined
 }
 
 function instance(provider: string, exported: Record<string, unknown>): unknown {

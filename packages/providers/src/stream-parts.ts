@@ -44,7 +44,7 @@ export class StreamParts {
   #raw: unknown
   #finish: FinishPart | undefined
   /** Provider-run calls by id, held until their result or the end shows that they need no approval first. */
-  readonly #heldCall = new Map<string, ToolCallPart>()
+  readonly #heldCalls = new Map<string, ToolCallPart>()
 
   constructor(
     readonly model: AiSdkModel,
@@ -84,7 +84,7 @@ export class StreamParts {
       case 'tool-call':
         if (part.providerExecuted !== true || part.dynamic !== true || this.#inputs.has(part.toolCallId))
           return this.#inputs.call(part)
-        this.#heldCall.set(part.toolCallId, part)
+        this.#heldCalls.set(part.toolCallId, part)
         return []
       case 'tool-result':
         return part.preliminary === true ? [] : [toToolResult(part)]
@@ -123,13 +123,13 @@ export class StreamParts {
   end(): (ContentChunk | FinishChunk)[] {
     if (this.#finish === undefined) throw truncatedStream()
     const finish = toFinish(this.#finish, this.#told)
-    const heldCall = [...this.#heldCall.keys()].flatMap((id) => this.#release(id))
-    return [...heldCall, ...this.#inputs.close(finish.reason), finish]
+    const released = [...this.#heldCalls.keys()].flatMap((id) => this.#release(id))
+    return [...released, ...this.#inputs.close(finish.reason), finish]
   }
 
   #release(id: string): ContentChunk[] {
-    const heldCall = this.#heldCall.get(id)
-    return this.#heldCall.delete(id) ? this.#inputs.call(heldCall as ToolCallPart) : []
+    const call = this.#heldCalls.get(id)
+    return this.#heldCalls.delete(id) ? this.#inputs.call(call as ToolCallPart) : []
   }
 
   #approvalChunks({
@@ -137,13 +137,13 @@ export class StreamParts {
     toolCallId,
     approvalRequest,
   }: Extract<StreamPart, { type: 'tool-approval-request' }>): ContentChunk[] {
-    const call = this.#heldCall.get(toolCallId)
+    const call = this.#heldCalls.get(toolCallId)
     if (call === undefined)
       throw unsupported(
         this.model,
         'asks for the approval of a tool call that it did not make before, or that runs already. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
       )
-    this.#heldCall.delete(toolCallId)
+    this.#heldCalls.delete(toolCallId)
     return this.#inputs.approvalChunks(
       call,
       approvalRequest ?? { id, provider: this.model.provider, ...serverOf(this.#raw, id) },

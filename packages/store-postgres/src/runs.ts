@@ -172,12 +172,12 @@ async function addRun(
   if (outcome === 'busy') throw sessionBusy(key, Math.ceil(Number(row?.held_until_)))
   if (outcome === 'absent') throw notPending(key, missing as string[])
   // The run may have ended or been erased since, with the blobs of its task.
-  const addRun = await retryRead(async () => {
+  const added = await retryRead(async () => {
     const [current] = await db.queryIdempotent(`select * from ${db.s}.runs where n = $1`, n)
     if (current === undefined) throw fenced(key)
     return runFromRow(blobs, current)
   })
-  const result = { run: addRun, isNew: outcome === 'added' }
+  const result = { run: added, isNew: outcome === 'added' }
   return typeof token === 'string' || typeof token === 'number'
     ? { ...result, lease: issueLease(db, key, row as Row) }
     : result

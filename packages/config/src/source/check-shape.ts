@@ -99,8 +99,8 @@ export function issueMistake(
 /** Returns the branch of a union that matched furthest. */
 function deepest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue
-  const deepestIssue = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }))
-  return deepestIssue.sort((a, b) => b.path.length - a.path.length)[0] ?? issue
+  const issues = issue.errors.flat().map((inner) => deepest({ ...inner, path: [...issue.path, ...inner.path] }))
+  return issues.sort((a, b) => b.path.length - a.path.length)[0] ?? issue
 }
 
 function describe(value: unknown): string {
