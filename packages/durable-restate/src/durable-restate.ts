@@ -102,6 +102,12 @@ export function durableRestate(agent: Agent<any, any, any>, options: DurableRest
   return { object: createRunObject({ agent, name, resolvePrincipal, stepTimeout }), ...client(agent, name, options) }
 }
 
+/**
+ * Milliseconds between the attempts to find an invocation. A Restate server that has just started can answer 404 for an invocation
+ * that it has stored, see https://github.com/restatedev/restate/issues/4513.
+ */
+const notFoundDelays = [100, 200, 400, 800]
+
 function client(
   agent: Pick<Agent, 'session'>,
   name: string,
@@ -111,9 +117,14 @@ function client(
   const target = { url: ingress.replace(/\/+$/, ''), headers, fetch }
   const call = (task: Task, request: Omit<IngressRequest, 'path'>, ...handler: string[]) =>
     callIngress(target, { ...request, path: [name, objectKeyOf(agent, task), ...handler] })
-  const invocation = (task: Task, endpoint: 'attach' | 'output') => {
-    const key = objectKeyOf(agent, task)
-    return callIngress(target, { path: ['restate', 'invocation', name, key, 'run', restateKeyOf(task), endpoint] })
+  const invocation = async (task: Task, endpoint: 'attach' | 'output') => {
+    const path = ['restate', 'invocation', name, objectKeyOf(agent, task), 'run', restateKeyOf(task), endpoint]
+    for (const ms of notFoundDelays) {
+      const response = await callIngress(target, { path })
+      if (response.status !== 404) return response
+      await new Promise<void>((resolve) => clock.after(ms, resolve))
+    }
+    return callIngress(target, { path })
   }
   const taskOf = (run: string, { principal }: RunAccess): Task => ({ ...parseRunId(run), principal })
 
