@@ -82,7 +82,7 @@ describe('an approval', () => {
   })
 
   it.each([
-    ['the version of the agent', { version: '2' }, 'suspended by version "1" of the agent, and this is "2"'],
+    ['the version of the agent', { version: '2' }, 'suspended by version "1" of the agent, not "2"'],
     ['the schema of the tool', { pay: { jsonSchema: { type: 'object', required: ['iban'] } } }, 'has another schema'],
     ['the tool, which is gone,', { tools: [] }, 'is gone'],
   ])('is refused where %s has changed since, and says so', async (_, options, said) => {
@@ -175,7 +175,7 @@ describe('a decision for a call whose id holds a "/"', () => {
     expect(session.pending.map(({ callId }) => callId)).toEqual(['o1/p1', 'o1/p1'])
     const error = await failure(session.resume({ 'o1/p1': { approve: true } }))
     expect([error.code, ran]).toEqual(['approval.invalid', []])
-    expect(error.message).toContain('Two calls wait under the id "o1/p1"')
+    expect(error.message).toContain('Two pending calls have the id "o1/p1"')
   })
 })
 

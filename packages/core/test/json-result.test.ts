@@ -166,7 +166,7 @@ describe('a tool whose value the model cannot get as it is', () => {
     const logger = { warn: (message: string) => void warned.push(message), error() {} }
     await ran(() => value, { logger })
     expect(warned).toEqual([
-      `The tool "work" returned ${what}, which JSON does not have: the model gets something else. Return plain data, or a text.`,
+      `The tool "work" returned ${what}, which JSON cannot represent, so the model gets something else. Return plain data or a string.`,
     ])
   })
 

@@ -159,6 +159,6 @@ describe('a run that ends', () => {
     for (let i = 0; i < 30; i++) await clock.advance(10)
     expect((await ending).error?.name).toBe('AbortError')
     expect([ended, warned.length]).toEqual([['around'], 1])
-    expect(warned[0]).toContain('"hangs" (model), which did not come back within 100 ms')
+    expect(warned[0]).toContain('"hangs" (model), still running after 100 ms')
   })
 })

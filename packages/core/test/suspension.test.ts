@@ -298,7 +298,7 @@ describe('what wins over a suspension', () => {
       tools: [tool('work')],
     })
     const { error } = await settled(agent.run('hi'))
-    expect(error?.message).toContain('set ctx.output while tool calls wait for a decision')
+    expect(error?.message).toContain('set ctx.output while tool calls are pending')
   })
 })
 

@@ -15,7 +15,7 @@ describe('a layer that must see the calls of a tool', () => {
     const { agent } = build(['hi'], [guard('web_search')], { tools: [search] })
     await expect(agent.init()).rejects.toMatchObject({
       code: 'tool.invalid',
-      message: expect.stringContaining('"watch" is to see each call of "web_search", which the provider runs itself'),
+      message: expect.stringContaining('"watch" must see each call of "web_search", but the provider runs it'),
     })
     await expect(agent.run('go')).rejects.toMatchObject({ code: 'tool.invalid' })
   })

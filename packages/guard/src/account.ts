@@ -88,7 +88,7 @@ export function principalField(principal: unknown, ...names: string[]): string |
 export function throwMissingField(layer: string, field: string, option = 'an account'): never {
   throw new AlliumError(
     'session.principal',
-    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or set the option ${option}(ctx).`,
+    `"${layer}" counts by ${field}, but this session's principal has none. Open it with agent.session({ principal: { ${field} } }), or pass ${option}(ctx).`,
     { details: { layer } },
   )
 }

@@ -20,7 +20,7 @@ it('a kind of chunk that guards do not know is an error of the guard, and does n
   const blocks = (error: unknown) => {
     throw error
   }
-  await expect(through(blocks)).rejects.toThrow('A chunk of the kind "hologram" came')
+  await expect(through(blocks)).rejects.toThrow('A chunk of the kind "hologram" is unknown')
 })
 
 it('it passes where errors of the guard are allowed', async () => {
@@ -28,5 +28,7 @@ it('it passes where errors of the guard are allowed', async () => {
 })
 
 it('a kind of part that guards do not know is one as well', async () => {
-  await expect(mapTexts([{ type: 'hologram' } as never], whole)).rejects.toThrow('A part of the kind "hologram" came')
+  await expect(mapTexts([{ type: 'hologram' } as never], whole)).rejects.toThrow(
+    'A part of the kind "hologram" is unknown',
+  )
 })

@@ -177,8 +177,8 @@ describe('model.promptCache', () => {
   })
 
   it.each<[PromptCacheOptions, string]>([
-    [{ ttl: '10m' as '5m' }, '"10m" was given'],
-    [{ minTokens: -1 }, '-1 was given'],
+    [{ ttl: '10m' as '5m' }, 'not "10m".'],
+    [{ minTokens: -1 }, 'not -1.'],
     [{ apply: [] }, 'apply to name something, and it is empty'],
   ])('refuses %j', (options, message) => {
     expect(() => promptCache(options)).toThrowError(expect.objectContaining({ code: 'layer.config' }))

@@ -228,8 +228,8 @@ describe('model.structured', () => {
   })
 
   it.each<[Partial<StructuredOptions>, string]>([
-    [{ tries: 0 }, 'but 0 was given'],
-    [{ tries: 1.5 }, 'but 1.5 was given'],
+    [{ tries: 0 }, 'not 0.'],
+    [{ tries: 1.5 }, 'not 1.5.'],
     [{ schema: {} as never }, 'needs a Standard Schema'],
     [{ schema: undefined as never }, 'needs the option schema: a Standard Schema'],
   ])('refuses %j', (options, message) => {

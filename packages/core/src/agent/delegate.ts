@@ -77,7 +77,7 @@ function checkDepth({ $turn }: ToolAttempt, name: string): void {
   if (depth <= deepest) return
   throw new AlliumError(
     'agent.too_deep',
-    `The agent "${name}" would be number ${depth} in a chain of sub-agents, and ${deepest} is the maximum. Answer without it.`,
+    `The agent "${name}" would be the ${depth}th in a row of agents that call each other; ${deepest} is the most. Answer without it.`,
     { expose: true },
   )
 }

@@ -55,7 +55,7 @@ export function createReader(as: string, model: ModelRef): QuarantineReader {
   return async (ctx, { callId, content, flow }, schema) => {
     const withhold = (error: unknown): ToolResult => {
       ctx.logger.warn(`"${as}" could not read the result of "${ctx.tool.name}", so it is withheld.`, { error })
-      const message = `What "${ctx.tool.name}" brought could not be read in quarantine and is withheld.`
+      const message = `What "${ctx.tool.name}" brought could not be read in quarantine, and is withheld.`
       return { callId, content: message, isError: true, status: 'error', flow: keepPrivate(flow) }
     }
     try {

@@ -29,7 +29,7 @@ describe('guard.flow', () => {
 
   it('does not start with a tool that declares nothing, and names it', async () => {
     const { agent } = scene(['Hi.'], tools, { agent: { tools: [tool('mystery', undefined)] } })
-    await expect(agent.init()).rejects.toThrow('"guard:flow" does not admit the tool "mystery": it does not say')
+    await expect(agent.init()).rejects.toThrow('"guard:flow" does not admit the tool "mystery": it declares no flow')
     expect(agent.check()[0]?.message).toContain('mystery')
   })
 

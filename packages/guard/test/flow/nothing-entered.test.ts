@@ -97,7 +97,7 @@ describe('guard.flow, where nothing came in', () => {
   it('refuses a quarantine whose schema is no JSON Schema, and says what to take', () => {
     const made = (schema: unknown) => () => flow({ quarantine: { x: schema as never }, reader: scriptedModel([]) })
     expect(made(z.object({ day: z.date() }))).toThrow(
-      expect.objectContaining({ code: 'layer.config', message: expect.stringContaining('take z.iso.date()') }),
+      expect.objectContaining({ code: 'layer.config', message: expect.stringContaining('use z.iso.date()') }),
     )
     for (const none of [{}, null, undefined, 'x'])
       expect(made(none)).toThrow(expect.objectContaining({ code: 'layer.config' }))

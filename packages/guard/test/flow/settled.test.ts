@@ -80,7 +80,7 @@ describe('guard.flow', () => {
       ['read_crm'],
     ])
     const never = new Agent({ model, tools: [web({ untrusted: true, writes: true })] }).use(flow())
-    await expect(never.init()).rejects.toThrow('the provider runs it, so that nobody could be asked')
+    await expect(never.init()).rejects.toThrow('the provider runs it without asking')
   })
 
   it.each([{ flow: {} }, { missing: true }])(

@@ -47,7 +47,7 @@ function runDecided(core: ToolAttempt, tool: AnyTool, args: CheckedArgs): void {
   whenDone(core, digestOf(seen), (digest) =>
     digest === suspension.args
       ? step(core, tool, args.value)
-      : suspendCall(core, `The arguments of "${call.name}" changed after the approval.`),
+      : suspendCall(core, `The arguments of "${call.name}" changed after they had been approved.`),
   )
 }
 
