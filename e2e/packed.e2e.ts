@@ -49,7 +49,7 @@ describe('a classic mistake is named, with its mend:', () => {
     ],
     ['a provider with a typo', 'provider.not_installed', /"opnai" is not known.*Did you mean "openai"\?/],
     ['next() not awaited', 'layer.floating_next', /"hasty" \(turn\).*Write "await next\(\)" or "return next\(\)"/],
-    ['next() twice', 'layer.next_twice', /"twice" \(turn\) called next\(\) twice\. .*keep what the first call gave/],
+    ['next() twice', 'layer.next_twice', /"twice" \(turn\) called next\(\) twice\. .*so keep its first result/],
     ['no key', 'provider.key_missing', /"openai": set the environment variable OPENAI_API_KEY/],
     [
       'no tenant for a budget of tenants',

@@ -108,7 +108,6 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
   it('gives a session to one of two processes, which both make the tables, and what the one wrote to the other', async () => {
     const store = stores.fresh()
     const asks = `import { postgres } from '../src/index.ts'
-import { newest } from '../src/migrations/migrations.ts'
       const store = postgres(${JSON.stringify({ url, schema: stores.schemaOf(store) })})
       const { lease } = await store.sessions.acquire(${JSON.stringify(key)}, 60000)
       if (lease) await store.sessions.append(lease, 0, ${JSON.stringify(turn('hello'))})
