@@ -19,6 +19,7 @@ const none: readonly RequestedCall[] = []
 export async function loop(turn: Turn, core: Attempt): Promise<void> {
   try {
     turn.answer.begin()
+    turn.transcript.addInput()
     if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
     let paused = false
     for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {

@@ -1,9 +1,6 @@
-import { awaitedCalls } from '../messages/history.ts'
-import type { Message, Part, ToolResultPart } from '../messages/message.ts'
-import { providerResult } from '../messages/provider-result.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
-import { finishOf, goesOn, type ModelResponse, responseMessage } from '../model/response.ts'
+import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
 import { ModelCall } from '../rings/model/model-call.ts'
 import { modelRing } from '../rings/model/ring.ts'
 import type { Turn } from '../rings/turn/turn.ts'
@@ -45,7 +42,7 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
       usage: { ...response.usage },
     })
   }
-  commit(turn, response, followed)
+  turn.answer.commit(response, followed)
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
@@ -65,39 +62,4 @@ export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown
       callIndex,
       error,
     })
-}
-
-function commit(turn: Turn, response: ModelResponse, followed: boolean): void {
-  const { session } = turn
-  const { history } = session
-  const message = withKnownResults(responseMessage(response), history.items)
-  if (response.toolCalls.length > 0)
-    for (const { callId, providerExecuted } of response.toolCalls) {
-      session.callIds.add(callId)
-      if (providerExecuted === true) history.mayAwait = true
-    }
-  const empty = message.content.length === 0
-  if (!empty) turn.view.commit(message)
-  turn.answer.committed(response, empty ? undefined : history.items.length - 1, followed)
-}
-
-/** Keeps the last result for each call that awaits one, in this message or before it. Drops results that belong to no call. */
-function withKnownResults(message: Message, before: readonly Message[]): Message {
-  const { content } = message
-  if (typeof content === 'string' || !content.some(isResult)) return message
-  const last = new Map(content.filter(isResult).map((part) => [part.callId, part]))
-  const open = new Set(
-    [...awaitedCalls([...before, { ...message, content: content.filter((part) => !isResult(part)) }]).values()]
-      .flat()
-      .map(({ callId }) => callId),
-  )
-  const known = (part: ToolResultPart) => (open.has(part.callId) && last.get(part.callId) === part ? [part] : [])
-  return {
-    ...message,
-    content: content.flatMap((part): Part[] => (isResult(part) ? known(part).map(providerResult) : [part])),
-  }
-}
-
-function isResult(part: Part): part is ToolResultPart {
-  return part.type === 'tool-result'
 }

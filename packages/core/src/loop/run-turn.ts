@@ -79,20 +79,17 @@ function begin(turn: Turn): void {
 
 /** Closes the history of a turn. An interrupted answer stays and is marked. A blocked answer is replaced with its reply. */
 function closeHistory(turn: Turn): void {
-  const { end, answer, session } = turn
+  const { end, answer, transcript } = turn
   if (end === undefined && turn.isSuspended) return
   if (end !== undefined) {
-    turn.view.seal()
-    session.history.closePending('Cancelled.')
+    transcript.cancelCalls()
     answer.dropUnseen()
     answer.outputSink.drop(0)
-    if (end.kind !== 'blocked') answer.asShown()
     if (end.kind === 'blocked') answer.retract((end.error as BlockError).reply)
-    else if (answer.unfinished !== '')
-      session.history.append({ role: 'assistant', content: answer.unfinished, interrupted: true })
+    else answer.cutOff()
   }
-  session.history.closeAwaited()
-  session.endTurn(turn.turnId)
+  transcript.close()
+  turn.session.endTurn(turn.turnId)
 }
 
 /** Adds the code and the retry time of a block. */

@@ -17,7 +17,7 @@ import { resultPart } from './result-part.ts'
 export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Promise<void> {
   if (calls.length === 0) return
   const step = new ToolStep(turn, calls)
-  turn.view.step = step
+  turn.transcript.step = step
   await (calls.length === 1 ? step.runOne(0) : step.runAll())
   step.end()
 }
@@ -109,7 +109,7 @@ class ToolStep {
     if (this.#closed) return
     this.#closed = true
     const turn = this.#turn
-    turn.view.step = undefined
+    turn.transcript.step = undefined
     const cancel = (i: number, { callId }: CallOfModel) => this.#recordOf(i, cancelled(callId))
     for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) emitEnd(turn, cancel(i, call))
     const content: ToolResultPart[] = []
@@ -125,7 +125,7 @@ class ToolStep {
       const seal = this.#permitted.get(record)
       if (seal !== undefined) part.approvalSeal = seal
     }
-    turn.view.commitResults(content)
+    turn.transcript.addResults(content)
   }
 
   /** The tool is about to run. Events show the arguments of the first attempt, records those of the last. */

@@ -27,7 +27,7 @@ export const turnRing: Ring = {
     const { answer } = caller.$call as Turn
     inner.$sink = openStage(caller, caller.$sink ?? answer.outputSink, false)
     if (inner.$sink !== answer.outputSink) answer.outputSink.track()
-    if (caller.$transforms?.hold === true) answer.hold(caller.$index)
+    if (caller.$transforms?.hold === true) answer.outputSink.hold(caller.$index)
   },
   mayRetry: () => undefined,
   run(attempt) {

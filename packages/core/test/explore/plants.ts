@@ -243,16 +243,25 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
   ],
   'rings/turn/answer.ts': [
-    ['    if (!this.#message.dropUnseen()) return\n', '    if (true) return\n', 'the history has what no reader saw'],
+    [
+      '    if (!this.#transcript.dropUnseen()) return\n',
+      '    if (true) return\n',
+      'the history has what no reader saw',
+    ],
     ['    if (!this.outputSink.drop(attempt.$index)) return\n', '    return\n', 'what a failed layer held is shown'],
     ['    } else if (startsOver) sink.reset()\n', '    }\n', 'an own answer of a turn layer adds to a failed one'],
     [
-      '    if (this.#message.exists) this.#message.replaceThoughts(assembly)\n    else if',
-      '    if',
+      '    this.#transcript.replaceThoughts(assembly)\n    this.#output = shown',
+      '    this.#output = shown',
       'a cut answer has thoughts that nobody saw',
     ],
     [
-      'this.outputSink.release(attempt.$index)) this.#message.shown()',
+      '    if (assembly === undefined || (this.#isFollowed && !this.#complete)) return\n',
+      '    return\n',
+      'a cut run keeps what was still on its way',
+    ],
+    [
+      'this.outputSink.release(attempt.$index)) this.#transcript.shown()',
       'this.outputSink.release(attempt.$index)) {}',
       'a block leaves in the history what it takes back',
     ],
@@ -266,6 +275,9 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '    if (attempt.$inner !== undefined && sink.used)',
       'an own answer takes back what was said before tools',
     ],
+  ],
+  'rings/turn/transcript.ts': [
+    ["    this.#session.history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
   ],
   'rings/turn/output-sink.ts': [
     [
@@ -314,8 +326,6 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'loop/run-turn.ts': [
     ['  if (unwinding !== undefined) await unwinding\n', '', 'a turn ends before what was left has unwound'],
     ['    answer.dropUnseen()\n', '', 'a cut run keeps what no reader saw'],
-    ["    if (end.kind !== 'blocked') answer.asShown()\n", '', 'a cut run keeps what was still on its way'],
-    ["    session.history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
   ],
   'loop/turn-ring.ts': [
     [

@@ -8,10 +8,10 @@ import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
 import type { StreamEnd } from '../../stream/transforms.ts'
-import { AnswerMessage } from './answer-message.ts'
 import { OutputSink } from './output-sink.ts'
 import { StepEnd } from './step-end.ts'
 import { mismatch } from './stream-verbs.ts'
+import type { Transcript } from './transcript.ts'
 import type { Turn } from './turn.ts'
 
 /** The answer of a turn on its way outward. Keeps the stream, the history and `ctx.output` in agreement. */
@@ -24,7 +24,7 @@ export class Answer {
   #streamedText = ''
   /** The part of it that had passed all layers before the current answer started. */
   #deliveredText = ''
-  readonly #message: AnswerMessage
+  readonly #transcript: Transcript
   #backpressure: Promise<void> | undefined
   /** The answer has passed all layers of the turn. Their pipes have ended, so later content goes through fresh pipes. */
   #isDelivered = false
@@ -38,7 +38,7 @@ export class Answer {
     this.#turn = turn
     this.outputSink = new OutputSink(turn)
     this.stepEnd = new StepEnd(turn, this.outputSink)
-    this.#message = new AnswerMessage(turn.session.history)
+    this.#transcript = turn.transcript
   }
 
   get output(): string | null {
@@ -61,11 +61,10 @@ export class Answer {
     return this.#turn.lifecycle.core?.$sink ?? this.outputSink
   }
 
-  /** The core starts. The input enters the history, and an answer that was set before is discarded. */
+  /** The core starts. An answer that was set before is discarded. */
   begin(): void {
     this.#output = null
     this.#layerAnswer = undefined
-    this.#turn.view.takeInput()
   }
 
   /** A model call starts. It starts a new answer for every layer of the turn. */
@@ -77,7 +76,7 @@ export class Answer {
   #beginAnswer(): void {
     this.#beginStages()
     this.outputSink.begin()
-    this.#message.begin()
+    this.#transcript.beginAnswer()
     this.#streamedText = ''
     this.#deliveredText = ''
     this.#isFollowed = this.#isDelivered = false
@@ -108,11 +107,6 @@ export class Answer {
     this.stepEnd.finish(chunk, flushed || this.sink === this.outputSink)
   }
 
-  /** The shown text of an answer that is not in the history. */
-  get unfinished(): string {
-    return !this.#message.exists && !this.#complete ? this.outputSink.shown : ''
-  }
-
   /** Copies the details of the last response to the result, and every distinct warning. */
   report(result: AnswerDetails): void {
     if (this.#warnings !== undefined) result.warnings = this.#warnings
@@ -128,13 +122,13 @@ export class Answer {
     if (!this.#warnings.some((known) => equalJson(known, warning))) this.#warnings.push(warning)
   }
 
-  /** The message of a step was added to the history. */
-  committed(response: ModelResponse, at: number | undefined, followed: boolean): void {
+  /** Adds the message of a step to the history. */
+  commit(response: ModelResponse, followed: boolean): void {
+    this.#transcript.addAnswer(response, this.outputSink.open)
     this.#response = response
     this.#streamedText = response.text
     this.#isFollowed = followed || goesOn(response)
     this.#deliveredText = this.#isFollowed || this.#isDelivered ? response.text : ''
-    this.#message.isAt(at, this.outputSink.open)
   }
 
   /**
@@ -144,7 +138,7 @@ export class Answer {
   complete(): void {
     this.#complete = true
     this.#output = this.#streamedText
-    if (this.#isFollowed && this.#streamedText === '') this.#message.leave()
+    if (this.#isFollowed && this.#streamedText === '') this.#transcript.leaveAnswer()
     if (!this.#isDelivered) return
     if (this.#isFollowed) this.#beginStages()
     else this.#eachStage((stage) => stage.refresh())
@@ -188,13 +182,8 @@ export class Answer {
         this.#streamedText = this.#output = text
         this.#replace(text)
       }
-      if (!this.#isDelivered) this.#message.replaceThoughts(assembly)
+      if (!this.#isDelivered) this.#transcript.replaceThoughts(assembly)
     })
-  }
-
-  /** A layer asked to hold the output. */
-  hold(index: number): void {
-    this.outputSink.hold(index)
   }
 
   /** A layer that held has failed. No reader sees the held content, so it is removed everywhere, also from the outer pipes. */
@@ -205,14 +194,9 @@ export class Answer {
       (sink as Stage).restart()
   }
 
-  /** The reader discards the shown content of the answer. */
-  reset(): void {
-    this.#message.reset()
-  }
-
   /** A layer returns after the core. Its held content is released. */
   release(attempt: Attempt): unknown {
-    if (attempt.$transforms?.hold === true && this.outputSink.release(attempt.$index)) this.#message.shown()
+    if (attempt.$transforms?.hold === true && this.outputSink.release(attempt.$index)) this.#transcript.shown()
     const backpressure = this.#backpressure
     this.#backpressure = undefined
     return backpressure
@@ -221,8 +205,8 @@ export class Answer {
   /** A layer answers the turn without the core, or after the core failed. */
   give(attempt: Attempt): unknown {
     const text = this.#layerAnswer ?? ''
-    this.#turn.view.takeInput()
-    this.#turn.view.seal()
+    this.#transcript.addInput()
+    this.#transcript.seal()
     this.#layerAnswer = undefined
     this.#output = text
     const sink = attempt.$sink as Sink
@@ -247,13 +231,13 @@ export class Answer {
 
   /** The run was blocked. The answer is taken back and replaced with the reply, if there is one. */
   retract(reply: string | undefined): void {
-    if (reply !== undefined) this.#turn.view.takeInput()
+    if (reply !== undefined) this.#transcript.addInput()
     // Text from before the tool calls had already passed all layers. It stays, and the reply is a separate answer.
     if (this.#isFollowed) this.#beginAnswer()
     else if (this.outputSink.used) this.outputSink.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outputSink.push({ type: 'text-delta', delta: reply })
-    this.#message.retract()
+    this.#transcript.retract()
     this.#replace(reply ?? '')
   }
 
@@ -263,31 +247,27 @@ export class Answer {
    */
   dropUnseen(): void {
     this.#layerAnswer = undefined
-    if (!this.#message.dropUnseen()) return
+    if (!this.#transcript.dropUnseen()) return
     this.#output = null
     this.#streamedText = this.#deliveredText = ''
-    // Content that outer pipes add now is a separate answer, after the tool results.
-    this.#message.leave()
     this.#isFollowed = this.#isDelivered = false
   }
 
   /**
-   * The run was cut off while the answer passed through the turn's layers. The history gets the content that the reader
-   * has.
+   * The run was cut off. The history gets the content that the reader has, also if the answer was passing through the
+   * turn's layers.
    */
-  asShown(): void {
+  cutOff(): void {
     const { assembly, shown } = this.outputSink
-    if ((this.#isFollowed && !this.#complete) || assembly === undefined) return
-    if (this.#message.exists) this.#message.replaceThoughts(assembly)
-    else if (shown !== '') this.#message.interrupt(shown)
-    this.#complete = true
+    this.#transcript.interrupt(shown)
+    if (assembly === undefined || (this.#isFollowed && !this.#complete)) return
+    this.#transcript.replaceThoughts(assembly)
     this.#output = shown
   }
 
   /** The text of the answer so far, as the reader sees it. */
   get partial(): string {
-    if (this.outputSink.open || !this.#complete) return this.outputSink.shown
-    return this.#output ?? this.outputSink.shown
+    return this.outputSink.shown
   }
 
   /** Inside the core the answer is still to come and will replace the text. */
@@ -332,7 +312,7 @@ export class Answer {
   }
 
   #replace(text: string, startsOver = false): void {
-    this.#message.replace(text, this.outputSink.open, startsOver)
+    this.#transcript.replaceText(text, this.outputSink.open, startsOver)
   }
 }
 

@@ -97,7 +97,7 @@ export class OutputSink implements Sink {
 
   #retract(): void {
     this.#turn.send({ type: 'model:reset', ...this.#turn.location })
-    this.#turn.answer.reset()
+    this.#turn.transcript.reset()
   }
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {

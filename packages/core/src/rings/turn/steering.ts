@@ -81,7 +81,7 @@ export class Steering {
   hear(): void {
     const turn = this.#turn
     for (const { id, message, settle } of this.#admitted.splice(0)) {
-      turn.view.commit({ ...message, steer: id })
+      turn.transcript.add({ ...message, steer: id })
       turn.send({ type: 'steer:heard', ...turn.location, id })
       settle({ heard: true })
     }

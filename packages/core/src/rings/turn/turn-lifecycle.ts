@@ -117,7 +117,7 @@ export class TurnLifecycle {
   abandonLoop(reason: unknown): void {
     for (const root of [...(this.#openCalls ?? [])]) if (isOpen(root)) abandon(root, reason)
     for (const abandonWait of this.#pending ?? []) abandonWait(reason)
-    this.#turn.view.seal()
+    this.#turn.transcript.seal()
   }
 
   abort(reason: unknown): never {

@@ -21,6 +21,7 @@ import type { InputStep } from './inputs.ts'
 import { type InnerRun, Once } from './once.ts'
 import { type Steer, Steering } from './steering.ts'
 import { Steps } from './steps.ts'
+import { Transcript } from './transcript.ts'
 import { TurnLifecycle } from './turn-lifecycle.ts'
 import type { RunEvents, TurnOptions } from './turn-options.ts'
 import { WorkingView } from './working-view.ts'
@@ -43,6 +44,7 @@ export class Turn implements Call {
   readonly lifecycle: TurnLifecycle
   /** The messages that its model calls start from. */
   readonly view: WorkingView
+  readonly transcript: Transcript
   readonly answer: Answer
   /** The layers' `onInput()` functions. */
   inputs: InputStep[] | undefined
@@ -84,6 +86,7 @@ export class Turn implements Call {
     this.events = options.events
     this.lifecycle = new TurnLifecycle(this)
     this.view = new WorkingView(session, options.input)
+    this.transcript = new Transcript(session, this.view)
     this.answer = new Answer(this)
     const suspension = options.resume?.suspension
     this.rootId = suspension?.rootId ?? this.turnId

@@ -10,19 +10,16 @@ const none: readonly Message[] = []
 /** What a turn's model calls start from: the input, and the history or the messages that replaced it. */
 export class WorkingView {
   input: Message[]
-  /** The core was entered, so the input is in the history. */
+  /** The input is in the history. */
   begun = false
   /** Turn layers that read or replaced the input before their next(), and do more than observe. */
   readers: Set<Attempt> | undefined
-  /** The running tool calls. `close` cancels those that have no result yet. */
-  step: { close(): void } | undefined
-  readonly #session: Pick<SessionScope, 'history' | 'addCallIds'>
+  readonly #session: Pick<SessionScope, 'history'>
   #messages: Message[] | undefined
   /** The input as part of `messages`, before the core starts. */
   #shown = none
-  #sealed = false
 
-  constructor(session: Pick<SessionScope, 'history' | 'addCallIds'>, input: Message[]) {
+  constructor(session: Pick<SessionScope, 'history'>, input: Message[]) {
     this.#session = session
     this.input = input
   }
@@ -57,33 +54,13 @@ export class WorkingView {
     this.input = input
   }
 
-  /** Adds the input to the history, once. */
-  takeInput(): void {
-    if (this.begun) return
-    this.begun = true
-    this.#session.history.push(this.input)
-    this.#session.addCallIds(this.input)
+  /** Adds a message that is in the history to what the next model call starts from. */
+  add(message: Message): void {
+    this.#messages?.push(freezeJson(message))
   }
-
-  /** Adds a message to the history and to what the next model call starts from. */
-  commit(message: Message): void {
-    if (this.#sealed) return
-    const own = copyMessage(message)
-    this.#session.history.append(own)
-    this.#messages?.push(freezeJson(own))
-  }
-
-  /** Adds tool results to the history and to what the next model call starts from. */
-  commitResults(results: ToolResultPart[]): void {
-    if (this.#sealed) return
-    this.#session.history.answer(results)
+  /** Adds tool results that are in the history. */
+  addResults(results: ToolResultPart[]): void {
     if (this.#messages !== undefined)
       answerCalls(this.#messages, cloneJson(results.map(({ approval: _, ...result }) => result)))
-  }
-
-  /** Closes the loop's part of the history. Calls without a result are cancelled, and later results are ignored. */
-  seal(): void {
-    this.step?.close()
-    this.#sealed = true
   }
 }
