@@ -44,7 +44,8 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
         goesOn(turn)
         if (turn.pendingSteering !== undefined && !turnGoesOn(response))
           followed = await turn.lifecycle.until(follows(turn, turn.pendingSteering))
-        if (turn.answer.flushes(response, followed)) response = await turn.lifecycle.until(turn.answer.flush(response))
+        if (turn.answer.isTransformed && (followed || turnGoesOn(response)))
+          response = await turn.lifecycle.until(turn.answer.flush(response))
       } catch (error) {
         callFailed(call, error)
         throw error
@@ -54,7 +55,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       const calls = response.toolCalls.length === 0 ? none : requestedCalls(response)
       if (calls.length > 0) await toolStep(turn, calls)
       goesOn(turn)
-      turn.answer.stepEnd.end()
+      turn.answer.outputSink.endStep()
       paused = response.paused === true
       if (calls.length === 0 && !paused && !followed) break
       if (turn.suspendedCalls !== undefined) turn.isSuspended = true
@@ -74,7 +75,7 @@ async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.emitStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
   goesOn(turn)
-  turn.answer.stepEnd.end()
+  turn.answer.outputSink.endStep()
   turn.isSuspended = turn.session.history.pending().length > 0
   turn.stepIndex++
 }

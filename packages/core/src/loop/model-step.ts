@@ -7,7 +7,7 @@ import type { Turn } from '../rings/turn/turn.ts'
 
 /** Starts a model call and a new answer in the stream. */
 export function beginCall(turn: Turn): ModelCall {
-  turn.answer.beginCall()
+  turn.answer.beginAnswer()
   const call = new ModelCall(turn, modelRing)
   const { session, turnId, stepIndex } = turn
   const { observers } = session.agent
@@ -25,11 +25,13 @@ export function beginCall(turn: Turn): ModelCall {
  */
 export function callEnded(call: ModelCall, response: ModelResponse, followed: boolean): void {
   const { turn, callIndex } = call
+  const { answer } = turn
   const { observers } = turn.session.agent
   const { model, warnings } = response
   const finish = finishOf(response)
   if (warnings !== undefined) warn(turn, model, warnings)
-  turn.answer.finish(finish, followed || goesOn(response))
+  const goes = followed || goesOn(response)
+  answer.outputSink.finish(finish, goes || !answer.isTransformed)
   if (observers.has('model:end')) {
     const { type: _, reason: finishReason, ...details } = finish
     observers.emit('model:end', {
@@ -42,7 +44,7 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
       usage: { ...response.usage },
     })
   }
-  turn.answer.commit(response, followed)
+  answer.commit(response, goes)
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {

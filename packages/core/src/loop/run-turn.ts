@@ -43,7 +43,7 @@ export async function runTurn(
   turn.lifecycle.clearDeadlines()
   turn.steering?.close()
   closeHistory(turn)
-  turn.answer.stepEnd.seal()
+  turn.answer.outputSink.seal()
   const afterwards = session.keepers === undefined ? undefined : await store(turn, session.keepers)
   session.turn = undefined
   const { end } = turn

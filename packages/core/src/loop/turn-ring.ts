@@ -36,9 +36,9 @@ export const turnRing: Ring = {
     void loop(turn, attempt)
   },
   rollback(attempt) {
-    const { answer } = attempt.$call as Turn
+    const { answer, callIndex } = attempt.$call as Turn
     if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
-    if (!answer.modelCalled && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
+    if (callIndex === 0 && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
   },
   cancel({ $call }, reason) {
     const turn = $call as Turn

@@ -256,7 +256,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a cut answer has thoughts that nobody saw',
     ],
     [
-      '    if (assembly === undefined || (this.#isFollowed && !this.#complete)) return\n',
+      "    if (assembly === undefined || this.#phase === 'followed') return\n",
       '    return\n',
       'a cut run keeps what was still on its way',
     ],
@@ -266,18 +266,18 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a block leaves in the history what it takes back',
     ],
     [
-      '    if (this.#isFollowed) this.#beginAnswer()\n    else if (this.outputSink.used)',
+      '    if (this.#isFollowed) this.beginAnswer()\n    else if (this.outputSink.used)',
       '    if (this.outputSink.used)',
       'a block takes back what was said before tools',
     ],
     [
-      '    if (this.#isFollowed) {\n      this.#commitShown()\n      this.#beginAnswer()\n    } else if (startsOver)',
+      '    if (this.#isFollowed) {\n      this.#commitShown()\n      this.beginAnswer()\n    } else if (startsOver)',
       '    if (attempt.$inner !== undefined && sink.used)',
       'an own answer takes back what was said before tools',
     ],
   ],
   'rings/turn/transcript.ts': [
-    ["    this.#session.history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
+    ["    this.#history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
   ],
   'rings/turn/output-sink.ts': [
     [
@@ -329,7 +329,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/turn-ring.ts': [
     [
-      '    if (!answer.modelCalled && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)\n',
+      '    if (callIndex === 0 && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)\n',
       '',
       'a pipe makes an answer of a turn in which no model was asked',
     ],

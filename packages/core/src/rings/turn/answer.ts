@@ -1,15 +1,15 @@
 import { describe } from '../../errors/describe.ts'
 import { after } from '../../errors/thenable.ts'
 import { equalJson } from '../../messages/json.ts'
-import type { FinishChunk, ModelWarning } from '../../model/chunk.ts'
-import { type AnswerDetails, goesOn, type ModelResponse, toResponse } from '../../model/response.ts'
+import type { ModelWarning } from '../../model/chunk.ts'
+import { type AnswerDetails, type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOpen, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
 import type { Stage } from '../../stream/stage.ts'
 import type { StreamEnd } from '../../stream/transforms.ts'
+import { type AnswerEvent, type Phase, transitions } from './answer-phase.ts'
 import { OutputSink } from './output-sink.ts'
-import { StepEnd } from './step-end.ts'
 import { mismatch } from './stream-verbs.ts'
 import type { Transcript } from './transcript.ts'
 import type { Turn } from './turn.ts'
@@ -17,8 +17,7 @@ import type { Turn } from './turn.ts'
 /** The answer of a turn on its way outward. Keeps the stream, the history and `ctx.output` in agreement. */
 export class Answer {
   readonly outputSink: OutputSink
-  readonly stepEnd: StepEnd
-  #complete = false
+  #phase: Phase = 'streaming'
   #output: string | null = null
   /** The answer's text in the stream, after the layers that have returned so far. */
   #streamedText = ''
@@ -26,10 +25,6 @@ export class Answer {
   #deliveredText = ''
   readonly #transcript: Transcript
   #backpressure: Promise<void> | undefined
-  /** The answer has passed all layers of the turn. Their pipes have ended, so later content goes through fresh pipes. */
-  #isDelivered = false
-  /** The answer called tools or a message came in. It is in the history, and later content is another answer. */
-  #isFollowed = false
   #response: ModelResponse | undefined
   #warnings: ModelWarning[] | undefined
   readonly #turn: Turn
@@ -37,15 +32,12 @@ export class Answer {
   constructor(turn: Turn) {
     this.#turn = turn
     this.outputSink = new OutputSink(turn)
-    this.stepEnd = new StepEnd(turn, this.outputSink)
     this.#transcript = turn.transcript
   }
 
   get output(): string | null {
     return this.#layerAnswer ?? this.#output
   }
-  /** Whether a model was called. If not, the pipes of the turn layers have no stream. */
-  modelCalled = false
   /** The answer that a turn layer set itself, not produced by the core. */
   #layerAnswer: string | undefined
   /** Whether a turn layer has set an answer. */
@@ -55,6 +47,14 @@ export class Answer {
   /** Whether the reader has received chunks of the current answer. */
   get isShown(): boolean {
     return this.outputSink.used && !this.outputSink.open
+  }
+  /** Whether the loop runs, so that an answer may follow. */
+  get #isInLoop(): boolean {
+    return 'end' in transitions[this.#phase]
+  }
+  /** Whether the answer is followed by tool calls or a message, so that later content is another answer. */
+  get #isFollowed(): boolean {
+    return this.#phase === 'followed' || this.#phase === 'separate'
   }
   /** The sink for the turn's model calls: the stage of the innermost turn layer, or the output sink. */
   get sink(): Sink {
@@ -68,23 +68,17 @@ export class Answer {
   }
 
   /** A model call starts. It starts a new answer for every layer of the turn. */
-  beginCall(): void {
-    this.modelCalled = true
-    this.#beginAnswer()
-  }
-
-  #beginAnswer(): void {
-    this.#beginStages()
+  beginAnswer(): void {
+    this.#on('begin')
+    this.#eachStage((stage) => stage.begin())
     this.outputSink.begin()
     this.#transcript.beginAnswer()
-    this.#streamedText = ''
-    this.#deliveredText = ''
-    this.#isFollowed = this.#isDelivered = false
+    this.#streamedText = this.#deliveredText = ''
   }
 
-  /** Whether the turn's layers must flush an answer before the next step. Layers end the last answer when they return. */
-  flushes(response: ModelResponse, followed: boolean): boolean {
-    return this.sink !== this.outputSink && (followed || goesOn(response))
+  /** Whether layers of the turn may change the stream. */
+  get isTransformed(): boolean {
+    return this.sink !== this.outputSink
   }
 
   /** Ends the stages of the turn and returns the answer as it left the outermost layer. */
@@ -94,17 +88,13 @@ export class Answer {
       await stage.end({ response })
       if (stage.out === this.outputSink) break
     }
-    this.#isDelivered = true
+    this.#on('flush')
     const { assembly } = stage
     const toolCalls = assembly.toolCalls()
     const { reasoning: _, ...rest } = response
     const { text, reasoning } = assembly
-    const delivered = { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls }
-    return { ...delivered, message: assembly.message(toolCalls) }
-  }
-
-  finish(chunk: FinishChunk, flushed: boolean): void {
-    this.stepEnd.finish(chunk, flushed || this.sink === this.outputSink)
+    const message = assembly.message(toolCalls)
+    return { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls, message }
   }
 
   /** Copies the details of the last response to the result, and every distinct warning. */
@@ -122,13 +112,13 @@ export class Answer {
     if (!this.#warnings.some((known) => equalJson(known, warning))) this.#warnings.push(warning)
   }
 
-  /** Adds the message of a step to the history. */
+  /** Adds the message of a step to the history. `followed`: tool calls or a message follow. */
   commit(response: ModelResponse, followed: boolean): void {
     this.#transcript.addAnswer(response, this.outputSink.open)
     this.#response = response
     this.#streamedText = response.text
-    this.#isFollowed = followed || goesOn(response)
-    this.#deliveredText = this.#isFollowed || this.#isDelivered ? response.text : ''
+    if (followed) this.#on('follow')
+    if (this.#phase !== 'streaming') this.#deliveredText = response.text
   }
 
   /**
@@ -136,12 +126,12 @@ export class Answer {
    * is placed after the results.
    */
   complete(): void {
-    this.#complete = true
     this.#output = this.#streamedText
-    if (this.#isFollowed && this.#streamedText === '') this.#transcript.leaveAnswer()
-    if (!this.#isDelivered) return
-    if (this.#isFollowed) this.#beginStages()
-    else this.#eachStage((stage) => stage.refresh())
+    this.#on('end')
+    if (this.#phase === 'appending') this.#eachStage((stage) => stage.refresh())
+    if (this.#phase !== 'separate') return
+    if (this.#streamedText === '') this.#transcript.beginAnswer()
+    this.#eachStage((stage) => stage.begin())
   }
 
   /** Sets ctx.output from a layer. */
@@ -152,7 +142,7 @@ export class Answer {
       this.#layerAnswer = text
       return
     }
-    if (!this.#complete || text === this.#output) {
+    if (this.#isInLoop || text === this.#output) {
       this.#output = text
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
       return
@@ -172,7 +162,7 @@ export class Answer {
 
   /** The layers inside a stage have returned. Adds the content that its pipes held back to the answer. */
   endStage(stage: Stage): unknown {
-    if (!this.modelCalled && !stage.used) return stage.kill(noResponse)
+    if (this.#turn.callIndex === 0 && !stage.used) return stage.kill(noResponse)
     const end: StreamEnd = { response: this.#response ?? toResponse(this.#streamedText, 'the turn', '') }
     return after(stage.end(end), () => {
       if (!stage.changed) return
@@ -182,7 +172,7 @@ export class Answer {
         this.#streamedText = this.#output = text
         this.#replace(text)
       }
-      if (!this.#isDelivered) this.#transcript.replaceThoughts(assembly)
+      if (this.#phase === 'returning') this.#transcript.replaceThoughts(assembly)
     })
   }
 
@@ -213,10 +203,10 @@ export class Answer {
     const startsOver = !this.#isFollowed && attempt.$inner !== undefined && sink.used
     if (this.#isFollowed) {
       this.#commitShown()
-      this.#beginAnswer()
+      this.beginAnswer()
     } else if (startsOver) sink.reset()
+    this.#on('end')
     this.#deliveredText = ''
-    this.#complete = true
     this.#streamedText = text
     this.#replace(text, startsOver)
     if (text !== '') this.#waitFor(sink.push({ type: 'text-delta', delta: text }))
@@ -226,14 +216,14 @@ export class Answer {
   /** Stores late content of pipes after the last tools, before a layer that swallowed a failure adds its answer. */
   #commitShown(): void {
     const { shown, open } = this.outputSink
-    if (this.#complete && !open && shown !== this.#deliveredText) this.#replace(shown)
+    if (this.#phase === 'separate' && !open && shown !== this.#deliveredText) this.#replace(shown)
   }
 
   /** The run was blocked. The answer is taken back and replaced with the reply, if there is one. */
   retract(reply: string | undefined): void {
     if (reply !== undefined) this.#transcript.addInput()
     // Text from before the tool calls had already passed all layers. It stays, and the reply is a separate answer.
-    if (this.#isFollowed) this.#beginAnswer()
+    if (this.#isFollowed) this.beginAnswer()
     else if (this.outputSink.used) this.outputSink.reset()
     this.#output = reply ?? null
     if (reply !== undefined) void this.outputSink.push({ type: 'text-delta', delta: reply })
@@ -250,7 +240,7 @@ export class Answer {
     if (!this.#transcript.dropUnseen()) return
     this.#output = null
     this.#streamedText = this.#deliveredText = ''
-    this.#isFollowed = this.#isDelivered = false
+    this.#on('begin')
   }
 
   /**
@@ -260,7 +250,7 @@ export class Answer {
   cutOff(): void {
     const { assembly, shown } = this.outputSink
     this.#transcript.interrupt(shown)
-    if (assembly === undefined || (this.#isFollowed && !this.#complete)) return
+    if (assembly === undefined || this.#phase === 'followed') return
     this.#transcript.replaceThoughts(assembly)
     this.#output = shown
   }
@@ -303,8 +293,8 @@ export class Answer {
       this.#backpressure === undefined ? backpressure : Promise.all([this.#backpressure, backpressure]).then(() => {})
   }
 
-  #beginStages(): void {
-    this.#eachStage((stage) => stage.begin())
+  #on(event: AnswerEvent): void {
+    this.#phase = transitions[this.#phase][event] ?? this.#phase
   }
 
   #eachStage(act: (stage: Stage) => void): void {

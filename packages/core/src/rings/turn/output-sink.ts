@@ -15,6 +15,9 @@ export class OutputSink implements Sink {
   assembly: Assembly | undefined
   readonly #turn: Turn
   #hold: Hold | undefined
+  /** The end of the last step, until the layers have flushed the answer. */
+  #finish: FinishChunk | undefined
+  #stepEnded = false
 
   constructor(turn: Turn) {
     this.#turn = turn
@@ -46,6 +49,22 @@ export class OutputSink implements Sink {
   send(chunk: ContentChunk | FinishChunk): void | Promise<void> {
     if (this.#hold === undefined) return this.#show(chunk)
     this.#hold.chunks.push(chunk)
+  }
+
+  /** A model call has finished. Its chunk bypasses the layers. `flushed`: they hold back no content of the answer. */
+  finish(chunk: FinishChunk, flushed: boolean): void {
+    if (flushed) void this.send(chunk)
+    else this.#finish = chunk
+  }
+  /** The step has ended. For the last step the event waits until the layers have flushed the answer. */
+  endStep(): void {
+    if (this.#finish === undefined) this.#turn.emitStep('step:end')
+    else this.#stepEnded = true
+  }
+  /** Every layer has returned. Sends the end of the last step. */
+  seal(): void {
+    if (this.#finish !== undefined) void this.send(this.#finish)
+    if (this.#stepEnded) this.#turn.emitStep('step:end')
   }
 
   reset(): void {

@@ -1,4 +1,5 @@
 import { copyMessage } from '../../messages/copy-message.ts'
+import type { History } from '../../messages/history.ts'
 import { withKnownResults } from '../../messages/known-results.ts'
 import type { Message, ToolResultPart } from '../../messages/message.ts'
 import { type ModelResponse, responseMessage } from '../../model/response.ts'
@@ -14,7 +15,8 @@ import type { WorkingView } from './working-view.ts'
 export class Transcript {
   /** The running tool calls. `close` cancels those that have no result yet. */
   step: { close(): void } | undefined
-  readonly #session: Pick<SessionScope, 'history' | 'addCallIds' | 'callIds'>
+  readonly #session: Pick<SessionScope, 'addCallIds' | 'callIds'>
+  readonly #history: History
   readonly #view: WorkingView
   #sealed = false
   /** The position of the answer's message. */
@@ -26,6 +28,7 @@ export class Transcript {
 
   constructor(session: Pick<SessionScope, 'history' | 'addCallIds' | 'callIds'>, view: WorkingView) {
     this.#session = session
+    this.#history = session.history
     this.#view = view
   }
 
@@ -34,7 +37,7 @@ export class Transcript {
     const view = this.#view
     if (view.begun) return
     view.begun = true
-    this.#session.history.push(view.input)
+    this.#history.push(view.input)
     this.#session.addCallIds(view.input)
   }
 
@@ -42,14 +45,14 @@ export class Transcript {
   add(message: Message): void {
     if (this.#sealed) return
     const own = copyMessage(message)
-    this.#session.history.append(own)
+    this.#history.append(own)
     this.#view.add(own)
   }
 
   /** Adds tool results. */
   addResults(results: ToolResultPart[]): void {
     if (this.#sealed) return
-    this.#session.history.answer(results)
+    this.#history.answer(results)
     this.#view.addResults(results)
   }
 
@@ -61,29 +64,24 @@ export class Transcript {
   /** The run ended early. Cancels the calls that have no result. */
   cancelCalls(): void {
     this.seal()
-    this.#session.history.closePending('Cancelled.')
+    this.#history.closePending('Cancelled.')
   }
 
-  /** A new answer begins. Its message is still to come. */
+  /** Content that follows is a new answer, with a message of its own. */
   beginAnswer(): void {
     this.#together = undefined
     this.#answer = undefined
   }
   /** Adds the message of a model call. It is the message of the answer. */
   addAnswer(response: ModelResponse, unseen: boolean): void {
-    const session = this.#session
-    const message = withKnownResults(responseMessage(response), session.history.items)
+    const message = withKnownResults(responseMessage(response), this.#history.items)
     for (const { callId, providerExecuted } of response.toolCalls) {
-      session.callIds.add(callId)
-      if (providerExecuted === true) session.history.mayAwait = true
+      this.#session.callIds.add(callId)
+      if (providerExecuted === true) this.#history.mayAwait = true
     }
-    if (message.content.length === 0 || this.#sealed) return
+    if (message.content.length === 0) return
     this.add(message)
     this.#isLast(unseen)
-  }
-  /** Content that follows becomes a separate message. */
-  leaveAnswer(): void {
-    this.#answer = undefined
   }
   /** The held content was shown. */
   shown(): void {
@@ -96,31 +94,29 @@ export class Transcript {
    * reasoning and files are removed too, because no reader has them.
    */
   replaceText(text: string, unseen: boolean, startsOver: boolean): void {
-    const { history } = this.#session
-    const at = this.#answer
     const old = this.#message
-    if (old === undefined || at === undefined) {
+    if (old === undefined) {
       if (text === '') return
-      history.append({ role: 'assistant', content: text })
+      this.#history.append({ role: 'assistant', content: text })
       return this.#isLast(unseen)
     }
     const message = withText(startsOver ? (withoutContent(old) ?? { ...old, content: '' }) : old, text)
-    history.replace(at, message)
+    this.#history.replace(this.#answer as number, message)
     if (message === undefined) this.#answer = undefined
   }
 
   /** Replaces reasoning and files of the answer with the streamed ones. */
   replaceThoughts(assembly: Assembly): void {
     const old = this.#message
-    if (this.#answer === undefined || old === undefined) return
+    if (old === undefined) return
     const message = withStreamedContent(old, assembly)
-    if (message !== old) this.#session.history.replace(this.#answer, message)
+    if (message !== old) this.#history.replace(this.#answer as number, message)
   }
 
   /** Adds the text that the reader saw of an interrupted answer, unless the answer has a message. */
   interrupt(text: string): void {
     if (this.#answer === undefined && text !== '')
-      this.#session.history.append({ role: 'assistant', content: text, interrupted: true })
+      this.#history.append({ role: 'assistant', content: text, interrupted: true })
   }
 
   /** Removes the content of the answer. Calls and their results stay. */
@@ -143,27 +139,26 @@ export class Transcript {
 
   /** The turn has ended. Calls that the provider ran get an error result if they have none. */
   close(): void {
-    this.#session.history.closeAwaited()
+    this.#history.closeAwaited()
   }
 
   get #message(): Message | undefined {
-    return this.#answer === undefined ? undefined : this.#session.history.items[this.#answer]
+    return this.#answer === undefined ? undefined : this.#history.items[this.#answer]
   }
 
   /** The last message is the message of the answer. */
   #isLast(unseen: boolean): void {
-    this.#answer = this.#session.history.items.length - 1
+    this.#answer = this.#history.items.length - 1
     if (!unseen) return
     this.#unseen ??= []
     this.#unseen.push(this.#answer)
   }
 
   #silence(at: number): void {
-    const { history } = this.#session
-    const old = history.items[at]
+    const old = this.#history.items[at]
     if (old === undefined) return
     const message = withoutContent(old)
-    history.replace(at, message)
+    this.#history.replace(at, message)
     if (message === undefined && this.#answer !== undefined) {
       if (at === this.#answer) this.#answer = undefined
       else if (at < this.#answer) this.#answer--

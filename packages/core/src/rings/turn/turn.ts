@@ -57,6 +57,7 @@ export class Turn implements Call {
   records: StoredRecord[] | undefined
   maxSteps: number
   stepIndex: number
+  /** The number of model calls so far. Without one, the pipes of the turn layers have no stream. */
   callIndex = 0
   stopReason: string | undefined
   /** Suspended calls, of those that this run made. */
