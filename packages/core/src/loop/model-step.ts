@@ -4,6 +4,7 @@ import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
 import { ModelCall } from '../rings/model/model-call.ts'
 import { modelRing } from '../rings/model/ring.ts'
 import type { Turn } from '../rings/turn/turn.ts'
+import { addWarning } from './answer-details.ts'
 
 /** Starts a model call and a new answer in the stream. */
 export function beginCall(turn: Turn): ModelCall {
@@ -50,7 +51,7 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
   for (const warning of warnings) {
     turn.send({ type: 'model:warning', ...turn.location, model, warning: { ...warning } })
-    turn.answer.warned(warning)
+    addWarning(turn.answer, warning)
   }
 }
 

@@ -5,6 +5,7 @@ import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { RunEnd } from '../rings/turn/finalizers.ts'
 import type { Turn } from '../rings/turn/turn.ts'
+import { addDetails } from './answer-details.ts'
 import { reasonOf } from './end-reason.ts'
 import { partialOf, withPartial } from './partial.ts'
 import { refuseForged } from './provider-approvals.ts'
@@ -135,7 +136,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   })
   if (reason !== undefined) ended.reason = reason
-  answer.report(ended)
+  addDetails(ended, answer)
   addCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes

@@ -1,8 +1,7 @@
 import { describe } from '../../errors/describe.ts'
 import { after } from '../../errors/thenable.ts'
-import { equalJson } from '../../messages/json.ts'
 import type { ModelWarning } from '../../model/chunk.ts'
-import { type AnswerDetails, type ModelResponse, toResponse } from '../../model/response.ts'
+import { type ModelResponse, toResponse } from '../../model/response.ts'
 import { type Attempt, isOpen, isOver } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
 import type { Sink } from '../../stream/sink.ts'
@@ -18,6 +17,8 @@ import type { Turn } from './turn.ts'
 export class Answer {
   readonly outputSink: OutputSink
   #phase: Phase = 'streaming'
+  /** The answer that a turn layer set itself, not produced by the core. */
+  #layerAnswer: string | undefined
   #output: string | null = null
   /** The answer's text in the stream, after the layers that have returned so far. */
   #streamedText = ''
@@ -25,8 +26,10 @@ export class Answer {
   #deliveredText = ''
   readonly #transcript: Transcript
   #backpressure: Promise<void> | undefined
-  #response: ModelResponse | undefined
-  #warnings: ModelWarning[] | undefined
+  /** The last response of a model. */
+  response: ModelResponse | undefined
+  /** The distinct warnings of all responses. */
+  warnings: ModelWarning[] | undefined
   readonly #turn: Turn
 
   constructor(turn: Turn) {
@@ -38,8 +41,6 @@ export class Answer {
   get output(): string | null {
     return this.#layerAnswer ?? this.#output
   }
-  /** The answer that a turn layer set itself, not produced by the core. */
-  #layerAnswer: string | undefined
   /** Whether a turn layer has set an answer. */
   get isPending(): boolean {
     return this.#layerAnswer !== undefined
@@ -48,9 +49,14 @@ export class Answer {
   get isShown(): boolean {
     return this.outputSink.used && !this.outputSink.open
   }
-  /** Whether the loop runs, so that an answer may follow. */
-  get #isInLoop(): boolean {
+  /** Whether the loop has not ended, so that its answer is still to come. */
+  get #isToCome(): boolean {
     return 'end' in transitions[this.#phase]
+  }
+  /** The text of the answer so far, as the reader sees it. */
+  get partial(): string {
+    const { open, shown } = this.outputSink
+    return open || this.#isToCome ? shown : (this.#output ?? shown)
   }
   /** Whether the answer is followed by tool calls or a message, so that later content is another answer. */
   get #isFollowed(): boolean {
@@ -97,25 +103,10 @@ export class Answer {
     return { ...rest, text, ...(reasoning !== undefined && { reasoning }), toolCalls, message }
   }
 
-  /** Copies the details of the last response to the result, and every distinct warning. */
-  report(result: AnswerDetails): void {
-    if (this.#warnings !== undefined) result.warnings = this.#warnings
-    if (this.#response === undefined) return
-    const { finishReason, rawFinishReason, responseId, providerMetadata } = this.#response
-    result.finishReason = finishReason
-    if (rawFinishReason !== undefined) result.rawFinishReason = rawFinishReason
-    if (responseId !== undefined) result.responseId = responseId
-    if (providerMetadata !== undefined) result.providerMetadata = providerMetadata
-  }
-  warned(warning: ModelWarning): void {
-    this.#warnings ??= []
-    if (!this.#warnings.some((known) => equalJson(known, warning))) this.#warnings.push(warning)
-  }
-
   /** Adds the message of a step to the history. `followed`: tool calls or a message follow. */
   commit(response: ModelResponse, followed: boolean): void {
     this.#transcript.addAnswer(response, this.outputSink.open)
-    this.#response = response
+    this.response = response
     this.#streamedText = response.text
     if (followed) this.#on('follow')
     if (this.#phase !== 'streaming') this.#deliveredText = response.text
@@ -142,7 +133,7 @@ export class Answer {
       this.#layerAnswer = text
       return
     }
-    if (this.#isInLoop || text === this.#output) {
+    if (this.#isToCome || text === this.#output) {
       this.#output = text
       if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
       return
@@ -163,7 +154,7 @@ export class Answer {
   /** The layers inside a stage have returned. Adds the content that its pipes held back to the answer. */
   endStage(stage: Stage): unknown {
     if (this.#turn.callIndex === 0 && !stage.used) return stage.kill(noResponse)
-    const end: StreamEnd = { response: this.#response ?? toResponse(this.#streamedText, 'the turn', '') }
+    const end: StreamEnd = { response: this.response ?? toResponse(this.#streamedText, 'the turn', '') }
     return after(stage.end(end), () => {
       if (!stage.changed) return
       const { assembly } = stage
@@ -255,12 +246,6 @@ export class Answer {
     this.#output = shown
   }
 
-  /** The text of the answer so far, as the reader sees it. */
-  get partial(): string {
-    return this.outputSink.shown
-  }
-
-  /** Inside the core the answer is still to come and will replace the text. */
   #warnOfVoid(attempt: Attempt): void {
     const { name = 'core' } = attempt.$hook ?? {}
     const what = `Layer "${name}" set ctx.output in the ${attempt.$call.ring.scope} scope, where the answer replaces it. Set it in a turn hook.`
