@@ -170,13 +170,9 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
   ],
   'rings/tool/running.ts': [
-    ['    this.#core.$timedOut = true\n', '', 'a tool acts after its timeout'],
-    ['    this.#outcome.abandoned(this.#core, reason)\n', '', 'a tool that was left is waited for'],
-    [
-      '    if (this.#deadline !== undefined) this.#core.$turn.lifecycle.deadlines.remove(this.#deadline)\n',
-      '',
-      'timeouts of tools that are done stay',
-    ],
+    ['    core.$timedOut = true\n', '', 'a tool acts after its timeout'],
+    ['      outcome.abandoned(core, reason)\n', '', 'a tool that was left is waited for'],
+    ['    lifecycle.deadlines.remove(deadline)\n', '', 'timeouts of tools that are done stay'],
   ],
   'rings/tool/execute-tool.ts': [
     ['if (!changed && core.$number === 1)', 'if (!changed)', 'a second try gets what the first made of its arguments'],
