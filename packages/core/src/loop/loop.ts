@@ -1,8 +1,7 @@
-import { type ModelResponse, goesOn as turnGoesOn } from '../model/response.ts'
+import { goesOn, type ModelResponse } from '../model/response.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import { fail, succeed } from '../onion/next.ts'
-import type { RequestedCall } from '../rings/tool/tool-call.ts'
-import type { Steering } from '../rings/turn/steering.ts'
+import { Steering } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { Resume } from '../rings/turn/turn-options.ts'
 import { decidedCalls } from './decided-calls.ts'
@@ -10,16 +9,17 @@ import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { storeStep } from './stored-turn.ts'
 import { requestedCalls, toolStep } from './tool-step.ts'
 
-const none: readonly RequestedCall[] = []
-
 /**
  * The loop, which is the core of a turn. A step is one model call and its tool calls. The turn continues while there
  * are tool calls or a message came in. Settles the core at the end.
  */
 export async function loop(turn: Turn, core: Attempt): Promise<void> {
+  const { outputSink } = turn.answer
   try {
     turn.answer.begin()
     turn.transcript.addInput()
+    // A replay delivers the recorded messages again.
+    if (turn.journal.known !== undefined) turn.steering ??= new Steering(turn)
     if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
     let paused = false
     for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {
@@ -27,10 +27,10 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
         turn.stopReason = 'max_steps'
         break
       }
-      if (!paused && turn.pendingSteering !== undefined) {
-        await turn.lifecycle.until(turn.pendingSteering.checkInbox(turn.stepIndex))
+      if (!paused && turn.steering !== undefined) {
+        await turn.lifecycle.until(turn.steering.checkInbox(turn.stepIndex))
         if (turn.stopReason !== undefined) break
-        turn.pendingSteering.hear()
+        turn.steering.hear()
       }
       if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
       const instructing = turn.instruct()
@@ -41,21 +41,21 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
       let followed = false
       try {
         response = (await turn.lifecycle.run(call)) as ModelResponse
-        goesOn(turn)
-        if (turn.pendingSteering !== undefined && !turnGoesOn(response))
-          followed = await turn.lifecycle.until(follows(turn, turn.pendingSteering))
-        if (turn.answer.isTransformed && (followed || turnGoesOn(response)))
+        throwIfOver(turn)
+        if (turn.steering !== undefined && !goesOn(response))
+          followed = await turn.lifecycle.until(follows(turn, turn.steering))
+        if (outputSink.assembly !== undefined && (followed || goesOn(response)))
           response = await turn.lifecycle.until(turn.answer.flush(response))
       } catch (error) {
         callFailed(call, error)
         throw error
       }
       callEnded(call, response, followed)
-      goesOn(turn)
-      const calls = response.toolCalls.length === 0 ? none : requestedCalls(response)
+      throwIfOver(turn)
+      const calls = requestedCalls(response)
       if (calls.length > 0) await toolStep(turn, calls)
-      goesOn(turn)
-      turn.answer.outputSink.endStep()
+      throwIfOver(turn)
+      outputSink.endStep()
       paused = response.paused === true
       if (calls.length === 0 && !paused && !followed) break
       if (turn.suspendedCalls !== undefined) turn.isSuspended = true
@@ -74,7 +74,7 @@ async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
   turn.emitStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
-  goesOn(turn)
+  throwIfOver(turn)
   turn.answer.outputSink.endStep()
   turn.isSuspended = turn.session.history.pending().length > 0
   turn.stepIndex++
@@ -87,6 +87,6 @@ async function follows(turn: Turn, steering: Steering): Promise<boolean> {
   return heard && turn.stopReason === undefined
 }
 
-function goesOn({ lifecycle }: Turn): void {
+function throwIfOver({ lifecycle }: Turn): void {
   if (lifecycle.isOver) throw lifecycle.reason
 }

@@ -1,3 +1,4 @@
+import type { ModelEnd } from '../events/events.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
 import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
@@ -10,12 +11,11 @@ import { addWarning } from './answer-details.ts'
 export function beginCall(turn: Turn): ModelCall {
   turn.answer.beginAnswer()
   const call = new ModelCall(turn, modelRing)
-  const { session, turnId, stepIndex } = turn
-  const { observers } = session.agent
+  const { observers } = turn.session.agent
   if (observers.has('model:start')) {
     const model = modelId(turn.options.model)
     const { callIndex } = call
-    observers.emit('model:start', { type: 'model:start', sessionId: session.id, turnId, stepIndex, model, callIndex })
+    observers.emit('model:start', { type: 'model:start', ...turn.location, model, callIndex })
   }
   return call
 }
@@ -25,27 +25,25 @@ export function beginCall(turn: Turn): ModelCall {
  * follows.
  */
 export function callEnded(call: ModelCall, response: ModelResponse, followed: boolean): void {
-  const { turn, callIndex } = call
-  const { answer } = turn
-  const { observers } = turn.session.agent
-  const { model, warnings } = response
+  const { turn } = call
+  const { model, warnings, usage } = response
   const finish = finishOf(response)
   if (warnings !== undefined) warn(turn, model, warnings)
   const goes = followed || goesOn(response)
-  answer.outputSink.finish(finish, goes || !answer.isTransformed)
-  if (observers.has('model:end')) {
-    const { type: _, reason: finishReason, ...details } = finish
-    observers.emit('model:end', {
-      type: 'model:end',
-      ...turn.location,
-      model,
-      callIndex,
-      finishReason,
-      ...details,
-      usage: { ...response.usage },
-    })
-  }
-  answer.commit(response, goes)
+  turn.answer.outputSink.finish(finish, goes)
+  const { type: _, reason: finishReason, ...details } = finish
+  emitEnd(call, model, { finishReason, ...details, usage: { ...usage } })
+  turn.answer.commit(response, goes)
+}
+
+export function callFailed(call: ModelCall, error: unknown): void {
+  emitEnd(call, call.model, { error })
+}
+
+function emitEnd({ turn, callIndex }: ModelCall, model: string, details: Partial<ModelEnd>): void {
+  const { observers } = turn.session.agent
+  if (observers.has('model:end'))
+    observers.emit('model:end', { type: 'model:end', ...turn.location, model, callIndex, ...details })
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
@@ -53,16 +51,4 @@ function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): voi
     turn.send({ type: 'model:warning', ...turn.location, model, warning: { ...warning } })
     addWarning(turn.answer, warning)
   }
-}
-
-export function callFailed({ turn, callIndex, model }: ModelCall, error: unknown): void {
-  const { observers } = turn.session.agent
-  if (observers.has('model:end'))
-    observers.emit('model:end', {
-      type: 'model:end',
-      ...turn.location,
-      model,
-      callIndex,
-      error,
-    })
 }

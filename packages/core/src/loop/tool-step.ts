@@ -150,29 +150,17 @@ function addSuspended(turn: Turn, call: ToolCall, result: ToolResult): void {
 }
 
 function emitStart(turn: Turn, callId: string, name: string, args: Record<string, unknown>): void {
-  const { session, turnId, stepIndex } = turn
-  turn.send({ type: 'tool:start', sessionId: session.id, turnId, stepIndex, callId, name, args })
+  turn.send({ type: 'tool:start', ...turn.location, callId, name, args })
 }
 
 /** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
-  const { session, turnId, stepIndex } = turn
   const { callId, status, isError = false, error } = result
   const content = contentText(result)
-  const event: ToolEnd = {
-    type: 'tool:end',
-    sessionId: session.id,
-    turnId,
-    stepIndex,
-    callId,
-    name,
-    status,
-    content,
-    isError,
-  }
+  const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
-  const { observers } = session.agent
+  const { observers } = turn.session.agent
   if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
 }
 

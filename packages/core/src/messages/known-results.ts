@@ -7,15 +7,13 @@ export function withKnownResults(message: Message, before: readonly Message[]): 
   const { content } = message
   if (typeof content === 'string' || !content.some(isResult)) return message
   const last = new Map(content.filter(isResult).map((part) => [part.callId, part]))
-  const open = new Set(
-    [...awaitedCalls([...before, { ...message, content: content.filter((part) => !isResult(part)) }]).values()]
-      .flat()
-      .map(({ callId }) => callId),
-  )
-  const known = (part: ToolResultPart) => (open.has(part.callId) && last.get(part.callId) === part ? [part] : [])
+  const calls = { ...message, content: content.filter((part) => !isResult(part)) }
+  const awaited = [...awaitedCalls([...before, calls]).values()].flat()
+  const isKnown = (part: ToolResultPart) =>
+    last.get(part.callId) === part && awaited.some(({ callId }) => callId === part.callId)
   return {
     ...message,
-    content: content.flatMap((part): Part[] => (isResult(part) ? known(part).map(providerResult) : [part])),
+    content: content.flatMap((part) => (!isResult(part) ? part : isKnown(part) ? providerResult(part) : [])),
   }
 }
 

@@ -333,7 +333,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/loop.ts': [
     [
-      '      callEnded(call, response, followed)\n      goesOn(turn)\n',
+      '      callEnded(call, response, followed)\n      throwIfOver(turn)\n',
       '      callEnded(call, response, followed)\n',
       'tools begin where the run has ended',
     ],

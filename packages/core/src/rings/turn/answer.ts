@@ -76,15 +76,10 @@ export class Answer {
   /** A model call starts. It starts a new answer for every layer of the turn. */
   beginAnswer(): void {
     this.#on('begin')
-    this.#eachStage((stage) => stage.begin())
+    if (this.outputSink.assembly !== undefined) this.#eachStage((stage) => stage.begin())
     this.outputSink.begin()
     this.#transcript.beginAnswer()
     this.#streamedText = this.#deliveredText = ''
-  }
-
-  /** Whether layers of the turn may change the stream. */
-  get isTransformed(): boolean {
-    return this.sink !== this.outputSink
   }
 
   /** Ends the stages of the turn and returns the answer as it left the outermost layer. */
@@ -171,8 +166,7 @@ export class Answer {
   dropHold(attempt: Attempt): void {
     if (!this.outputSink.drop(attempt.$index)) return
     this.dropUnseen()
-    for (let sink = attempt.$sink as Sink; sink !== this.outputSink; sink = (sink as Stage).out)
-      (sink as Stage).restart()
+    this.#eachStage((stage) => stage.restart(), attempt.$sink as Sink)
   }
 
   /** A layer returns after the core. Its held content is released. */
@@ -255,20 +249,16 @@ export class Answer {
   /** Returns whether the stream of this answer starts over. */
   #stream(attempt: Attempt, text: string): boolean {
     const sink = attempt.$sink as Sink
-    let rest = text.slice(this.#streamedText.length)
     const startsOver = !text.startsWith(this.#streamedText)
-    if (startsOver) {
-      if (this.#deliveredText !== '' || (sink.used && !sink.open)) {
-        const error = mismatch(attempt, 'the output')
-        this.#turn.lifecycle.fail(error)
-        throw error
-      }
-      if (sink.used) sink.reset()
-      rest = text
+    if (startsOver && (this.#deliveredText !== '' || (sink.used && !sink.open))) {
+      const error = mismatch(attempt, 'the output')
+      this.#turn.lifecycle.fail(error)
+      throw error
     }
+    if (startsOver && sink.used) sink.reset()
+    const delta = startsOver ? text : text.slice(this.#streamedText.length)
     this.#streamedText = text
-    const backpressure = sink.push({ type: 'text-delta', delta: rest })
-    this.#waitFor(backpressure)
+    this.#waitFor(sink.push({ type: 'text-delta', delta }))
     return startsOver
   }
 
@@ -282,8 +272,9 @@ export class Answer {
     this.#phase = transitions[this.#phase][event] ?? this.#phase
   }
 
-  #eachStage(act: (stage: Stage) => void): void {
-    for (let sink = this.sink; sink !== this.outputSink; sink = (sink as Stage).out) act(sink as Stage)
+  /** Calls `act` for each stage outward, from that of the innermost layer on, or from another one. */
+  #eachStage(act: (stage: Stage) => void, from = this.sink): void {
+    for (let sink = from; sink !== this.outputSink; sink = (sink as Stage).out) act(sink as Stage)
   }
 
   #replace(text: string, startsOver = false): void {

@@ -28,9 +28,7 @@ export class OutputSink implements Sink {
   }
 
   begin(): void {
-    this.used = false
-    this.shown = ''
-    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
+    this.#clear()
     if (this.#hold === undefined) return
     this.#hold.chunks.push(anotherAnswer)
     this.#hold.answerStart = this.#hold.chunks.length
@@ -51,9 +49,9 @@ export class OutputSink implements Sink {
     this.#hold.chunks.push(chunk)
   }
 
-  /** A model call has finished. Its chunk bypasses the layers. `flushed`: they hold back no content of the answer. */
+  /** A model call has finished. Its chunk bypasses the layers, after the content that they hold back. */
   finish(chunk: FinishChunk, flushed: boolean): void {
-    if (flushed) void this.send(chunk)
+    if (flushed || this.assembly === undefined) void this.send(chunk)
     else this.#finish = chunk
   }
   /** The step has ended. For the last step the event waits until the layers have flushed the answer. */
@@ -68,11 +66,13 @@ export class OutputSink implements Sink {
   }
 
   reset(): void {
+    const turn = this.#turn
     if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.answerStart
-    else this.#retract()
-    this.used = false
-    this.shown = ''
-    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
+    else {
+      turn.send({ type: 'model:reset', ...turn.location })
+      turn.transcript.reset()
+    }
+    this.#clear()
   }
 
   /** The layer at this index of the turn's onion holds. */
@@ -114,9 +114,10 @@ export class OutputSink implements Sink {
     return true
   }
 
-  #retract(): void {
-    this.#turn.send({ type: 'model:reset', ...this.#turn.location })
-    this.#turn.transcript.reset()
+  #clear(): void {
+    this.used = false
+    this.shown = ''
+    if (this.assembly !== undefined) this.assembly = new Assembly('the turn')
   }
 
   #show(chunk: ContentChunk | FinishChunk): void | Promise<void> {

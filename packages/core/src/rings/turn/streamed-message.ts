@@ -8,7 +8,7 @@ export function withText(message: Message, text: string): Message | undefined {
   const at = message.content.findIndex((part) => part.type === 'text')
   const content: Part[] = message.content.filter((part) => part.type !== 'text')
   const part: Part = { type: 'text', text }
-  if (text !== '') content.splice(at < 0 ? content.length : Math.min(at, content.length), 0, part)
+  if (text !== '') content.splice(at < 0 ? content.length : at, 0, part)
   return content.length === 0 ? undefined : { ...message, content }
 }
 
@@ -25,9 +25,10 @@ export function withStreamedContent(message: Message, assembly: Assembly): Messa
   if (equalJson(streamed, contentParts(message))) return message
   const others = typeof message.content === 'string' ? [] : message.content.filter((part) => !isContentPart(part))
   const content = [...streamed, ...others]
-  const only = content.length === 1 ? content[0] : undefined
-  if (content.length === 0) return undefined
-  return { ...message, content: only?.type === 'text' && only.providerMetadata === undefined ? only.text : content }
+  const [first, second] = content
+  if (first === undefined) return undefined
+  const isText = second === undefined && first.type === 'text' && first.providerMetadata === undefined
+  return { ...message, content: isText ? first.text : content }
 }
 
 function contentParts({ content }: Message): Part[] {

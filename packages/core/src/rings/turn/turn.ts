@@ -147,7 +147,7 @@ export class Turn implements Call {
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
-    this.send({ type, sessionId: this.session.id, turnId: this.turnId, stepIndex: this.stepIndex })
+    this.send({ type, ...this.location })
   }
 
   /** Sends an event to the run's stream, and a copy to observers. Drops events after `turn:end`. */
@@ -224,14 +224,6 @@ export class Turn implements Call {
     this.records.push(record)
   }
 
-  /**
-   * The steering to check before a step. With a journal there always is one, because a replay delivers the recorded
-   * messages again.
-   */
-  get pendingSteering(): Steering | undefined {
-    if (this.journal.known !== undefined) this.steering ??= new Steering(this)
-    return this.steering
-  }
   steer(steer: Steer): void {
     this.steering ??= new Steering(this)
     this.steering.add(steer)
