@@ -1,11 +1,11 @@
 import type { ModelEnd } from '../events/events.ts'
+import { equalJson } from '../messages/json.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
 import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
 import { ModelCall } from '../rings/model/model-call.ts'
 import { modelRing } from '../rings/model/ring.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import { addWarning } from './answer-details.ts'
 
 /** Starts a model call and a new answer in the stream. */
 export function beginCall(turn: Turn): ModelCall {
@@ -47,8 +47,9 @@ function emitEnd({ turn, callIndex }: ModelCall, model: string, details: Partial
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {
+  const known = turn.answer.warnings
   for (const warning of warnings) {
     turn.send({ type: 'model:warning', ...turn.location, model, warning: { ...warning } })
-    addWarning(turn.answer, warning)
+    if (!known.some((one) => equalJson(one, warning))) known.push(warning)
   }
 }

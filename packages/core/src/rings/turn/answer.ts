@@ -29,7 +29,7 @@ export class Answer {
   /** The last response of a model. */
   response: ModelResponse | undefined
   /** The distinct warnings of all responses. */
-  warnings: ModelWarning[] | undefined
+  readonly warnings: ModelWarning[] = []
   readonly #turn: Turn
 
   constructor(turn: Turn) {
@@ -124,17 +124,20 @@ export class Answer {
   set(attempt: Attempt, text: unknown): void {
     if (typeof text !== 'string')
       throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
-    if (attempt.$call === this.#turn && hasNotReached(attempt)) {
+    const { $call, $inner } = attempt
+    const isTurnLayer = $call === this.#turn
+    // No next() of the layer has succeeded, so this is a complete answer, not a change of one.
+    if (isTurnLayer && ($inner === undefined || isOver($inner))) {
       this.#layerAnswer = text
       return
     }
     if (this.#isToCome || text === this.#output) {
       this.#output = text
-      if (attempt.$call !== this.#turn) this.#warnOfVoid(attempt)
+      if (!isTurnLayer) this.#warnOfVoid(attempt)
       return
     }
     // Its next() is running, and the answer of that will overwrite the text.
-    if (attempt.$inner !== undefined && isOpen(attempt.$inner)) return
+    if ($inner !== undefined && isOpen($inner)) return
     if (this.#turn.isSuspended)
       throw layerError(
         attempt,
@@ -283,8 +286,3 @@ export class Answer {
 }
 
 export const noResponse = new Error('No model was asked.')
-
-/** Whether no next() of the layer has succeeded. Its output is then a complete answer, not a change of one. */
-function hasNotReached({ $inner }: Attempt): boolean {
-  return $inner === undefined || isOver($inner)
-}

@@ -67,7 +67,8 @@ export class OutputSink implements Sink {
 
   reset(): void {
     const turn = this.#turn
-    if (this.#hold !== undefined) this.#hold.chunks.length = this.#hold.answerStart
+    const hold = this.#hold
+    if (hold !== undefined) hold.chunks.length = hold.answerStart
     else {
       turn.send({ type: 'model:reset', ...turn.location })
       turn.transcript.reset()

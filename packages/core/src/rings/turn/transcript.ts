@@ -69,8 +69,7 @@ export class Transcript {
 
   /** Content that follows is a new answer, with a message of its own. */
   beginAnswer(): void {
-    this.#together = undefined
-    this.#answer = undefined
+    this.#together = this.#answer = undefined
   }
   /** Adds the message of a model call. It is the message of the answer. */
   addAnswer(response: ModelResponse, unseen: boolean): void {
@@ -159,9 +158,8 @@ export class Transcript {
     if (old === undefined) return
     const message = withoutContent(old)
     this.#history.replace(at, message)
-    if (message === undefined && this.#answer !== undefined) {
-      if (at === this.#answer) this.#answer = undefined
-      else if (at < this.#answer) this.#answer--
-    }
+    if (message !== undefined || this.#answer === undefined) return
+    if (at === this.#answer) this.#answer = undefined
+    else if (at < this.#answer) this.#answer--
   }
 }
