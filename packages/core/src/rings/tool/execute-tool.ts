@@ -84,9 +84,11 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
     )
   }
   const name = `tool:${call.callId}:${core.$number}`
-  const { afterCrash = 'rerun' } = tool
+  const { onInterrupted = 'retry' } = tool
   const work =
-    afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknownOutcome(core, afterCrash))
+    onInterrupted === 'retry'
+      ? runs
+      : async () => ((await steps.begin(name)) ? runs() : unknownOutcome(core, onInterrupted))
   watch(
     steps.run(core, name, { work, emit() {}, fingerprint: () => toolFingerprint(core, value) }),
     (result) => isOpen(core) && intoOnion.done(core, replayEffects(core, result as ToolResult)),

@@ -54,10 +54,10 @@ export function notRunHere({ $call: { callId, name }, $turn: turn }: ToolAttempt
 }
 
 /** Returns the result of a call that had started when its process died, so its outcome is unknown. */
-export function unknownOutcome(core: ToolAttempt, afterCrash: 'fail' | 'ask'): ToolResult {
+export function unknownOutcome(core: ToolAttempt, onInterrupted: 'fail' | 'ask'): ToolResult {
   const { name, callId } = core.$call
   const message = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
-  if (afterCrash === 'fail')
+  if (onInterrupted === 'fail')
     return errorResult(callId, message, new AlliumError('tool.outcome_unknown', message, { expose: true }))
   core.$call.suspend(core, { reason: `${message} Approve the call to run it again.` })
   return returnedResult(core, undefined)
