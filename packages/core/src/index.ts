@@ -95,6 +95,7 @@ export {
   type VaultValues,
 } from './seams/agent-store.ts'
 export { checkAmount, mostAmount, postedAmount } from './seams/amount.ts'
+export type * from './seams/around.ts'
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
 export { wait } from './seams/delay.ts'

@@ -186,10 +186,15 @@ describe('a run that is killed and replayed', () => {
       },
     }
     const stored: unknown[] = []
-    const keeps: Middleware = {
-      name: 'keeps',
+    const stores: Middleware = {
+      name: 'stores',
+      order: { is: ['sessionStorage'] },
       session(ctx, next) {
-        ctx.keep({ end: (turn) => void stored.push(turn?.records.map(({ topic, data }) => `${topic} ${data}`)) })
+        ctx.aroundRun(async (_, run) => {
+          const turn = await run()
+          stored.push(turn.records.map(({ topic, data }) => `${topic} ${data}`))
+          return turn
+        })
         return next()
       },
     }
@@ -203,7 +208,7 @@ describe('a run that is killed and replayed', () => {
       const middle = child('child', inner.length > 0 ? [{ toolCalls: [{ name: 'ask-grandchild' }] }, 'Found.'] : [], [
         asks(grandchild),
       ])
-      const agent = new Agent({ ...setup, model: scriptedModel(steps), tools: [asks(middle)] }).use(counts).use(keeps)
+      const agent = new Agent({ ...setup, model: scriptedModel(steps), tools: [asks(middle)] }).use(counts).use(stores)
       const { usage, state, text } = await agent.session({ id: 's' }).run('go')
       return { usage, state, text }
     }

@@ -331,7 +331,7 @@ const maxLocalRuns = 10_000
 function checkLayers(agent: DurableAgent, sealed: boolean): void {
   const { layers } = agent.inspect()
   const is = (role: string) => layers.find(({ order }) => order.is?.includes(role) === true)?.name
-  if (is('keepers') === undefined)
+  if (is('sessionStorage') === undefined)
     throw new AlliumError(
       'agent.options',
       `durable() runs an agent that keeps its sessions: give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,

@@ -1,16 +1,8 @@
-import { type ModelResponse, goesOn as turnGoesOn } from '../model/response.ts'
 import type { Attempt } from '../onion/attempt.ts'
 import { fail, succeed } from '../onion/next.ts'
-import type { RequestedCall } from '../rings/tool/tool-call.ts'
-import type { Steering } from '../rings/turn/steering.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import type { Resume } from '../rings/turn/turn-options.ts'
-import { decidedCalls } from './decided-calls.ts'
-import { beginCall, callEnded, callFailed } from './model-step.ts'
-import { storeStep } from './stored-turn.ts'
-import { requestedCalls, toolStep } from './tool-step.ts'
-
-const none: readonly RequestedCall[] = []
+import { aroundStep } from './around-step.ts'
+import { resumeStep, runStep } from './step.ts'
 
 /**
  * The loop, which is the core of a turn. A step is one model call and its tool calls. The turn continues while there
@@ -19,45 +11,7 @@ const none: readonly RequestedCall[] = []
 export async function loop(turn: Turn, core: Attempt): Promise<void> {
   try {
     turn.answer.begin()
-    if (turn.options.resume !== undefined) await resumeStep(turn, turn.options.resume)
-    let paused = false
-    for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {
-      if (turn.stepIndex >= turn.maxSteps) {
-        turn.stopReason = 'max_steps'
-        break
-      }
-      if (!paused && turn.pendingSteering !== undefined) {
-        await turn.lifecycle.until(turn.pendingSteering.checkInbox(turn.stepIndex))
-        if (turn.stopReason !== undefined) break
-        turn.pendingSteering.hear()
-      }
-      if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
-      const instructing = turn.instruct()
-      if (instructing !== undefined) await turn.lifecycle.until(instructing)
-      turn.emitStep('step:start')
-      const call = beginCall(turn)
-      let response: ModelResponse
-      let followed = false
-      try {
-        response = (await turn.lifecycle.run(call)) as ModelResponse
-        goesOn(turn)
-        if (turn.pendingSteering !== undefined && !turnGoesOn(response))
-          followed = await turn.lifecycle.until(follows(turn, turn.pendingSteering))
-        if (turn.answer.flushes(response, followed)) response = await turn.lifecycle.until(turn.answer.flush(response))
-      } catch (error) {
-        callFailed(call, error)
-        throw error
-      }
-      callEnded(call, response, followed)
-      goesOn(turn)
-      const calls = response.toolCalls.length === 0 ? none : requestedCalls(response)
-      if (calls.length > 0) await toolStep(turn, calls)
-      goesOn(turn)
-      turn.answer.stepEnd.end()
-      paused = response.paused === true
-      if (calls.length === 0 && !paused && !followed) break
-      if (turn.suspendedCalls !== undefined) turn.isSuspended = true
-    }
+    await runSteps(turn)
     turn.answer.complete()
   } catch (error) {
     fail(core, error)
@@ -67,24 +21,26 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
   turn.steering?.close()
 }
 
-/** Runs the rest of a suspended step: the calls that have a decision. Undecided calls stay pending. */
-async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
-  if (turn.session.keepers !== undefined) await turn.lifecycle.until(storeStep(turn))
-  turn.emitStep('step:start')
-  await toolStep(turn, decidedCalls(turn, resume))
-  goesOn(turn)
-  turn.answer.stepEnd.end()
-  turn.isSuspended = turn.session.history.pending().length > 0
-  turn.stepIndex++
-}
-
-/** Whether a steered message requires another step after an answer without tool calls. */
-async function follows(turn: Turn, steering: Steering): Promise<boolean> {
-  if (turn.stopReason !== undefined || turn.stepIndex + 1 >= turn.maxSteps) return false
-  const heard = await steering.checkInbox(turn.stepIndex + 1)
-  return heard && turn.stopReason === undefined
-}
-
-function goesOn({ lifecycle }: Turn): void {
-  if (lifecycle.isOver) throw lifecycle.reason
+async function runSteps(turn: Turn): Promise<void> {
+  const { resume } = turn.options
+  if (resume !== undefined) {
+    await aroundStep(turn, true, () => resumeStep(turn, resume))
+    turn.stepIndex++
+  }
+  let paused = false
+  for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {
+    if (turn.stepIndex >= turn.maxSteps) {
+      turn.stopReason = 'max_steps'
+      return
+    }
+    if (!paused && turn.pendingSteering !== undefined) {
+      await turn.lifecycle.until(turn.pendingSteering.checkInbox(turn.stepIndex))
+      if (turn.stopReason !== undefined) return
+      turn.pendingSteering.hear()
+    }
+    const outcome = await aroundStep(turn, false, () => runStep(turn))
+    if (outcome === 'last') return
+    paused = outcome === 'paused'
+    if (turn.suspendedCalls !== undefined) turn.isSuspended = true
+  }
 }

@@ -61,6 +61,8 @@ export class Turn implements Call {
   suspendedCalls: ToolCall[] | undefined
   /** The loop has ended because of suspended calls. */
   isSuspended = false
+  /** The structured output; null if the run has none. Undefined without the option `output`. */
+  structuredOutput: unknown
   /** `turn:end` was emitted, so nothing changes any more. */
   hasEnded = false
   #finalizers: Finalizers | undefined
@@ -135,11 +137,7 @@ export class Turn implements Call {
     const { instructions } = this.session.agent.setup
     if (typeof instructions !== 'function' || this.#instructions !== undefined) return undefined
     const given = this.onces.inAttempt('instructions', () => instructions(this.context))
-    if (!(given instanceof Promise)) {
-      this.#instructions = given
-      return undefined
-    }
-    return given.then((text) => void (this.#instructions = text))
+    return Promise.resolve(given).then((text) => void (this.#instructions = text))
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
@@ -205,13 +203,14 @@ export class Turn implements Call {
     return record
   }
   storeRecord(record: StoredRecord): void {
-    const { keepers, parent, agent } = this.session
-    if (keepers === undefined && parent !== undefined) {
+    const { parent, agent, registered } = this.session
+    const isStored = registered.isStored === true
+    if (!isStored && parent !== undefined) {
       logRecord(this.session, 1, record)
       return parent.$turn.storeRecord(record)
     }
     const { topic } = record
-    if (keepers === undefined)
+    if (!isStored)
       agent.warnOnce(
         `record:${topic}`,
         `ctx.record("${topic}") is not stored, because no layer stores the session. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,

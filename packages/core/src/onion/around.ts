@@ -1,0 +1,30 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { chained, type Layer } from './compose.ts'
+
+/**
+ * Runs a core inside wrappers, the first one outermost. Settles when the core is over too.
+ *
+ * @param options.until waits for a promise. If it rejects early because the work is cancelled, every later next() rejects
+ * @param options.mayAnswer whether a wrapper may return a result of its own without calling next()
+ */
+export async function around<C, R>(
+  wrappers: readonly Layer<C, R>[],
+  ctx: C,
+  core: () => Promise<R>,
+  { until, mayAnswer }: { until(work: Promise<R>): Promise<R>; mayAnswer?: boolean },
+): Promise<R> {
+  let inner: Promise<R> | undefined
+  let over: { readonly reason: unknown } | undefined
+  const guard = (next: () => Promise<R>) => (over === undefined ? until(next()) : Promise.reject(over.reason))
+  try {
+    const answer = await guard(() => chained(wrappers, guard)(ctx, () => (inner = core())))
+    if (inner !== undefined) return await inner
+    if (mayAnswer === true && answer !== undefined) return answer
+    const names = wrappers.map(({ name }) => name).join(', ')
+    throw new AlliumError('layer.no_next', `A wrapper (of ${names}) returned without next(). Write "return next()".`)
+  } catch (reason) {
+    over = { reason }
+    await inner?.catch(() => {})
+    throw reason
+  }
+}
