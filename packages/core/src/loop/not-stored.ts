@@ -7,11 +7,17 @@ import type { Turn } from '../rings/turn/turn.ts'
  * @returns a function that rolls the run back, or keeps it to be stored with the next one
  */
 export function notStored(turn: Turn, error: unknown): () => void {
-  if (turn.options.journal.lost !== true) {
-    if (turn.end === undefined) turn.lifecycle.close('failed', error)
-    else report(turn, error)
+  const { session, turnId, journal, lifecycle } = turn
+  if (journal.lost !== true) {
+    if (turn.end === undefined) lifecycle.close('failed', error)
+    // The run already ends with another error, so its caller does not get this one.
+    else
+      session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
+        error,
+        turnId,
+      })
   }
-  return () => turn.session.onNotStored(hadEffect(turn))
+  return () => session.onNotStored(hadEffect(turn))
 }
 
 /** Whether a tool ran or a decision was used. */
@@ -19,10 +25,4 @@ function hadEffect({ options, toolCalls }: Turn): boolean {
   return (
     options.resume !== undefined || toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
   )
-}
-
-/** Logs the error, because the run already ends with another one and its caller does not get this one. */
-function report({ session, turnId }: Turn, error: unknown): void {
-  const what = `The session "${session.id}" could not be stored: ${messageOf(error)}`
-  session.agent.setup.logger.error(what, { error, turnId })
 }

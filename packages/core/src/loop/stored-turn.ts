@@ -30,9 +30,8 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
  * @throws if another process continues the run, so that its outcome here is not final
  */
 export function endedTurn(turn: Turn): StoredTurn {
-  const { options, end, turnId } = turn
-  if (options.journal.lost === true)
-    throw end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turnId}".`)
+  if (turn.journal.lost === true)
+    throw turn.end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
   return storedTurn(turn, statusOf(turn))
 }
 

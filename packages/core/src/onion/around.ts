@@ -14,16 +14,15 @@ export async function around<C, R>(
   { until, mayAnswer }: { until(work: Promise<R>): Promise<R>; mayAnswer?: boolean },
 ): Promise<R> {
   let inner: Promise<R> | undefined
-  let over: { readonly reason: unknown } | undefined
-  const guard = (next: () => Promise<R>) => (over === undefined ? until(next()) : Promise.reject(over.reason))
+  let enter = (next: () => Promise<R>) => until(next())
   try {
-    const answer = await guard(() => chained(wrappers, guard)(ctx, () => (inner = core())))
+    const answer = await enter(() => chained(wrappers, (next) => enter(next))(ctx, () => (inner = core())))
     if (inner !== undefined) return await inner
     if (mayAnswer === true && answer !== undefined) return answer
     const names = wrappers.map(({ name }) => name).join(', ')
     throw new AlliumError('layer.no_next', `A wrapper (of ${names}) returned without next(). Write "return next()".`)
   } catch (reason) {
-    over = { reason }
+    enter = () => Promise.reject(reason)
     await inner?.catch(() => {})
     throw reason
   }

@@ -16,8 +16,8 @@ export interface WrappedRun {
   /** The lease under which that journal records, and under which the run is stored. */
   readonly lease?: Lease | undefined
   /** The idempotency key of the run, with the digest of its input. */
-  readonly idempotencyKey: string | undefined
-  readonly inputDigest: string | undefined
+  readonly idempotencyKey?: string | undefined
+  readonly inputDigest?: string | undefined
   /** Aborts when the run is aborted before its turn starts. From then on every `next()` rejects with the reason. */
   readonly signal: AbortSignal
   /** Ends the run. For a wrapper that can no longer store it. */

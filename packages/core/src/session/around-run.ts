@@ -5,7 +5,7 @@ import type { StoredTurn } from '../seams/session-store.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 
 /** What a run has besides its kind. A rewind and a closing session have nothing of it. */
-type Details = Partial<Omit<WrappedRun, 'kind' | 'signal'>>
+type Details = Partial<Omit<WrappedRun, 'kind' | 'signal' | 'turnId'>> & { readonly turnId?: string | undefined }
 
 /**
  * Runs a turn, or another change of the session, inside the session's wrappers. Returns the turn to store, or the
@@ -20,8 +20,6 @@ export function aroundRun(
   const run: WrappedRun = {
     given: false,
     replays: false,
-    idempotencyKey: undefined,
-    inputDigest: undefined,
     abort() {},
     ...details,
     kind,

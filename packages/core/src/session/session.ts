@@ -340,9 +340,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   #isPlain({ decisions, options }: Task<C>): boolean {
-    const { registered } = this.#scope
-    const isDirect = registered.aroundRun === undefined && !isRestartable(options, this.#scope)
-    return isDirect && decisions === undefined && inheritedInputs(this.#scope).length === 0
+    const scope = this.#scope
+    if (decisions !== undefined || scope.registered.aroundRun !== undefined) return false
+    return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
   }
 
   async #launchLater(run: LiveRun, task: Task<C>): Promise<RunResult> {
@@ -384,7 +384,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       run.follow(undefined)
       return this.#enter(run, ready, { ...prepared, storedAs })
     }
-    if (!isWrapped) return void (await enter()) as undefined
+    if (!isWrapped) {
+      await enter()
+      return undefined
+    }
     const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
     const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
     if (run.turn === undefined) return turn

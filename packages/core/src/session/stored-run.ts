@@ -27,7 +27,11 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
   if (text !== '') void events.push({ type: 'text-delta', delta: text })
   void events.push({
     type: 'turn:end',
-    ...{ sessionId, turnId, turnIndex, status, usage: { ...usage } },
+    sessionId,
+    turnId,
+    turnIndex,
+    status,
+    usage: { ...usage },
     ...(reason !== undefined && status !== 'failed' && { reason }),
     ...(status === 'suspended' && { pending }),
   })

@@ -115,8 +115,8 @@ export async function prepare<C>(
 export function runDetails<C>({ options }: Task<C>, scope: SessionScope, storedAs: StoredAs | undefined) {
   const { turnId } = options
   const given = turnId !== undefined
-  const { lease } = journalOf(options, scope)
-  return { ...storedAs, ...(given && { turnId }), given, replays: given && isRestartable(options, scope), lease }
+  const journal = journalOf(options, scope)
+  return { ...storedAs, turnId, given, replays: given && !isDirect(journal), lease: journal.lease }
 }
 
 /** Returns the journal of the run, of the agent, or of the parent agent. */

@@ -204,7 +204,7 @@ export class Turn implements Call {
   }
   storeRecord(record: StoredRecord): void {
     const { parent, agent, registered } = this.session
-    const isStored = registered.isStored === true
+    const { isStored = false } = registered
     if (!isStored && parent !== undefined) {
       logRecord(this.session, 1, record)
       return parent.$turn.storeRecord(record)
