@@ -173,6 +173,24 @@ describe('ctx.aroundRun()', () => {
     expect([result?.text, log, session.history.length]).toEqual(['ok', ['run.interrupted'], 0])
   })
 
+  it('fails a run that could not be stored, also if its process is lost meanwhile', async () => {
+    let lost = false
+    const journal: Journal = {
+      get lost() {
+        return lost
+      },
+      step: (_, work, emit) => work(emit),
+    }
+    const wrapper = around(async (_, next) => {
+      await next()
+      lost = true
+      throw new Error('fenced')
+    })
+    const { agent } = build(['ok'], [wrapper])
+    const { error } = await settled(agent.run('hi', { turnId: 't', journal }))
+    expect(error?.message).toBe('fenced')
+  })
+
   it('wraps rewind() and what session layers leave behind as they close', async () => {
     const log: unknown[] = []
     const leaves = defineMiddleware({

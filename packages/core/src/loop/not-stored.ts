@@ -7,8 +7,8 @@ import type { Turn } from '../rings/turn/turn.ts'
  * @returns a function that rolls the run back, or keeps it to be stored with the next one
  */
 export function notStored(turn: Turn, error: unknown): () => void {
-  const { session, turnId, journal, lifecycle } = turn
-  if (journal.lost !== true) {
+  const { session, turnId, lifecycle } = turn
+  if (!turn.isLost) {
     if (turn.end === undefined) lifecycle.close('failed', error)
     // The run already ends with another error, so its caller does not get this one.
     else

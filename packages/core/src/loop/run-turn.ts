@@ -24,11 +24,10 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   }
   const unwinding = turn.lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
-  if (parse !== undefined) turn.structuredOutput = null
   try {
     if (turn.isSuspended && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
-      turn.structuredOutput = (await parse(turn.answer.output ?? '')) ?? null
+      turn.structuredOutput = await parse(turn.answer.output ?? '')
   } catch (error) {
     turn.lifecycle.close('failed', error)
   }
@@ -138,7 +137,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   })
   if (reason !== undefined) ended.reason = reason
-  if (turn.structuredOutput !== undefined) ended.output = turn.structuredOutput as RunResult['output']
+  if (turn.options.format !== undefined) ended.output = (turn.structuredOutput ?? null) as RunResult['output']
   answer.report(ended)
   addCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId

@@ -18,7 +18,7 @@ export interface Hook {
   readonly callSite?: CallSite | undefined
   /** For a turn hook: it only watches, counts or limits, and does not change any input. */
   readonly observesOnly?: boolean
-  /** For a session hook: the layer stores the session. */
+  /** Whether the layer stores sessions. */
   readonly stores?: boolean
   /** The tools whose calls the layer must always see. */
   readonly guards?: ((tool: string) => boolean) | undefined

@@ -15,7 +15,7 @@ import type { LiveRun } from './live-run.ts'
  * @throws AlliumError `session.unknown_turn`, or the store's error; nothing has changed then
  */
 export async function rewind(scope: SessionScope, turnId: string, run: LiveRun, waits: AbortableWaits): Promise<void> {
-  let rollback = () => {}
+  let rollback: (() => void) | undefined
   const change = async () => {
     const snapshot = await waits.until(snapshotAt(scope, turnId))
     run.waits = undefined
@@ -26,7 +26,7 @@ export async function rewind(scope: SessionScope, turnId: string, run: LiveRun, 
   try {
     scope.markStored(await aroundRun(scope, 'rewind', change, { waits }))
   } catch (error) {
-    rollback()
+    rollback?.()
     throw error
   }
 }

@@ -152,8 +152,9 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
     const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
     // Errors name the layer.
     const named = Object.defineProperty(fn.bind(undefined), 'name', { value: nameOf(this) })
-    registered[verb] = [...(registered[verb] ?? []), named]
-    $session.registered.isStored ||= $hook?.stores === true
+    registered[verb] ??= []
+    registered[verb].push(named)
+    $session.registered.isStored ||= $hook?.stores
   }
   emit(event: CustomEvent): void {
     checkEvent(this, event)

@@ -33,7 +33,7 @@ export class SessionScope {
   /** The suspended turn, if there is one. */
   suspension: Suspension | undefined
   /** The functions that session layers registered while the session opened, outermost first, and whether one stores it. */
-  registered: { [V in keyof Registered]?: readonly Registered[V][] } & { isStored?: boolean } = {}
+  registered: { [V in keyof Registered]?: Registered[V][] } & { isStored?: boolean | undefined } = {}
   /** The number of messages at the start of the history that are stored unchanged. */
   get stored(): number {
     return this.#stored

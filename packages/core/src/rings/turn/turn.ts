@@ -61,7 +61,9 @@ export class Turn implements Call {
   suspendedCalls: ToolCall[] | undefined
   /** The loop has ended because of suspended calls. */
   isSuspended = false
-  /** The structured output; null if the run has none. Undefined without the option `output`. */
+  /** Another process continues the run, so its outcome here is not final. */
+  isLost = false
+  /** The structured output of a completed run. */
   structuredOutput: unknown
   /** `turn:end` was emitted, so nothing changes any more. */
   hasEnded = false
@@ -204,8 +206,8 @@ export class Turn implements Call {
   }
   storeRecord(record: StoredRecord): void {
     const { parent, agent, registered } = this.session
-    const { isStored = false } = registered
-    if (!isStored && parent !== undefined) {
+    const { isStored } = registered
+    if (parent !== undefined && !isStored) {
       logRecord(this.session, 1, record)
       return parent.$turn.storeRecord(record)
     }
