@@ -160,7 +160,7 @@ describe('ctx.aroundRun()', () => {
 
   it('rejects next() where another process continues the run', async () => {
     const log: unknown[] = []
-    const journal: Journal = { lost: true, step: (_, work, emit) => work(emit) }
+    const journal: Journal = { takenOver: true, step: (_, work, emit) => work(emit) }
     const wrapper = around((_, next) =>
       next().catch((error) => {
         log.push(error.code)
@@ -176,7 +176,7 @@ describe('ctx.aroundRun()', () => {
   it('fails a run that could not be stored, also if its process is lost meanwhile', async () => {
     let lost = false
     const journal: Journal = {
-      get lost() {
+      get takenOver() {
         return lost
       },
       step: (_, work, emit) => work(emit),

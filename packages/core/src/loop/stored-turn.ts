@@ -30,7 +30,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
  * @throws if another process continues the run, so that its outcome here is not final
  */
 export function endedTurn(turn: Turn): StoredTurn {
-  turn.isLost = turn.journal.lost === true
+  turn.isLost = turn.journal.takenOver === true
   if (turn.isLost)
     throw turn.end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
   return storedTurn(turn, statusOf(turn))

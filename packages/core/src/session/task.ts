@@ -75,7 +75,7 @@ export function turnOf<C>(
     clientTools,
     events: forwarder ?? events,
     format: output,
-    resets: options.resets ?? 'allow',
+    onRetryAfterOutput: options.onRetryAfterOutput ?? 'reset',
     storedAs,
     turnId: options.turnId,
     journal: journalOf(options, scope),
@@ -100,10 +100,10 @@ export async function prepare<C>(
   host: Pick<SessionHost, 'checkPrincipal'>,
   waits: AbortableWaits,
 ): Promise<Omit<Prepared, 'storedAs'>> {
-  const { decider, turnId = scope.comingTurnId } = options
+  const { approver, turnId = scope.comingTurnId } = options
   let resume: Resume | undefined
   if (decisions !== undefined) {
-    const approver = approverOf(scope, decider === undefined ? undefined : host.checkPrincipal(decider))
+    const approver = approverOf(scope, approver === undefined ? undefined : host.checkPrincipal(approver))
     const { tools } = toolsOf({ options, decisions }, scope)
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools)))
   }
