@@ -64,7 +64,7 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     return onion === undefined ? none(c) : c.json(onion)
   })
 
-  app.get('/:tenant/waiting', async (c) => c.json(await sessions.waiting({ tenant: c.get('tenant'), limit: 50 })))
+  app.get('/:tenant/waiting', async (c) => c.json(await sessions.pendingCalls({ tenant: c.get('tenant'), limit: 50 })))
 
   /** The end of the chain, and whether all of it is as it was written. */
   app.get('/:tenant/audit', async (c) => {

@@ -28,7 +28,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
     instructions:
       'You are the support agent of a shop. Look an order up before you speak of it. Answer in Markdown, and briefly.',
     principal: Principal,
-    approvals: { secret, mayDecide: canApprove },
+    approvals: { secret, canApprove: canApprove },
     store: store satisfies AgentStore,
     maxSteps: 8,
   })

@@ -19,7 +19,7 @@ export function openBilling({ sessions, ledger, usage }: Store) {
   /** Posts what the outbox has. */
   async function post(): Promise<void> {
     for (;;) {
-      const records = await sessions.outbox.take(billing, 100, 30_000)
+      const records = await sessions.outbox.claim(billing, 100, 30_000)
       if (records.length === 0) return
       for (const { id, tenant, at, data } of records) {
         const { cost = 0 } = data as observe.UsageRecord

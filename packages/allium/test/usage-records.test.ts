@@ -9,7 +9,7 @@ const priced = observe.usage({ record: true, prices: { 'scripted/model': { input
 function scene(steps: ScriptedStep[], store: AgentStore = { sessions: memoryStore() }) {
   const agent = new Agent({ name: 'desk', model: scriptedModel(steps), store, logger: { warn() {}, error() {} } })
   const taken = async () =>
-    (await store.sessions.outbox.take('billing', 100, 1000)).map(({ topic, tenant, data }) => [topic, tenant, data])
+    (await store.sessions.outbox.claim('billing', 100, 1000)).map(({ topic, tenant, data }) => [topic, tenant, data])
   return { agent, taken, store }
 }
 

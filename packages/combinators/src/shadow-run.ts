@@ -63,15 +63,16 @@ export class ShadowRun {
   }
 
   #onReturn(value: unknown): Omit<Verdict, 'changes'> {
-    const { decided, entered } = this.#fork
+    const { shortCircuit, entered } = this.#fork
     const { changes, stopReason: stopped, overlaid: written } = this.#context
-    if (decided === 'deny' || decided === 'suspend') return verdictOf(decided, decided === 'deny' && contentOf(value))
+    if (shortCircuit === 'deny' || shortCircuit === 'suspend')
+      return verdictOf(shortCircuit, shortCircuit === 'deny' && contentOf(value))
     if (entered === 0 && this.#scope !== 'model' && this.#scope !== 'tool' && !written.has('output'))
       return verdictOf('throw', 'It returned without next().')
     this.#compare()
-    if (entered > 0 && decided === undefined && !this.#isSameResult(value))
+    if (entered > 0 && shortCircuit === undefined && !this.#isSameResult(value))
       changes.add(this.#scope === 'model' ? 'response' : 'result')
-    if (decided === 'skip' || entered === 0) return verdictOf('skip')
+    if (shortCircuit === 'skip' || entered === 0) return verdictOf('skip')
     return changes.size === 0 ? verdictOf('pass') : verdictOf('change', stopped)
   }
 

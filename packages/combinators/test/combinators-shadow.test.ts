@@ -60,7 +60,7 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
     }),
   onInput: (ctx) => ctx.onInput?.(() => ({ role: 'user', content: 'evil' })),
   'onInput in place': (ctx) => ctx.onInput?.((message: Ctx) => void (message.content = 'evil')),
-  onShow: (ctx) => ctx.onShow?.(() => ({ push: () => 'evil', end: () => 'evil' })),
+  onDisplay: (ctx) => ctx.onDisplay?.(() => ({ push: () => 'evil', end: () => 'evil' })),
   hold: (ctx) => ctx.hold(),
   args: (ctx) => ctx.modifyArgs({ evil: true }),
   'args in place': (ctx) => (ctx.args.evil = true),

@@ -97,7 +97,7 @@ export {
 export { checkAmount, mostAmount, postedAmount } from './seams/amount.ts'
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
-export { wait } from './seams/delay.ts'
+export { delay as wait } from './seams/delay.ts'
 export type * from './seams/event-log.ts'
 export { followSignal } from './seams/follow-signal.ts'
 export type { Ids } from './seams/ids.ts'

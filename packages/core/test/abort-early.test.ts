@@ -23,7 +23,7 @@ const keeping = (keeper: SessionKeeper) =>
 describe('a run that waits behind another one', () => {
   it('leaves the queue when it is aborted, and the one behind it still waits for the first', async () => {
     const { wait, go } = hangsOnce()
-    const { agent, model } = build(['one', 'three'], [], { busy: 'queue' })
+    const { agent, model } = build(['one', 'three'], [], { onBusy: 'queue' })
     agent.use('turn', async (_, next) => {
       await wait()
       await next()
@@ -85,7 +85,7 @@ describe('an opening that several wait for', () => {
     expect((await session.run('2')).text).toBe('ok')
     go()
     await rest()
-    expect([log, session.history.length]).toEqual([['open', 'close', 'open', 'layer.left'], 2])
+    expect([log, session.history.length]).toEqual([['open', 'close', 'open', 'layer.abandoned'], 2])
   })
 })
 

@@ -66,13 +66,13 @@ describe('a tool of the client', () => {
   })
 
   it('has a result of the client alone, once, and no other call has one', async () => {
-    const { session, decide } = await waiting([], { approvals: { secret: 'some secret', mayDecide: () => true } })
+    const { session, decide } = await waiting([], { approvals: { secret: 'some secret', canApprove: () => true } })
     const code = async (decision: object, options = {}) =>
       (await failure(session.resume(decide(decision), options))).code
     expect(await code({ approve: true })).toBe('approval.invalid')
     expect(await code({ args: {} })).toBe('approval.invalid')
     expect(await code({ result: 'x', token: 'forged' })).toBe('approval.forged')
-    expect(await code({ result: 'x' }, { decider: { ...ann, userId: 'bob' } })).toBe('approval.forbidden')
+    expect(await code({ result: 'x' }, { approver: { ...ann, userId: 'bob' } })).toBe('approval.forbidden')
     await session.resume(decide({ result: 'x' }))
     expect(await code({ result: 'x' })).toBe('approval.used')
     const own = build([call], [], { tools: [tool('locate', () => 'here', { requireApproval: true })] }).agent.session()

@@ -6,14 +6,14 @@ import { build, failure, tool } from './kit.ts'
 const steps = [{ toolCalls: [{ name: 'pay', callId: 'c1', args: { cents: 5 } }] }, 'Paid.']
 const ann = { tenantId: 'acme', userId: 'ann' }
 const bob = { tenantId: 'acme', userId: 'bob' }
-type Rule = NonNullable<NonNullable<AgentOptions['approvals']>['mayDecide']>
+type Rule = NonNullable<NonNullable<AgentOptions['approvals']>['canApprove']>
 const others: Rule = (principal, _call, { asked }) => (principal as typeof ann).userId !== asked.userId
 
 /** Ann's session, in which a payment waits. */
-async function waiting(mayDecide?: Rule, layers: readonly Middleware[] = [], more: Partial<AgentOptions> = {}) {
+async function waiting(canApprove?: Rule, layers: readonly Middleware[] = [], more: Partial<AgentOptions> = {}) {
   const ran: unknown[] = []
   const tools = [tool('pay', (args) => void ran.push(args), { requireApproval: true })]
-  const approvals = { secret: 'a secret of some length', ...(mayDecide && { mayDecide }) }
+  const approvals = { secret: 'a secret of some length', ...(canApprove && { canApprove }) }
   const { agent, model, log } = build([...steps, 'Later.'], layers, { tools, approvals, ...more })
   const session = agent.session({ principal: { ...ann, password: 'hidden' } })
   await session.run('pay')
@@ -30,30 +30,30 @@ describe('who decides', () => {
     const { session, ran, token } = await waiting()
     const decision = { c1: { approve: true as const, token: await token(ann) } }
     expect(await session.pendingFor(bob)).toEqual([])
-    expect((await failure(session.resume(decision, { decider: bob }))).code).toBe('approval.forbidden')
-    await session.resume(decision, { decider: ann })
+    expect((await failure(session.resume(decision, { approver: bob }))).code).toBe('approval.forbidden')
+    await session.resume(decision, { approver: ann })
     expect(ran).toHaveLength(1)
   })
 
   it('learns of a missing permission before a missing token', async () => {
     const { session, ran } = await waiting(others)
     expect((await failure(session.resume({ c1: { approve: true } }))).code).toBe('approval.forbidden')
-    expect((await failure(session.resume({ c1: { approve: true } }, { decider: bob }))).code).toBe('approval.forged')
+    expect((await failure(session.resume({ c1: { approve: true } }, { approver: bob }))).code).toBe('approval.forged')
     expect(ran).toEqual([])
   })
 
-  it('is whom mayDecide says, and nobody else, the owner neither', async () => {
+  it('is whom canApprove says, and nobody else, the owner neither', async () => {
     const { session, ran, token } = await waiting(others)
     expect(await session.pendingFor(ann)).toEqual([])
     const decision = { c1: { approve: true as const, token: await token() } }
     expect((await failure(session.resume(decision))).code).toBe('approval.forbidden')
-    expect((await session.resume(decision, { decider: bob })).text).toBe('Paid.')
+    expect((await session.resume(decision, { approver: bob })).text).toBe('Paid.')
     expect(ran).toHaveLength(1)
   })
 
   it('stands beside the result, with the time, and no model is sent it', async () => {
     const { session, model, token } = await waiting(others)
-    const run = session.resume({ c1: { args: { cents: 4 }, token: await token() } }, { decider: bob })
+    const run = session.resume({ c1: { args: { cents: 4 }, token: await token() } }, { approver: bob })
     const told: unknown[] = []
     for await (const event of run) if (event.type === 'tool:end') told.push(event.approval)
     const approval = { decision: 'edited', by: bob, at: expect.any(Number), digest: expect.any(String) }
@@ -73,7 +73,7 @@ describe('who decides', () => {
   it('is asked about other arguments, too: both must be allowed', async () => {
     const { session, ran, token } = await waiting((_, { args }) => Number(args.cents) < 10)
     const decide = async (cents: number) =>
-      session.resume({ c1: { args: { cents }, token: await token() } }, { decider: bob })
+      session.resume({ c1: { args: { cents }, token: await token() } }, { approver: bob })
     expect((await failure(decide(100))).code).toBe('approval.forbidden')
     await decide(6)
     expect(ran).toEqual([{ cents: 6 }])
@@ -86,18 +86,18 @@ describe('who decides', () => {
   ])('is nobody where the rule %s', async (_, rule) => {
     const { session, ran } = await waiting(rule as Rule)
     expect(await session.pendingFor(bob)).toEqual([])
-    expect((await failure(session.resume({ c1: { approve: true } }, { decider: bob }))).code).toMatch(/^approval\./)
+    expect((await failure(session.resume({ c1: { approve: true } }, { approver: bob }))).code).toMatch(/^approval\./)
     expect(ran).toEqual([])
   })
 
   it('is refused without a user, of another tenant, and where nothing is decided', async () => {
     const { session, token } = await waiting(() => true)
     const decision = { c1: { approve: true as const, token: await token() } }
-    const code = async (decider: unknown) => (await failure(session.resume(decision, { decider }))).code
+    const code = async (approver: unknown) => (await failure(session.resume(decision, { approver }))).code
     expect(await code({ tenantId: 'acme' })).toBe('session.principal')
     expect(await code({ ...bob, tenantId: 'other' })).toBe('approval.forbidden')
     expect(await session.pendingFor({ ...bob, tenantId: 'other' })).toEqual([])
-    expect((await failure(session.run('hi', { decider: bob } as never))).code).toBe('run.options')
+    expect((await failure(session.run('hi', { approver: bob } as never))).code).toBe('run.options')
   })
 
   it('alone sees the token and what would run, where there is a rule', async () => {
@@ -118,20 +118,20 @@ describe('who decides', () => {
     const paths: unknown[] = []
     const ran: unknown[] = []
     const pay = tool('pay', (args) => void ran.push(args), { requireApproval: true })
-    const child = build(steps, [], { name: 'child', tools: [pay], approvals: { mayDecide: () => false } })
+    const child = build(steps, [], { name: 'child', tools: [pay], approvals: { canApprove: () => false } })
     const ask = tool('ask', async (_, ctx) => (await delegate(ctx, child.agent, 'pay'))?.text)
-    const mayDecide: Rule = (who, { path }, { asked }) => {
+    const canApprove: Rule = (who, { path }, { asked }) => {
       paths.push(path)
       return (who as typeof bob).userId !== asked.userId
     }
     const call = { toolCalls: [{ name: 'ask', callId: 'a1', args: {} }] }
-    const { agent } = build([call, 'Done.'], [], { tools: [ask], approvals: { mayDecide } })
+    const { agent } = build([call, 'Done.'], [], { tools: [ask], approvals: { canApprove } })
     const session = agent.session({ principal: ann })
     await session.run('hi')
     const [pending] = await session.pendingFor(bob)
     const decision = { [pending?.callId as string]: { approve: true as const, token: pending?.token as string } }
     expect((await failure(session.resume(decision))).code).toBe('approval.forbidden')
-    expect((await session.resume(decision, { decider: bob })).text).toBe('Done.')
+    expect((await session.resume(decision, { approver: bob })).text).toBe('Done.')
     expect([ran.length, paths[0]]).toEqual([1, ['child']])
   })
 
@@ -200,7 +200,7 @@ it('lets one decision have one effect, by one who may, whoever decides and howev
         attempts.map(async ({ by, decision, token: which, at }) => {
           for (let i = 0; i < at; i++) await null
           const given = which === 'none' ? decision : { ...decision, token: which === 'right' ? token : 'x' }
-          return session.resume({ c1: given as never }, { decider: by }).then(
+          return session.resume({ c1: given as never }, { approver: by }).then(
             (result) => ({ by, decision, which, ok: result.status === 'completed' }),
             () => ({ by, decision, which, ok: false }),
           )

@@ -56,7 +56,7 @@ describe('an idle session', () => {
   })
 
   it('closes where it was opened and never run, and opens again at open()', async () => {
-    const { session, clock, log } = idle({ sessionIdle: minute })
+    const { session, clock, log } = idle({ sessionIdleTimeout: minute })
     await session.open()
     await clock.advance(minute)
     await session.open()
@@ -92,14 +92,14 @@ describe('an idle session', () => {
     expect([log, clock.pending]).toEqual([['open 0', 'close'], 0])
   })
 
-  it('stays open where sessionIdle is false, and sets no timer without session layers', async () => {
-    const open = idle({ sessionIdle: false })
+  it('stays open where sessionIdleTimeout is false, and sets no timer without session layers', async () => {
+    const open = idle({ sessionIdleTimeout: false })
     await open.session.run('1')
     const bare = build(['a'], [], { clock: open.clock })
     await bare.agent.session().run('1')
     await open.clock.advance(1e9)
     expect([open.log, open.clock.pending]).toEqual([['open 0'], 0])
-    expect(() => build([], [], { sessionIdle: -1 })).toThrow(expect.objectContaining({ code: 'agent.options' }))
+    expect(() => build([], [], { sessionIdleTimeout: -1 })).toThrow(expect.objectContaining({ code: 'agent.options' }))
   })
 
   it('tells its end and its new beginning to observers', async () => {
@@ -158,7 +158,10 @@ describe('dispose()', () => {
 
   it('aborts after its timeout what still runs, a queued run and one whose reader has stopped among them', async () => {
     const clock = manualClock()
-    const { agent } = build([{ chunks: ['a'], stall: true }, { chunks: ['a', 'b', 'c'] }], [], { clock, busy: 'queue' })
+    const { agent } = build([{ chunks: ['a'], stall: true }, { chunks: ['a', 'b', 'c'] }], [], {
+      clock,
+      onBusy: 'queue',
+    })
     const session = agent.session()
     const runs = [session.run('1'), session.run('2'), agent.session().run('3')]
     const reader = runs[2]?.[Symbol.asyncIterator]()

@@ -39,7 +39,7 @@ describe('what is too late', () => {
     }
     const work = tool('work', () => late.abort(new Error('too late')))
     const { result } = await turn(oneCall, [leaver, returned], { tools: [work] })
-    expect([result?.status, result?.text, seen]).toEqual(['completed', 'instead', ['layer.left']])
+    expect([result?.status, result?.text, seen]).toEqual(['completed', 'instead', ['layer.abandoned']])
   })
 
   it('is what a layer tries whose answer was on its way when it was left', async () => {
@@ -72,7 +72,7 @@ describe('what is too late', () => {
       },
     }
     const { result } = await turn([], [leaver, stuck, answers], { tools: [tool('work')] })
-    expect([result?.status, result?.text, seen]).toEqual(['completed', 'instead', ['layer.left']])
+    expect([result?.status, result?.text, seen]).toEqual(['completed', 'instead', ['layer.abandoned']])
   })
 
   it('is what a layer tries that has thrown, while pipes around it drain', async () => {
@@ -97,7 +97,7 @@ describe('what is too late', () => {
       },
     }
     const { result } = await turn([], [drains, throws])
-    expect([result?.status, result?.text, seen]).toEqual(['completed', 'instead', ['layer.left']])
+    expect([result?.status, result?.text, seen]).toEqual(['completed', 'instead', ['layer.abandoned']])
   })
 
   it('is what a tool tries past its timeout', async () => {
@@ -116,7 +116,11 @@ describe('what is too late', () => {
     agent.on('tool:end', () => timedOut.open())
     const ended = settled(agent.session().run('hi'))
     await clock.advance(60)
-    expect([(await ended).result?.status, model.calls, await tried.promise]).toEqual(['completed', 2, 'layer.left'])
+    expect([(await ended).result?.status, model.calls, await tried.promise]).toEqual([
+      'completed',
+      2,
+      'layer.abandoned',
+    ])
   })
 
   it('is the rest of an answer that was on its way when its layer was left', async () => {
@@ -221,7 +225,7 @@ it('layers around one that hangs learn that it is given up from the inside out',
   const around = (name: string): Middleware => ({ name, turn: (_, next) => next().finally(() => void told.push(name)) })
   const hangs: Middleware = { name: 'hangs', turn: () => new Promise<never>(() => {}) }
   const layers = [around('first'), around('second'), around('third'), hangs]
-  const run = build([], layers, { clock, abortGrace: 100 }).agent.session().run('hi')
+  const run = build([], layers, { clock, gracePeriod: 100 }).agent.session().run('hi')
   const ended = settled(run)
   await clock.advance(10)
   run.abort('enough')

@@ -61,7 +61,7 @@ describe('an attempt that was left', () => {
     const agent = new Agent({ model, clock }).use(leaves(50, (next) => next())).use(late)
     const { result, lates } = await run(agent, clock)
     expect([result?.status, result?.text, model.calls]).toEqual(['completed', 'Done.', 1])
-    expect(codes).toEqual(['layer.left', 'layer.left'])
+    expect(codes).toEqual(['layer.abandoned', 'layer.abandoned'])
     expect(lates).toEqual(['late model', 'late stop', 'late block', 'late next'])
   })
 
@@ -148,7 +148,7 @@ describe('a run that ends', () => {
     const ended: string[] = []
     const logger = { warn: (message: string) => void warned.push(message), error() {} }
     const hangs = { name: 'hangs', process: () => new Promise<never>(() => {}) }
-    const agent = new Agent({ model: scriptedModel(['Done.']), clock, logger, abortGrace: 100 })
+    const agent = new Agent({ model: scriptedModel(['Done.']), clock, logger, gracePeriod: 100 })
       .use({ name: 'around', turn: (_, next) => next().finally(() => void ended.push('around')) })
       .use('model', hangs)
     const session = agent.session()

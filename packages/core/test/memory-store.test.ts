@@ -6,7 +6,7 @@ it.each(['', '{', 'null', '[]', '[1]', '["a","b"]'])('a cursor that no page had 
   const store = memoryStore()
   const of = { tenant: 'acme', cursor, limit: 1 }
   await expect(store.list(of)).rejects.toMatchObject({ code: 'store.key' })
-  await expect(store.waiting(of)).rejects.toMatchObject({ code: 'store.key' })
+  await expect(store.pendingCalls(of)).rejects.toMatchObject({ code: 'store.key' })
 })
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
@@ -29,11 +29,11 @@ it.each([-40 * day, 40 * day])(
     set = jump
     const { heldUntil } = await acquire(key, 10_000)
     expect(heldUntil).toBe(clock.now() + 10_000)
-    expect(await outbox.take('bills', 1, 1)).toMatchObject([{ id: 'r' }])
+    expect(await outbox.claim('bills', 1, 1)).toMatchObject([{ id: 'r' }])
     await steady.advance(29 * day)
     expect(await acquire(key, 10_000)).toHaveProperty('lease')
-    expect(await outbox.take('mails', 1, 1)).toMatchObject([{ id: 'r' }])
+    expect(await outbox.claim('mails', 1, 1)).toMatchObject([{ id: 'r' }])
     await steady.advance(2 * day)
-    expect(await outbox.take('others', 1, 1)).toEqual([])
+    expect(await outbox.claim('others', 1, 1)).toEqual([])
   },
 )

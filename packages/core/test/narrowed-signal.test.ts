@@ -227,7 +227,7 @@ describe('next({ signal })', () => {
     ]
     const { result, model } = await turn(['never'], layers)
     await new Promise((resolve) => setTimeout(resolve, 5))
-    expect([result?.text, model.calls, late]).toEqual(['instead', 0, ['layer.left']])
+    expect([result?.text, model.calls, late]).toEqual(['instead', 0, ['layer.abandoned']])
   })
 
   it('ends with the run also where it is read late, inside two narrowed calls that are over', async () => {

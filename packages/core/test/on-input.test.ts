@@ -98,11 +98,11 @@ describe('ctx.onInput', () => {
   })
 })
 
-describe('ctx.onShow', () => {
+describe('ctx.onDisplay', () => {
   const stars: Middleware = {
     name: 'stars',
     turn(ctx, next) {
-      ctx.onShow(() => {
+      ctx.onDisplay(() => {
         let kept = ''
         const push = (piece: string) => {
           const all = kept + piece

@@ -61,10 +61,10 @@ describe('a reader who comes late', () => {
 })
 
 describe('a reader who stops', () => {
-  const silent = async (readerSilence?: number | false) => {
+  const silent = async (readerTimeout?: number | false) => {
     const clock = manualClock()
     const { model, seen } = streaming(words)
-    const { agent } = build([], [], { model, clock, ...(readerSilence !== undefined && { readerSilence }) })
+    const { agent } = build([], [], { model, clock, ...(readerTimeout !== undefined && { readerTimeout }) })
     const session = agent.session()
     const run = session.run('hi')
     const reader = run[Symbol.asyncIterator]()
@@ -98,7 +98,7 @@ describe('a reader who stops', () => {
   it('holds its run again once it has come back', async () => {
     const clock = manualClock()
     const { model, seen } = streaming([...words, ...words])
-    const run = build([], [], { model, clock, readerSilence: 1000 }).agent.run('hi')
+    const run = build([], [], { model, clock, readerTimeout: 1000 }).agent.run('hi')
     const queue = run[Symbol.asyncIterator]()
     for (let i = 0; i < 3; i++) await queue.next()
     await clock.advance(999)
@@ -134,8 +134,8 @@ describe('a reader who stops', () => {
   })
 
   it('is refused a silence that is no time', async () => {
-    expect(() => build(['hi'], [], { readerSilence: 0 })).toThrow(expect.objectContaining({ code: 'agent.options' }))
-    const run = build(['hi']).agent.run('hi', { readerSilence: Number.NaN })
+    expect(() => build(['hi'], [], { readerTimeout: 0 })).toThrow(expect.objectContaining({ code: 'agent.options' }))
+    const run = build(['hi']).agent.run('hi', { readerTimeout: Number.NaN })
     expect(await failure(run)).toMatchObject({ code: 'run.options', message: expect.stringContaining('NaN') })
   })
 })

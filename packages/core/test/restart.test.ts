@@ -207,7 +207,7 @@ describe('an attempt that was left', () => {
 })
 
 describe('a tool that began and did not end', () => {
-  const twice = async (afterCrash?: 'rerun' | 'fail' | 'ask') => {
+  const twice = async (onInterrupted?: 'retry' | 'fail' | 'ask') => {
     const ids: string[] = []
     const begun = gate()
     const process = (journal: MemoryJournal, steps: ScriptedStep[], execute: () => unknown) => {
@@ -215,7 +215,7 @@ describe('a tool that began and did not end', () => {
         ids.push(ctx.stepId)
         return execute()
       })
-      const tools = [{ ...work, ...(afterCrash !== undefined && { afterCrash }) }]
+      const tools = [{ ...work, ...(onInterrupted !== undefined && { onInterrupted }) }]
       return build(steps, [], { tools }).agent.run('go', { turnId: 't', journal })
     }
     const journal = memoryJournal()
@@ -235,8 +235,8 @@ describe('a tool that began and did not end', () => {
   }
 
   it('runs once more, with the id that it had', async () => {
-    for (const afterCrash of [undefined, 'rerun'] as const)
-      expect(await twice(afterCrash)).toMatchObject({
+    for (const onInterrupted of [undefined, 'retry'] as const)
+      expect(await twice(onInterrupted)).toMatchObject({
         ids: ['t:tool:a:1', 't:tool:a:1'],
         status: 'completed',
         results: ['done'],

@@ -20,7 +20,7 @@ describe('a session', () => {
 
   it('queues turns in order where it is told to, past failures', async () => {
     const { agent } = build(['a', new Error('down'), 'c'])
-    const session = agent.session({ busy: 'queue' })
+    const session = agent.session({ onBusy: 'queue' })
     const runs = ['1', '2', '3'].map((input) => settled(session.run(input)))
     expect((await Promise.all(runs)).map(({ result, error }) => result?.text ?? error?.message)).toEqual([
       'a',
@@ -32,7 +32,7 @@ describe('a session', () => {
 
   it('aborts a queued run before it begins', async () => {
     const going = gate()
-    const { agent, model } = build([() => going.promise.then(() => 'first')], [], { busy: 'queue' })
+    const { agent, model } = build([() => going.promise.then(() => 'first')], [], { onBusy: 'queue' })
     const session = agent.session()
     const first = session.run('1')
     const second = session.run('2')

@@ -141,7 +141,10 @@ async function play({
   const shown = read(run)
   const said = steers.map(async ({ at, says }, i) => {
     await ticks(at)
-    return { says: `${says} ${i}`, ...(await run.steer(`${says} ${i}`).catch(({ code }) => ({ heard: false, code }))) }
+    return {
+      says: `${says} ${i}`,
+      ...(await run.steer(`${says} ${i}`).catch(({ code }) => ({ delivered: false, code }))),
+    }
   })
   if (abortAt !== undefined) void ticks(abortAt).then(() => run.abort('over'))
   const result = await run.catch(() => undefined)
@@ -152,9 +155,9 @@ async function play({
       .map((message) => textOf(message))
       .slice(1)
   const history = heardIn(session.history)
-  const kept = outcomes.filter(({ heard }) => heard).map(({ says }) => says.replace('secret', '[X]'))
+  const kept = outcomes.filter(({ delivered }) => delivered).map(({ says }) => says.replace('secret', '[X]'))
   expect([...history].sort()).toEqual(kept.sort())
-  for (const { heard, says } of outcomes) if (/bad|none|halt/.test(says)) expect(heard).toBe(false)
+  for (const { delivered, says } of outcomes) if (/bad|none|halt/.test(says)) expect(delivered).toBe(false)
   for (const { messages } of model.requests)
     expect(heardIn(messages)).toEqual(history.slice(0, heardIn(messages).length))
   if (result !== undefined && history.length > 0 && result.status === 'completed')

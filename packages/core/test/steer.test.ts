@@ -44,7 +44,7 @@ describe('run.steer', () => {
     await begun
     const steered = run.steer('in French')
     finish()
-    expect(await steered).toEqual({ heard: true })
+    expect(await steered).toEqual({ delivered: true })
     await run
     expect(sent(model, 1)).toEqual(['hi', 'assistant', 'tool', 'in French'])
     expect(session.history.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'user', 'assistant'])
@@ -69,7 +69,7 @@ describe('run.steer', () => {
           steered ??= run.steer('and?')
           text += event.delta
         }
-      expect([await steered, (await run).text, text]).toEqual([{ heard: true }, 'Two.', 'One.Two.'])
+      expect([await steered, (await run).text, text]).toEqual([{ delivered: true }, 'Two.', 'One.Two.'])
       expect(sent(model, 1)).toEqual(['hi', 'assistant', 'and?'])
       expect(session.history.map(({ content }) => content)).toEqual(['hi', 'One.', 'and?', 'Two.'])
     }
@@ -83,7 +83,7 @@ describe('run.steer', () => {
     void run.steer([{ type: 'text', text: 'b' }])
     finish()
     const told: unknown[] = []
-    for await (const event of run) if (event.type === 'steer:heard') told.push([event.id, event.stepIndex])
+    for await (const event of run) if (event.type === 'steer:delivered') told.push([event.id, event.stepIndex])
     expect(told).toEqual([
       ['first', 1],
       [expect.stringMatching(/:steered:1$/), 1],
@@ -97,8 +97,8 @@ describe('run.steer', () => {
     await begun
     const [kept, refused] = [run.steer('my secret'), run.steer('bad')]
     finish()
-    expect(await kept).toEqual({ heard: true })
-    expect(await refused).toEqual({ heard: false, reason: 'no such words', code: 'guard.input' })
+    expect(await kept).toEqual({ delivered: true })
+    expect(await refused).toEqual({ delivered: false, reason: 'no such words', code: 'guard.input' })
     expect((await run).status).toBe('completed')
     expect(session.history.filter(({ role }) => role === 'user').map(({ content }) => content)).toEqual([
       'hi',
@@ -119,7 +119,7 @@ describe('run.steer', () => {
     await begun
     const steered = run.steer('bad')
     finish()
-    expect(await steered).toEqual({ heard: false, reason: 'The run was aborted: too bad' })
+    expect(await steered).toEqual({ delivered: false, reason: 'The run was aborted: too bad' })
     expect((await failure(run)).name).toBe('AbortError')
   })
 
@@ -140,9 +140,9 @@ describe('run.steer', () => {
     await begun
     const steered = run.steer('x', { id: 'mine' })
     finish()
-    expect(await steered).toEqual({ heard: false, reason: 'The turn was stopped: max_steps' })
+    expect(await steered).toEqual({ delivered: false, reason: 'The turn was stopped: max_steps' })
     const returned = []
-    for await (const event of run) if (event.type === 'steer:returned') returned.push(event.id)
+    for await (const event of run) if (event.type === 'steer:rejected') returned.push(event.id)
     expect(returned).toEqual(['mine'])
     expect(session.history.at(-1)?.role).toBe('tool')
   })
@@ -159,7 +159,7 @@ describe('run.steer', () => {
     const { agent } = build(['One.'], [after])
     const run = agent.run('hi')
     await run
-    expect(steered).toEqual([{ heard: false, reason: 'The turn had its answer.' }])
+    expect(steered).toEqual([{ delivered: false, reason: 'The turn had its answer.' }])
   })
 
   it('is refused where nothing runs, and for what no user says', async () => {

@@ -17,7 +17,7 @@ function paying(name: string, options: Partial<AgentOptions> = {}) {
 
 /** A snapshot of a session in which a call of the agent "strict" waits, and the call's token. */
 async function waiting(): Promise<{ snapshot: Snapshot; token: string }> {
-  const session = paying('strict', { approvals: { secret, mayDecide: () => true } }).session()
+  const session = paying('strict', { approvals: { secret, canApprove: () => true } }).session()
   await session.run('Pay')
   const [call] = await session.pendingFor(ann)
   return { snapshot: session.snapshot(), token: call?.token as string }

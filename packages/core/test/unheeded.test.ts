@@ -110,7 +110,7 @@ describe('a session that is stored', () => {
 describe('restore() in a session that queues', () => {
   it('is refused with an error while a turn runs', async () => {
     const going = gate()
-    const session = build([() => going.promise.then(() => 'a')], [], { busy: 'queue' }).agent.session()
+    const session = build([() => going.promise.then(() => 'a')], [], { onBusy: 'queue' }).agent.session()
     const run = session.run('1')
     expect(() => session.restore({ history: [], state: {} })).toThrow(expect.objectContaining({ code: 'session.busy' }))
     going.open()

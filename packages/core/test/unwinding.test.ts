@@ -30,7 +30,7 @@ describe('a layer that unwinds', () => {
         return new Promise(() => {})
       },
     }
-    const { agent } = build([], [leaver(late, 'instead'), around, deaf], { clock, abortGrace: 50 })
+    const { agent } = build([], [leaver(late, 'instead'), around, deaf], { clock, gracePeriod: 50 })
     const ended = settled(agent.session().run('hi'))
     await hangs.promise
     late.abort(new Error('too late'))

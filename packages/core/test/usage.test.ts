@@ -230,7 +230,7 @@ describe('a layer that a sub-agent inherited', () => {
     const child = new Agent({
       model: scriptedModel([{ text: 'so', stall: true }]),
       clock,
-      abortGrace: 5,
+      gracePeriod: 5,
       logger: quiet,
     })
     const ask = tool('ask', (_, ctx) => delegate(ctx, child, 'go'), { timeout: 10 })

@@ -57,7 +57,7 @@ const startOptionKeys: KeysOf<StartOptions> = {
   sessionId: true,
   input: true,
   decisions: true,
-  decider: true,
+  approver: true,
   idempotencyKey: true,
   runAt: true,
 }

@@ -59,7 +59,7 @@ export class StepLog implements Journal {
   step = async <T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> => {
     const recordedStep = this.#records.get(id)
     if (recordedStep === undefined) {
-      if (this.lost) throw new AbortError('Another attempt of Restate goes on with the run.')
+      if (this.takenOver) throw new AbortError('Another attempt of Restate goes on with the run.')
       return recordStep(work, emit, (record) => this.#record(id, record))
     }
     try {
@@ -72,7 +72,7 @@ export class StepLog implements Journal {
 
   known = (id: string): boolean => this.#records.has(id)
 
-  get lost(): boolean {
+  get takenOver(): boolean {
     return this.#attempt.aborted
   }
 

@@ -14,7 +14,7 @@ export interface Task {
   readonly input?: Input | undefined
   readonly decisions?: Readonly<Record<string, Decision>> | undefined
   /** The approver. @default the principal */
-  readonly decider?: RegisteredPrincipal | undefined
+  readonly approver?: RegisteredPrincipal | undefined
   readonly idempotencyKey: string
 }
 

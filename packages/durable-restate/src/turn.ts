@@ -73,12 +73,12 @@ function isStoredElsewhere(session: Session): boolean {
 /** Returns the outcome of a turn. A failed or aborted turn has ended, so only terminal and transient errors are thrown. */
 async function outcomeOf(session: Session, task: Task, journal: Journal, signal: AbortSignal): Promise<string> {
   const options = { turnId: turnIdOf(task), journal, signal }
-  const { decisions, decider } = task
+  const { decisions, approver } = task
   try {
     const run =
       decisions === undefined
         ? session.run(task.input ?? '', options)
-        : session.resume(decisions, { ...options, ...(decider !== undefined && { decider }) })
+        : session.resume(decisions, { ...options, ...(approver !== undefined && { approver }) })
     const { status, reason, text, output, usage, pending, turnId, sessionId } = await run
     const result: DurableResult = { status, reason, text, output, usage, pending, turnId, sessionId }
     return encodeOutcome({ result })

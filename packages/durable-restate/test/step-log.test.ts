@@ -49,7 +49,7 @@ it('an attempt that is over begins no step, and is lost: another one goes on', a
   const log = new StepLog(async (journal) => {
     attempt.abort()
     const told = await Promise.allSettled([journal.step('a', () => ran.push('a'), emit)])
-    return `${journal.lost} ${told[0]?.status}`
+    return `${journal.takenOver} ${told[0]?.status}`
   }, attempt.signal)
   expect([await log.next(), ran]).toEqual([{ steps: [], end: 'true rejected' }, []])
 })

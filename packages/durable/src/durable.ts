@@ -108,9 +108,9 @@ export interface Durable {
  */
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
-  const { store, lease = 10_000, attempts = 5, orphanAfter = 600_000, keepFailed = 604_800_000 } = options
+  const { store, lease = 10_000, attempts = 5, orphanAfter = 600_000, retention = 604_800_000 } = options
   const { clock = systemClock, logger = console, events = store.events } = options
-  checkBounds({ lease, attempts, orphanAfter, keepFailed })
+  checkBounds({ lease, attempts, orphanAfter, retention })
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
   checkLayers(agent, store.runs.sealed)
@@ -156,7 +156,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
         await session.open()
         decidedCalls = await session.checkDecisions(
           task.decisions,
-          task.decider === undefined ? {} : { decider: task.decider as never },
+          task.approver === undefined ? {} : { approver: task.approver as never },
         )
       }
     } finally {
@@ -191,9 +191,9 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
         version,
         task,
         runAt,
-        decides: decidedCalls,
+        resolvedCalls: decidedCalls,
         idempotencyKey: task.idempotencyKey,
-        ...(task.idempotencyKey !== undefined && { asked: await inputDigestOf(task, sharedAgentName(key)) }),
+        ...(task.idempotencyKey !== undefined && { fingerprint: await inputDigestOf(task, sharedAgentName(key)) }),
       },
       { ...(claim !== undefined && { claim }), ...(onBusy === 'reject' && { unlessBusy: lease }) },
     )
@@ -297,7 +297,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   /** Moves a session that is stored under another name of the agent. */
   async function adopt(key: DurableRun['key']): Promise<void> {
     const others = agent.sessionNames.filter((name) => name !== key.agent)
-    if (others.length > 0) await sessions.adopt(key, others)
+    if (others.length > 0) await sessions.rename(key, others)
   }
 
   /**

@@ -156,19 +156,19 @@ export class LiveRun implements JournalHost {
   }
 
   #startTurn(session: Session<unknown, unknown>, journal: ReturnType<typeof runJournal>): AgentRun<unknown, unknown> {
-    const { input, decisions, decider, context, output, clientTools, idempotencyKey, resets } = this.#task
+    const { input, decisions, approver, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = this.#task
     const options = {
       turnId: this.claimed.run.run,
       journal,
       idempotencyKey,
       clientTools,
-      resets,
-      readerSilence: false as const,
+      onRetryAfterOutput,
+      readerTimeout: false as const,
       ...(context !== undefined && { context }),
       ...(output !== undefined && { output: jsonOutput(output) as OutputOption }),
     }
     if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
-    const resumeOptions = decider === undefined ? options : { ...options, decider: decider as never }
+    const resumeOptions = approver === undefined ? options : { ...options, approver: approver as never }
     return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
   }
 

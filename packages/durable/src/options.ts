@@ -30,7 +30,7 @@ export interface DurableAgent {
   readonly version: string | undefined
   init(): Promise<void>
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
-  showing(key: SessionKey): Promise<DisplayTransform>
+  displayFor(key: SessionKey): Promise<DisplayTransform>
   inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
 }
 
@@ -58,7 +58,7 @@ export interface DurableOptions {
    */
   orphanAfter?: number | undefined
   /** Milliseconds for which ended runs are kept. Failed runs keep their steps for `retry()`. @default 7 days */
-  keepFailed?: number | undefined
+  retention?: number | undefined
   /**
    * Returns the owner's current principal before a run is taken over. If it returns nothing or throws, the run fails with `run.principal`.
    * @default the principal that the run was started with
@@ -80,7 +80,7 @@ export interface StartOptions {
   input?: Input | undefined
   decisions?: Readonly<Record<string, Decision>> | undefined
   /** The approver. @default the principal */
-  decider?: unknown
+  approver?: unknown
   /** The runtime context of the run. */
   context?: unknown
   /** JSON Schema of the answer. */
@@ -91,7 +91,7 @@ export interface StartOptions {
   /** Earliest start, in milliseconds since the epoch. @default now */
   runAt?: number | undefined
   /** Whether a layer may restart an answer that readers have partly received, as in the options of a run. @default 'allow' */
-  resets?: 'allow' | 'refuse' | undefined
+  onRetryAfterOutput?: 'reset' | 'fail' | undefined
   /** While another run has the session, `'queue'` waits and `'reject'` throws `session.busy`. @default 'queue' */
   onBusy?: 'queue' | 'reject' | undefined
 }
@@ -102,7 +102,7 @@ const durableOptionKeys: KeysOf<DurableOptions> = {
   lease: true,
   attempts: true,
   orphanAfter: true,
-  keepFailed: true,
+  retention: true,
   resolvePrincipal: true,
   clock: true,
   logger: true,
@@ -118,13 +118,13 @@ const startOptionKeys: KeysOf<StartOptions> = {
   sessionId: true,
   input: true,
   decisions: true,
-  decider: true,
+  approver: true,
   context: true,
   output: true,
   clientTools: true,
   idempotencyKey: true,
   runAt: true,
-  resets: true,
+  onRetryAfterOutput: true,
   onBusy: true,
 }
 

@@ -49,7 +49,7 @@ export function runJournal(
   return {
     lease,
     // The store might still accept the turn's end, but the new owner of the run reports it.
-    get lost() {
+    get takenOver() {
       return host.fenced()
     },
     known: (id) => recordedSteps.has(id),

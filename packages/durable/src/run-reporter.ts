@@ -56,7 +56,7 @@ export class RunReporter {
     const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
     if (error !== undefined && !isAbort) this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
     await this.#writer.end((id) => this.inbox.giveBack(id))
-    await this.#host.runs.told(lease, run.run)
+    await this.#host.runs.markReported(lease, run.run)
   }
 
   /** Reports the end of a run that was given up, which has no turn. */
@@ -71,7 +71,7 @@ export class RunReporter {
     const entries = await this.readKnown()
     await this.open()
     // Readers receive the answer as the layers display it.
-    const display = await this.#host.agent.showing(run.key).catch(() => String)
+    const display = await this.#host.agent.displayFor(run.key).catch(() => String)
     for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
     const has = (type: string) => entries.some(({ event }) => event.type === type)
     this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)

@@ -6,12 +6,12 @@ export interface Task {
   readonly principal?: unknown
   readonly input?: Input
   readonly decisions?: Readonly<Record<string, Decision>>
-  readonly decider?: unknown
+  readonly approver?: unknown
   readonly context?: unknown
   readonly output?: Readonly<Record<string, unknown>>
   readonly clientTools?: readonly ToolDef[]
   readonly idempotencyKey?: string
-  readonly resets?: 'allow' | 'refuse'
+  readonly onRetryAfterOutput?: 'reset' | 'fail'
 }
 
 /** Longer strings are not serialized to copy a task, because a base64 image has millions of characters. */

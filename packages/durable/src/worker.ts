@@ -63,7 +63,7 @@ export class Worker {
     const [agent = run.key.agent] = sessionNames
     if (agent === run.key.agent) return claimed
     const key = { ...run.key, agent }
-    if (!(await this.#host.sessions.adopt(key, [run.key.agent], { lease }))) return claimed
+    if (!(await this.#host.sessions.rename(key, [run.key.agent], { lease }))) return claimed
     return { run: { ...run, key }, lease: { ...lease, key } }
   }
 
@@ -106,14 +106,14 @@ export class Worker {
     if (this.#draining) return 0
     const { runs, names, version, lease, options } = this.#host
     const agents = names.map((name) => ({ name, version }))
-    const { orphanAfter = 600_000, keepFailed = 7 * 86_400_000 } = options
+    const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
     const claimed = [
       ...(await runs.claim({ agents, limit: batchSize, ms: lease, alone: this.#live.size === 0 })),
       ...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize })),
     ]
     await Promise.all(claimed.map((one) => this.start(one)))
-    for (const expired of await runs.expired({ agents, limit: batchSize })) await this.#host.expire(expired)
-    await runs.expire({ olderThan: keepFailed })
+    for (const expired of await runs.expiredCalls({ agents, limit: batchSize })) await this.#host.expire(expired)
+    await runs.expire({ olderThan: retention })
     return claimed.length
   }
 

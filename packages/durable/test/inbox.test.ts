@@ -5,7 +5,7 @@ import { Inbox } from '../src/log/inbox.ts'
 
 const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }, turnId: 't' }
 const step = { type: 'step:start', sessionId: 'chat', turnId: 't', stepIndex: 2 } as const
-const heard = { type: 'steer:heard', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' } as const
+const heard = { type: 'steer:delivered', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' } as const
 
 function inbox() {
   const told: Entry[] = []
@@ -21,7 +21,7 @@ it('gives a message back once, at the step at which the run stands', () => {
   expect(told).toEqual([
     {
       event: {
-        ...{ type: 'steer:returned', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' },
+        ...{ type: 'steer:rejected', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' },
         reason: 'The turn had its answer.',
       },
     },

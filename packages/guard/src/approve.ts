@@ -102,7 +102,7 @@ export function approve<Name extends string = 'guard:approve'>(
       const by = ('by' in decision ? decision.by : undefined) ?? identityOf(ctx.principal)
       if ('deny' in decision) return ctx.deny(decision.deny, decidedHere && by !== unknownIdentity ? { by } : undefined)
       if ('args' in decision) ctx.modifyArgs(() => decision.args)
-      else if (remember) ctx.state[key] = [await fingerprint(ctx, decidedHere ? by : ctx.decidedBy)]
+      else if (remember) ctx.state[key] = [await fingerprint(ctx, decidedHere ? by : ctx.approver)]
       return approveAndRun(ctx, next, decidedHere ? { by, edited: 'args' in decision } : undefined)
     },
   })

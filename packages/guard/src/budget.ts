@@ -75,7 +75,7 @@ export interface BudgetExceeded {
 }
 
 /** A call was refused, or spending has reached `warnAt`; amounts in the budget's unit. */
-export interface BudgetTold {
+export interface BudgetEvent {
   type: 'guard:budget'
   layer: string
   account: string
@@ -88,7 +88,7 @@ export interface BudgetTold {
 
 declare module '@allium/core' {
   interface AgentEvents {
-    'guard:budget': BudgetTold
+    'guard:budget': BudgetEvent
   }
 }
 
@@ -293,8 +293,8 @@ export function budget<Name extends string = 'guard:budget'>(
     }
   }
 
-  function emitBudgetEvent(ctx: ModelContext, fields: AccountLimit & Pick<BudgetTold, 'spent' | 'refused'>): void {
-    ctx.emit({ type: 'guard:budget', layer: as, unit, ...fields } satisfies BudgetTold)
+  function emitBudgetEvent(ctx: ModelContext, fields: AccountLimit & Pick<BudgetEvent, 'spent' | 'refused'>): void {
+    ctx.emit({ type: 'guard:budget', layer: as, unit, ...fields } satisfies BudgetEvent)
   }
 
   async function rejectCall(ctx: ModelContext, { account, amount, limit }: AccountLimit & { amount: number }) {

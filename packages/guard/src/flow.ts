@@ -257,7 +257,7 @@ export function flow<Name extends string = 'guard:flow'>(
     const { name } = ctx.tool
     if (ctx.invalid !== undefined)
       return ctx.skipCall({ content: ctx.invalid.map(({ message }) => message).join('\n'), isError: true, flow: {} })
-    const approval = ctx.asked?.by === as ? ctx.approval : undefined
+    const approval = ctx.approvalRequest?.by === as ? ctx.approval : undefined
     if (approval !== undefined) {
       if ('deny' in approval) return ctx.deny(approval.deny)
       if ('args' in approval) {

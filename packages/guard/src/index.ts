@@ -4,10 +4,10 @@ export type { Per, Window } from './account.ts'
 export { type ApprovalRequest, type ApproveOptions, approve, type HandlerDecision } from './approve.ts'
 export { type GuardCode, guardCodes } from './block-options.ts'
 export {
+  type BudgetEvent,
   type BudgetExceeded,
   type BudgetOptions,
   type BudgetState,
-  type BudgetTold,
   budget,
   type OnLimit,
 } from './budget.ts'

@@ -49,7 +49,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
    * What the run's own reader sees in place of placeholders: the values from the input (`own`), also those of the tools and
    * the model (`all`), or none. The history, logs and the model always contain placeholders. @default 'own'
    */
-  show?: 'own' | 'all' | 'none' | undefined
+  display?: 'own' | 'all' | 'none' | undefined
   /** `findPhoneNumbersInText` of libphonenumber-js. It also finds national formats of these countries. @default none */
   phones?: { find: FindPhones; countries?: readonly string[] }
   /** Values that are public. If the agent's instructions are a text, values in them are public too. */
@@ -72,7 +72,7 @@ const readOptions = layerOptions<PiiOptions>('guard:pii', {
   strategy: option.either(strategyOption, option.record(strategyOption)),
   apply: option.list(option.oneOf('input', 'output', 'toolResults')),
   restore: option.list(option.text),
-  show: option.oneOf('own', 'all', 'none'),
+  display: option.oneOf('own', 'all', 'none'),
   phones: option.shape<NonNullable<PiiOptions['phones']>>({
     find: option.required(option.fn),
     countries: option.list(option.text),
@@ -104,7 +104,7 @@ export function pii<Name extends string = 'guard:pii'>(
     strategy = 'redact',
     apply = ['input', 'output', 'toolResults'],
     restore = ['*'],
-    show = 'own',
+    display = 'own',
     phones,
     allow = [],
     vault,
@@ -133,14 +133,15 @@ export function pii<Name extends string = 'guard:pii'>(
     order: { is: ['redacts'] },
     inherit: true,
     state: { [stateKey]: sum(), ...(needsSecret && generated.state) },
-    async shows(ctx) {
-      const placeholders = show === 'none' ? undefined : await vaults.read(ctx)
-      return placeholders && ((text) => placeholders.reveal(text, piiTypes, show as 'own' | 'all'))
+    async display(ctx) {
+      const placeholders = display === 'none' ? undefined : await vaults.read(ctx)
+      return placeholders && ((text) => placeholders.reveal(text, piiTypes, display as 'own' | 'all'))
     },
     async turn(ctx, next) {
       if (needsSecret) await generated.ensure(ctx)
       const placeholders = await runGuarded(ctx, guard, () => vaults.get(ctx, { isNewTurn: true }))
-      if (placeholders !== undefined && show !== 'none') ctx.onShow(() => placeholders.displayTransform(piiTypes, show))
+      if (placeholders !== undefined && display !== 'none')
+        ctx.onDisplay(() => placeholders.displayTransform(piiTypes, display))
       if (apply.includes('input')) ctx.onInput((message, about) => cleanInput(about.ctx as Ctx, message))
       return next()
     },

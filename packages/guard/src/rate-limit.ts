@@ -208,7 +208,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     try {
       return await next()
     } catch (error) {
-      if (isAlliumError(error, 'layer.left') && !hasCalledModel(ctx)) await refund(slots).catch(() => {})
+      if (isAlliumError(error, 'layer.abandoned') && !hasCalledModel(ctx)) await refund(slots).catch(() => {})
       throw error
     }
   }

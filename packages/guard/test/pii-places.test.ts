@@ -169,8 +169,8 @@ describe('where guard.pii looks', () => {
 
 describe('what the reader of guard.pii sees', () => {
   const answer = `To [EMAIL_1] and eve@evil.com. [EMAIL_9] [no_1]`
-  const shown = async (show: 'own' | 'all' | 'none', chunks: string[]) => {
-    const session = scene([{ chunks }], pii({ show })).agent.session()
+  const shown = async (display: 'own' | 'all' | 'none', chunks: string[]) => {
+    const session = scene([{ chunks }], pii({ display })).agent.session()
     const { events, result } = await watch(session.run(`I am ${mail}`))
     const deltas = events.map((event) => (event as { delta?: string }).delta ?? '').join('')
     expect([deltas, JSON.stringify(session.snapshot()).includes('dana')]).toEqual([result.text, false])

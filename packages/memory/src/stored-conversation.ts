@@ -56,7 +56,7 @@ export class StoredConversation implements SessionKeeper {
   /** Loads the session under another current or former name of the agent. */
   async #loadRenamed(): Promise<StoredSession | undefined> {
     const names = this.#ctx.agent.sessionNames.filter((name) => name !== this.#key.agent)
-    if (names.length === 0 || !(await this.#store.adopt(this.#key, names))) return undefined
+    if (names.length === 0 || !(await this.#store.rename(this.#key, names))) return undefined
     return this.#store.load(this.#key)
   }
 

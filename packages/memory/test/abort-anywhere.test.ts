@@ -5,7 +5,7 @@ import { persist } from '../src/index.ts'
 
 /** What may hang: before the turn begins, or in it. */
 const before = ['agent layer', 'session layer', 'load', 'acquire', 'granted', 'take over', 'find', 'journal'] as const
-const resuming = ['acquire', 'mayDecide', 'validate'] as const
+const resuming = ['acquire', 'canApprove', 'validate'] as const
 const inside = ['resolveModel', 'requireApproval', 'checkpoint', 'execute'] as const
 type Place = (typeof before)[number] | (typeof resuming)[number] | (typeof inside)[number]
 
@@ -109,8 +109,8 @@ function world(place: Place) {
     resolveModel: () => hang.at('resolveModel').then(() => model),
     tools: [pay, look],
     validate: () => hang.at('validate').then(() => []),
-    approvals: { mayDecide: () => hang.at('mayDecide').then(() => true) },
-    busy: 'queue',
+    approvals: { canApprove: () => hang.at('canApprove').then(() => true) },
+    onBusy: 'queue',
     logger: { warn() {}, error() {} },
   })
     .use([layer('agent'), layer('session')])
@@ -224,7 +224,7 @@ const isLost = ({ place, late }: { place: Place; late: string }) => place === 'g
 function reaches(place: Place, kind: (typeof kinds)[number]): boolean {
   if (kind === 'resume') return (resuming as readonly string[]).includes(place)
   if (['agent layer', 'session layer', 'load'].includes(place)) return kind === 'first'
-  return place !== 'mayDecide' && place !== 'validate'
+  return place !== 'canApprove' && place !== 'validate'
 }
 
 const places = [...new Set<Place>([...before, ...resuming, ...inside])]
@@ -258,7 +258,7 @@ describe('a run that hangs', () => {
     await until('the late error is reported', () => errors.length > 0 || !isReported)
     expect(errors).toHaveLength(isReported ? 1 : 0)
     // A rule or a validator that throws says no, in words of its own.
-    if (isReported && !['mayDecide', 'validate'].includes(place)) expect(errors).toEqual([`late at ${place}`])
+    if (isReported && !['canApprove', 'validate'].includes(place)) expect(errors).toEqual([`late at ${place}`])
     expect(nobody).toEqual([])
   })
 })

@@ -36,7 +36,7 @@ it('gives all that a tenant or an owner has, and a store that imports it has the
   expect(await importSessions(other, all, { records: true })).toBe(3)
   expect(await lines(other, 'ann')).toEqual(anns)
   expect(await other.load(key)).toEqual(await store.load(key))
-  const records = await Promise.all([store, other].map((one) => one.outbox.take('billing', 9, 1)))
+  const records = await Promise.all([store, other].map((one) => one.outbox.claim('billing', 9, 1)))
   expect(records[1]?.length).toBe(records[0]?.length)
 })
 
@@ -45,7 +45,7 @@ it('changes nothing when it is imported again, and puts no record into the outbo
   const other = memoryStore()
   for (let i = 0; i < 2; i++) await importSessions(other, await lines(store))
   expect((await other.load(key))?.version).toBe(2)
-  expect(await other.outbox.take('billing', 9, 1)).toEqual([])
+  expect(await other.outbox.claim('billing', 9, 1)).toEqual([])
   const again = new Agent({ model: scriptedModel([]) })
     .use(persist({ store: other }))
     .session({ id: 'chat', principal })

@@ -204,11 +204,11 @@ describe('what a turn records', () => {
       name: 'looks',
       async turn(_, next) {
         await next()
-        seen.push((await kept.outbox.take('test', 10, 0)).length)
+        seen.push((await kept.outbox.claim('test', 10, 0)).length)
       },
     }
     const { turnId } = await process([call, 'Done.'], { layers: [looks, bills] }).session.run('Pay.')
-    const taken = await kept.outbox.take('test', 10, 1000)
+    const taken = await kept.outbox.claim('test', 10, 1000)
     expect(seen).toEqual([0])
     expect(taken.map(({ topic, data, tenant, turnId }) => ({ topic, data, tenant, turnId }))).toEqual([
       { topic: 'bill', data: { call: 0 }, tenant: 'acme', turnId },

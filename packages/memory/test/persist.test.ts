@@ -182,7 +182,7 @@ describe('memory.persist', () => {
     const clock = manualClock()
     const store: SessionStore = { ...memoryStore({ clock }), renew: async () => false }
     const model = scriptedModel([{ chunks: ['Half'], stall: true }])
-    const run = new Agent({ model, clock, sessionIdle: false })
+    const run = new Agent({ model, clock, sessionIdleTimeout: false })
       .use(persist({ store, lease: 900 }))
       .session(who)
       .run('hi')

@@ -55,9 +55,9 @@ describe('two agents with one store and one secret', () => {
 
   it('do not wait for each other, and decide no call of each other', async () => {
     const { agentOf, paid, store } = world()
-    const strict = agentOf('strict', [paying], { approvals: { secret, mayDecide: () => false } }).session()
+    const strict = agentOf('strict', [paying], { approvals: { secret, canApprove: () => false } }).session()
     await strict.run('Pay')
-    const [call] = (await store.waiting({ tenant: 'acme', limit: 9 })).items
+    const [call] = (await store.pendingCalls({ tenant: 'acme', limit: 9 })).items
     expect(call?.key.agent).toBe('strict')
     const { token } = (await store.load(strict.key))?.rest.suspension?.calls.c1 ?? {}
     const lax = agentOf('lax', ['Hello.']).session()

@@ -15,7 +15,7 @@ export interface FallbackOptions {
   /** After which errors the next model is called. A block or an abort never counts. @default every error */
   when?(error: unknown): boolean
   /** What to do if text was already streamed: retract it with `model:reset` and call the next model, or fail. @default 'reset' */
-  midStream?: 'reset' | 'fail' | undefined
+  afterOutput?: 'reset' | 'fail' | undefined
   /** The layer's name. @default 'model:fallback' */
   as?: string | undefined
 }
@@ -23,7 +23,7 @@ export interface FallbackOptions {
 const readOptions = layerOptions<FallbackOptions>('model:fallback', {
   models: option.required(option.some(option.any), 'at least one model to fall back on'),
   when: option.fn,
-  midStream: option.oneOf('reset', 'fail'),
+  afterOutput: option.oneOf('reset', 'fail'),
 })
 
 /**
@@ -37,7 +37,7 @@ const readOptions = layerOptions<FallbackOptions>('model:fallback', {
  * agent.use(model.fallback({ models: ['openai/gpt-5-mini', 'google/gemini-2.5-flash'] })).use(model.retry())
  */
 export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
-  const { models, when, midStream = 'reset', as = 'model:fallback' } = readOptions(options)
+  const { models, when, afterOutput = 'reset', as = 'model:fallback' } = readOptions(options)
 
   /** A replay makes the same decision. */
   const shouldFallBack = (ctx: ModelContext, error: unknown) =>
@@ -47,7 +47,7 @@ export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
     name: as,
     order: { is: ['fallbacks', 'retries'] },
     async model(ctx, next) {
-      const hasStreamed = midStream === 'fail' ? trackOutput(ctx) : () => false
+      const hasStreamed = afterOutput === 'fail' ? trackOutput(ctx) : () => false
       const failures: unknown[] = []
       for (let i = 0; ; i++) {
         const { model } = ctx

@@ -17,7 +17,7 @@ export interface RetryOptions {
   /** Which errors are retried. A block or an abort never is. @default isTransient */
   when?(error: unknown): boolean
   /** What to do if text was already streamed: retract it with a `model:reset` event and retry, or fail. @default 'reset' */
-  midStream?: 'reset' | 'fail' | undefined
+  afterOutput?: 'reset' | 'fail' | undefined
   /** @default Math.random */
   random?(): number
   /** The layer's name. @default 'model:retry' */
@@ -30,7 +30,7 @@ const readOptions = layerOptions<RetryOptions>('model:retry', {
   maxDelay: option.number({ from: 0 }),
   jitter: option.number({ from: 0, to: 1 }),
   when: option.fn,
-  midStream: option.oneOf('reset', 'fail'),
+  afterOutput: option.oneOf('reset', 'fail'),
   random: option.fn,
 })
 
@@ -51,7 +51,7 @@ export function retry(options: RetryOptions = {}): TypedMiddleware<{}> {
     maxDelay = 30_000,
     jitter = 0.5,
     when = isTransient,
-    midStream = 'reset',
+    afterOutput = 'reset',
     random = Math.random,
     as = 'model:retry',
   } = readOptions(options)
@@ -62,7 +62,7 @@ export function retry(options: RetryOptions = {}): TypedMiddleware<{}> {
     name: as,
     order: { is: ['retries'] },
     async model(ctx, next) {
-      const hasStreamed = midStream === 'fail' ? trackOutput(ctx) : () => false
+      const hasStreamed = afterOutput === 'fail' ? trackOutput(ctx) : () => false
       for (let attempt = 1; ; attempt++) {
         try {
           return await next()

@@ -21,7 +21,7 @@ export interface StructuredOptions {
   tries?: number | undefined
   /**
    * When readers see an answer: while it streams, and a wrong one is retracted with `model:reset`; or after it passed the check, which a
-   * run with `resets: 'refuse'` always uses. @default 'early'
+   * run with `onRetryAfterOutput: 'fail'` always uses. @default 'early'
    */
   show?: 'early' | 'checked' | undefined
   /** Returns the message to the model about a wrong answer. @default names the issues and asks for the whole answer again */
@@ -67,7 +67,7 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
     order: { is: ['repairs'], outside: ['meters'] },
     reenters: true,
     async model(ctx, next) {
-      if (show === 'checked' || ctx.resets === 'refuse') ctx.hold()
+      if (show === 'checked' || ctx.onRetryAfterOutput === 'fail') ctx.hold()
       const { messages } = ctx.request
       const envelope = isEnveloped ? envelopeOf(ctx) : 'never'
       for (let attempt = 1; ; attempt++) {

@@ -64,7 +64,7 @@ describe('model.fallback', () => {
       if (event.type === 'text-delta') shown += event.delta
     }
     expect([shown, (await run).text]).toEqual(['Whole.', 'Whole.'])
-    await expect(scene([half], [['never']], { midStream: 'fail' }).agent.run('go')).rejects.toThrow('down')
+    await expect(scene([half], [['never']], { afterOutput: 'fail' }).agent.run('go')).rejects.toThrow('down')
   })
 
   it.each([

@@ -14,4 +14,4 @@ agent.on('model:retry', (event) => expectTypeOf(event).toEqualTypeOf<ModelRetry>
 // @ts-expect-error: the mistake is spelled out, not ignored
 retry({ retries: 3 })
 // @ts-expect-error: 'reset' or 'fail'
-retry({ midStream: 'ignore' })
+retry({ afterOutput: 'ignore' })

@@ -180,7 +180,7 @@ describe('model.retry', () => {
 
   it('fails in the middle of a stream where it is told to, and still repeats before the first chunk', async () => {
     const broken = failing(503)
-    const { run, model } = scene([failing(503), { text: 'Hel', error: broken }], { delay: 0, midStream: 'fail' })
+    const { run, model } = scene([failing(503), { text: 'Hel', error: broken }], { delay: 0, afterOutput: 'fail' })
     expect(await failureOf(run)).toBe(broken)
     expect(model.calls).toBe(2)
   })

@@ -50,7 +50,7 @@ describe('model.structured', () => {
 
   it('holds in a run that refuses to take anything back', async () => {
     const { agent } = scene([wrong, right])
-    const run = agent.run('hi', { resets: 'refuse' })
+    const run = agent.run('hi', { onRetryAfterOutput: 'fail' })
     expect((await shown(run)).join('')).toBe(right)
     expect((await run).text).toBe(right)
   })

@@ -97,7 +97,7 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
 
   /** A page of `useChat`, whose server is the AI SDK's own function. `tamper` is what a page may send instead. */
   function page(
-    made: { agent: Agent; session: Session<{}>; decider?: unknown; clientTools?: readonly ToolDef[] },
+    made: { agent: Agent; session: Session<{}>; approver?: unknown; clientTools?: readonly ToolDef[] },
     tamper: (messages: ai6.UIMessage[]) => unknown[] = (all) => all,
     more: Partial<ConstructorParameters<typeof Chat6>[0]> = {},
   ) {
@@ -291,18 +291,18 @@ describe.each([6, 7] as const)('in ai %i', (version) => {
       { tenantId: 'acme', userId: 'ann' },
       { tenantId: 'acme', userId: 'eve' },
     ]
-    const mayDecide = (who: unknown) => (who as typeof eve).userId === 'eve'
-    for (const [decider, approved, ran, refusals] of [
+    const canApprove = (who: unknown) => (who as typeof eve).userId === 'eve'
+    for (const [approver, approved, ran, refusals] of [
       [ann, true, [], 1],
       [ann, false, [], 0],
       [eve, true, [{ cents: 5 }], 0],
     ] as const) {
-      const approvals = { secret: 'a secret of the test', mayDecide }
-      const { chat, refused } = page({ ...sessionOf(modelOf(asking, ['Done.']), { approvals }), decider })
+      const approvals = { secret: 'a secret of the test', canApprove }
+      const { chat, refused } = page({ ...sessionOf(modelOf(asking, ['Done.']), { approvals }), approver })
       await chat.sendMessage({ text: 'Refund' })
       await chat.addToolApprovalResponse({ id: card(chat).approval.id, approved })
       await expect.poll(() => refused.length + Number(parts(chat)?.at(-1) === 'Done.')).toBe(1)
-      expect([refunds, refused.length, card(chat).approval.id === 'call-1']).toEqual([ran, refusals, decider === ann])
+      expect([refunds, refused.length, card(chat).approval.id === 'call-1']).toEqual([ran, refusals, approver === ann])
       for (const code of refused) expect(code).toBe('approval.forbidden')
     }
   })

@@ -192,7 +192,7 @@ describe('a call', () => {
         }),
     })
     const agent = () => agentOf(model(6, text('one'), text('two')), again)
-    const refused = agent().run('hello', { resets: 'refuse' })
+    const refused = agent().run('hello', { onRetryAfterOutput: 'fail' })
     await expect(refused).rejects.toMatchObject({ code: 'stream.reset' })
     await expect(agent().run('hello')).resolves.toMatchObject({ text: 'onetwo' })
   })

@@ -22,7 +22,7 @@ export class Metrics {
       ...family('allium_http_request_seconds_sum', 'counter', new Map([['', this.#seconds]])),
       ...family('allium_http_request_seconds_count', 'counter', new Map([['', requests]])),
       ...family('allium_runs_total', 'counter', this.#runs),
-      ...family('allium_runs_going', 'gauge', new Map([['', activeRuns]])),
+      ...family('allium_runs_active', 'gauge', new Map([['', activeRuns]])),
       ...family('allium_stream_readers', 'gauge', new Map([['', this.readers]])),
       '',
     ].join('\n')

@@ -24,7 +24,7 @@ export interface ServedAgent {
   /** The store that the agent was created with. */
   readonly store?: Pick<AgentStore, 'sessions' | 'events'> | undefined
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
-  showing(key: SessionKey): Promise<DisplayTransform>
+  displayFor(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
   inspect(): {
     layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[]
@@ -58,13 +58,13 @@ export interface ServerOptions {
   /**
    * Whether a principal may use an agent, if there are several. A throw, or any result but true, denies it. @default every principal may
    */
-  mayUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
+  canUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
   /**
    * Whether a principal may read a session of another owner of their tenant. The routes for reading then take `?owner=`. It allows the
    * list, messages, files, usage and state of a session, never to run, decide or delete. A throw, or any result but true, denies it.
    * @default only the owner may
    */
-  mayRead?:
+  canRead?:
     | ((
         principal: unknown,
         session: { readonly owner: string; readonly agent: string; readonly sessionId: string },
@@ -72,7 +72,7 @@ export interface ServerOptions {
     | undefined
   /**
    * Returns the current principal of a session's owner, or nothing. If an approver other than the owner decides a call, as the agent's
-   * `approvals.mayDecide` allows, the call runs as the owner. @default only owners decide
+   * `approvals.canApprove` allows, the call runs as the owner. @default only owners decide
    */
   resolvePrincipal?: ((session: { readonly tenant: string; readonly owner: string }) => unknown) | undefined
   /** Serves AI SDK clients at `/chat`. The value is the major version of the AI SDK. @default off */
@@ -144,8 +144,8 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   sessions: isObject,
   events: isObject,
   durable: isDurable,
-  mayUse: isFunction,
-  mayRead: isFunction,
+  canUse: isFunction,
+  canRead: isFunction,
   resolvePrincipal: isFunction,
   uiStream: (value) => value === 6 || value === 7,
   secret: (value) => isNonEmptyString(value) && (value as string).length >= 16,

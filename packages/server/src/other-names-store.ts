@@ -10,7 +10,7 @@ export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, 
   const otherNamesOf = (agent: string) => names.get(agent) ?? []
   const assign = async (key: SessionKey): Promise<boolean> => {
     const others = otherNamesOf(key.agent)
-    return others.length > 0 && (await store.adopt(key, others))
+    return others.length > 0 && (await store.rename(key, others))
   }
   const withOtherNames = <T extends { agents?: readonly string[] }>(query: T): T =>
     query.agents === undefined
@@ -28,10 +28,10 @@ export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, 
       await assign(key)
       await store.delete(key)
     },
-    adopt: (key, others, options) => store.adopt(key, [...otherNamesOf(key.agent), ...others], options),
+    rename: (key, others, options) => store.rename(key, [...otherNamesOf(key.agent), ...others], options),
     list: (query) => store.list(withOtherNames(query)),
-    waiting: (query) => store.waiting(withOtherNames(query)),
-    findWaiting: (query) => store.findWaiting(withOtherNames(query)),
+    pendingCalls: (query) => store.pendingCalls(withOtherNames(query)),
+    findPendingCall: (query) => store.findPendingCall(withOtherNames(query)),
     renew: (lease, ms) => store.renew(lease, ms),
     release: (lease) => store.release(lease),
     checkpoint: (lease, version, turn) => store.checkpoint(lease, version, turn),

@@ -17,7 +17,7 @@ import { runRoutes } from './native/runs.ts'
 import { sessionRoutes } from './native/sessions.ts'
 import { checkDrainOptions, checkServerOptions, type ServedAgent, type ServerOptions } from './options.ts'
 import { imageBody } from './request/body.ts'
-import { authenticate, type Ctx, type Env, mayUse } from './request/caller.ts'
+import { authenticate, type Ctx, canUse, type Env } from './request/caller.ts'
 
 /** A server without a socket: a handler of web-standard requests. */
 export interface Server {
@@ -120,7 +120,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     const principal = await authenticate(host, c.req.raw)
     await read()
     const names: string[] = []
-    for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) names.push(name)
+    for (const name of host.agents.keys()) if (await canUse(host, principal, name)) names.push(name)
     return c.json({ agents: names })
   })
   for (const serve of [router.mount(''), router.mount('/agents/:agent')]) {

@@ -48,7 +48,7 @@ async function anns(sessions = memoryStore(), options: object = {}, approvals: o
 
 const bob = 'acme/bob'
 const lena = 'acme/lena'
-const lenaDecides = { mayDecide: (who: unknown) => (who as { userId: string }).userId === 'lena' }
+const lenaDecides = { canApprove: (who: unknown) => (who as { userId: string }).userId === 'lena' }
 const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) => ({ tenantId: tenant, userId: owner })
 
 describe.each(stores)('Cursors over the %s store', (_, store) => {
@@ -56,7 +56,7 @@ describe.each(stores)('Cursors over the %s store', (_, store) => {
     const { get } = await anns(store())
     for (const path of ['/sessions?owner=ann&limit=1', '/approvals?limit=1', '/approvals'])
       expect((await get(path, bob)).cursor).toBeUndefined()
-    const closed = await anns(store(), { mayRead: () => false })
+    const closed = await anns(store(), { canRead: () => false })
     expect(await closed.get('/sessions?owner=ann&limit=1', bob)).toEqual({ status: 200, sessions: [] })
   })
 
@@ -70,8 +70,8 @@ describe.each(stores)('Cursors over the %s store', (_, store) => {
   })
 
   test('where some rows are hidden, pages of any size give each of the others once, and no cursor behind the last', async () => {
-    const mayRead = (_: unknown, { sessionId }: { sessionId: string }) => sessionId === 'layoffs'
-    const { get } = await anns(store(), { mayRead })
+    const canRead = (_: unknown, { sessionId }: { sessionId: string }) => sessionId === 'layoffs'
+    const { get } = await anns(store(), { canRead })
     for (const limit of [1, 2]) {
       const { sessions, cursor } = await get(`/sessions?owner=ann&limit=${limit}`, bob)
       expect([sessions?.map(({ id }) => id), cursor]).toEqual([['layoffs'], undefined])
@@ -133,7 +133,7 @@ test('a request reads 200 rows at most, however many are hidden', async () => {
     },
   }
   const { agent } = kept(agentOf([]), sessions)
-  const { url } = await listen(agent, { sessions, mayRead: () => false })
+  const { url } = await listen(agent, { sessions, canRead: () => false })
   const page = (await (await ask(`${url}/sessions?owner=ann`, { as: bob })).json()) as Page
   expect([page.sessions, rows]).toEqual([[], 200])
   expect(page.cursor).toBeDefined()
@@ -145,11 +145,11 @@ test.each([
 ])('%s only calls of the caller are read from the store', async (_, options, approvals) => {
   const inner = memoryStore()
   const owners: unknown[] = []
-  const waiting: typeof inner.waiting = (of) => {
+  const pendingCalls: typeof inner.pendingCalls = (of) => {
     owners.push(of.owner)
-    return inner.waiting(of)
+    return inner.pendingCalls(of)
   }
-  const { get } = await anns({ ...inner, waiting }, options, approvals)
+  const { get } = await anns({ ...inner, pendingCalls }, options, approvals)
   await get('/approvals', bob)
   expect(owners).toEqual(['bob'])
 })

@@ -21,11 +21,11 @@ interface Who {
   tenantId: string
 }
 /** Lena leads both tenants; whoever asked does not decide. */
-const mayDecide = (who: unknown, _: unknown, { asked }: { asked: { userId?: string } }) =>
+const canApprove = (who: unknown, _: unknown, { asked }: { asked: { userId?: string } }) =>
   (who as Who).userId === 'lena' && asked.userId !== 'lena'
 const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) =>
   owner === 'gone' ? undefined : { tenantId: tenant, userId: owner }
-const options = { tools: [refund], approvals: { secret: 'a secret of the test', mayDecide } }
+const options = { tools: [refund], approvals: { secret: 'a secret of the test', canApprove } }
 
 /** A call of Ann's that waits, and its token as Lena sees it. */
 async function waiting(listen: Listen, given: Partial<Parameters<Listen>[1]> = { resolvePrincipal }, agent?: Agent) {
@@ -125,7 +125,7 @@ describe.each(kinds)('deciders of runs %s', (_, listen) => {
   })
 
   test('a lead who owns a call that they may decide has its token in the stream and in the messages', async () => {
-    const anybody = agentOf([call], { ...options, approvals: { secret: 'a secret', mayDecide: () => true } })
+    const anybody = agentOf([call], { ...options, approvals: { secret: 'a secret', canApprove: () => true } })
     const { url, events } = await waiting(listen, { resolvePrincipal }, anybody)
     const { pending } = JSON.parse(events.at(-1)?.data as string) as { pending: { token: string }[] }
     const { messages } = (await (await ask(`${url}/sessions/a/messages`)).json()) as { messages: object[] }

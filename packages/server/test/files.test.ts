@@ -40,9 +40,9 @@ test('a file is a download that no browser takes for a page', async () => {
   ])
 })
 
-test('the link of a file opens for its owner, and for those whom mayRead lets read, alone', async () => {
-  const mayRead = (principal: unknown) => (principal as { userId: string }).userId === 'support'
-  const { url } = await listen(agentOf(['A cat.']), { mayRead })
+test('the link of a file opens for its owner, and for those whom canRead lets read, alone', async () => {
+  const canRead = (principal: unknown) => (principal as { userId: string }).userId === 'support'
+  const { url } = await listen(agentOf(['A cat.']), { canRead })
   const input = parts(image.toString('base64'))
   await ask(`${url}/sessions/a/runs`, { body: { input } })
   const [own] = await linksIn(url, '/sessions/a/messages')

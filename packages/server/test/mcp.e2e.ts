@@ -97,7 +97,7 @@ test('where elicitation is not switched on nobody is asked, and the call waits',
 
 test("another's session of MCP is not found, nobody gets none, and agents that one may not use are no tools", async () => {
   const agents = { a: agentOf(['A.'], { name: 'a' }), b: agentOf([], { name: 'b' }) }
-  const options = { mcp: { elicitation: true }, mayUse: (_: unknown, name: string) => name === 'a' }
+  const options = { mcp: { elicitation: true }, canUse: (_: unknown, name: string) => name === 'a' }
   const { client, url } = await clientOf(agents, options)
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['a'])
   await expect(client.callTool({ name: 'b', arguments: { message: 'Hi' } })).rejects.toMatchObject({ code: -32602 })

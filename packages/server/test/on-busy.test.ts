@@ -62,7 +62,7 @@ describe.each(kinds)('With onBusy: steer, an input to a session of runs %s that 
     expect([textIn(whole), textIn(told)]).toEqual(['One. Next.', 'Next.'])
     expect([typesOf(told)[0], typesOf(told)[1], typesOf(told).at(-1)]).toEqual([
       'turn:start',
-      'steer:heard',
+      'steer:delivered',
       'turn:end',
     ])
     expect(await historyOf(url)).toEqual(['Hi', 'One. In French.Next.'])

@@ -83,7 +83,7 @@ test('with a session of its own a client sends its newest message, and the histo
 test('lists the agents that somebody may use, and others are not found', async () => {
   const { url } = await listen(
     { a: agentOf(['A.'], { name: 'a' }), b: agentOf([], { name: 'b' }) },
-    { principal, openai: true, mayUse: (_, name) => name === 'a' },
+    { principal, openai: true, canUse: (_, name) => name === 'a' },
   )
   const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'acme/ann', maxRetries: 0 })
   expect((await openai.models.list()).data.map(({ id }) => id)).toEqual(['a'])

@@ -29,7 +29,7 @@ test.each([{}, { decisions: null }, { decisions: {} }, { decisions: [] }, { deci
     expect([status, code]).toEqual([400, 'request.invalid'])
     expect(message).toMatch(/`decisions?`/)
     expect(await sessions.load(key)).toEqual(before)
-    expect((await sessions.waiting({ tenant: 'acme', limit: 10 })).items).toHaveLength(1)
+    expect((await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items).toHaveLength(1)
   },
 )
 

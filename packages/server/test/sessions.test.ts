@@ -174,7 +174,7 @@ test('a key of the state that no layer has is refused as the server is made', ()
 
 test('of several agents a principal finds those that they may use, and no others', async () => {
   const agents = { support: agentOf(['I help.'], { name: 'support' }), sales: agentOf(['Buy.'], { name: 'sales' }) }
-  const { url } = await listen(agents, { mayUse: (_, name) => name === 'support' })
+  const { url } = await listen(agents, { canUse: (_, name) => name === 'support' })
   expect(await json(ask(`${url}/agents`))).toEqual({ agents: ['support'] })
   expect(await json(ask(`${url}/agents/support/sessions/a/runs`, { body: { input: 'Hi' } }))).toMatchObject({
     text: 'I help.',

@@ -49,7 +49,7 @@ describe.each(kinds)('what a reader is shown of runs %s', (_, listen) => {
   })
 
   test('so has the history, for its owner alone', async () => {
-    const { url } = await guarded({ mayRead: () => true })
+    const { url } = await guarded({ canRead: () => true })
     await run(url)
     expect(await textsOf(url)).toEqual([said, answer])
     const others = await (await ask(`${url}/sessions/a/messages?owner=ann`, { as: 'acme/bob' })).text()
@@ -111,7 +111,7 @@ describe.each(kinds)('a message that was sent while the answer of a run was writ
     const [, told, ...more] = await partsOf(await steered(listen))
     expect(more).toEqual([])
     expect(told?.parts.map(({ type }) => type)).toEqual(['step-start', 'text', 'data-steer', 'step-start', 'text'])
-    expect(told?.parts[2]).toEqual({ type: 'data-steer', id: 's1', data: { heard: true, text: said } })
+    expect(told?.parts[2]).toEqual({ type: 'data-steer', id: 's1', data: { delivered: true, text: said } })
   })
 
   test('and a page that follows the stream again gets the same message once', async () => {

@@ -23,7 +23,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     expect([said.status, await said.json()]).toEqual([202, { id: 's1' }])
     end()
     const events = await allOf(stream)
-    expect(dataOf(events, 'steer:heard')).toMatchObject({ id: 's1' })
+    expect(dataOf(events, 'steer:delivered')).toMatchObject({ id: 's1' })
     expect(textIn(events)).toBe('One. Next.')
   })
 
@@ -31,7 +31,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     const { url, stream, end } = await running(listen, (model) => new Agent({ model }))
     for (let n = 0; n < 2; n++) await steer(url, { message: 'Once.', id: 's1' })
     end()
-    expect((await allOf(stream)).filter(({ event }) => event === 'steer:heard')).toHaveLength(1)
+    expect((await allOf(stream)).filter(({ event }) => event === 'steer:delivered')).toHaveLength(1)
   })
 
   test('what a guard does not let in is given back with the reason, and the run goes on', async () => {
@@ -41,7 +41,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     await steer(url, { message: 'Shout', id: 's1' })
     end()
     const events = await allOf(stream)
-    expect(dataOf(events, 'steer:returned')).toMatchObject({ id: 's1', reason: 'No shouting.' })
+    expect(dataOf(events, 'steer:rejected')).toMatchObject({ id: 's1', reason: 'No shouting.' })
     expect(dataOf(events, 'turn:end')).toMatchObject({ status: 'completed' })
   })
   const polite: Layer['turn'] = (ctx, next) => {
@@ -57,7 +57,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     )
     await steer(url, { message: 'Sneak in.', id: 's1' })
     end()
-    expect(dataOf(await allOf(stream), 'steer:returned').reason).toContain('"reader"')
+    expect(dataOf(await allOf(stream), 'steer:rejected').reason).toContain('"reader"')
   })
 
   const reads: Layer['turn'] = (ctx, next) => (ctx.input.length > 9 ? undefined : next())
@@ -66,7 +66,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     const { url, stream } = await running(listen, (model) => new Agent({ model, logger: silent }))
     await steer(url, { message: 'Too late.', id: 's1' })
     await ask(`${url}/sessions/a/stop`, { body: {} })
-    expect(dataOf(await allOf(stream), 'steer:returned')).toMatchObject({ id: 's1' })
+    expect(dataOf(await allOf(stream), 'steer:rejected')).toMatchObject({ id: 's1' })
   })
 
   test("nothing runs: 409; no session, or another's: 404; what is no message of a user: 400", async () => {
@@ -111,7 +111,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     const session = createClient<Agent>({ url, headers: () => ({ authorization: 'acme/ann' }) }).session('a')
     const { id } = await session.steer('In French.')
     end()
-    for await (const event of session.follow()) if (event.type === 'steer:heard') expect(event.id).toBe(id)
+    for await (const event of session.follow()) if (event.type === 'steer:delivered') expect(event.id).toBe(id)
   })
 })
 
@@ -124,5 +124,5 @@ test('a message reaches a run of another process by the log that they share', as
   const other = await listen(kept(agentOf([]), store).agent, { sessions: store, events })
   expect((await steer(other.url, { message: 'Hear me.', id: 's1' })).status).toBe(202)
   end()
-  expect(dataOf(await allOf(stream), 'steer:heard')).toMatchObject({ id: 's1' })
+  expect(dataOf(await allOf(stream), 'steer:delivered')).toMatchObject({ id: 's1' })
 })

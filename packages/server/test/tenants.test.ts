@@ -117,7 +117,7 @@ test('who may read another owner of their tenant sees list, messages and usage, 
   const agent = agentOf(refund, { tools: [wait], approvals: { secret: 'a secret of the test' } })
   const asked: unknown[] = []
   const { url } = await listen(agent, {
-    mayRead: (principal, of) => {
+    canRead: (principal, of) => {
       asked.push(of)
       return (principal as { userId: string }).userId === 'support'
     },

@@ -16,7 +16,7 @@ function payingAgent(name: string, answers: Parameters<typeof agentOf>[0], rule:
     execute: () => void paid.push(name),
   }
   const approvals = rule
-    ? { secret, mayDecide: (who: unknown) => (who as { userId: string }).userId === 'boss' }
+    ? { secret, canApprove: (who: unknown) => (who as { userId: string }).userId === 'boss' }
     : { secret }
   return agentOf(answers, { name, tools: [pay], approvals })
 }
@@ -52,9 +52,9 @@ async function world(): Promise<World> {
       mcp: true,
       secret,
       state: [],
-      mayRead: () => true,
+      canRead: () => true,
       resolvePrincipal: ({ tenant, owner }) => ({ tenantId: tenant, userId: owner }),
-      mayUse: (who, agent) => agent === 'lax' || (who as { userId: string }).userId === 'ann-of-strict',
+      canUse: (who, agent) => agent === 'lax' || (who as { userId: string }).userId === 'ann-of-strict',
     },
   )
   const opened = server({
@@ -90,7 +90,7 @@ const ann = () => ({ tenantId: 'acme', userId: 'ann' })
 async function stateOf({ sessions }: World): Promise<string> {
   const { items } = await sessions.list({ tenant: 'acme', agents: ['strict'], limit: 100 })
   const stored = await Promise.all(items.map(({ key }) => sessions.load(key)))
-  const calls = await sessions.waiting({ tenant: 'acme', agents: ['strict'], limit: 100 })
+  const calls = await sessions.pendingCalls({ tenant: 'acme', agents: ['strict'], limit: 100 })
   return toJson([items, stored, calls])
 }
 
@@ -212,7 +212,7 @@ function foreign({ token, response }: World): Asked[] {
 
 describe('the session of an agent, asked for through another one with the same store and secret', () => {
   test.each([
-    ['its owner, whom mayUse forbids the agent', 'acme/ann'],
+    ['its owner, whom canUse forbids the agent', 'acme/ann'],
     ['another user, who decides the calls of the agent', 'acme/boss'],
     ['another tenant', 'globex/ann'],
   ])(
@@ -254,7 +254,7 @@ describe('the session of an agent, asked for through another one with the same s
     expect(await (await ask(`${at}/runs`, { body })).json()).toMatchObject({ status: 'completed', text: 'Of lax.' })
     model.end()
     const events = await allOf(whole)
-    expect(events.map(({ event }) => event)).not.toContain('steer:heard')
+    expect(events.map(({ event }) => event)).not.toContain('steer:delivered')
     expect(JSON.parse(events.findLast(({ event }) => event === 'turn:end')?.data ?? '{}').status).toBe('completed')
   })
 })
@@ -329,13 +329,13 @@ describe('a server', () => {
     const group = { sessionGroup: 'desk' }
     const steps = [{ text: 'I ask.', toolCalls: [{ name: 'pay', callId: 'c1' }] }]
     const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
-    const rule = { secret, mayDecide: () => false }
+    const rule = { secret, canApprove: () => false }
     const strict = agentOf(steps, { name: 'strict', tools: [pay], approvals: rule, ...group })
     const lax = agentOf([], { name: 'lax', tools: [pay], approvals: { secret }, ...group })
     for (const agent of [strict, lax]) agent.use(persist({ store: sessions }))
     const { url } = await listen({ strict, lax }, { sessions })
     await ask(`${url}/agents/strict/sessions/a/runs`, { body: { input: 'Pay' } })
-    const { items } = await sessions.waiting({ tenant: 'acme', limit: 9 })
+    const { items } = await sessions.pendingCalls({ tenant: 'acme', limit: 9 })
     const { rest } = (await sessions.load(items[0]?.key as SessionKey)) ?? {}
     const { token = '' } = rest?.suspension?.calls.c1 ?? {}
     const messages = await (await ask(`${url}/agents/lax/sessions/a/messages`)).text()

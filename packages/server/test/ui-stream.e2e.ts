@@ -121,7 +121,7 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
     gate.end()
     await sent
     expect(parts(chat)).toEqual(['step-start', 'One. ', 'data-steer', 'step-start', 'Next.'])
-    expect(chat.messages.at(-1)?.parts[2]).toMatchObject({ id: 's1', data: { heard: true } })
+    expect(chat.messages.at(-1)?.parts[2]).toMatchObject({ id: 's1', data: { delivered: true } })
   })
 
   test('shows a tool that ran, its input and its output', async () => {

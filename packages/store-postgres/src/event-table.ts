@@ -41,7 +41,7 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
       if (row === undefined) return { fenced: 'gone' }
       const outcome = row.outcome_
       if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }
-      if (outcome === 'unheard') return { undelivered: undeliveredSignals(row) }
+      if (outcome === 'undelivered') return { undelivered: undeliveredSignals(row) }
       return { seq: Number(row.seq_) }
     },
     async batches(run, after) {

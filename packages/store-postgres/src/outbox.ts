@@ -6,12 +6,12 @@ import type { Database } from './database.ts'
 export function postgresOutbox(
   db: Database,
   blobs: Blobs,
-  { consumers = [], keepRecords = month }: OutboxOptions,
+  { consumers = [], recordRetention = month }: OutboxOptions,
 ): Outbox {
   return {
-    async take(consumer, limit, ms) {
+    async claim(consumer, limit, ms) {
       const sql = `select * from ${db.s}.take_outbox($1, $2, $3, $4)`
-      const rows = await db.queryOnce(sql, checkName('consumer', consumer), limit, ms, keepRecords)
+      const rows = await db.queryOnce(sql, checkName('consumer', consumer), limit, ms, recordRetention)
       return openRecords(rows, blobs, async (ids) => {
         await db.queryIdempotent(`select ${db.s}.postpone_records($1, $2, $3, $4)`, consumer, ids, ms, maxPostponement)
       })

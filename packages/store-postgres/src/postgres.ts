@@ -58,7 +58,7 @@ export interface PostgresOptions extends OutboxOptions {
 
 const optionKeys: KeysOf<PostgresOptions> = {
   consumers: true,
-  keepRecords: true,
+  recordRetention: true,
   url: true,
   pool: true,
   ssl: true,

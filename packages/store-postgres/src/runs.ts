@@ -115,10 +115,10 @@ export function postgresRuns(
       const [row] = await db.queryOnce(`select ${db.s}.retry_run($1, $2) as queued`, ...runRowKey(scope))
       return row?.queued === true
     },
-    async told({ key }, run) {
+    async markReported({ key }, run) {
       await db.queryIdempotent(`update ${db.s}.runs set told = true where tenant = $1 and run = $2`, key.tenant, run)
     },
-    async expired({ agents, limit }) {
+    async expiredCalls({ agents, limit }) {
       const rows = await db.queryIdempotent(
         `select r.*, w.calls from ${db.s}.runs r join (
            select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
@@ -146,14 +146,14 @@ async function addRun(
   input: NewDurableRun,
   { claim = null, unlessBusy = null }: { claim?: number | null; unlessBusy?: number | null },
 ): Promise<AddedRun> {
-  const { run, agent, version, runAt = null, idempotencyKey = null, asked = '', decides = [] } = input
+  const { run, agent, version, runAt = null, idempotencyKey = null, fingerprint = '', resolvedCalls = [] } = input
   checkRunAt(input.runAt)
   const { key } = input
   checkCombinedLength('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
   for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))
     checkName(what, name)
   const { body, cuts: blobSources } = await sealTask(sealer, key, run, input.task)
-  const digests = await sealer.digests(asked, key.tenant)
+  const digests = await sealer.digests(fingerprint, key.tenant)
   const [row] = await blobs.write({ key }, blobSources, (write) =>
     translateLostBlobs(
       key,
@@ -162,7 +162,19 @@ async function addRun(
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $15, $16) end
          from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)) w,
          lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
-        ...[...keyParams(key), run, agent, version, runAt, idempotencyKey, digests, decides, body, claim, unlessBusy],
+        ...[
+          ...keyParams(key),
+          run,
+          agent,
+          version,
+          runAt,
+          idempotencyKey,
+          digests,
+          resolvedCalls,
+          body,
+          claim,
+          unlessBusy,
+        ],
         ...[write?.id ?? null, write?.digests ?? []],
       ),
     ),

@@ -16,7 +16,7 @@ import { checkSessionKey, keyParams, ownerMatches, tenantMatches } from './keys.
 /** Rows per step of an erasure. */
 const rowsPerStep = 500
 
-type Lists = Pick<SessionStore, 'list' | 'waiting' | 'findWaiting' | 'delete' | 'erase' | 'expire'>
+type Lists = Pick<SessionStore, 'list' | 'pendingCalls' | 'findPendingCall' | 'delete' | 'erase' | 'expire'>
 
 /** The lists of a tenant's sessions and calls. Rows that belong to a session are deleted with it. */
 export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, renames: AgentRenames): Lists {
@@ -39,7 +39,7 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
         (row) => sessionSummaryFromRow(tenant, row),
       )
     },
-    async waiting({ tenant, owner, agents, cursor, limit }) {
+    async pendingCalls({ tenant, owner, agents, cursor, limit }) {
       const [after] = parseCursor(cursor, [0])
       await renames.claimUnassignedBatch(checkName('tenant', tenant))
       const rows = await db.queryIdempotent(
@@ -49,7 +49,7 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
       )
       return toPage(rows, limit, (row) => [Number(row.since)], pendingCallFromRow)
     },
-    async findWaiting({ tenant, agents, token }) {
+    async findPendingCall({ tenant, agents, token }) {
       const digests = await sealer.digests(token, checkName('tenant', tenant))
       const sql = `select * from ${db.s}.waiting where tenant = $1 and token = any ($2::text[])
         and ($3::text[] is null or agent = any ($3)) limit 1`

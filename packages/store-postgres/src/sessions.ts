@@ -29,7 +29,7 @@ export function postgresSessions(
       await renames.claimUnassigned(key)
       return retryRead(() => loadSession(db, blobs, key, version))
     },
-    async adopt(requestedKey, names, { lease } = {}) {
+    async rename(requestedKey, names, { lease } = {}) {
       const key = checkSessionKey({ ...requestedKey })
       await renames.claimUnassigned(key)
       return renames.adopt(key, names, lease)

@@ -82,7 +82,7 @@ describe.skipIf(server === undefined)('blobs in Postgres', () => {
     await sessions.delete(named('a'))
     expect(await counts()).toEqual([23, 1, 0])
     const renamed = { ...named('b'), agent: 'renamed' }
-    expect(await sessions.adopt(renamed, ['agent'])).toBe(true)
+    expect(await sessions.rename(renamed, ['agent'])).toBe(true)
     expect(isImage(await sessions.load(renamed), imageOf(6_000_000))).toBe(true)
     await sessions.delete(renamed)
     expect(await counts()).toEqual([0, 0, 0])
@@ -179,10 +179,10 @@ describe.skipIf(server === undefined)('blobs in Postgres', () => {
     await sessions.append(lease, 0, { ...turnWith('no image'), turnId: 'a', records: [record] }, { release: true })
     // The turn, the record and the events.
     expect((await counts()).slice(0, 2)).toEqual([3, 3])
-    await sessions.adopt({ ...key, agent: 'renamed' }, ['agent'])
+    await sessions.rename({ ...key, agent: 'renamed' }, ['agent'])
     expect((await counts()).slice(0, 2)).toEqual([3, 2])
     await sessions.delete({ ...key, agent: 'renamed' })
-    const [taken] = await sessions.outbox.take('bills', 1, 60_000)
+    const [taken] = await sessions.outbox.claim('bills', 1, 60_000)
     expect(Buffer.from(taken?.data as Uint8Array).equals(image)).toBe(true)
     await sessions.erase({ tenant: 'acme', owner: 'ann' })
     expect(await counts()).toEqual([0, 0, 0])

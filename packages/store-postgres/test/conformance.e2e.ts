@@ -35,7 +35,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       reopen: (store) => stores.again(store).sessions,
       close: stores.close,
       lease,
-      wait: (ms) => sleep(ms),
+      delay: (ms) => sleep(ms),
       describe: describe.concurrent,
       it: patiently,
     })
@@ -51,7 +51,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeStore: () => stores.fresh(more),
       reopen: (store) => stores.again(store),
       lease,
-      wait: (ms) => sleep(ms),
+      delay: (ms) => sleep(ms),
       ...shared,
     })
     eventLogConformance({
@@ -59,14 +59,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeLog: ({ eventTtl }) => stores.fresh({ ...more, eventTtl }).events,
       reopen: (log) => stores.again(log).events,
       eventTtl: 4000,
-      wait: (ms) => sleep(ms),
+      delay: (ms) => sleep(ms),
       ...shared,
     })
     keyValueConformance({
       name: `keyValue${name}`,
       makeKeyValue: () => stores.fresh(more).keyValue,
       reopen: (values) => stores.again(values).keyValue,
-      wait: (ms) => sleep(ms),
+      delay: (ms) => sleep(ms),
       ...shared,
     })
     ledgerConformance({
@@ -74,7 +74,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
       makeLedger: () => stores.fresh(more).ledger,
       reopen: (ledger) => stores.again(ledger).ledger,
       ttl: lease,
-      wait: (ms) => sleep(ms),
+      delay: (ms) => sleep(ms),
       ...shared,
     })
     vaultConformance({
@@ -90,7 +90,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     makeStore: ({ encrypt }) => stores.fresh({ encrypt }),
     close: stores.close,
     lease,
-    wait: (ms) => sleep(ms),
+    delay: (ms) => sleep(ms),
     describe: describe.concurrent,
     it: patiently,
   })

@@ -47,7 +47,7 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     reopen: (store) => stores.again(store).sessions,
     close: stores.close,
     lease: 1500,
-    wait: (ms) => sleep(ms),
+    delay: (ms) => sleep(ms),
   })
   for (const { name, run } of cases.filter(({ name }) => /race|at once|random|every kind/.test(name))) it(name, run)
 
@@ -57,7 +57,7 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     reopen: (log) => stores.again(log).events,
     close: stores.close,
     eventTtl: 4000,
-    wait: (ms) => sleep(ms),
+    delay: (ms) => sleep(ms),
     describe,
     it,
   })
@@ -68,7 +68,7 @@ describe.skipIf(bouncer === undefined)('postgres() behind PgBouncer in transacti
     reopen: (ledger) => stores.again(ledger).ledger,
     close: stores.close,
     ttl: 2000,
-    wait: (ms) => sleep(ms),
+    delay: (ms) => sleep(ms),
     describe,
     it,
   })

@@ -150,7 +150,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect(all[1]).toEqual(all[0])
     expect(all[2]).toEqual(all[0])
     for (const { sessions } of [first, moved, back])
-      expect((await sessions.waiting({ tenant: 'acme', limit: 9 })).items).toHaveLength(1)
+      expect((await sessions.pendingCalls({ tenant: 'acme', limit: 9 })).items).toHaveLength(1)
   })
 
   it('reports what a tenant has used by day, and nothing of others', async () => {
@@ -220,10 +220,10 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const records = Array.from({ length: 30 }, (_, i) => ({ id: `r${i}`, topic: 'paid', data: i, at: 1 }))
     if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('paid'), records })
     const { outbox } = store.sessions
-    const taken = await Promise.all(Array.from({ length: 5 }, () => outbox.take('billing', 6, 10_000)))
+    const taken = await Promise.all(Array.from({ length: 5 }, () => outbox.claim('billing', 6, 10_000)))
     const ids = taken.flat().map(({ id }) => id)
     expect(ids.toSorted()).toEqual(records.map(({ id }) => id).toSorted())
-    expect((await outbox.take('crm', 100, 10_000)).map(({ data }) => data)).toEqual(records.map(({ data }) => data))
+    expect((await outbox.claim('crm', 100, 10_000)).map(({ data }) => data)).toEqual(records.map(({ data }) => data))
     await Promise.all([outbox.done('billing', ids), outbox.done('crm', ids)])
     expect(await sql(url, `select id from "${stores.schemaOf(store)}".outbox`)).toEqual([])
   })
@@ -242,9 +242,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
         place.tenant === 'gone' ? Promise.reject(new Error('no key')) : whole.open(bytes, place),
     }
     const { outbox } = stores.again(store, { encrypt }).sessions
-    expect((await outbox.take('billing', 10, 1)).map(({ id }) => id)).toEqual(['here'])
+    expect((await outbox.claim('billing', 10, 1)).map(({ id }) => id)).toEqual(['here'])
     await sleep(10)
-    expect((await outbox.take('billing', 10, 10_000)).map(({ id }) => id)).toEqual(['here'])
+    expect((await outbox.claim('billing', 10, 10_000)).map(({ id }) => id)).toEqual(['here'])
   })
 
   it('keeps the reservations of two processes within the limit to the last bit', async () => {
@@ -386,7 +386,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const { lease } = await store.sessions.acquire(key, 10_000)
     const records = [{ id: role, topic: 'paid', data: 1, at: 1 }]
     if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('x'), records })
-    await store.sessions.outbox.done('billing', [(await store.sessions.outbox.take('billing', 1, 10))[0]?.id ?? ''])
+    await store.sessions.outbox.done('billing', [(await store.sessions.outbox.claim('billing', 1, 10))[0]?.id ?? ''])
     const held = await store.ledger.reserve({ id: '1', account: 'acme', amount: 1, limit: 1 })
     if (held !== undefined) await store.ledger.settle(held, 1)
     await store.keyValue.set('a', 1, 1000)
@@ -529,7 +529,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   it.each([-40, 40])('keeps outbox records when the clock of the server is set by %i days', async (days) => {
     const store = stores.fresh()
     const { outbox } = store.sessions
-    await outbox.take('bills', 1, 1)
+    await outbox.claim('bills', 1, 1)
     const { lease } = await store.sessions.acquire(key, 10_000)
     const records = [{ id: 'r', topic: 'paid', data: 1, at: 1 }]
     if (lease !== undefined) await store.sessions.append(lease, 0, { ...turn('x'), records }, { release: true })
@@ -538,8 +538,8 @@ describe.skipIf(server === undefined)('postgres()', () => {
       `create or replace function "${stores.schemaOf(store)}".now_ms() returns double precision language sql volatile as
        $$ select extract(epoch from clock_timestamp() + interval '${days} days')::double precision * 1000 $$`,
     )
-    expect(await outbox.take('bills', 1, 1)).toMatchObject([{ id: 'r' }])
-    expect(await outbox.take('mails', 1, 1)).toMatchObject([{ id: 'r' }])
+    expect(await outbox.claim('bills', 1, 1)).toMatchObject([{ id: 'r' }])
+    expect(await outbox.claim('mails', 1, 1)).toMatchObject([{ id: 'r' }])
     await add(store, 'after')
     expect((await store.sessions.load(key))?.version).toBe(2)
   })

@@ -41,8 +41,8 @@ if ARGV[6] == '1' then
   local stop = redis.call('HGET', KEYS[1], 'stop')
   if stop then redis.call('HDEL', KEYS[3], stop) end
   redis.call('HDEL', KEYS[1], 'stop')
-  local unheard = redis.call('HGETALL', KEYS[3])
-  if #unheard > 0 then return {'unheard', unheard} end
+  local undelivered = redis.call('HGETALL', KEYS[3])
+  if #undelivered > 0 then return {'undelivered', undelivered} end
 end
 if count > 0 then
   seq = seq + count

@@ -59,7 +59,7 @@ export function redisEvents(client: Client, eventTtl: number, erasures: ErasureL
         await deleteRun(run.turnId, keysOf(run))
         return { fenced: 'gone' }
       }
-      if (outcome === 'unheard') return { undelivered: signalsFromHash(result as string[]) }
+      if (outcome === 'undelivered') return { undelivered: signalsFromHash(result as string[]) }
       const seq = outcome === 'lost' ? knownSeq + count : Number(result)
       if (end) knownSeqs.delete(runId)
       else knownSeqs.set(runId, seq)

@@ -22,7 +22,7 @@ function open(options: RedisOptions): RedisStore {
 const fresh = (options: RedisOptions = {}) => open({ prefix: `test:${crypto.randomUUID()}`, logger, ...options })
 const again = (part: object) => open(opened.get(part)?.options ?? {})
 const close = (part: object) => opened.get(part)?.store.close()
-const wait = (ms: number) => sleep(ms)
+const delay = (ms: number) => sleep(ms)
 
 describe.skipIf(server === undefined)('redis()', () => {
   for (const [name, more] of [
@@ -35,7 +35,7 @@ describe.skipIf(server === undefined)('redis()', () => {
       reopen: (log) => again(log).events,
       close,
       eventTtl: 4000,
-      wait,
+      delay,
       describe: describe.concurrent,
       it,
     })
@@ -44,7 +44,7 @@ describe.skipIf(server === undefined)('redis()', () => {
       makeKeyValue: () => fresh(more).keyValue,
       reopen: (values) => again(values).keyValue,
       close,
-      wait,
+      delay,
       describe: describe.concurrent,
       it,
     })
@@ -55,7 +55,7 @@ describe.skipIf(server === undefined)('redis()', () => {
     reopen: (ledger) => again(ledger).ledger,
     close,
     ttl: 1200,
-    wait,
+    delay,
     describe,
     it,
   })
@@ -64,7 +64,7 @@ describe.skipIf(server === undefined)('redis()', () => {
     makeStore: ({ encrypt }) => fresh({ encrypt }),
     parts: ['events'],
     close: (store) => (store as RedisStore).close(),
-    wait,
+    delay,
     describe,
     it,
   })

@@ -45,7 +45,7 @@ describe.skipIf(proxy === undefined)('redis(), when a reply is lost and the clie
     await store.events.append(run, 1, [])
     await store.events.signal(run, { steer: 'wait', id: 'a' })
     proxy?.cutAfter('evalsha')
-    expect(await store.events.append(run, 1, [], { end: true })).toEqual({ unheard: [{ steer: 'wait', id: 'a' }] })
+    expect(await store.events.append(run, 1, [], { end: true })).toEqual({ undelivered: [{ steer: 'wait', id: 'a' }] })
     proxy?.cutAfter('evalsha')
     expect(await store.events.append(run, 1, [], { end: true })).toEqual({ seq: 0 })
     store.close()

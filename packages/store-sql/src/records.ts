@@ -6,11 +6,11 @@ import { recordFromRow } from './turn-row.ts'
 export interface OutboxOptions {
   /**
    * The consumers of records. A record is deleted when all of them have processed it. @default none: records are deleted after
-   * `keepRecords`
+   * `recordRetention`
    */
   consumers?: readonly string[] | undefined
   /** The maximum age of a record in milliseconds. @default 30 days */
-  keepRecords?: number | undefined
+  recordRetention?: number | undefined
 }
 
 /** The default maximum age of a record, in milliseconds. */

@@ -24,7 +24,7 @@ export async function checkOtherAgent({ sessions, vault }: OpenedStore): Promise
   expect([lax.history.length, lax.pending]).toEqual([0, []])
   expect(await sessions.find(key('lax'), { idempotencyKey: 'k' })).toBeUndefined()
   expect((await sessions.list({ tenant: 'acme', agents: ['lax'], limit: 9 })).items).toEqual([])
-  expect((await sessions.waiting({ tenant: 'acme', agents: ['lax'], limit: 9 })).items).toEqual([])
+  expect((await sessions.pendingCalls({ tenant: 'acme', agents: ['lax'], limit: 9 })).items).toEqual([])
   expect(await vault.load(vaultKey('lax'))).toBeUndefined()
   await lax.run('Hi')
   expect(textsOf((await sessions.load(key('lax')))?.history ?? [])).toEqual(['Hi', 'Of lax.'])
@@ -51,7 +51,7 @@ export async function checkOwnAgent({ sessions, vault }: OpenedStore, schema: nu
 export async function checkLists({ sessions }: OpenedStore): Promise<void> {
   const { items } = await sessions.list({ tenant: 'acme', agents: ['strict'], limit: 9 })
   expect(items.map(({ key: { sessionId } }) => sessionId)).toEqual(expect.arrayContaining(['begun', 'chat']))
-  const { items: calls } = await sessions.waiting({ tenant: 'acme', agents: ['strict'], limit: 9 })
+  const { items: calls } = await sessions.pendingCalls({ tenant: 'acme', agents: ['strict'], limit: 9 })
   expect(calls.map(({ key: { agent }, callId }) => [agent, callId])).toEqual([['strict', 'c1']])
 }
 

@@ -63,8 +63,8 @@ describe.each([
     expect([rows.includes('secret question'), rows.includes('secret answer')]).toEqual(
       Array(2).fill(how === 'in clear'),
     )
-    const { pendingCalls: waiting } = await turnToRows(key, turn, sealer)
-    expect(JSON.stringify(waiting)).not.toContain('secret token')
+    const { pendingCalls } = await turnToRows(key, turn, sealer)
+    expect(JSON.stringify(pendingCalls)).not.toContain('secret token')
   })
 })
 

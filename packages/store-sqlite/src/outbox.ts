@@ -20,7 +20,7 @@ export class SqliteOutbox implements Outbox {
     this.#options = options
   }
 
-  async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
+  async claim(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
     checkName('consumer', consumer)
     const rows = await this.#db.writeInGroup(() => this.#takeRows(consumer, limit, ms))
     return openRecords(rows, this.#blobs, (ids) => this.#postpone(consumer, ids, ms))
@@ -45,8 +45,8 @@ export class SqliteOutbox implements Outbox {
   }
 
   #takeRows(consumer: string, limit: number, ms: number): Row[] {
-    const { keepRecords = month } = this.#options
-    this.#deleteWhere('since < ?', this.#ageClock.tick() - keepRecords)
+    const { recordRetention = month } = this.#options
+    this.#deleteWhere('since < ?', this.#ageClock.tick() - recordRetention)
     const retried = this.#retryable(consumer, limit)
     const rows = [...retried, ...this.#unseen(consumer, limit - retried.length)]
     for (const { seq } of rows) this.#hold(consumer, Number(seq), this.#clock.monotonic() + ms, 0)

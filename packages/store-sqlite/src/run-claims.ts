@@ -57,7 +57,7 @@ export class RunClaimer {
     return openClaims(this.#blobs, claimed, (lease, run) => this.#release(lease, run))
   }
 
-  async expired({ agents, limit }: Parameters<RunStore['expired']>[0]): Promise<ExpiredCalls[]> {
+  async expired({ agents, limit }: Parameters<RunStore['expiredCalls']>[0]): Promise<ExpiredCalls[]> {
     const rows = this.#db.all(
       `select r.*, json_group_array(w.call_id) as calls from waiting w
        join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent

@@ -75,11 +75,11 @@ export function sqliteRuns(
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
-    async told({ key }, run) {
+    async markReported({ key }, run) {
       db.run('update runs set told = 1 where tenant = ? and run = ?', key.tenant, run)
     },
     orphans: (filter) => claims.orphans(filter),
-    expired: (filter) => claims.expired(filter),
+    expiredCalls: (filter) => claims.expired(filter),
     async expire({ olderThan }) {
       const deletedCount = runs.expire(olderThan)
       await blobs.collect()
@@ -110,10 +110,10 @@ class RunTable {
   }
 
   async add(input: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
-    const { key, run, asked = '' } = input
+    const { key, run, fingerprint = '' } = input
     checkRunAt(input.runAt)
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
-    const digests = await this.#sealer.digests(asked, key.tenant)
+    const digests = await this.#sealer.digests(fingerprint, key.tenant)
     const add = (write: BlobWrite | undefined) => {
       const existing = this.#findExisting(input, digests)
       if (existing !== undefined) {
@@ -122,7 +122,7 @@ class RunTable {
       }
       const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(key, unlessBusy)
       if (heldUntil !== undefined) throw sessionBusy(key, heldUntil)
-      this.#resolveCalls(key, input.decides ?? [])
+      this.#resolveCalls(key, input.resolvedCalls ?? [])
       const row = this.#insert(input, body, digests[0] ?? '')
       this.#blobTable.assignHolder(key, 'task', run, write)
       return { row, isNew: true, lease: claim === undefined ? undefined : this.#claimNow(row, key, claim) }

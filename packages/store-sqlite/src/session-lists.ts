@@ -99,11 +99,11 @@ export class SessionLists {
     return toPage(rows, limit, (row) => [Number(row.since)], pendingCallFromRow)
   }
 
-  async findWaiting({
+  async findPendingCall({
     tenant,
     agents,
     token,
-  }: Parameters<SessionStore['findWaiting']>[0]): Promise<StoredPendingCall | undefined> {
+  }: Parameters<SessionStore['findPendingCall']>[0]): Promise<StoredPendingCall | undefined> {
     const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
     const findRow = () =>
       this.#db.get(

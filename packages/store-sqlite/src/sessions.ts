@@ -38,12 +38,12 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: (key, by) => withClaim({ ...key }, (claimedKey) => turns.find(claimedKey, by)),
-    adopt: (key, names, { lease } = {}) =>
+    rename: (key, names, { lease } = {}) =>
       withClaim({ ...key }, (claimedKey) => renames.adopt(claimedKey, names, lease)),
     list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
-    waiting: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),
-    findWaiting: async (turnsOfSession) =>
-      lists.findWaiting({ ...turnsOfSession, tenant: checkName('tenant', turnsOfSession.tenant) }),
+    pendingCalls: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),
+    findPendingCall: async (turnsOfSession) =>
+      lists.findPendingCall({ ...turnsOfSession, tenant: checkName('tenant', turnsOfSession.tenant) }),
     delete: async (key) => lists.delete(checkKey(key)),
     erase: async (turnsOfSession) => eraser.erase(checkOwner(turnsOfSession)),
     expire: async (turnsOfSession) => lists.expire(turnsOfSession),

@@ -55,7 +55,7 @@ export interface SqliteOptions extends OutboxOptions {
 
 const optionKeys: KeysOf<SqliteOptions> = {
   consumers: true,
-  keepRecords: true,
+  recordRetention: true,
   encrypt: true,
   synchronous: true,
   maxBytes: true,

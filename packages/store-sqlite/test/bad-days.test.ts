@@ -97,10 +97,10 @@ describe('sqlite()', () => {
     raw.exec("update outbox set body = x'7b' where id = 'a'")
     raw.close()
     const { outbox } = store.sessions
-    expect((await outbox.take('billing', 10, 1000)).map(({ id }) => id)).toEqual(['b'])
+    expect((await outbox.claim('billing', 10, 1000)).map(({ id }) => id)).toEqual(['b'])
     await outbox.done('billing', ['b'])
     await clock.advance(1000)
-    expect((await failure(() => outbox.take('billing', 10, 1000))).code).toBe('store.corrupt')
+    expect((await failure(() => outbox.claim('billing', 10, 1000))).code).toBe('store.corrupt')
     store.close()
   })
 

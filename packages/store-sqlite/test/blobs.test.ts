@@ -144,7 +144,7 @@ it('holds the images of steps, events and records until these are gone, each ima
   await sessions.append(lease, 0, { ...turnWith('no image', 'a'), records: [record] }, { release: true })
   // The turn, the record and the events.
   expect([pieces(), holders()]).toEqual([3, 3])
-  await sessions.adopt({ ...key, agent: 'renamed' }, ['agent'])
+  await sessions.rename({ ...key, agent: 'renamed' }, ['agent'])
   expect([pieces(), holders()]).toEqual([3, 2])
   await sessions.delete({ ...key, agent: 'renamed' })
   expect([pieces(), holders()]).toEqual([3, 1])

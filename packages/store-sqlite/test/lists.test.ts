@@ -44,15 +44,15 @@ it('takes records of the outbox from the place of the consumer on, past those th
   await add(sessions, 'a', ['1', '2', '3'])
   await outbox.done(
     'bills',
-    (await outbox.take('bills', 10, 1000)).map(({ id }) => id),
+    (await outbox.claim('bills', 10, 1000)).map(({ id }) => id),
   )
   await add(sessions, 'b', ['4'])
-  const plans = await plansOf(path, clock, ({ sessions }) => sessions.outbox.take('other', 10, 1000))
+  const plans = await plansOf(path, clock, ({ sessions }) => sessions.outbox.claim('other', 10, 1000))
   const plan = [...plans].map(([, plan]) => plan).join('\n')
   expect(plan).toContain('SEARCH o USING INTEGER PRIMARY KEY (rowid>?)')
   expect(plan).toContain('SEARCH p USING INDEX outbox_places_open (consumer=?)')
   expect(plan).not.toMatch(/SCAN (o|p|outbox|outbox_places)\b/)
-  expect((await outbox.take('bills', 10, 1000)).map(({ id }) => id)).toEqual(['4'])
+  expect((await outbox.claim('bills', 10, 1000)).map(({ id }) => id)).toEqual(['4'])
   close()
 })
 
@@ -61,8 +61,8 @@ it('keeps records over a wall clock that jumps, and forgets them after their tim
   let jump = 0
   const clock = { now: () => steady.now() + jump, monotonic: () => steady.monotonic(), after: steady.after }
   const { sessions, close } = sqlite(':memory:', { clock })
-  const idsFor = async (consumer: string) => (await sessions.outbox.take(consumer, 10, 1)).map(({ id }) => id)
-  await sessions.outbox.take('first', 1, 1)
+  const idsFor = async (consumer: string) => (await sessions.outbox.claim(consumer, 10, 1)).map(({ id }) => id)
+  await sessions.outbox.claim('first', 1, 1)
   await add(sessions, 'a', ['1'])
   for (jump of [40 * 86_400_000, -40 * 86_400_000]) expect(await idsFor(`jumped ${jump}`)).toEqual(['1'])
   await steady.advance(29 * 86_400_000)

@@ -15,7 +15,7 @@ const readOptions = layerOptions<FunctionOptions<Schema>>('tools:function', {
   execute: option.fn,
   requireApproval: option.either(option.flag, option.fn),
   timeout: option.number({ above: 0 }),
-  afterCrash: option.oneOf('rerun', 'fail', 'ask'),
+  onInterrupted: option.oneOf('retry', 'fail', 'ask'),
   providerExecuted: option.object,
   providerOptions: option.object,
   strict: option.flag,

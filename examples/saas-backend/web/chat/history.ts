@@ -36,19 +36,19 @@ export function userCount(messages: readonly UIMessage[]): number {
 }
 
 function readIn({ role, parts }: UIMessage): number {
-  return role === 'user' ? 1 : parts.filter((part) => steerIn(part)?.heard === true).length
+  return role === 'user' ? 1 : parts.filter((part) => steerIn(part)?.delivered === true).length
 }
 
 /** What became of a message that was sent while the answer was being written; undefined for other parts. */
 export function steerIn(part: UIMessage['parts'][number]): Steered | undefined {
   if (part.type !== 'data-steer') return undefined
-  const { id = '', data } = part as { id?: string; data: { heard?: boolean; text?: string } }
-  return { id, heard: data.heard === true, text: data.text }
+  const { id = '', data } = part as { id?: string; data: { delivered?: boolean; text?: string } }
+  return { id, delivered: data.delivered === true, text: data.text }
 }
 
 export interface Steered {
   id: string
-  heard: boolean
+  delivered: boolean
   /** What it said; the stream of the page that sent it does not repeat it. */
   text: string | undefined
 }

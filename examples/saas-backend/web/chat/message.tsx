@@ -85,7 +85,7 @@ function splitBySteers(parts: readonly Part[]): Piece[] {
   for (const part of parts) {
     const steer = steerIn(part)
     if (steer === undefined) pieces.at(-1)?.parts.push(part)
-    else if (steer.heard) pieces.push({ steer, parts: [] })
+    else if (steer.delivered) pieces.push({ steer, parts: [] })
   }
   return pieces
 }

@@ -36,7 +36,7 @@ export function useSyncedChat({ id, stored, revision, outbox, changed, notRead }
     },
     onData(part) {
       const steer = steerIn(part as Parameters<typeof steerIn>[0])
-      if (steer?.heard === false && outbox.returnSteer(steer.id)) notRead()
+      if (steer?.delivered === false && outbox.returnSteer(steer.id)) notRead()
     },
   })
   const { setMessages, resumeStream, clearError } = chat

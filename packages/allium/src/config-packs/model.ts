@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { standardSchema } from '../standard-schema.ts'
 import { as, count, ms, names } from './values.ts'
 
-const midStream = z.enum(['reset', 'fail']).optional()
+const afterOutput = z.enum(['reset', 'fail']).optional()
 
 const threshold = z.union([count, z.strictObject({ share: z.number().gt(0).lt(1), of: count })])
 
@@ -34,7 +34,7 @@ export const modelPacks: Packs = {
     create: model.cache,
     options: z.strictObject({ ttl: ms.optional(), per: z.enum(['tenant', 'user', 'session']).optional(), as }),
   },
-  'model.fallback': { create: model.fallback, options: z.strictObject({ models: names.min(1), midStream, as }) },
+  'model.fallback': { create: model.fallback, options: z.strictObject({ models: names.min(1), afterOutput, as }) },
   'model.promptCache': {
     create: model.promptCache,
     options: z.strictObject({
@@ -54,7 +54,7 @@ export const modelPacks: Packs = {
       delay: z.number().min(0).optional(),
       maxDelay: z.number().min(0).optional(),
       jitter: z.number().min(0).max(1).optional(),
-      midStream,
+      afterOutput,
       as,
     }),
   },

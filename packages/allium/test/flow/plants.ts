@@ -106,7 +106,7 @@ export const plants: readonly Plant[] = [
   },
   {
     breaks: 'an approval that another layer asked for counts',
-    edits: [[flow, 'ctx.asked?.by === as ? ctx.approval : undefined', 'ctx.approval']],
+    edits: [[flow, 'ctx.approvalRequest?.by === as ? ctx.approval : undefined', 'ctx.approval']],
   },
   {
     breaks: 'the first source is lost to the last',

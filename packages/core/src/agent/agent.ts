@@ -176,7 +176,11 @@ export class Agent<
     const { setup } = this.#scope
     const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
     const parentTurn = parent?.$turn
-    const { id = parentTurn && `${parentTurn.turnId}/${parent?.$call.callId}`, metadata, busy = setup.busy } = options
+    const {
+      id = parentTurn && `${parentTurn.turnId}/${parent?.$call.callId}`,
+      metadata,
+      onBusy = setup.onBusy,
+    } = options
     const { principal = parentTurn?.session.principal, context = parentTurn?.options.context } = options
     const scope = new SessionScope(
       this.#scope,
@@ -188,7 +192,7 @@ export class Agent<
       parent,
     )
     checkPlace(scope)
-    return new Session(this.#life, scope, busy)
+    return new Session(this.#life, scope, onBusy)
   }
 
   /** Runs one turn in a new session, and closes the session after it. */
@@ -213,11 +217,11 @@ export class Agent<
    * answers in the same way as the stream of a run.
    *
    * @example
-   * const show = await agent.showing(session.key)
+   * const show = await agent.displayFor(session.key)
    */
-  async showing(key: SessionKey): Promise<DisplayTransform> {
+  async displayFor(key: SessionKey): Promise<DisplayTransform> {
     await this.init()
-    return this.#life.showing(key)
+    return this.#life.displayFor(key)
   }
 
   /** Adds an observer. Its errors and return values never affect a run. */
@@ -242,7 +246,7 @@ export class Agent<
 
   /** Returns the onion as data: the layers, their scopes and their order. */
   inspect(): Inspection {
-    const approvers = this.#scope.setup.approvals.mayDecide === undefined ? 'owner' : 'rule'
+    const approvers = this.#scope.setup.approvals.canApprove === undefined ? 'owner' : 'rule'
     return inspectLayers(this.name, this.#stack.layers, approvers)
   }
   /** Returns every wrong order of layers with its reason and fix, and every layer that would miss calls of a tool that it guards. */

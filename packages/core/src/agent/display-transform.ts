@@ -13,7 +13,7 @@ export async function displayTransformOf(
   const ctx: DisplayContext = { agent: { name: setup.name }, sessionKey, find }
   const transforms: DisplayTransform[] = []
   for (const { spec } of layers) {
-    const transform = await spec.shows?.(ctx)
+    const transform = await spec.display?.(ctx)
     if (transform !== undefined) transforms.unshift(transform)
   }
   return (text) => transforms.reduce((shown, transform) => transform(shown), text)

@@ -22,7 +22,7 @@ export interface Inspection {
   layers: InspectedLayer[]
   /** The names of the layers in each scope, outermost first. */
   scopes: Record<ScopeName, string[]>
-  /** The allowed approvers: only the owner of the session, or everyone whom the rule `approvals.mayDecide` allows. */
+  /** The allowed approvers: only the owner of the session, or everyone whom the rule `approvals.canApprove` allows. */
   approvers: 'owner' | 'rule'
 }
 

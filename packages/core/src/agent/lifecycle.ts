@@ -66,12 +66,12 @@ export class Lifecycle implements SessionHost {
     this.ready = false
     this.#disposing ??= this.#dispose()
     if (timeout === undefined) return this.#disposing
-    const { clock, abortGrace } = this.scope.setup
+    const { clock, gracePeriod } = this.scope.setup
     const disposing = this.#disposing
     return new Promise((resolve, reject) => {
       let disarm = clock.after(timeout, () => {
         this.#abortAll(timeout)
-        disarm = clock.after(3 * abortGrace, () => resolve(this.#leave()))
+        disarm = clock.after(3 * gracePeriod, () => resolve(this.#leave()))
       })
       disposing.finally(() => disarm()).then(resolve, reject)
     })
@@ -92,7 +92,7 @@ export class Lifecycle implements SessionHost {
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion {
     return this.#stack.with(use, inner)
   }
-  showing(key: SessionKey): Promise<DisplayTransform> {
+  displayFor(key: SessionKey): Promise<DisplayTransform> {
     return displayTransformOf(this.#stack.layers, this.scope, key)
   }
   checkContext(context: unknown): unknown {

@@ -69,19 +69,19 @@ export interface AgentOptions<
   /** Timeout of one `execute`, in milliseconds. @default 30_000 */
   toolTimeout?: number | undefined
   /** How long layers may take to return after a run ends early or an attempt is abandoned, in milliseconds. @default 2_000 */
-  abortGrace?: number | undefined
+  gracePeriod?: number | undefined
   /** Whether a run is rejected or queued while the session runs another one. @default 'reject' */
-  busy?: 'reject' | 'queue' | undefined
+  onBusy?: 'reject' | 'queue' | undefined
   /**
    * How long the run pauses when its reader stops reading (for example after a lost connection), in milliseconds.
    * After that the run continues and buffers its events. `false` pauses without a limit. @default 30_000
    */
-  readerSilence?: number | false | undefined
+  readerTimeout?: number | false | undefined
   /**
    * Time without a run after which a session closes its layers, in milliseconds. The next run opens them again.
    * `false` keeps them open until `close()`. @default 900_000
    */
-  sessionIdle?: number | false | undefined
+  sessionIdleTimeout?: number | false | undefined
   /** Whether init() throws, warns or does nothing about a wrong order of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off' | undefined
   journal?: Journal | undefined
@@ -120,10 +120,10 @@ const ofAgent: KeysOf<AgentOptions> = {
   maxSteps: true,
   toolConcurrency: true,
   toolTimeout: true,
-  abortGrace: true,
-  busy: true,
-  readerSilence: true,
-  sessionIdle: true,
+  gracePeriod: true,
+  onBusy: true,
+  readerTimeout: true,
+  sessionIdleTimeout: true,
   orderCheck: true,
   journal: true,
   version: true,
@@ -136,7 +136,7 @@ const ofAgent: KeysOf<AgentOptions> = {
   ids: true,
   logger: true,
 }
-const ofApprovals: KeysOf<ApprovalOptions> = { secret: true, expiresIn: true, mayDecide: true }
+const ofApprovals: KeysOf<ApprovalOptions> = { secret: true, expiresIn: true, canApprove: true }
 
 const elsewhere = {
   'use middleware layers plugins': 'Layers are added with agent.use(layer).',
@@ -182,10 +182,10 @@ export function toSetup({
   maxSteps = 25,
   toolConcurrency = 8,
   toolTimeout = 30_000,
-  abortGrace = 2_000,
-  busy = 'reject',
-  readerSilence = 30_000,
-  sessionIdle = 900_000,
+  gracePeriod = 2_000,
+  onBusy = 'reject',
+  readerTimeout = 30_000,
+  sessionIdleTimeout = 900_000,
   journal = directJournal,
   version,
   approvals = {},
@@ -208,9 +208,9 @@ export function toSetup({
   atLeastOne('maxSteps', maxSteps)
   atLeastOne('toolConcurrency', toolConcurrency)
   atLeastOne('toolTimeout', toolTimeout)
-  atLeastOne('abortGrace', abortGrace)
-  bound('readerSilence', readerSilence)
-  bound('sessionIdle', sessionIdle)
+  atLeastOne('gracePeriod', gracePeriod)
+  bound('readerTimeout', readerTimeout)
+  bound('sessionIdleTimeout', sessionIdleTimeout)
   return {
     name,
     formerNames: [...formerNames],
@@ -224,10 +224,10 @@ export function toSetup({
     maxSteps,
     toolConcurrency,
     toolTimeout,
-    abortGrace,
-    busy,
-    readerSilence,
-    sessionIdle,
+    gracePeriod,
+    onBusy,
+    readerTimeout,
+    sessionIdleTimeout,
     journal,
     version,
     approvals,

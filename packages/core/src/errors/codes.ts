@@ -32,7 +32,7 @@ export const errorCodes = [
   'layer.floating_next',
   'layer.invalid',
   'layer.late_transform',
-  'layer.left',
+  'layer.abandoned',
   'layer.next_late',
   'layer.next_running',
   'layer.next_twice',

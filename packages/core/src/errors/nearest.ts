@@ -42,7 +42,7 @@ const foreignNames: Readonly<Record<string, string>> = {
   output: 'schema outputschema outputtype responseformat',
   signal: 'abortsignal',
   id: 'sessionid threadid conversationid chatid',
-  mayDecide: 'candecide canapprove',
+  canApprove: 'candecide canapprove',
 }
 
 /** Restricted Damerau–Levenshtein distance: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */

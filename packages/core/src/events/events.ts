@@ -74,13 +74,13 @@ export interface CallEvents {
 }
 /** A message that arrived during the turn was added to the history, before this step. */
 export interface SteerDelivered extends InStep {
-  type: 'steer:heard'
+  type: 'steer:delivered'
   /** The message's id, from the options of `run.steer()`. */
   id: string
 }
 /** A message that arrived during the turn was not delivered and is not stored. */
 export interface SteerRejected extends InStep {
-  type: 'steer:returned'
+  type: 'steer:rejected'
   id: string
   reason: string
 }
@@ -170,8 +170,8 @@ export interface CoreEvents {
   'turn:end': TurnEnd & { error?: unknown }
   'step:start': StepStart
   'step:end': StepEnd
-  'steer:heard': SteerDelivered
-  'steer:returned': SteerRejected
+  'steer:delivered': SteerDelivered
+  'steer:rejected': SteerRejected
   'model:start': ModelStart
   'model:chunk': InStep & { type: 'model:chunk'; chunk: ContentChunk | FinishChunk }
   'model:reset': ModelReset

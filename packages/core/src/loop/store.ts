@@ -11,7 +11,7 @@ import { storedTurn } from './stored-turn.ts'
  */
 export async function store(turn: Turn, keepers: readonly SessionKeeper[]): Promise<(() => void) | undefined> {
   const { session } = turn
-  if (turn.options.journal.lost === true) {
+  if (turn.options.journal.takenOver === true) {
     for (const keeper of keepers) await keeper.end?.(undefined)
     return () => session.onNotStored(hadEffect(turn))
   }

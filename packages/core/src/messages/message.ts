@@ -83,7 +83,7 @@ export interface Message {
   id?: string
   /** The answer was cut off by an abort, a stop or a disconnect. */
   interrupted?: boolean
-  /** Set for a message that arrived during its turn: the id in its `steer:heard` event. Not sent to models. */
+  /** Set for a message that arrived during its turn: the id in its `steer:delivered` event. Not sent to models. */
   steer?: string
 }
 

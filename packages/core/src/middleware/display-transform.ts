@@ -1,7 +1,7 @@
 import type { Capability } from '../seams/capability.ts'
 import type { SessionKey } from '../seams/session-store.ts'
 
-/** The parameter of a layer's `shows()`: the session whose stored texts are displayed. */
+/** The parameter of a layer's `display()`: the session whose stored texts are displayed. */
 export interface DisplayContext {
   readonly agent: { readonly name: string }
   readonly sessionKey: SessionKey

@@ -70,9 +70,9 @@ interface LayerFields {
   admits?(tool: AnyTool): string | undefined
   /**
    * Returns the transform from stored text to the text that the session's owner sees. It does for later readers what
-   * `ctx.onShow()` does for the stream of a run. Called for each display of a history or a stored answer. @default texts as stored
+   * `ctx.onDisplay()` does for the stream of a run. Called for each display of a history or a stored answer. @default texts as stored
    */
-  shows?(ctx: DisplayContext): Awaitable<DisplayTransform | undefined>
+  display?(ctx: DisplayContext): Awaitable<DisplayTransform | undefined>
   /** Only a type: rejects functions, which also have a name. Call the factory: `.use(budget({ … }))`. */
   readonly apply?: never
   /** Wraps the turn, model and tool hooks of all other layers, and the core, when the onion is compiled. For traces and timings. */

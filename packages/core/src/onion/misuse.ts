@@ -23,7 +23,7 @@ export function floating(attempt: Attempt): AlliumError {
 
 export function abandonedError(attempt: Attempt): AlliumError {
   const what = 'continued after its call was abandoned. Stop when ctx.signal aborts.'
-  return layerError(attempt, 'layer.left', what)
+  return layerError(attempt, 'layer.abandoned', what)
 }
 
 /** Returns an error that names the layer and its scope, then the mistake and the fix. */

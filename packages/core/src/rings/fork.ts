@@ -73,7 +73,7 @@ export class Fork {
   }
 
   /** The layer's decision on the call. */
-  get decided(): 'deny' | 'suspend' | 'skip' | undefined {
+  get shortCircuit(): 'deny' | 'suspend' | 'skip' | undefined {
     const { denied, suspended } = this.#call as Partial<ToolCall>
     if (denied !== undefined) return 'deny'
     if (suspended !== undefined) return 'suspend'

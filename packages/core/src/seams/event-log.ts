@@ -31,7 +31,7 @@ export type RunSignal =
   | { readonly steer: Message['content']; readonly id: string; readonly stop?: undefined }
 
 /** The `seq` of the last event after an append; or the undelivered steers, in which case nothing was appended. */
-export type Logged = { seq: number; unheard?: undefined } | { unheard: RunSignal[]; seq?: undefined }
+export type Logged = { seq: number; undelivered?: undefined } | { undelivered: RunSignal[]; seq?: undefined }
 
 /** The runs to delete: those of one session, an owner or a tenant. */
 export type EventScope = SessionKey | { readonly tenant: string; readonly owner?: string | undefined }

@@ -14,7 +14,7 @@ export interface Journal {
    */
   readonly lease?: Lease | undefined
   /** Whether another process continues the run. Then the outcome in this process is not final and is not stored. @default false */
-  readonly lost?: boolean | undefined
+  readonly takenOver?: boolean | undefined
   /**
    * @param id unique in the run and equal on replay, such as `turn:model:0:1`
    * @param work the step; it passes its items to `emit` in order

@@ -43,9 +43,9 @@ export interface NewDurableRun {
   readonly runAt?: number | undefined
   readonly idempotencyKey?: string | undefined
   /** The request that the idempotency key belongs to, as text. */
-  readonly asked?: string | undefined
+  readonly fingerprint?: string | undefined
   /** The calls that it decides. They must be pending in the session, and are no longer pending once the run is added. */
-  readonly decides?: readonly string[] | undefined
+  readonly resolvedCalls?: readonly string[] | undefined
 }
 
 /** The added run, or the existing one with the same idempotency key. */
@@ -140,11 +140,11 @@ export interface RunStore {
   /** Queues a run again that was given up, if its session has not changed since. Returns false otherwise. */
   retry(of: { tenant: string; run: string }): Promise<boolean>
   /** Marks that the run's readers know how it ended. */
-  told(lease: Lease, run: string): Promise<void>
+  markReported(lease: Lease, run: string): Promise<void>
   /** Claims runs of other agent versions that were idle for `ms` milliseconds, to fail them. The claim lasts `lease` milliseconds. */
   orphans(of: { agents: readonly RunningAgent[]; ms: number; lease: number; limit: number }): Promise<ClaimedRun[]>
   /** Returns pending calls after their `expiresAt`, of runs of these agents. */
-  expired(of: { agents: readonly RunningAgent[]; limit: number }): Promise<ExpiredCalls[]>
+  expiredCalls(of: { agents: readonly RunningAgent[]; limit: number }): Promise<ExpiredCalls[]>
   /** Deletes runs that ended more than `olderThan` milliseconds ago, except those with a pending call. Returns how many. */
   expire(of: { olderThan: number }): Promise<number>
 }

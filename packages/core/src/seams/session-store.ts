@@ -139,7 +139,7 @@ export interface OutboxRecord extends StoredRecord {
 /** The records of turns, for consumers that act on them, such as invoices or webhooks. Each consumer has its own position. */
 export interface Outbox {
   /** Leases up to `limit` records for `ms` milliseconds, oldest first. Records that are not done by then are delivered again. */
-  take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]>
+  claim(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]>
   /** Marks these records as done for this consumer. */
   done(consumer: string, ids: readonly string[]): Promise<void>
 }
@@ -192,7 +192,7 @@ export interface SessionStore {
     limit: number
   }): Promise<Page<SessionSummary>>
   /** Lists the pending calls of a tenant, optionally of one owner or of some agents' sessions, oldest first. */
-  waiting(of: {
+  pendingCalls(of: {
     tenant: string
     owner?: string
     agents?: readonly string[]
@@ -200,7 +200,11 @@ export interface SessionStore {
     limit: number
   }): Promise<Page<StoredPendingCall>>
   /** Returns the pending call with this token, in a tenant or in the sessions of some of its agents. */
-  findWaiting(of: { tenant: string; agents?: readonly string[]; token: string }): Promise<StoredPendingCall | undefined>
+  findPendingCall(of: {
+    tenant: string
+    agents?: readonly string[]
+    token: string
+  }): Promise<StoredPendingCall | undefined>
   /**
    * Moves a session, with all its data, from another name of its agent to `key`. Does nothing if there is a session under `key`.
    *
@@ -209,7 +213,7 @@ export interface SessionStore {
    * @returns whether a session was moved
    * @throws AlliumError `session.busy` with `details.heldUntil` while another process holds that session
    */
-  adopt(key: SessionKey, names: readonly string[], options?: { lease?: Lease }): Promise<boolean>
+  rename(key: SessionKey, names: readonly string[], options?: { lease?: Lease }): Promise<boolean>
   /** Deletes a session and its lease, whose holder can store nothing more. Does nothing if there is no such session. */
   delete(key: SessionKey): Promise<void>
   /**

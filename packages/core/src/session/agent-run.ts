@@ -37,7 +37,7 @@ export class AgentRun<S = State, O = string, K extends CallTypes = CallTypes>
    * input guard. If the model was about to end its turn, it is called once more, within `maxSteps`.
    *
    * @param message a text, parts of a user message, or a user message
-   * @param options.id the id in the `steer:heard` or `steer:returned` event @default a new id
+   * @param options.id the id in the `steer:delivered` or `steer:rejected` event @default a new id
    * @returns whether the message was delivered; otherwise the reason. A rejected message is never delivered later.
    * @throws AlliumError `run.not_running` after the run has ended; `run.options` if it is not a user message;
    * `steer.unguarded` if a layer depends on the input and would not see it; and the error of a guard that inspected it
@@ -111,7 +111,7 @@ async function* textOf(run: AsyncIterable<StreamEvent | LayerEvent>): AsyncGener
     else if (event.type === 'model:reset' && shown)
       throw new AlliumError(
         'stream.reset',
-        "A new attempt of the model call takes back text that was streamed. Read the run's events, which tell with \"model:reset\", or set model.retry({ midStream: 'fail' }).",
+        "A new attempt of the model call takes back text that was streamed. Read the run's events, which tell with \"model:reset\", or set model.retry({ afterOutput: 'fail' }).",
       )
   }
 }

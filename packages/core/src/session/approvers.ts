@@ -23,13 +23,13 @@ export interface Approver {
  * another tenant
  */
 export function approverOf(session: SessionScope, given: unknown): Approver {
-  const parentApprover = session.parent?.$turn.options.resume?.decider
+  const parentApprover = session.parent?.$turn.options.resume?.approver
   if (parentApprover !== undefined) return parentApprover
   const principal = given ?? session.principal
   if (given !== undefined && ownerOf(given) === undefined)
     throw new AlliumError(
       'session.principal',
-      `A decider is a principal with a userId, not ${describe(given)}. Pass the user that your server authenticated.`,
+      `A approver is a principal with a userId, not ${describe(given)}. Pass the user that your server authenticated.`,
     )
   if (tenantOf(principal) !== tenantOf(session.principal)) throw forbidden('is of another tenant')
   return { principal, by: identityOf(principal) }
@@ -38,26 +38,26 @@ export function approverOf(session: SessionScope, given: unknown): Approver {
 /** @throws AlliumError `approval.forbidden` unless the approver may make this decision on the call */
 export async function checkRight(
   session: SessionScope,
-  decider: Approver,
+  approver: Approver,
   call: PendingCall,
   decision: Decision,
 ): Promise<void> {
   if (session.parent !== undefined) return
-  if ('deny' in decision && owns(session, decider)) return
-  if ('result' in decision && !owns(session, decider)) throw forbidden(`does not run the call "${call.callId}"`)
+  if ('deny' in decision && owns(session, approver)) return
+  if ('result' in decision && !owns(session, approver)) throw forbidden(`does not run the call "${call.callId}"`)
   if ('result' in decision) return
   const asWell = 'args' in decision ? [call, { ...call, args: decision.args }] : [call]
   for (const one of asWell)
-    if (!(await allows(session, decider, one))) throw forbidden(`may not decide the call "${call.callId}"`)
+    if (!(await allows(session, approver, one))) throw forbidden(`may not decide the call "${call.callId}"`)
 }
 
 /** Returns the calls that a principal may approve, with their tokens and true values. */
 export async function decidable(session: SessionScope, principal: unknown): Promise<PendingCall[]> {
-  const decider = { principal, by: identityOf(principal) }
+  const approver = { principal, by: identityOf(principal) }
   if (tenantOf(principal) !== tenantOf(session.principal)) return []
   const allowed: PendingCall[] = []
   for (const call of pendingCalls(session.ownPending, session.suspension))
-    if (await allows(session, decider, call)) allowed.push(call)
+    if (await allows(session, approver, call)) allowed.push(call)
   return allowed
 }
 
@@ -65,20 +65,22 @@ export async function decidable(session: SessionScope, principal: unknown): Prom
  * Whether a principal may decide the call: by the agent's rule, or if it has none, only the owner. A rule that throws
  * means no.
  */
-async function allows(session: SessionScope, decider: Approver, call: PendingCall): Promise<boolean> {
+async function allows(session: SessionScope, approver: Approver, call: PendingCall): Promise<boolean> {
   const { approvals, logger } = session.agent.setup
-  if (approvals.mayDecide === undefined || call.client === true) return owns(session, decider)
+  if (approvals.canApprove === undefined || call.client === true) return owns(session, approver)
   const { callId, name, args, request, path } = call
   const shown = freezeJson(cloneJson({ callId, name, args, request, path })) as DecidableCall
   const [outer] = callId.split('/', 1) as [string]
   const asked = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.asked ?? {}
   try {
     return (
-      (await approvals.mayDecide(decider.principal as RegisteredPrincipal, shown, { owner: session.owner, asked })) ===
-      true
+      (await approvals.canApprove(approver.principal as RegisteredPrincipal, shown, {
+        owner: session.owner,
+        asked,
+      })) === true
     )
   } catch (error) {
-    logger.error(`approvals.mayDecide failed for the call "${callId}", so it says no.`, { error })
+    logger.error(`approvals.canApprove failed for the call "${callId}", so it says no.`, { error })
     return false
   }
 }
@@ -90,6 +92,6 @@ function owns(session: SessionScope, { principal }: Approver): boolean {
 function forbidden(why: string): AlliumError {
   return new AlliumError(
     'approval.forbidden',
-    `The decider ${why}. Nothing changed. session.pendingFor(principal) returns the calls that a user may decide.`,
+    `The approver ${why}. Nothing changed. session.pendingFor(principal) returns the calls that a user may decide.`,
   )
 }

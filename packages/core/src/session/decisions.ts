@@ -33,7 +33,7 @@ export function useDecisions(session: SessionScope, { callIds, ...resume }: Chec
 export async function checkedDecisions(
   session: SessionScope,
   given: unknown,
-  decider: Approver,
+  approver: Approver,
   tools: ToolRegistry,
 ): Promise<Checked> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
@@ -51,13 +51,13 @@ export async function checkedDecisions(
     decisions.set(callId, checked)
     // An approver without permission never received a token, so report the missing permission first.
     const hasToken = checked.token !== undefined
-    if (!hasToken) await checkRight(session, decider, call.pending, checked)
+    if (!hasToken) await checkRight(session, approver, call.pending, checked)
     await checkCall(session, callId, checked, { ...call, tools })
-    if (hasToken) await checkRight(session, decider, call.pending, checked)
-    if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, decider, checked))
+    if (hasToken) await checkRight(session, approver, call.pending, checked)
+    if (!call.inside && !('result' in checked)) records.set(callId, await recordOf(session, approver, checked))
     callIds.add(call.outer)
   }
-  return { suspension: session.suspension, decisions, records, decider, callIds }
+  return { suspension: session.suspension, decisions, records, approver, callIds }
 }
 
 /**

@@ -45,8 +45,8 @@ export class LiveRun {
   #partial: Partial | undefined
   #steers: Steer[] | undefined
 
-  constructor(clock: Clock, readerSilence: number | false) {
-    this.events = new EventQueue(clock, readerSilence)
+  constructor(clock: Clock, readerTimeout: number | false) {
+    this.events = new EventQueue(clock, readerTimeout)
   }
 
   get partial(): Partial {
@@ -91,7 +91,7 @@ export class LiveRun {
     this.settled = true
     this.#release?.()
     this.waits = this.front = undefined
-    for (const { settle } of this.#steers ?? []) settle({ heard: false, reason: 'The turn did not begin.' })
+    for (const { settle } of this.#steers ?? []) settle({ delivered: false, reason: 'The turn did not begin.' })
     this.#partial = this.#partialAt(end)
     const { usage, text } = this.#partial
     const { turn, events } = this

@@ -11,7 +11,7 @@ import { SharedWork } from './shared-work.ts'
 
 /**
  * The onion of a session. It is open from open(), or the first run, to close(). If it has layers, it closes after
- * `sessionIdle` without activity, and opens again when needed. Otherwise a session that is never closed would stay in
+ * `sessionIdleTimeout` without activity, and opens again when needed. Otherwise a session that is never closed would stay in
  * the agent forever.
  */
 export class Opening {
@@ -69,9 +69,9 @@ export class Opening {
   /** Starts the idle timer, because the activity has ended. */
   rest(): void {
     this.stir()
-    const { clock, sessionIdle } = this.#scope.agent.setup
-    if (sessionIdle === false || this.#lifecycle === undefined) return
-    this.#disarm = clock.after(sessionIdle, () => this.#closeIdle(), { idle: true })
+    const { clock, sessionIdleTimeout } = this.#scope.agent.setup
+    if (sessionIdleTimeout === false || this.#lifecycle === undefined) return
+    this.#disarm = clock.after(sessionIdleTimeout, () => this.#closeIdle(), { idle: true })
   }
 
   /** Runs the rest of every session layer. */

@@ -18,7 +18,7 @@ export interface SessionOptions<C = RegisteredContext, P = RegisteredPrincipal> 
   /** A record for arbitrary data, for the lifetime of the session. */
   metadata?: Record<string, unknown> | undefined
   /** What a run does while another one is running: reject with `session.busy`, or wait. @default the agent's */
-  busy?: 'reject' | 'queue' | undefined
+  onBusy?: 'reject' | 'queue' | undefined
   /**
    * The context of the tool that runs this session as a sub-agent's. Principal and context default to the tool's.
    * Layers with `inherit` wrap this agent's layers, usage is added up, and events go to the parent run with a `path`.
@@ -49,12 +49,12 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
    * Whether a retry of a model call may take back chunks that have reached the reader, with `model:reset`. With
    * `refuse`, next() rejects with `stream.reset`. @default 'allow'
    */
-  resets?: 'allow' | 'refuse' | undefined
+  onRetryAfterOutput?: 'reset' | 'fail' | undefined
   /**
    * How long the run pauses when its reader stops reading, in milliseconds. After that the run continues and buffers
    * its events. @default the agent's
    */
-  readerSilence?: number | false | undefined
+  readerTimeout?: number | false | undefined
   /** A repeated run with the same key returns the first run. With a different input it rejects with `run.key_reused`. */
   idempotencyKey?: string | undefined
   /**
@@ -72,7 +72,7 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
 export interface ResumeOptions<C = RegisteredContext, O extends OutputOption | undefined = undefined>
   extends RunOptions<C, O> {
   /** The approver: a principal with a user, as verified by your server. @default the principal of the session */
-  decider?: RegisteredPrincipal
+  approver?: RegisteredPrincipal
 }
 
 /** Options of `session.fork()`. */
@@ -88,7 +88,7 @@ const ofSession: KeysOf<SessionOptions> = {
   principal: true,
   context: true,
   metadata: true,
-  busy: true,
+  onBusy: true,
   parent: true,
 }
 const ofRun: KeysOf<RunOptions> = {
@@ -100,18 +100,18 @@ const ofRun: KeysOf<RunOptions> = {
   output: true,
   maxSteps: true,
   clientTools: true,
-  resets: true,
-  readerSilence: true,
+  onRetryAfterOutput: true,
+  readerTimeout: true,
   idempotencyKey: true,
   turnId: true,
   journal: true,
   waitUntil: true,
 }
-const ofResume: KeysOf<ResumeOptions> = { ...ofRun, decider: true }
+const ofResume: KeysOf<ResumeOptions> = { ...ofRun, approver: true }
 const ofFork = { at: true, id: true } satisfies KeysOf<ForkSessionOptions>
 const ofRewind = { to: true } as const
 const elsewhere = {
-  'id principal metadata busy session':
+  'id principal metadata onBusy session':
     'It belongs to the session: agent.session({ … }), or agent.run(input, { session: { … } }).',
   'instructions tools approvals system': 'It belongs to the agent: new Agent({ … }).',
   'prompt messages input': 'The input comes first: run(input, options).',

@@ -27,7 +27,7 @@ export interface SessionHost {
   /** Returns the agent's onion with the layers of a run inside it, and `inner` inside those. */
   onionWith(use: readonly Usable[] | undefined, inner?: Middleware): Onion
   /** Returns the transform from a stored text to the text that the reader sees. */
-  showing(key: SessionKey): Promise<DisplayTransform>
+  displayFor(key: SessionKey): Promise<DisplayTransform>
   checkContext(context: unknown): unknown
   checkPrincipal(principal: unknown): unknown
   checkSessionId(id: unknown): string

@@ -41,7 +41,7 @@ import type { SessionHost } from './session-host.ts'
 import { emitStored, storedResult } from './stored-run.ts'
 import { delegated, isRestartable, outputOf, type Prepared, prepare, type Task, toolsOf, turnOf } from './task.ts'
 
-const ofCheck = { decider: true } as const
+const ofCheck = { approver: true } as const
 
 /** One conversation with an agent: its history, its state, and one turn at a time. */
 export class Session<S = State, C = RegisteredContext, K extends CallTypes = CallTypes> {
@@ -56,10 +56,10 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   #deferred: Promise<void> | undefined
 
   /** Use `agent.session()` instead. */
-  constructor(host: SessionHost, scope: SessionScope, busy: 'reject' | 'queue') {
+  constructor(host: SessionHost, scope: SessionScope, onBusy: 'reject' | 'queue') {
     this.id = scope.id
     this.#host = host
-    this.#onBusy = busy
+    this.#onBusy = onBusy
     this.#scope = scope
     this.#opening = new Opening(host, scope, this)
   }
@@ -79,7 +79,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     return this.#known().state.view as S
   }
   /**
-   * This agent's pending tool calls: the calls of the last answer without a result. With `approvals.mayDecide`, they
+   * This agent's pending tool calls: the calls of the last answer without a result. With `approvals.canApprove`, they
    * are shown as the model made them and without tokens. Approvers get the tokens from `pendingFor()`.
    */
   get pending(): readonly K['pending'][] {
@@ -88,7 +88,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   /**
    * Returns the pending calls that a principal may approve, with their tokens and true values. The agent's
-   * `approvals.mayDecide` decides. Without it, the owner of the session gets all calls. For principals of other tenants
+   * `approvals.canApprove` decides. Without it, the owner of the session gets all calls. For principals of other tenants
    * the list is empty.
    */
   async pendingFor(principal: RegisteredPrincipal): Promise<K['pending'][]> {
@@ -103,12 +103,12 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    */
   async checkDecisions(
     decisions: Readonly<Record<string, Decision>>,
-    options: { decider?: RegisteredPrincipal } = {},
+    options: { approver?: RegisteredPrincipal } = {},
   ): Promise<string[]> {
     checkOptions(options, ofCheck, 'checkDecisions()', 'run.options')
-    const { decider } = options
+    const { approver } = options
     const scope = this.#known()
-    const by = approverOf(scope, decider === undefined ? undefined : this.#host.checkPrincipal(decider))
+    const by = approverOf(scope, approver === undefined ? undefined : this.#host.checkPrincipal(approver))
     const { tools } = toolsOf({ options: {}, decisions }, scope)
     return [...(await checkedDecisions(scope, decisions, by, tools)).callIds]
   }
@@ -126,7 +126,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    *
    * @param decisions by call id: `{ approve: true }`, `{ deny: 'why' }` or `{ args }`, with the call's `token` if the
    * agent signs
-   * @param options.decider the approver, as verified by your server @default the principal of the session
+   * @param options.approver the approver, as verified by your server @default the principal of the session
    * @throws (the run) AlliumError `approval.*`; nothing has changed then
    */
   resume<O extends OutputOption | undefined = undefined>(
@@ -245,7 +245,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   #start(task: Task<C>): AgentRun<S, unknown, K> {
     const options = task.options ?? {}
-    const { readerSilence: silence = this.#scope.agent.setup.readerSilence } = options
+    const { readerTimeout: silence = this.#scope.agent.setup.readerTimeout } = options
     const key = keyWithin(options)
     const fingerprint = key === undefined ? '' : fingerprintOf(task)
     const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
@@ -257,7 +257,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       (known && this.#reused(key)) ??
       this.#refusal(waits) ??
       optionFault(options, task.decisions !== undefined) ??
-      boundFault('readerSilence', silence, 'run.options')
+      boundFault('readerTimeout', silence, 'run.options')
     if (refusal !== undefined) {
       withPartial(refusal, this.#nothing(run))
       run.result = Promise.reject(refusal)
@@ -277,7 +277,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   #refusal(waits: boolean): Error | undefined {
     if (this.#closing !== undefined) return this.#closed()
     if (!waits || this.#onBusy === 'queue') return this.#host.refusal()
-    return this.#isBusy("Await it, or make the session with { busy: 'queue' }.")
+    return this.#isBusy("Await it, or make the session with { onBusy: 'queue' }.")
   }
 
   #reused(key: string | undefined): AlliumError {
@@ -352,7 +352,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       const abort = (reason: unknown) => run.abort(reason)
       const prepared = await prepare(task, this.#scope, this.#host, { waits, abort })
       if (prepared.stored !== undefined) {
-        const show = await waits.until(this.#host.showing(this.#scope.key))
+        const show = await waits.until(this.#host.displayFor(this.#scope.key))
         return this.#answered(run, task, prepared.stored, show)
       }
       try {

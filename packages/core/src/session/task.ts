@@ -77,7 +77,7 @@ export function turnOf<C>(
     clientTools,
     events: forwarder ?? events,
     format: output,
-    resets: options.resets ?? 'allow',
+    onRetryAfterOutput: options.onRetryAfterOutput ?? 'reset',
     storedAs,
     turnId: options.turnId,
     journal: journalOf(options, scope),
@@ -104,8 +104,8 @@ export async function prepare<C>(
   { waits, abort }: { readonly waits: AbortableWaits; abort(reason: unknown): void },
 ): Promise<Prepared> {
   const { decisions, input, options } = task
-  const { decider: given, turnId } = options
-  const decider = () => approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
+  const { approver: given, turnId } = options
+  const approver = () => approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
   if (decisions === undefined) toMessages(input)
   const { keepers = [] } = scope
   const storedAs = keepers.length === 0 ? undefined : await storedAsOf(task)
@@ -134,7 +134,7 @@ export async function prepare<C>(
         ? undefined
         : useDecisions(
             scope,
-            await waits.until(checkedDecisions(scope, decisions, decider(), toolsOf(task, scope).tools)),
+            await waits.until(checkedDecisions(scope, decisions, approver(), toolsOf(task, scope).tools)),
           )
     const began = isRestartable(options, scope)
       ? await waits.until(beginIn(journalOf(options, scope), beginning.turnId, scope))

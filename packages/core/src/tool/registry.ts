@@ -105,7 +105,7 @@ const ofTool: KeysOf<Tool> = {
   execute: true,
   requireApproval: true,
   timeout: true,
-  afterCrash: true,
+  onInterrupted: true,
   providerExecuted: true,
   providerOptions: true,
   strict: true,
@@ -141,11 +141,11 @@ function toolDef(tool: AnyTool): ToolDef {
       'tool.invalid',
       `${what} has neither schema nor jsonSchema. For no arguments give jsonSchema: { type: 'object', properties: {} }.`,
     )
-  const { afterCrash } = tool
-  if (afterCrash !== undefined && !['rerun', 'fail', 'ask'].includes(afterCrash))
+  const { onInterrupted } = tool
+  if (onInterrupted !== undefined && !['retry', 'fail', 'ask'].includes(onInterrupted))
     throw new AlliumError(
       'tool.invalid',
-      `${what} has ${describe(afterCrash)} as its afterCrash. It is "rerun", "fail" or "ask".`,
+      `${what} has ${describe(onInterrupted)} as its onInterrupted. It is "retry", "fail" or "ask".`,
     )
   const wrongFlow = tool.flow === undefined ? undefined : flowFault(tool.flow)
   if (wrongFlow !== undefined) throw new AlliumError('tool.invalid', `${what} ${wrongFlow}`)

@@ -36,7 +36,7 @@ export interface ToolExecution {
   /** The human's decision on this call, when the run resumes with it. */
   readonly approval: Approval | undefined
   /** The approval request, when the run resumes with the decision: the layer that sent it (undefined: the tool itself), and its content. */
-  readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
+  readonly approvalRequest: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /** Suspends the call until a human decides. Return its result. `session.resume()` calls the tool again, with `approval` set. */
   suspend(request?: SuspendRequest): ToolResult
   stop(reason?: string): void
@@ -64,9 +64,9 @@ export interface Tool<
   /**
    * What to do when a run restarts and the outcome of a started call is unknown: run it again, return the error result
    * "outcome unknown" to the model, or ask a human, whose approval runs it. Applies to runs with a journal.
-   * @default 'rerun'
+   * @default 'retry'
    */
-  afterCrash?: 'rerun' | 'fail' | 'ask'
+  onInterrupted?: 'retry' | 'fail' | 'ask'
   /**
    * A tool that the provider defines: its id there and its arguments. Without `execute`, the provider runs it. With `execute`, it
    * runs here, and the result goes back in the provider's format, for example for a shell, a patch, or text instead of arguments.

@@ -10,7 +10,7 @@ export interface Case {
   /** When somebody outside aborts the run, if nothing has ended it before. */
   readonly abortAt?: number
   readonly reader: Reader
-  readonly resets?: 'refuse'
+  readonly onRetryAfterOutput?: 'fail'
   readonly toolConcurrency?: number
 }
 
@@ -90,7 +90,7 @@ export function ticks(coarse: number, place: string): number {
   return coarse * unit + (hash(place) % unit)
 }
 
-/** How long `abortGrace` is in all cases. */
+/** How long `gracePeriod` is in all cases. */
 export const grace = 40 * unit
 /** The tool timeout, where a tool has none of its own. */
 export const toolTimeout = 60 * unit

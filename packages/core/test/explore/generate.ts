@@ -49,7 +49,7 @@ class Maker {
       tools: tools ? { a: this.tool(), b: this.tool() } : {},
       reader: this.reader(),
       ...(tools && this.chance(0.3) && { toolConcurrency: 1 }),
-      ...(menu.streams && this.chance(0.1) && { resets: 'refuse' as const }),
+      ...(menu.streams && this.chance(0.1) && { onRetryAfterOutput: 'fail' as const }),
     }
     return this.withAbort(plan)
   }

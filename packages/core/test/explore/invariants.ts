@@ -4,7 +4,7 @@ import type { Message } from '../../src/index.ts'
 export interface Seen {
   readonly status: string
   readonly text: string
-  readonly resets: 'refuse' | undefined
+  readonly onRetryAfterOutput: 'fail' | undefined
   /** The text as a screen that honours resets shows it. */
   readonly shown: string
   /** Types of the events in its stream, where somebody read it to its end. */

@@ -64,7 +64,7 @@ function delegating(story: Story): AnyTool {
     orderCheck: 'off' as const,
     logger: { warn() {}, error() {} },
     toolTimeout,
-    abortGrace: grace,
+    gracePeriod: grace,
   }
   const child = new Agent(setup).use(
     story.plan.model.map((layer) => layerOf(story, 'model', { ...layer, name: `child-${layer.name}` })),

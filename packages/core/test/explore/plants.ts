@@ -138,7 +138,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'an own answer is streamed after its attempt was left',
     ],
     [
-      "if (turn.options.resets !== 'refuse' || !turn.answer.isShown) return undefined",
+      "if (turn.options.onRetryAfterOutput !== 'fail' || !turn.answer.isShown) return undefined",
       'return undefined',
       'a reset is not refused',
     ],

@@ -32,11 +32,11 @@ function* simpler(plan: Case): Generator<Case> {
   }
   for (const [name, tool] of Object.entries(plan.tools))
     for (const other of simplerTool(tool)) yield { ...plan, tools: { ...plan.tools, [name]: other } }
-  const { abortAt, toolConcurrency, resets, ...rest } = plan
+  const { abortAt, toolConcurrency, onRetryAfterOutput, ...rest } = plan
   const options = {
     ...(abortAt !== undefined && { abortAt }),
     ...(toolConcurrency !== undefined && { toolConcurrency }),
-    ...(resets !== undefined && { resets }),
+    ...(onRetryAfterOutput !== undefined && { onRetryAfterOutput }),
   }
   for (const key of Object.keys(options)) yield { ...rest, ...options, [key]: undefined } as Case
   if (plan.reader !== 'none') yield { ...plan, reader: 'none' }

@@ -173,7 +173,7 @@ export class Story {
     this.broken.push(
       ...broken({
         ...seen,
-        resets: this.plan.resets,
+        onRetryAfterOutput: this.plan.onRetryAfterOutput,
         events,
         heard: this.#heard,
         messages: history.slice(from),

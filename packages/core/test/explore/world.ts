@@ -18,8 +18,9 @@ export async function actual(plan: Case, noise: number, extras: Extras = {}): Pr
   const story = new Story(plan, noise, extras)
   const { clock, broken } = story
   const session = agentOf(story).session()
-  const resets: object = plan.resets === undefined ? {} : { resets: plan.resets }
-  let run = session.run('hi', { ...resets, ...extras.options })
+  const onRetryAfterOutput: object =
+    plan.onRetryAfterOutput === undefined ? {} : { onRetryAfterOutput: plan.onRetryAfterOutput }
+  let run = session.run('hi', { ...onRetryAfterOutput, ...extras.options })
   if (plan.abortAt !== undefined) clock.after(ticks(plan.abortAt, 'abort'), () => run.abort('from outside'))
   let end = await seen(story, run)
   let from = 0
@@ -64,7 +65,7 @@ function agentOf(story: Story): Agent {
     orderCheck: 'off' as const,
     logger: { warn() {}, error() {} },
     toolTimeout,
-    abortGrace: grace,
+    gracePeriod: grace,
     ...(plan.toolConcurrency !== undefined && { toolConcurrency: plan.toolConcurrency }),
   }
   const agent = new Agent(setup).use(extras.layers ?? [])

@@ -42,7 +42,7 @@ const agent = new Agent({
   model: 'anthropic/claude-sonnet-4-6',
   tools: [find],
   instructions: (ctx) => `You help ${ctx.principal.userId}.`,
-  approvals: { mayDecide: ({ roles }) => roles.includes('lead') },
+  approvals: { canApprove: ({ roles }) => roles.includes('lead') },
 })
   .use(layer)
   .use('turn', (ctx, next) => {
@@ -52,11 +52,11 @@ const agent = new Agent({
 const principal: Principal = { tenantId: 'acme', userId: 'ann', roles: [] }
 const session = agent.session({ principal, context: { db: { find: (id) => id } } })
 void session.pendingFor(principal)
-void session.resume({}, { decider: principal })
+void session.resume({}, { approver: principal })
 // @ts-expect-error: a principal has roles
 agent.session({ principal: { tenantId: 'acme', userId: 'ann' } })
-// @ts-expect-error: a decider is a principal
-void session.resume({}, { decider: 'ann' })
+// @ts-expect-error: a approver is a principal
+void session.resume({}, { approver: 'ann' })
 void why
 
 // A schema says it nearer.

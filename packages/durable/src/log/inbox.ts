@@ -29,7 +29,8 @@ export class Inbox {
   sees(event: RunEvent): void {
     if ('path' in event) return
     if (event.type === 'step:start') this.#stepIndex = (event as { stepIndex: number }).stepIndex
-    if (event.type === 'steer:heard' || event.type === 'steer:returned') this.#settled.add((event as { id: string }).id)
+    if (event.type === 'steer:delivered' || event.type === 'steer:rejected')
+      this.#settled.add((event as { id: string }).id)
   }
 
   giveBack(id: string, reason = 'The turn had its answer.'): void {
@@ -37,6 +38,6 @@ export class Inbox {
     this.#settled.add(id)
     const { key, turnId } = this.#run
     const of = { sessionId: key.sessionId, turnId, stepIndex: this.#stepIndex }
-    this.#push({ event: { type: 'steer:returned', ...of, id, reason } })
+    this.#push({ event: { type: 'steer:rejected', ...of, id, reason } })
   }
 }

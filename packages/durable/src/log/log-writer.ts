@@ -56,9 +56,9 @@ export class LogWriter {
         if (this.#failure !== undefined) break
       }
       if (this.#failure !== undefined) throw this.#failure.error
-      const { unheard } = await this.#log.append(this.#run, this.#epoch, [], { end: true, mustExist: true })
-      if (unheard === undefined) return
-      for (const { id } of unheard) if (id !== undefined) giveBack(id)
+      const { undelivered } = await this.#log.append(this.#run, this.#epoch, [], { end: true, mustExist: true })
+      if (undelivered === undefined) return
+      for (const { id } of undelivered) if (id !== undefined) giveBack(id)
     }
   }
 

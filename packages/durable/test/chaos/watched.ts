@@ -38,7 +38,7 @@ export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'event
         note({ what: 'recorded', step: step.id })
       },
       giveUp: (lease, run, why) => writes('giveUp', lease, run, () => runs.giveUp(lease, run, why)),
-      told: (lease, run) => writes('told', lease, run, () => runs.told(lease, run)),
+      markReported: (lease, run) => writes('told', lease, run, () => runs.markReported(lease, run)),
     },
     events: {
       ...events,
@@ -120,7 +120,7 @@ export function stepping(agent: Agent, watch: Watch) {
     version: agent.version,
     init: () => agent.init(),
     inspect: () => agent.inspect(),
-    showing: (key: SessionKey) => agent.showing(key),
+    displayFor: (key: SessionKey) => agent.displayFor(key),
     session(options: Parameters<Agent['session']>[0]) {
       const session = agent.session(options)
       const [run, resume] = [session.run.bind(session), session.resume.bind(session)]
@@ -141,8 +141,8 @@ function watchedJournal(journal: Journal, { note, reach }: Watch): Journal {
     get lease() {
       return journal.lease
     },
-    get lost() {
-      return journal.lost
+    get takenOver() {
+      return journal.takenOver
     },
     known: (id) => journal.known?.(id) ?? false,
     async step(id, work, emit) {

@@ -51,7 +51,7 @@ describe.each(['sqlite', 'postgres'] as const)('durable runs on %s, killed at th
       const all = await store.runs.list({ tenant: 'acme', limit: 100 })
       const sessionOf = new Map(all.items.map(({ run, key }) => [run, key.sessionId]))
       expect(doneAgain(notedIn(noted), sessionOf)).toEqual([])
-      const records = await store.sessions.outbox.take('test', 100, 60_000)
+      const records = await store.sessions.outbox.claim('test', 100, 60_000)
       expect(records.map(({ data }) => (data as { text: string }).text).toSorted()).toEqual(
         Array.from({ length: sessions }, (_, i) => `s${i}`).toSorted(),
       )

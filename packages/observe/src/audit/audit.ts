@@ -117,7 +117,7 @@ export function audit(given: AuditOptions): Audit {
     tool(ctx, next) {
       const { callId, attempt } = ctx
       const args = new Content(ctx.args)
-      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, ctx.decidedBy) }
+      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, ctx.approver) }
       return auditCall(ctx, 'tool', { callId, attempt }, beginFields, next, (result) => {
         const executedArgs = new Content(ctx.args)
         return {

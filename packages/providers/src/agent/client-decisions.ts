@@ -2,13 +2,13 @@ import { AlliumError, type Decision, type PendingCall, type Session } from '@all
 import type { ClientAnswers, Response } from './client-request.ts'
 
 /**
- * Returns the pending calls as the approver sees them: with a token for those that the approver may approve. Without a decider, as the
+ * Returns the pending calls as the approver sees them: with a token for those that the approver may approve. Without a approver, as the
  * session's own principal sees them.
  */
-export async function pendingFor(session: Session<unknown>, decider: unknown): Promise<readonly PendingCall[]> {
+export async function pendingFor(session: Session<unknown>, approver: unknown): Promise<readonly PendingCall[]> {
   const waiting = session.pending
-  if (decider === undefined) return waiting
-  const allowed = new Map((await session.pendingFor(decider)).map((call) => [call.callId, call]))
+  if (approver === undefined) return waiting
+  const allowed = new Map((await session.pendingFor(approver)).map((call) => [call.callId, call]))
   return waiting.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
 }
 
@@ -34,9 +34,9 @@ export interface ClientDecisions {
 export async function decisionsFrom(
   session: Session<unknown>,
   { responses, outputs }: ClientAnswers,
-  decider: unknown,
+  approver: unknown,
 ): Promise<ClientDecisions> {
-  const pendingCalls = await pendingFor(session, decider)
+  const pendingCalls = await pendingFor(session, approver)
   const pendingById = new Map(
     pendingCalls.filter(({ client }) => client !== true).map((call) => [approvalIdOf(call), call]),
   )

@@ -20,13 +20,13 @@ import { checkUiOptions, type UiStreamOptions, uiChunks } from './ui-chunks.ts'
 export interface ToAiSdkAgentOptions {
   /** The session to continue, of the requesting principal. */
   session: Session<unknown>
-  /** The approver on this page, as verified by the server; required for `approvals.mayDecide`. @default the principal of the session */
-  decider?: unknown
+  /** The approver on this page, as verified by the server; required for `approvals.canApprove`. @default the principal of the session */
+  approver?: unknown
   /** Tools that the page runs with `onToolCall` or by its user; their calls are handed to the page. @default none */
   clientTools?: readonly ToolDef[]
 }
 
-const optionKeys: KeysOf<ToAiSdkAgentOptions> = { session: true, decider: true, clientTools: true }
+const optionKeys: KeysOf<ToAiSdkAgentOptions> = { session: true, approver: true, clientTools: true }
 
 /** An AI SDK agent, by shape: `Agent` of `ai` 6 and 7, for use with their functions. */
 export interface AiSdkAgent {
@@ -42,7 +42,7 @@ export interface AiSdkAgent {
  * sources and approvals of the session's next run.
  *
  * Of the client's messages it uses only the newest user message, or else the answers to approvals that the session waits for. History
- * and state come from the session. It streams with `resets: 'refuse'`, because pages of `ai` 6 cannot retract displayed text. Leaving
+ * and state come from the session. It streams with `onRetryAfterOutput: 'fail'`, because pages of `ai` 6 cannot retract displayed text. Leaving
  * the stream aborts the run.
  *
  * @throws AlliumError (its `stream`, before anything has run) `approval.forged`, `approval.used`, `request.invalid`, `run.options`,
@@ -67,23 +67,26 @@ export function toAiSdkAgent(agent: Pick<Agent, 'name'>, adapterOptions: ToAiSdk
   }
 }
 
-async function stream({ session, decider, clientTools }: ToAiSdkAgentOptions, options: StreamOptions): Promise<object> {
+async function stream(
+  { session, approver, clientTools }: ToAiSdkAgentOptions,
+  options: StreamOptions,
+): Promise<object> {
   checkStreamOptions(options)
   const clientRequest = parseClientRequest(options)
   await session.open()
-  const runOptions = { resets: 'refuse' as const, signal: options.abortSignal }
+  const runOptions = { onRetryAfterOutput: 'fail' as const, signal: options.abortSignal }
   const tools = clientTools ?? session.snapshot().suspension?.clientTools
   const clientDecisions =
-    clientRequest.input === undefined ? await decisionsFrom(session, clientRequest.answers, decider) : undefined
+    clientRequest.input === undefined ? await decisionsFrom(session, clientRequest.answers, approver) : undefined
   const run =
     clientDecisions === undefined
       ? session.run(clientRequest.input as Message, { ...runOptions, clientTools })
-      : session.resume(clientDecisions.decisions, decider === undefined ? runOptions : { ...runOptions, decider })
+      : session.resume(clientDecisions.decisions, approver === undefined ? runOptions : { ...runOptions, approver })
   const events = run[Symbol.asyncIterator]()
   // Reads the first event here, so that a rejection occurs before the response begins.
   const parts = toStream(
     partsOf(await events.next(), events, run, new TextParts(clientDecisions?.calls, tools), (event) =>
-      withVisiblePending(session, decider, event),
+      withVisiblePending(session, approver, event),
     ),
     () => events.return?.(),
   )
@@ -125,11 +128,11 @@ async function* partsOf(
 /** Replaces the pending calls of a suspended turn with the approver's view of them. */
 async function withVisiblePending(
   session: Session<unknown>,
-  decider: unknown,
+  approver: unknown,
   event: StreamEvent,
 ): Promise<StreamEvent> {
   if (event.type !== 'turn:end' || event.path !== undefined || event.pending === undefined) return event
-  return { ...event, pending: await pendingFor(session, decider) }
+  return { ...event, pending: await pendingFor(session, approver) }
 }
 
 function toStream(parts: AsyncGenerator<TextPart>, onCancel: () => unknown): ReadableStream<TextPart> {

@@ -29,7 +29,7 @@ export function aguiRoutes(serve: Serve, host: Host): void {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { body } = await read()
     const { threadId, runId, tools: clientTools } = body
-    const settings = { sessionId: threadId, clientTools, resets: 'refuse', onDisconnect: 'abort' } as const
+    const settings = { sessionId: threadId, clientTools, onRetryAfterOutput: 'fail', onDisconnect: 'abort' } as const
     const request = await requestOf(caller, body)
     return streamRun(host, caller, () => host.runs.start({ ...caller, ...settings, ...request }), {
       frames: () => aguiFrames({ threadId, runId }),

@@ -14,7 +14,7 @@ interface CommonOptions {
   /** Most attempts in a row to connect without receiving anything. @default 5 */
   attempts?: number | undefined
   /** Waits before another attempt, counted from 1. @default 250 ms, doubled each time up to 5 seconds, with jitter */
-  wait?: ((attempt: number) => Promise<void>) | undefined
+  delay?: ((attempt: number) => Promise<void>) | undefined
 }
 
 /** With several agents, `agent` is the name of the one to use. */
@@ -126,15 +126,15 @@ const optionKeys: KeysOf<CommonOptions & { agent: string }> = {
   headers: true,
   fetch: true,
   attempts: true,
-  wait: true,
+  delay: true,
 }
 
 function createTransport(options: CommonOptions & { agent?: string }): Transport {
   checkOptionNames(options, optionKeys, 'createClient()')
-  const { agent, headers = () => ({}), attempts = 5, wait = exponentialBackoff } = options
+  const { agent, headers = () => ({}), attempts = 5, delay = exponentialBackoff } = options
   const { fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init) } = options
   const basePath = agent === undefined ? '' : `/agents/${pathSegment(agent, 'the name of an agent')}`
-  return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait, fetch: customFetch }
+  return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait: delay, fetch: customFetch }
 }
 
 function query(page: { limit?: number; cursor?: string } = {}): string {

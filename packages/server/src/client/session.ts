@@ -76,7 +76,7 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
   ): ClientRun<K, OutputOf<O>>
   /**
    * Sends a message to the active run, whichever process executes it. It is delivered before the run's next step. The run's stream reports
-   * the outcome, as `steer:heard` or `steer:returned` with this id.
+   * the outcome, as `steer:delivered` or `steer:rejected` with this id.
    *
    * @throws ClientError `run.not_running`, `session.not_found`
    */

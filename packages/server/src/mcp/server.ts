@@ -1,7 +1,7 @@
 import type { Decision, PendingCall } from '@allium/core'
 import { toolName } from '../agent-names.ts'
 import type { Host } from '../host.ts'
-import { mayUse, resolveCaller } from '../request/caller.ts'
+import { canUse, resolveCaller } from '../request/caller.ts'
 import { callAgent } from './call.ts'
 import type { Sdk } from './sdk.ts'
 
@@ -18,7 +18,7 @@ export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boole
   server.setRequestHandler(types.ListToolsRequestSchema, async (_, extra) => {
     const { principal } = mcpRequestIn(extra)
     const tools = []
-    for (const name of host.agents.keys()) if (await mayUse(host, principal, name)) tools.push(toolDefinition(name))
+    for (const name of host.agents.keys()) if (await canUse(host, principal, name)) tools.push(toolDefinition(name))
     return { tools }
   })
 

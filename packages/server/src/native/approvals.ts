@@ -6,7 +6,7 @@ import { filteredPage, type PageRequest, type ReadPage } from './listing.ts'
 import { decidableCallsOf, findCallByToken, ownerPrincipal } from './pending-calls.ts'
 import { routes } from './routes.ts'
 
-/** Adds the routes that list and decide pending calls, in the caller's sessions and where `mayDecide` allows the caller. */
+/** Adds the routes that list and decide pending calls, in the caller's sessions and where `canApprove` allows the caller. */
 export function approvalRoutes(serve: Serve, host: Host): void {
   serve(routes.approvals, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
@@ -30,7 +30,7 @@ async function pendingApprovals(
   const { tenant, owner, agent, sessionAgent } = caller
   const ownerFilter = canDecideForOthers(host, caller) ? {} : { owner }
   const read: ReadPage<StoredPendingCall> = (page) =>
-    host.sessions.waiting({ tenant, ...ownerFilter, agents: [sessionAgent], ...page })
+    host.sessions.pendingCalls({ tenant, ...ownerFilter, agents: [sessionAgent], ...page })
   /** Calls of one session are adjacent, so each session is opened once. */
   let last: { key: string; calls: Promise<readonly PendingCall[]> } | undefined
   const toItem = async (row: StoredPendingCall) => {
@@ -64,7 +64,7 @@ async function decide(host: Host, caller: Caller, token: string, decision: Decis
     principal: await ownerPrincipal(host, caller, key.owner),
     sessionId: key.sessionId,
     decisions: { [callId]: { ...decision, token } },
-    decider: caller.principal,
+    approver: caller.principal,
     onDisconnect: 'continue',
   })
   try {

@@ -4,7 +4,7 @@ import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 
 /**
- * Returns the key of a session to read: the caller's own, or with `owner` a session of another owner in the tenant if `mayRead` allows it.
+ * Returns the key of a session to read: the caller's own, or with `owner` a session of another owner in the tenant if `canRead` allows it.
  *
  * @throws AlliumError `session.not_found`
  */
@@ -15,12 +15,12 @@ export async function readableKey(
   owner: string | undefined,
 ): Promise<SessionKey> {
   const key = { ...keyOf(caller, sessionId), ...(owner !== undefined && { owner }) }
-  if (await mayRead(host, caller, key)) return key
+  if (await canRead(host, caller, key)) return key
   throw requestError('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
 }
 
 /**
- * Returns the key of a session to run, stop or delete. Only the caller's own: `mayRead` does not allow these.
+ * Returns the key of a session to run, stop or delete. Only the caller's own: `canRead` does not allow these.
  *
  * @throws AlliumError `session.not_found` if `owner` is another owner
  */
@@ -30,11 +30,11 @@ export function ownKey(caller: Caller, sessionId: string, owner: string | undefi
 }
 
 /** A throw, or any result but true, denies it. */
-export async function mayRead({ options }: Host, caller: Caller, { owner, sessionId }: SessionKey): Promise<boolean> {
+export async function canRead({ options }: Host, caller: Caller, { owner, sessionId }: SessionKey): Promise<boolean> {
   const agent = caller.agent.name
   if (owner === caller.owner) return true
   try {
-    return (await options.mayRead?.(caller.principal, { owner, agent, sessionId })) === true
+    return (await options.canRead?.(caller.principal, { owner, agent, sessionId })) === true
   } catch {
     return false
   }

@@ -6,7 +6,7 @@ import { isTokenUsed } from '../run/used-tokens.ts'
 
 /**
  * Returns the pending calls in a session of the caller. Calls that they may approve have a token and unredacted values. Calls that
- * `mayDecide` reserves for another approver are shown as the model made them; their owner may still deny them.
+ * `canApprove` reserves for another approver are shown as the model made them; their owner may still deny them.
  */
 export function pendingCallsOf(
   caller: Caller,
@@ -64,7 +64,7 @@ export async function ownerPrincipal({ options, logger }: Host, caller: Caller, 
   return undefined
 }
 
-/** Returns the calls as a reader of the run may decide them. The log has no tokens of an agent with `mayDecide`. */
+/** Returns the calls as a reader of the run may decide them. The log has no tokens of an agent with `canApprove`. */
 export async function pendingForReader(
   host: Host,
   caller: Caller,
@@ -84,7 +84,11 @@ export async function findCallByToken(
   token: string,
 ): Promise<{ key: SessionKey; call: PendingCall }> {
   const [outer = ''] = token.split('.', 1)
-  const found = await host.sessions.findWaiting({ tenant: caller.tenant, agents: [caller.sessionAgent], token: outer })
+  const found = await host.sessions.findPendingCall({
+    tenant: caller.tenant,
+    agents: [caller.sessionAgent],
+    token: outer,
+  })
   const calls = found === undefined ? [] : await decidableCallsOf(host, caller, found.key)
   const call = calls.find((candidate) => candidate.token === token)
   if (found === undefined || call === undefined) throw await pendingCallError(host, caller, token)

@@ -2,7 +2,7 @@ import { type Page, type SessionSummary, toJson } from '@allium/core'
 import type { Host } from '../host.ts'
 import type { Serve } from '../http/router.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
-import { mayRead, ownKey, readableKey } from './can-read.ts'
+import { canRead, ownKey, readableKey } from './can-read.ts'
 import { displayMessages, serveFile } from './display-messages.ts'
 import { fork } from './fork.ts'
 import { filteredPage, type PageRequest, type ReadPage, unfilteredPage } from './listing.ts'
@@ -85,7 +85,7 @@ export function sessionRoutes(serve: Serve, host: Host): void {
 
 const json = { 'content-type': 'application/json' }
 
-/** Lists sessions. For another owner, returns those that `mayRead` allows. Without that rule, reads nothing. */
+/** Lists sessions. For another owner, returns those that `canRead` allows. Without that rule, reads nothing. */
 async function listSessions(
   host: Host,
   caller: Caller,
@@ -97,7 +97,7 @@ async function listSessions(
   const read: ReadPage<SessionSummary> = (page) =>
     host.sessions.list({ tenant, owner, agents: [sessionAgent], ...page })
   if (owner === caller.owner) return unfilteredPage(host, scope, pageRequest, read)
-  if (host.options.mayRead === undefined) return { items: [] }
-  const toItem = async (session: SessionSummary) => ((await mayRead(host, caller, session.key)) ? session : undefined)
+  if (host.options.canRead === undefined) return { items: [] }
+  const toItem = async (session: SessionSummary) => ((await canRead(host, caller, session.key)) ? session : undefined)
   return filteredPage(host, scope, pageRequest, { read, toItem })
 }

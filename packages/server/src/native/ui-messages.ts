@@ -54,7 +54,7 @@ const stepStart: UiPart = { type: 'step-start' }
 function steerPart(id: string | undefined, parts: readonly UiPart[]): UiPart {
   const text = parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
   const files = parts.filter(({ type }) => type === 'file')
-  return { type: 'data-steer', id, data: { heard: true, text, ...(files.length > 0 && { files }) } }
+  return { type: 'data-steer', id, data: { delivered: true, text, ...(files.length > 0 && { files }) } }
 }
 
 function partsOf({ content }: Message): readonly Part[] {

@@ -7,7 +7,7 @@ import { fork } from '../native/fork.ts'
 import { pendingCallsOf } from '../native/pending-calls.ts'
 import { requireSession } from '../native/require-session.ts'
 import { imageBody } from '../request/body.ts'
-import { authenticate, type Caller, keyOf, mayUse, resolveCaller } from '../request/caller.ts'
+import { authenticate, type Caller, canUse, keyOf, resolveCaller } from '../request/caller.ts'
 import { type RequestOf, route } from '../request/route.ts'
 import { text } from '../request/schema.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
@@ -59,7 +59,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
     const { id } = (await read()).params
     const run = parseResponseId(id)
     for (const model of run === undefined ? [] : host.agents.keys()) {
-      if (!(await mayUse(host, principal, model))) continue
+      if (!(await canUse(host, principal, model))) continue
       const caller = await resolveCaller(host, c.req.raw, model)
       const turn = await host.sessions.find(keyOf(caller, run?.sessionId ?? ''), { turnId: run?.turnId ?? '' })
       if (turn === undefined || run === undefined || !isRunOf(caller.agent, turn)) continue
@@ -89,7 +89,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
       ...request,
       clientTools: tools,
       output: format?.schema,
-      ...(stream && { resets: 'refuse' }),
+      ...(stream && { onRetryAfterOutput: 'fail' }),
       onDisconnect: 'abort',
     }
     const isFork =

@@ -5,7 +5,7 @@ import type { Serve } from '../http/router.ts'
 import { pendingCallsOf } from '../native/pending-calls.ts'
 import { requireSession } from '../native/require-session.ts'
 import { imageBody } from '../request/body.ts'
-import { authenticate, type Caller, keyOf, mayUse, resolveCaller } from '../request/caller.ts'
+import { authenticate, type Caller, canUse, keyOf, resolveCaller } from '../request/caller.ts'
 import { idempotencyKey, sessionId as ofSession } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import { optional } from '../request/schema.ts'
@@ -49,7 +49,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
     const principal = await authenticate(host, c.req.raw)
     const data: object[] = []
     for (const id of host.agents.keys())
-      if (await mayUse(host, principal, id)) data.push({ id, object: 'model', created: 0, owned_by: 'allium' })
+      if (await canUse(host, principal, id)) data.push({ id, object: 'model', created: 0, owned_by: 'allium' })
     return c.json({ object: 'list', data })
   })
 
@@ -72,7 +72,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
         ...request,
         clientTools,
         output: body.response_format?.schema,
-        ...(stream && { resets: 'refuse' }),
+        ...(stream && { onRetryAfterOutput: 'fail' }),
         idempotencyKey,
         onDisconnect: sessionId === undefined ? 'abort' : undefined,
       })

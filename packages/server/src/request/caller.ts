@@ -27,7 +27,7 @@ export interface Caller {
 export async function resolveCaller(host: Host, request: Request, name?: string): Promise<Caller> {
   const principal = await authenticate(host, request)
   const agent = name === undefined ? onlyAgent(host) : host.agents.get(name)
-  if (agent === undefined || !(await mayUse(host, principal, name ?? agent.name)))
+  if (agent === undefined || !(await canUse(host, principal, name ?? agent.name)))
     throw requestError('route.not_found', 'There is no such path, or no such agent.')
   const { tenant, owner, agent: sessionAgent } = agent.session({ principal: principal as never }).key
   if (owner === '')
@@ -57,10 +57,10 @@ export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string
   return { tenant, owner, agent: sessionAgent, sessionId }
 }
 
-export async function mayUse({ options: { mayUse } }: Host, principal: unknown, name: string): Promise<boolean> {
-  if (mayUse === undefined) return true
+export async function canUse({ options: { canUse } }: Host, principal: unknown, name: string): Promise<boolean> {
+  if (canUse === undefined) return true
   try {
-    return (await mayUse(principal, name)) === true
+    return (await canUse(principal, name)) === true
   } catch {
     return false
   }

@@ -43,7 +43,7 @@ export const owner = described(
       expected: `an owner: 1 to ${maxNameLength} characters, without control characters`,
     }),
   ),
-  'Whose session it is, for whom `mayRead` lets read.',
+  'Whose session it is, for whom `canRead` lets read.',
 )
 
 export const idempotencyKey = described(

@@ -11,7 +11,7 @@ export async function displayTransformOf(
   logger: Logger,
 ): Promise<DisplayTransform> {
   try {
-    return await agent.showing(key)
+    return await agent.displayFor(key)
   } catch (error) {
     logger.warn(`Stored texts are shown as they are stored: ${messageOf(error)}`)
     return identityDisplay

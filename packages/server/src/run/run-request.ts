@@ -27,11 +27,11 @@ export interface RunSettings {
   /** JSON Schema of the answer. @default the answer is text */
   readonly output?: OutputJsonSchema | undefined
   readonly idempotencyKey?: string | undefined
-  readonly resets?: 'allow' | 'refuse'
+  readonly onRetryAfterOutput?: 'reset' | 'fail'
   /** @default the option of the server */
   readonly onDisconnect?: 'abort' | 'continue' | undefined
   /** The approver, if it is not the owner. */
-  readonly decider?: unknown
+  readonly approver?: unknown
 }
 
 /** Returns the input digest of an idempotency key. It covers everything that changes what the run does. */
@@ -41,12 +41,12 @@ export function inputDigestOf({ input, decisions, output, clientTools }: AgentRu
 
 export function runOptionsOf({
   idempotencyKey,
-  resets,
+  onRetryAfterOutput,
   clientTools,
   output,
 }: RunSettings): RunOptions<unknown, OutputOption | undefined> {
   const outputOption = output === undefined ? {} : { output: jsonOutput(output) }
-  return { idempotencyKey, resets, clientTools, ...outputOption }
+  return { idempotencyKey, onRetryAfterOutput, clientTools, ...outputOption }
 }
 
 export function entryContextOf({ clientTools, decisions }: AgentRunRequest): EntryContext {

@@ -81,11 +81,11 @@ export class Runs {
    * @throws AlliumError `server.draining`, `run.key_reused`
    */
   async start(request: AgentRunRequest): Promise<RunHandle> {
-    const { agent, principal, sessionId, idempotencyKey, decider } = request
-    if (decider !== undefined) return this.#startNow(request)
+    const { agent, principal, sessionId, idempotencyKey, approver } = request
+    if (approver !== undefined) return this.#startNow(request)
     const sessionOptions = { principal: principal as never }
     const { key } = agent.session(sessionId === undefined ? sessionOptions : { id: sessionId, ...sessionOptions })
-    if (sessionId !== undefined) await this.#options.sessions.adopt(key, [])
+    if (sessionId !== undefined) await this.#options.sessions.rename(key, [])
     await this.#preemptUnread(key, idempotencyKey)
     const live = this.#current.get(sessionKeyString(key))
     const isSameRequest = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
@@ -148,14 +148,14 @@ export class Runs {
   }
 
   async #startRun(session: ReturnType<ServedAgent['session']>, request: AgentRunRequest): Promise<RunHandle> {
-    const { agent, sessionId, input, decisions, idempotencyKey, decider } = request
+    const { agent, sessionId, input, decisions, idempotencyKey, approver } = request
     const durable = this.#durableOf(agent)
     if (durable !== undefined && sessionId !== undefined) return this.#startDurable(durable, session.key, request)
     const [digest, options] = [await inputDigestOf(request), runOptionsOf(request)]
     const run =
       decisions === undefined
         ? session.run(input, options)
-        : session.resume(decisions, decider === undefined ? options : { ...options, decider: decider as never })
+        : session.resume(decisions, approver === undefined ? options : { ...options, approver: approver as never })
     const localRun =
       this.#localRuns.get(run) ??
       this.#trackLocal(run, session.key, {
@@ -234,10 +234,18 @@ export class Runs {
 
   /** Starts a durable run. This process or another one executes it. */
   async #startDurable(durable: Durable, key: SessionKey, request: AgentRunRequest): Promise<RunHandle> {
-    const { principal, input, decisions, decider, clientTools, output, idempotencyKey, resets } = request
-    const payload = decisions === undefined ? { input } : { decisions, decider }
+    const { principal, input, decisions, approver, clientTools, output, idempotencyKey, onRetryAfterOutput } = request
+    const payload = decisions === undefined ? { input } : { decisions, approver }
     const { sessionId } = key
-    const settings = { principal, sessionId, clientTools, output, idempotencyKey, resets, onBusy: 'reject' } as const
+    const settings = {
+      principal,
+      sessionId,
+      clientTools,
+      output,
+      idempotencyKey,
+      onRetryAfterOutput,
+      onBusy: 'reject',
+    } as const
     const started = await durable.start({ ...payload, ...settings })
     const { onDisconnect } = this.#options
     const display = this.#displayFor(request.agent, key)

@@ -27,8 +27,8 @@ export async function steerRun(steer: Message['content'], options: SteerOptions)
   for await (const { seq, event: logged } of readRemote({ ...options, events: log }, run, latest.seq, abandoned)) {
     const { type, id: eventId } = (logged as Entry).event as { type: string; id?: unknown }
     if (eventId !== id) continue
-    if (type === 'steer:returned') return undefined
-    if (type === 'steer:heard') return followFrom(run, seq - 1, options)
+    if (type === 'steer:rejected') return undefined
+    if (type === 'steer:delivered') return followFrom(run, seq - 1, options)
   }
   return undefined
 }

@@ -46,7 +46,7 @@ const routes = {
 /** Adds the routes for `DefaultChatTransport` of the AI SDK, with `/chat` as its `api`. The stop of a chat only disconnects. */
 export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
   const protocol: StreamProtocol = { frames: () => uiFrames(version), headers, withoutReset: version === 6 }
-  const resets = version === 6 ? 'refuse' : 'allow'
+  const onRetryAfterOutput = version === 6 ? 'fail' : 'reset'
 
   serve(routes.chat, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
@@ -54,7 +54,12 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     const { input, callResponses } = messages
     const request =
       callResponses === undefined ? { input, clientTools } : await newDecisions(host, caller, id, callResponses)
-    return streamRun(host, caller, () => host.runs.start({ ...caller, sessionId: id, resets, ...request }), protocol)
+    return streamRun(
+      host,
+      caller,
+      () => host.runs.start({ ...caller, sessionId: id, onRetryAfterOutput, ...request }),
+      protocol,
+    )
   })
 
   serve(routes.stream, async (c, read) => {

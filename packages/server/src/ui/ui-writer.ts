@@ -90,10 +90,10 @@ export class UiWriter {
       case 'finish':
         this.#reason = event.reason
         return
-      case 'steer:heard':
-        return yield this.#steers.get(event.id) ?? steerChunk(event.id, { heard: true })
-      case 'steer:returned':
-        return yield steerChunk(event.id, { heard: false, reason: event.reason })
+      case 'steer:delivered':
+        return yield this.#steers.get(event.id) ?? steerChunk(event.id, { delivered: true })
+      case 'steer:rejected':
+        return yield steerChunk(event.id, { delivered: false, reason: event.reason })
       case 'run:error':
         return yield { type: 'error', errorText: event.message }
       case 'turn:end':
@@ -181,7 +181,7 @@ export class UiWriter {
 }
 
 /** Returns the outcome of a steering message, at its place in the answer. */
-function steerChunk(id: string, data: { heard: boolean; reason?: string }): UiChunk {
+function steerChunk(id: string, data: { delivered: boolean; reason?: string }): UiChunk {
   return { type: 'data-steer', id, data }
 }
 

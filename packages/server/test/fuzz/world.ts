@@ -53,7 +53,7 @@ export async function worldOf(): Promise<World> {
     ...options,
     ...protocols,
     maxBody: 300_000,
-    mayRead,
+    canRead,
   })
   const served: ServedRoute[] = []
   const app = await createApp(host, served)
@@ -76,7 +76,7 @@ export async function worldOf(): Promise<World> {
   }
 }
 
-const mayRead = (who: unknown) => (who as { userId: string }).userId === 'nobody'
+const canRead = (who: unknown) => (who as { userId: string }).userId === 'nobody'
 
 const wait = defineTool({
   name: 'wait',

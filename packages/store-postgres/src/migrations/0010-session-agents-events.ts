@@ -34,7 +34,7 @@ begin
       from {s}.event_signals where run = r.run and not dealt;
     if ns_ is not null then
       update {s}.event_runs set epoch = _epoch, ended_at = null, touched_at = {s}.now_ms() where run = r.run;
-      outcome_ := 'unheard';
+      outcome_ := 'undelivered';
       return;
     end if;
   end if;

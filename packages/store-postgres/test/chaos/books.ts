@@ -25,7 +25,7 @@ function told(records: readonly OutboxRecord[]): string {
 async function recordsOf({ sessions }: Opened): Promise<OutboxRecord[]> {
   const records: OutboxRecord[] = []
   for (;;) {
-    const taken = await sessions.outbox.take('chaos', 500, 600_000)
+    const taken = await sessions.outbox.claim('chaos', 500, 600_000)
     if (taken.length === 0) return records
     records.push(...taken)
   }

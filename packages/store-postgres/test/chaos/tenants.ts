@@ -129,8 +129,11 @@ class Tenant {
   }
 
   async #waiting(): Promise<void> {
-    this.#owns('waiting()', await this.store.sessions.waiting({ tenant: this.name, limit: 10 }))
-    this.#owns('findWaiting()', await this.store.sessions.findWaiting({ tenant: this.name, token: this.#other() }))
+    this.#owns('waiting()', await this.store.sessions.pendingCalls({ tenant: this.name, limit: 10 }))
+    this.#owns(
+      'findPendingCall()',
+      await this.store.sessions.findPendingCall({ tenant: this.name, token: this.#other() }),
+    )
   }
 
   async #vault(): Promise<void> {

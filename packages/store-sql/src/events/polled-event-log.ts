@@ -46,7 +46,8 @@ export function polledEventLog(
           poller.forget(run)
           throw fencedRun(run, outcome.fenced)
         }
-        if (outcome.undelivered !== undefined) return { unheard: await acknowledgeAll(run, epoch, outcome.undelivered) }
+        if (outcome.undelivered !== undefined)
+          return { undelivered: await acknowledgeAll(run, epoch, outcome.undelivered) }
         const { seq, lastSignal, listener } = outcome
         poller.appended(run, { seq, lastSignal, listener, ended: end, batch: batch && toStoredBatch(batch, seq) })
         return { seq }

@@ -68,7 +68,7 @@ export class Dialogues {
   }
 
   /** Declines the open question if its call is denied, or runs in another way. */
-  decline(ctx: Pick<ToolExecution, 'asked'>): void {
+  decline(ctx: Pick<ToolExecution, 'approvalRequest'>): void {
     const ticket = pendingQuestionOf(ctx)?.ticket ?? ''
     this.#openCalls.get(ticket)?.dialogue.decline()
     this.#openCalls.delete(ticket)
@@ -139,9 +139,9 @@ export class Dialogues {
 }
 
 /** Returns the question if the tool itself asked it, and not a layer. */
-function pendingQuestionOf({ asked }: Pick<ToolExecution, 'asked'>): PendingQuestion | undefined {
-  if (asked === undefined || asked.by !== undefined) return undefined
-  return typeof asked.request.ticket === 'string' ? (asked.request as PendingQuestion) : undefined
+function pendingQuestionOf({ approvalRequest }: Pick<ToolExecution, 'approvalRequest'>): PendingQuestion | undefined {
+  if (approvalRequest === undefined || approvalRequest.by !== undefined) return undefined
+  return typeof approvalRequest.request.ticket === 'string' ? (approvalRequest.request as PendingQuestion) : undefined
 }
 
 /** Fills missing answers with the server's defaults. */

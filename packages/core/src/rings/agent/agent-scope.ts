@@ -38,7 +38,7 @@ export interface ApprovalOptions<P = RegisteredPrincipal> {
    * @param by.asked who ran the turn that was suspended
    * @default the owner of the session may decide
    */
-  mayDecide?(
+  canApprove?(
     principal: P,
     call: DecidableCall,
     by: { readonly owner: string | undefined; readonly asked: Identity },
@@ -59,10 +59,10 @@ export interface AgentSetup {
   readonly maxSteps: number
   readonly toolConcurrency: number
   readonly toolTimeout: number
-  readonly abortGrace: number
-  readonly busy: 'reject' | 'queue'
-  readonly readerSilence: number | false
-  readonly sessionIdle: number | false
+  readonly gracePeriod: number
+  readonly onBusy: 'reject' | 'queue'
+  readonly readerTimeout: number | false
+  readonly sessionIdleTimeout: number | false
   readonly version: string | undefined
   readonly approvals: ApprovalOptions
   readonly clock: Clock

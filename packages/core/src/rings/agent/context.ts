@@ -88,13 +88,13 @@ export class AgentAttempt extends Attempt implements AgentContext {
     return this.$capabilities.find(capability)
   }
   /**
-   * @throws AlliumError `layer.left` in a layer whose agent or session opening was abandoned, because another one may
+   * @throws AlliumError `layer.abandoned` in a layer whose agent or session opening was abandoned, because another one may
    * be open by now
    */
   $checkOpening(): void {
     const { end, ring } = this.$call
     if (end !== undefined && (ring.scope === 'agent' || ring.scope === 'session'))
-      throw layerError(this, 'layer.left', 'went on after its opening was aborted. Clean up, and leave.')
+      throw layerError(this, 'layer.abandoned', 'went on after its opening was aborted. Clean up, and leave.')
   }
   get $capabilities(): Capabilities {
     return this.$agent.capabilities

@@ -13,11 +13,11 @@ export function push(attempt: ModelAttempt, chunks: readonly ContentChunk[], fro
 
 /** Returns an error if the run refuses to take back chunks and the reader has seen some. */
 export function refuseReset({ $turn: turn, $inner }: ModelAttempt): AlliumError | undefined {
-  if (turn.options.resets !== 'refuse' || !turn.answer.isShown) return undefined
+  if (turn.options.onRetryAfterOutput !== 'fail' || !turn.answer.isShown) return undefined
   const failed = $inner !== undefined && $inner.$state !== State.done
   return new AlliumError(
     'stream.reset',
-    'The reader has received chunks of this model call, and { resets: "refuse" } forbids a reset. Hold the answer with ctx.hold(), or allow resets.',
+    'The reader has received chunks of this model call, and { onRetryAfterOutput: "fail" } forbids a reset. Hold the answer with ctx.hold(), or allow resets.',
     { ...(failed && { cause: $inner.$outcome }) },
   )
 }

@@ -69,7 +69,7 @@ export class ScopeLifecycle implements Call {
   abandoned(): void {}
   returned(_: Attempt, thrown: unknown): void {
     // A late verb was rejected. That is not an error of the work that the layer waited for.
-    if (thrown !== this.end?.error && !isAlliumError(thrown, 'layer.left')) this.report(thrown)
+    if (thrown !== this.end?.error && !isAlliumError(thrown, 'layer.abandoned')) this.report(thrown)
   }
   late(): void {}
 }

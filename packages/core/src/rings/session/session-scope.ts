@@ -175,7 +175,7 @@ export class SessionScope {
   }
   get pending(): PendingCall[] {
     const calls = this.ownPending
-    const open = this.agent.setup.approvals.mayDecide === undefined
+    const open = this.agent.setup.approvals.canApprove === undefined
     return calls.length === 0 ? [] : pendingCalls(calls, this.suspension, open)
   }
 

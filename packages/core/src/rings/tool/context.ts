@@ -84,12 +84,12 @@ export interface ToolContext<
   /** The approver's decision on this call, if the run resumes with one. */
   readonly approval: Approval | undefined
   /** The identity of the approver, if the run resumes with a decision. */
-  readonly decidedBy: Identity | undefined
+  readonly approver: Identity | undefined
   /**
    * The approval request, if the run resumes with a decision: the layer that made it (undefined: the tool itself) and
    * its details.
    */
-  readonly asked: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
+  readonly approvalRequest: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /**
    * Suspends the call until it is approved or denied. Its sibling calls finish, then the run ends. `session.resume()`
    * continues it. Returns the result.
@@ -210,10 +210,10 @@ export class ToolAttempt extends TurnAttempt implements ToolContext {
     if (isConsulted && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
   }
-  get decidedBy(): Identity | undefined {
+  get approver(): Identity | undefined {
     return this.$call.requested.approvalRecord?.by
   }
-  get asked(): ToolContext['asked'] {
+  get approvalRequest(): ToolContext['approvalRequest'] {
     const { suspension } = this.$call.requested
     return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
   }

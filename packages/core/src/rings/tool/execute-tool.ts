@@ -99,9 +99,9 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
     )
   }
   const name = `tool:${call.callId}:${core.$number}`
-  const { afterCrash = 'rerun' } = tool
+  const { onInterrupted = 'retry' } = tool
   const work =
-    afterCrash === 'rerun' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, afterCrash))
+    onInterrupted === 'retry' ? runs : async () => ((await steps.begin(name)) ? runs() : unknown(core, onInterrupted))
   watch(
     steps.run(core, name, { work, emit: nothing, fingerprint: () => toolFingerprint(core, value) }),
     (result) => isOpen(core) && intoOnion.done(core, replayEffects(core, result as ToolResult)),
@@ -110,10 +110,10 @@ function step(core: ToolAttempt, tool: AnyTool, value: unknown): void {
 }
 
 /** Handles a call that had started when its process died, so its outcome is unknown. */
-function unknown(core: ToolAttempt, afterCrash: 'fail' | 'ask'): ToolResult {
+function unknown(core: ToolAttempt, onInterrupted: 'fail' | 'ask'): ToolResult {
   const { name, callId } = core.$call
   const message = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
-  if (afterCrash === 'fail')
+  if (onInterrupted === 'fail')
     return errorResult(callId, message, new AlliumError('tool.outcome_unknown', message, { expose: true }))
   core.$call.suspend(core, { reason: `${message} Approve the call to run it again.` })
   return shape(core, undefined)

@@ -64,7 +64,7 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
   /** The maximum number of steps of this turn. At the limit the turn stops with `max_steps`. */
   maxSteps: number
   /** Whether a retry may take back chunks that have reached the reader. */
-  readonly resets: 'allow' | 'refuse'
+  readonly onRetryAfterOutput: 'reset' | 'fail'
   /** Aborts when the run aborts, or when an outer layer narrowed it and its signal aborts. */
   readonly signal: AbortSignal
   /** The usage of the turn so far. */
@@ -101,7 +101,7 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
    * Maps the text that the run's own reader receives: text and reasoning of the stream, and the `text` of the result.
    * Layers, history, stores and observers keep the original. `make` is called once per text stream.
    */
-  onShow(make: () => DisplayText): void
+  onDisplay(make: () => DisplayText): void
   /**
    * Resolves a model reference as this agent does, for a layer that calls a model itself.
    *
@@ -250,8 +250,8 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
   set maxSteps(steps: number) {
     if (!this.$isMute('maxSteps')) this.$turn.maxSteps = steps
   }
-  get resets(): 'allow' | 'refuse' {
-    return this.$turn.options.resets
+  get onRetryAfterOutput(): 'reset' | 'fail' {
+    return this.$turn.options.onRetryAfterOutput
   }
   get signal(): AbortSignal {
     return this.$cancel.signal
@@ -295,8 +295,8 @@ export class TurnAttempt extends SessionAttempt implements TurnContext {
     this.$turn.inputs ??= []
     this.$turn.inputs.push({ fn, layer: this })
   }
-  onShow(make: () => DisplayText): void {
-    if (this.$isLate('onShow')) return
+  onDisplay(make: () => DisplayText): void {
+    if (this.$isLate('onDisplay')) return
     this.$turn.display ??= new Display(this.$turn.events)
     this.$turn.display.add(make)
   }

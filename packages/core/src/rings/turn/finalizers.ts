@@ -58,7 +58,7 @@ export class Finalizers {
   async #bounded(work: Promise<unknown>): Promise<void> {
     const { lifecycle, session } = this.#turn
     if (lifecycle.end === undefined) return void (await work)
-    const over = new Promise<void>((resolve) => lifecycle.deadlines.add(session.agent.setup.abortGrace, resolve))
+    const over = new Promise<void>((resolve) => lifecycle.deadlines.add(session.agent.setup.gracePeriod, resolve))
     await Promise.race([work, over])
     lifecycle.clearDeadlines()
   }
@@ -66,7 +66,7 @@ export class Finalizers {
   #report(event: string, what: string, error: unknown): void {
     const { options, session } = this.#turn
     // The run continues in another process and will end there.
-    if (options.journal.lost === true) return
+    if (options.journal.takenOver === true) return
     const { observers, setup } = session.agent
     observers.emit('observer:error', { type: 'observer:error', event, error })
     setup.logger.error(`${what} failed: ${messageOf(error)}`, { error })

@@ -11,7 +11,7 @@ interface AbandonedLayers {
   readonly deadline: Deadline
 }
 
-/** Limits how long a turn waits for layers that do not return: the agent's `abortGrace`. */
+/** Limits how long a turn waits for layers that do not return: the agent's `gracePeriod`. */
 export class GracePeriod {
   readonly #turn: Turn
   readonly #lifecycle: TurnLifecycle
@@ -102,13 +102,13 @@ export class GracePeriod {
     const { agent } = this.#turn.session
     const names = hung.map((layer) => `"${nameOf(layer)}" (${layer.$call.ring.scope})`).join(', ')
     agent.setup.logger.warn(
-      `The run ended without ${names}, still running after ${agent.setup.abortGrace} ms. Pass ctx.signal to everything that a layer awaits.`,
+      `The run ended without ${names}, still running after ${agent.setup.gracePeriod} ms. Pass ctx.signal to everything that a layer awaits.`,
       { layers: hung.map(nameOf), turnId: this.#turn.turnId },
     )
   }
 
   #after(fn: () => void): Deadline {
-    return this.#lifecycle.deadlines.add(this.#turn.session.agent.setup.abortGrace, fn)
+    return this.#lifecycle.deadlines.add(this.#turn.session.agent.setup.gracePeriod, fn)
   }
 }
 

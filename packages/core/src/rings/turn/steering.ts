@@ -9,7 +9,7 @@ import type { Turn } from './turn.ts'
 /** The outcome of a message that was sent to a running turn. */
 export interface Steered {
   /** Whether the message entered the history, before a step of the turn. */
-  readonly heard: boolean
+  readonly delivered: boolean
   /** Why it did not. Nothing of the message is stored then. */
   readonly reason?: string
   /** For a message that a layer blocked: the code of the rule. */
@@ -82,8 +82,8 @@ export class Steering {
     const turn = this.#turn
     for (const { id, message, settle } of this.#admitted.splice(0)) {
       turn.view.commit({ ...message, steer: id })
-      turn.send({ type: 'steer:heard', ...turn.location, id })
-      settle({ heard: true })
+      turn.send({ type: 'steer:delivered', ...turn.location, id })
+      settle({ delivered: true })
     }
   }
 
@@ -146,12 +146,12 @@ export class Steering {
   }
 
   #emitRejected(id: string, reason: string): void {
-    this.#turn.send({ type: 'steer:returned', ...this.#turn.location, id, reason })
+    this.#turn.send({ type: 'steer:rejected', ...this.#turn.location, id, reason })
   }
 
   #reject({ id, settle }: Named, reason: string, code?: string): void {
     this.#emitRejected(id, reason)
-    settle({ heard: false, reason, ...(code !== undefined && { code }) })
+    settle({ delivered: false, reason, ...(code !== undefined && { code }) })
   }
 }
 

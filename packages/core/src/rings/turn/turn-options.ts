@@ -25,7 +25,7 @@ export interface Resume {
   /** The approval record of each decision, by call id. */
   readonly records: ReadonlyMap<string, Omit<ApprovalRecord, 'at'>>
   /** Who decided. Also used for calls of sub-agents. */
-  readonly decider: { readonly principal: unknown; readonly by: Identity }
+  readonly approver: { readonly principal: unknown; readonly by: Identity }
 }
 
 /** When a run started, according to its journal. */
@@ -56,7 +56,7 @@ export interface TurnOptions {
   /** What each model call starts with for structured output, in addition to the agent's settings. */
   format: { readonly responseFormat: ResponseFormat | undefined; readonly tool: ToolDef | undefined } | undefined
   /** Whether a retry of a model call may take back chunks that have reached the reader. */
-  resets: 'allow' | 'refuse'
+  onRetryAfterOutput: 'reset' | 'fail'
   /** Identifies a repeated request with the same key. */
   storedAs: { readonly idempotencyKey: string | undefined; readonly inputDigest: string } | undefined
 }

@@ -23,8 +23,8 @@ export class LoggedRun {
   append(epoch: number, texts: readonly string[], end: boolean): Logged {
     if (epoch < this.#epoch || (epoch === this.#epoch && this.ended)) throw fenced(this.run, epoch === this.#epoch)
     this.#epoch = epoch
-    const unheard = end ? this.signals.takeSteers() : []
-    if (unheard.length > 0) return { unheard }
+    const undelivered = end ? this.signals.takeSteers() : []
+    if (undelivered.length > 0) return { undelivered }
     for (const text of texts) this.#texts.push(text)
     this.ended = end
     const readers = this.#readers

@@ -13,10 +13,10 @@ interface StoredEntry {
 }
 
 export interface OutboxOptions {
-  /** The consumers of records. A record is deleted once all of them are done with it. @default none: deleted after `keepRecords` */
+  /** The consumers of records. A record is deleted once all of them are done with it. @default none: deleted after `recordRetention` */
   consumers?: readonly string[] | undefined
   /** How long a record is kept at most, in milliseconds. @default 30 days */
-  keepRecords?: number | undefined
+  recordRetention?: number | undefined
 }
 
 const month = 30 * 24 * 60 * 60 * 1000
@@ -28,10 +28,10 @@ export class MemoryOutbox implements Outbox {
   readonly #keep: number
   readonly #kept = new Map<string, StoredEntry>()
 
-  constructor(clock: Clock, { consumers = [], keepRecords = month }: OutboxOptions) {
+  constructor(clock: Clock, { consumers = [], recordRetention = month }: OutboxOptions) {
     this.#clock = clock
     this.#consumers = consumers
-    this.#keep = keepRecords
+    this.#keep = recordRetention
   }
 
   add({ tenant, owner }: SessionKey, { turnId, records }: StoredTurn): void {
@@ -45,7 +45,7 @@ export class MemoryOutbox implements Outbox {
       if (record.tenant === of.tenant && (of.owner ?? owner) === owner) this.#kept.delete(id)
   }
 
-  async take(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
+  async claim(consumer: string, limit: number, ms: number): Promise<OutboxRecord[]> {
     this.#drop()
     const now = this.#clock.monotonic()
     const free = [...this.#kept.values()].filter(({ until }) => (until.get(consumer) ?? 0) <= now)

@@ -13,7 +13,7 @@ export interface MemoryStoreOptions extends OutboxOptions {
   clock?: Clock | undefined
 }
 
-const known: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, keepRecords: true }
+const known: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, recordRetention: true }
 
 /** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
@@ -109,7 +109,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const all = of(checkOwner(which)).flatMap((session) => session.summary() ?? [])
       return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
     },
-    async waiting({ cursor, limit, ...which }) {
+    async pendingCalls({ cursor, limit, ...which }) {
       const calls = pendingCalls(checkOwner(which))
       const rank = ({ session, call }: (typeof calls)[0]): [number, string] => [
         session.updatedAt,
@@ -118,13 +118,13 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       const { items, ...rest } = pageOf(calls, rank, { cursor, limit })
       return { items: items.map(({ call }) => call), ...rest }
     },
-    async findWaiting({ token, ...which }) {
+    async findPendingCall({ token, ...which }) {
       const found = pendingCalls(checkOwner(which)).find(
         ({ session, call }) => session.last?.rest.suspension?.calls[call.callId]?.token === token,
       )
       return found?.call
     },
-    async adopt(key, names, { lease } = {}) {
+    async rename(key, names, { lease } = {}) {
       checkKey(key)
       const there = sessions.get(nameOf(key))
       if (there !== undefined && (!there.isEmpty || isHeld(there))) return false

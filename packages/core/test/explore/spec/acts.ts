@@ -87,7 +87,7 @@ function verb(run: Run, me: Layer, act: Act, path: string): void {
       return
     case 'block':
     case 'abort': {
-      if (!tries(act.do)) throw new Fault('layer.left')
+      if (!tries(act.do)) throw new Fault('layer.abandoned')
       const error = new Fault(label)
       end(run, act.do === 'block' ? 'blocked' : 'aborted', error)
       throw run.ended?.error ?? error

@@ -64,7 +64,7 @@ function commit(run: Run, { text, asks }: Answer): void {
 
 function goesOn(run: Run, around: Attempt): void {
   if (run.ended !== undefined) throw run.ended.error
-  if (gone(around)) throw new Fault('layer.left')
+  if (gone(around)) throw new Fault('layer.abandoned')
 }
 
 /** At most so many at once, each through its onion; results in the order of the calls. */

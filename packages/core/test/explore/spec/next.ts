@@ -35,7 +35,7 @@ function enter(run: Run, attempt: Attempt): Cell<Answer> {
     const { outcome } = inside
     if (outcome === undefined) return
     // What ran inside an attempt that was left has no effect; layers in there learn it from their next().
-    if (gone(attempt)) return attempt.result.reject(new Fault('layer.left'))
+    if (gone(attempt)) return attempt.result.reject(new Fault('layer.abandoned'))
     drain(run, attempt, !outcome.ok)
     if (run.ended !== undefined) return fail(attempt, run.ended.error, 'ended')
     if (!outcome.ok) return fail(attempt, outcome.error)
@@ -99,7 +99,7 @@ function* layerIn(run: Run, attempt: Attempt, plan: Layer['plan']): Steps<Answer
     dropHeld(run, me)
     throw new Fault(`layer.floating_next ${plan.name}`)
   }
-  if (gone(attempt)) throw new Fault('layer.left')
+  if (gone(attempt)) throw new Fault('layer.abandoned')
   return returned(run, me, what)
 }
 
@@ -122,14 +122,14 @@ function next(run: Run, me: Layer, within: number | undefined, path: string): Ce
   if (me.exited) return refuse(`layer.next_late ${me.plan.name}`)
   if (me.inner?.state === 'running') return refuse(`layer.next_running ${me.plan.name}`)
   if (run.ended !== undefined) return rejected(run, run.ended.error)
-  if (gone(me.attempt)) return refuse('layer.left')
+  if (gone(me.attempt)) return refuse('layer.abandoned')
   const decided = call.denied ?? me.skip
   if (decided !== undefined) return resolved(run, decided)
   const again = me.inner !== undefined
   if (again && !mayReenter(me)) return refuse(`layer.next_twice ${me.plan.name}`)
   if (within === 0) return refuse(`deadline of ${me.plan.name}${path}`)
   if (again && me.attempt.used) {
-    if (run.plan.resets === 'refuse' && run.visible) {
+    if (run.plan.onRetryAfterOutput === 'fail' && run.visible) {
       // Reading 10.
       if (run.shownAt === run.time.now && passesPipe(me.attempt)) run.openAll()
       return refuse('stream.reset', me.failed)

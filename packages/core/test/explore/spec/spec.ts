@@ -23,10 +23,10 @@ import { type Cell, on, type Steps, VirtualTime } from './virtual-time.ts'
  *  5. The error that "an error from a finally does not hide" is what the layer's last next() rejected with.
  *  6. What a pipe has taken and not given when the run ends is lost: a piece of that very instant may have come through,
  *     and so may what a layer still sends into one while it unwinds.
- *  7. At `abortGrace` every next() around what hangs rejects; what those layers then do may or may not be before the end.
+ *  7. At `gracePeriod` every next() around what hangs rejects; what those layers then do may or may not be before the end.
  *  8. A turn layer that answers by `ctx.output` after its next() failed adds nothing to what had been streamed: it begins anew.
  *  9. Where turn layers had not returned when a run failed or was aborted, the history has what the reader saw of the answer.
- * 10. With `resets: 'refuse'` no other attempt takes back what was seen; a layer's own answer, and a block, do. Whether what
+ * 10. With `onRetryAfterOutput: 'fail'` no other attempt takes back what was seen; a layer's own answer, and a block, do. Whether what
  *     a pipe passes on at that very instant was seen is open.
  * 11. A pipe of a turn layer makes nothing of a turn in which no model was asked and no layer answered.
  * 12. Where the run has ended, an outer layer may be out before an inner one has unwound: that is left, and what it says

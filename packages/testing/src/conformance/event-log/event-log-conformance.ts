@@ -19,14 +19,14 @@ export interface EventLogConformanceOptions {
   /** How long a run is kept after its end, in milliseconds. @default 1000 */
   eventTtl?: number
   /** Lets time pass, for a log that uses its server's clock: a real sleep. @default advances the clock */
-  wait?(ms: number): Promise<void>
+  delay?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>>
 }
 
 const cases = { ...eventCases, ...eventBlobCases, ...readerCases, ...signalCases }
 
-const known: KeysOf<EventLogConformanceOptions> = { reopen: true, close: true, eventTtl: true, wait: true, skip: true }
+const known: KeysOf<EventLogConformanceOptions> = { reopen: true, close: true, eventTtl: true, delay: true, skip: true }
 
 /**
  * Returns the rules for every {@link EventLog}, as cases. {@link eventLogConformance} registers them. @throws TypeError when `skip` names
@@ -61,14 +61,14 @@ export function eventLogConformance({
 
 async function withBench(
   makeLog: MakeEventLog,
-  { reopen, close, eventTtl = 1000, wait }: EventLogConformanceOptions,
+  { reopen, close, eventTtl = 1000, delay }: EventLogConformanceOptions,
   run: (bench: EventLogBench) => Promise<void>,
 ): Promise<void> {
   const given = { clock: manualClock(), eventTtl }
   const log = await makeLog(given)
   const other = (await reopen?.(log, given)) ?? log
   try {
-    await run({ log, other, eventTtl, wait: wait ?? ((ms) => given.clock.advance(ms)) })
+    await run({ log, other, eventTtl, wait: delay ?? ((ms) => given.clock.advance(ms)) })
   } finally {
     if (other !== log) await close?.(other)
     await close?.(log)

@@ -109,11 +109,11 @@ export const signalCases: EventLogCases = {
     await listen(log, () => Promise.reject(new Error('not now')))
     for (const signal of [steer('a'), stop, steer('b')]) await other.signal(run, signal)
     const given = await log.append(run, 1, ['end'], { end: true })
-    checkEqual(given, { unheard: [steer('a'), steer('b')] }, 'append() with an end gives what nobody has heard')
+    checkEqual(given, { undelivered: [steer('a'), steer('b')] }, 'append() with an end gives what nobody has heard')
     const open = { turnId: run.turnId, seq, ended: false }
     checkEqual(await other.latest(run.key), open, 'The run has not ended, and nothing was appended')
-    const { unheard } = await log.append(run, 1, ['returned', 'end'], { end: true })
-    checkEqual(unheard, undefined, 'It ends when they are taken')
+    const { undelivered } = await log.append(run, 1, ['returned', 'end'], { end: true })
+    checkEqual(undelivered, undefined, 'It ends when they are taken')
     checkEqual(await eventsIn(bench, other), ['one', 'returned', 'end'], 'and its readers see all of it')
   },
 }

@@ -15,7 +15,7 @@ export interface LedgerConformanceOptions {
   /** The duration of a hold that is supposed to expire, in milliseconds. @default 1000 */
   ttl?: number | undefined
   /** Lets time pass, for a ledger that uses its server's clock: a real sleep, with a short `ttl`. @default advances the clock */
-  wait?(ms: number): Promise<void>
+  delay?(ms: number): Promise<void>
   /** The seed of the random posts; the same seed gives the same posts. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
@@ -26,7 +26,7 @@ const known: KeysOf<LedgerConformanceOptions> = {
   reopen: true,
   close: true,
   ttl: true,
-  wait: true,
+  delay: true,
   seed: true,
   skip: true,
 }
@@ -44,7 +44,7 @@ export function ledgerCases(makeLedger: MakeLedger, options: LedgerConformanceOp
     ...(skip[name] !== undefined && { skip: skip[name] }),
     async run() {
       const clock = manualClock()
-      const wait = options.wait ?? ((ms) => clock.advance(ms))
+      const wait = options.delay ?? ((ms) => clock.advance(ms))
       const ledger = await makeLedger({ clock })
       const other = (await reopen?.(ledger)) ?? ledger
       try {

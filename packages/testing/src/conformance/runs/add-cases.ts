@@ -10,7 +10,7 @@ const named = (sessionId: string) => ({ ...chat, sessionId })
 export const addCases: RunCases = {
   async 'keeps a run with what it is asked, for its tenant alone'({ runs, other }) {
     const task = { input: 'Hé 👩‍👩‍👧', at: new Date(5), bytes: new Uint8Array([1, 2]) }
-    const { run, isNew } = await runs.add(runOf('one', chat, { task, idempotencyKey: 'k', asked: 'a' }))
+    const { run, isNew } = await runs.add(runOf('one', chat, { task, idempotencyKey: 'k', fingerprint: 'a' }))
     checkEqual([isNew, run.status, run.attempts], [true, 'queued', 0], 'It is new, and waits to be run')
     const found = await other.runs.get({ tenant: 'acme', run: 'one' })
     checkEqual(found, run, 'get() gives what add() gave')
@@ -29,7 +29,7 @@ export const addCases: RunCases = {
     const data = [bytesOf(270_000), 'iVBORw0KGgo'.repeat(1000)]
     const task = { input: { role: 'user', content: data.map((one) => ({ type: 'image', data: one })) } }
     const added = await Promise.all(
-      ['a', 'b'].map((id) => runs.add(runOf(id, named(id), { task, idempotencyKey: id, asked: id }))),
+      ['a', 'b'].map((id) => runs.add(runOf(id, named(id), { task, idempotencyKey: id, fingerprint: id }))),
     )
     for (const { run } of added) checkEqual(run.task, task, 'add() gives the task')
     checkEqual((await other.runs.find(named('a'), 'a'))?.task, task, 'find() gives it')
@@ -56,9 +56,9 @@ export const addCases: RunCases = {
     checkEqual(all.filter(({ isNew }) => isNew).length, 1, 'Of those who ask at once one begins a run')
     checkEqual(new Set(all.map(({ run }) => run.run)).size, 1, 'and all are told of that')
     checkEqual((await other.runs.find(chat, 'k'))?.run, all[0]?.run.run, 'find() gives it, too')
-    const reused = runs.add(runOf('x', chat, { ...keyed, asked: 'another' }))
+    const reused = runs.add(runOf('x', chat, { ...keyed, fingerprint: 'another' }))
     await checkRejects(reused, 'run.key_reused', 'add() of another task under the key')
-    const elsewhere = await runs.add(runOf('y', named('other'), { ...keyed, asked: 'another' }))
+    const elsewhere = await runs.add(runOf('y', named('other'), { ...keyed, fingerprint: 'another' }))
     checkEqual(elsewhere.isNew, true, 'A key is that of its session')
   },
 
@@ -100,15 +100,15 @@ export const addCases: RunCases = {
     await sessions.append(lease, 0, suspendedTurn('one', { c1: { token: 't1' }, c2: { token: 't2' } }), {
       release: true,
     })
-    const both = runs.add(runOf('a', chat, { decides: ['c1', 'gone'] }))
+    const both = runs.add(runOf('a', chat, { resolvedCalls: ['c1', 'gone'] }))
     await checkRejects(both, 'approval.used', 'add() that decides a call which does not wait')
     checkEqual(await statusOf(bench, runOf('a', chat)), undefined, 'Nothing was added')
     const asked = ['b', 'c'].map((run, i) =>
-      (i === 0 ? runs : other.runs).add(runOf(run, chat, { decides: ['c1', 'c2'] })),
+      (i === 0 ? runs : other.runs).add(runOf(run, chat, { resolvedCalls: ['c1', 'c2'] })),
     )
     const ends = (await Promise.allSettled(asked)).map(({ status }) => status).toSorted()
     checkEqual(ends, ['fulfilled', 'rejected'], 'Of two who decide at once one does')
-    checkEqual((await sessions.waiting({ tenant: 'acme', limit: 10 })).items, [], 'The calls wait no more')
+    checkEqual((await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items, [], 'The calls wait no more')
   },
 
   async 'lists the runs of a tenant, the newest first, over pages of any size'({ runs, other }) {

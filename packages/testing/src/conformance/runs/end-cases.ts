@@ -27,7 +27,7 @@ export const endCases: RunCases = {
     await wait(ms * 2)
     const [taken] = await claim(bench, other.runs)
     checkEqual([taken?.run.run, taken?.run.status], [one.run, 'completed'], 'Later another one tells it')
-    if (taken !== undefined) await other.runs.told(taken.lease, one.run)
+    if (taken !== undefined) await other.runs.markReported(taken.lease, one.run)
     await wait(ms * 2)
     checkEqual(namesOf(await claim(bench, other.runs)), [], 'Once is enough')
   },
@@ -59,7 +59,7 @@ export const endCases: RunCases = {
     const { lease } = await startRun(bench, one)
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await runs.giveUp(lease, one.run, failed)
-    await runs.told(lease, one.run)
+    await runs.markReported(lease, one.run)
     checkEqual(await other.runs.retry({ tenant: 'globex', run: one.run }), false, 'Another tenant has no such run')
     checkEqual(await other.runs.retry({ tenant: 'acme', run: one.run }), true, 'It can be run again')
     const [taken] = await claim(bench, other.runs)
@@ -88,26 +88,30 @@ export const endCases: RunCases = {
     const expiresAt = (await nowOf(bench0(bench))) + ms
     const turn = suspendedTurn('one', { c1: { token: 't1', expiresAt }, c2: { token: 't2' } })
     await sessions.append(lease, 0, turn, { release: true })
-    checkEqual(await other.runs.expired({ agents, limit: 10 }), [], 'There is still time')
+    checkEqual(await other.runs.expiredCalls({ agents, limit: 10 }), [], 'There is still time')
     await wait(ms * 2)
-    const expired = await other.runs.expired({ agents, limit: 10 })
+    const expired = await other.runs.expiredCalls({ agents, limit: 10 })
     checkEqual(
       expired.map(({ run, callIds }) => [run.run, callIds, run.task]),
       [[one.run, ['c1'], one.task]],
       'One is late',
     )
-    checkEqual(await other.runs.expired({ agents: [{ name: 'agent', version: '2' }], limit: 10 }), [], 'of this agent')
+    checkEqual(
+      await other.runs.expiredCalls({ agents: [{ name: 'agent', version: '2' }], limit: 10 }),
+      [],
+      'of this agent',
+    )
   },
 
   async 'forgets what ended long ago, but not what waits for somebody'(bench) {
     const { runs, sessions, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
-    await runs.told(lease, one.run)
+    await runs.markReported(lease, one.run)
     const waits = runOf('turn-two', { ...chat, sessionId: 'waits' })
     const { lease: second } = await startRun(bench, waits)
     await sessions.append(second, 0, suspendedTurn('two', { c1: { token: 't' } }), { release: true })
-    await runs.told(second, waits.run)
+    await runs.markReported(second, waits.run)
     await runs.add(runOf('queued', { ...chat, sessionId: 'queued' }, { agent: 'another' }))
     checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 0, 'Nothing is old yet')
     await wait(ms * 6)

@@ -19,14 +19,14 @@ export interface RunStoreConformanceOptions {
   /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
   /** Lets time pass, for a store with a separate clock. @default advances the clock that `makeStore` receives */
-  wait?(ms: number): Promise<void>
+  delay?(ms: number): Promise<void>
   /** Cases that cannot hold, each with its reason. */
   skip?: Readonly<Record<string, string>> | undefined
 }
 
 const caseList = { ...addCases, ...claimCases, ...endCases, ...stepBlobCases }
 
-const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, wait: true, skip: true }
+const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, delay: true, skip: true }
 
 /**
  * Returns the rules for every store of durable runs, as cases. {@link runStoreConformance} registers them. @throws TypeError when `skip`
@@ -34,7 +34,7 @@ const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, l
  */
 export function runStoreCases(makeStore: MakeRunStore, options: RunStoreConformanceOptions = {}): ConformanceCase[] {
   checkOptions(options, known, 'runStoreCases()', 'options.invalid')
-  const { reopen, close, lease = 1000, wait, skip = {} } = options
+  const { reopen, close, lease = 1000, delay, skip = {} } = options
   checkSkips(skip, Object.keys(caseList))
   return Object.entries(caseList).map(([name, run]) => ({
     name,
@@ -44,7 +44,7 @@ export function runStoreCases(makeStore: MakeRunStore, options: RunStoreConforma
       const parts = await makeStore({ clock })
       const other = (await reopen?.(parts, { clock })) ?? parts
       try {
-        await run({ ...parts, other, lease, wait: wait ?? ((ms) => clock.advance(ms)) })
+        await run({ ...parts, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
       } finally {
         if (other !== parts) await close?.(other)
         await close?.(parts)

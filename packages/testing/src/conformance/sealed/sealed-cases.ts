@@ -45,11 +45,11 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       const { seals, lease: ms, wait } = bench
       const { outbox } = (await recorded(bench, ['a', 'b'])).sessions
       seals.failure = 'down'
-      await checkRejects(outbox.take('bills', 10, ms), 'store.unavailable', 'take() while the key service is down')
+      await checkRejects(outbox.claim('bills', 10, ms), 'store.unavailable', 'take() while the key service is down')
       seals.failure = undefined
-      checkEqual(idsIn(await outbox.take('hooks', 10, ms)), ['a', 'b'], 'Another consumer gets all records')
+      checkEqual(idsIn(await outbox.claim('hooks', 10, ms)), ['a', 'b'], 'Another consumer gets all records')
       await wait(ms * 2)
-      checkEqual(idsIn(await outbox.take('bills', 10, ms)), ['a', 'b'], 'No record was marked as done')
+      checkEqual(idsIn(await outbox.claim('bills', 10, ms)), ['a', 'b'], 'No record was marked as done')
     },
   },
 
@@ -61,12 +61,16 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       for (const failure of ['down', 'gone'] as const) {
         Object.assign(seals, { failure, rows: (row: string) => row.includes('"a"') })
         const consumer = `bills ${failure}`
-        const taken = [await outbox.take(consumer, 1, ms * 2).catch(() => []), await outbox.take(consumer, 1, ms * 2)]
+        const taken = [await outbox.claim(consumer, 1, ms * 2).catch(() => []), await outbox.claim(consumer, 1, ms * 2)]
         checkEqual(idsIn(taken.flat()), ['b'], `The next record comes (the key is ${failure})`)
         await outbox.done(consumer, ['b'])
         seals.failure = undefined
         await wait(ms * 8)
-        checkEqual(idsIn(await outbox.take(consumer, 10, ms)), ['a'], `The record comes again (the key was ${failure})`)
+        checkEqual(
+          idsIn(await outbox.claim(consumer, 10, ms)),
+          ['a'],
+          `The record comes again (the key was ${failure})`,
+        )
       }
     },
   },
@@ -84,7 +88,11 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
         'append() with an end while a steer cannot be opened',
       )
       seals.failure = undefined
-      checkEqual(await events.append(run, 1, [], { end: true }), { unheard: [steer('a')] }, 'The steer is given later')
+      checkEqual(
+        await events.append(run, 1, [], { end: true }),
+        { undelivered: [steer('a')] },
+        'The steer is given later',
+      )
       checkEqual((await events.append(run, 1, [], { end: true })).seq, 1, 'Then the run ends')
     },
   },

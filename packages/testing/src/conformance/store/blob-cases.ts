@@ -95,14 +95,14 @@ export const blobCases: StoreCases = {
       )
     await store.delete({ ...chat, sessionId: 'one' })
     const datas = (taken: readonly { data: unknown }[]) => taken.map(({ data }) => data)
-    const again = await other.outbox.take('bills', 100, ms)
+    const again = await other.outbox.claim('bills', 100, ms)
     checkEqual(datas(again), datas([...records, ...records.slice(0, 1)]), 'A record has every value as it was given')
     await other.outbox.done(
       'bills',
       records.map(({ id }) => id),
     )
     await wait(ms * 2)
-    const rest = await other.outbox.take('bills', 100, ms)
+    const rest = await other.outbox.claim('bills', 100, ms)
     checkEqual(datas(rest), datas(records.slice(0, 1)), 'also once another record with the same image is done')
   },
 

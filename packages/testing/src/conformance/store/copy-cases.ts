@@ -53,12 +53,15 @@ export const copyCases: StoreCases = {
     spoil(turn)
     await appending
     spoil(await store.find(chat, { turnId: 's:2' }), await store.load(chat, { version: 1 }))
-    spoil(await store.list({ tenant: chat.tenant, limit: 1 }), await store.waiting({ tenant: chat.tenant, limit: 1 }))
-    spoil(await store.findWaiting({ tenant: chat.tenant, token: 'd' }), await store.outbox.take('spoiler', 10, ms))
+    spoil(
+      await store.list({ tenant: chat.tenant, limit: 1 }),
+      await store.pendingCalls({ tenant: chat.tenant, limit: 1 }),
+    )
+    spoil(await store.findPendingCall({ tenant: chat.tenant, token: 'd' }), await store.outbox.claim('spoiler', 10, ms))
     checkEqual(await store.find(chat, { turnId: 's:2' }), fullTurn(0), 'A run stays as it was appended')
-    const { items } = await store.waiting({ tenant: chat.tenant, limit: 1 })
+    const { items } = await store.pendingCalls({ tenant: chat.tenant, limit: 1 })
     checkEqual([items[0]?.key, items[0]?.name], [chat, 'look'], 'A waiting call stays as it was')
-    const [record] = await store.outbox.take('bills', 10, ms)
+    const [record] = await store.outbox.claim('bills', 10, ms)
     checkEqual(record, { ...fullTurn(0).records[0], tenant: chat.tenant, turnId: 's:2' }, 'A record stays as it was')
   },
 }

@@ -31,11 +31,11 @@ export const keyCases: StoreCases = {
         delete: () => store.delete(key),
         list: () => store.list(of),
         'list of an owner': () => store.list(ownerOf),
-        waiting: () => store.waiting(of),
-        findWaiting: () => store.findWaiting({ tenant: name, token: 't' }),
+        waiting: () => store.pendingCalls(of),
+        findPendingCall: () => store.findPendingCall({ tenant: name, token: 't' }),
         erase: () => store.erase({ tenant: name }),
         'erase of an owner': () => store.erase(ownerOf),
-        take: () => store.outbox.take(name, 1, 1),
+        take: () => store.outbox.claim(name, 1, 1),
         done: () => store.outbox.done('bills', [name]),
       }
       for (const [what, ask] of Object.entries(asked)) {
@@ -139,7 +139,7 @@ export const keyCases: StoreCases = {
       await other.find(lax, { turnId: 'turn-secret' }),
       await other.find(lax, { idempotencyKey: 'k1' }),
       await other.find(lax, { version: 1 }),
-      await other.findWaiting({ tenant: chat.tenant, agents: ['lax'], token: 't1' }),
+      await other.findPendingCall({ tenant: chat.tenant, agents: ['lax'], token: 't1' }),
     ]
     checkEqual(
       found,
@@ -173,12 +173,16 @@ export const keyCases: StoreCases = {
     for (const agents of [['strict'], ['lax', 'third'], ['STRICT', 'strict '], []]) {
       const keys = agents.filter((name) => names.includes(name)).flatMap((agent) => [`${agent} a`, `${agent} b`])
       const listed = await allPages(1, (of) => bench.other.list({ tenant, agents, ...of }))
-      const waiting = await allPages(1, (of) => bench.other.waiting({ tenant, agents, ...of }))
+      const waiting = await allPages(1, (of) => bench.other.pendingCalls({ tenant, agents, ...of }))
       const nameIn = ({ key }: { key: SessionKey }) => `${key.agent} ${key.sessionId}`
       checkEqual(listed.map(nameIn).toSorted(), keys.toSorted(), `list() of ${JSON.stringify(agents)}`)
       checkEqual(waiting.map(nameIn).toSorted(), keys.toSorted(), `waiting() of ${JSON.stringify(agents)}`)
-      const found = await bench.other.findWaiting({ tenant, agents, token: 'strict a' })
-      checkEqual(found?.key.agent, agents.includes('strict') ? 'strict' : undefined, 'findWaiting() of these agents')
+      const found = await bench.other.findPendingCall({ tenant, agents, token: 'strict a' })
+      checkEqual(
+        found?.key.agent,
+        agents.includes('strict') ? 'strict' : undefined,
+        'findPendingCall() of these agents',
+      )
     }
     checkEqual((await bench.other.list({ tenant, limit: 10 })).items.length, 6, 'Without agents list() gives all')
   },

@@ -13,7 +13,7 @@ export const outboxCases: StoreCases = {
     const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one', 0, { records: one.records }))
     await store.append(lease, 1, recording('refused', 0, 1)).catch(() => {})
-    checkEqual(await other.outbox.take('bills', 10, hour), [], 'Nothing is in the outbox while a run goes on')
+    checkEqual(await other.outbox.claim('bills', 10, hour), [], 'Nothing is in the outbox while a run goes on')
     await store.append(lease, 0, one)
     await wait(ms / 10)
     await store.append(lease, 1, two, { release: true })
@@ -21,7 +21,7 @@ export const outboxCases: StoreCases = {
     const globex = { ...chat, tenant: 'globex' }
     await add(bench, globex, recording('far', 0, 1))
     checkEqual(
-      await other.outbox.take('bills', 10, hour),
+      await other.outbox.claim('bills', 10, hour),
       [...sent(one), ...sent(two), ...sent(recording('far', 0, 1), 'globex')],
       'take() gives the records of all tenants in the order of their runs',
     )
@@ -70,7 +70,7 @@ export const outboxCases: StoreCases = {
   async 'gives a record to one of many that take at once, as many as were asked for'(bench) {
     const { store, other } = bench
     await add(bench, chat, recording('one', 0, 30))
-    const taken = await Promise.all([store, other, store, other].map((one) => one.outbox.take('bills', 7, hour)))
+    const taken = await Promise.all([store, other, store, other].map((one) => one.outbox.claim('bills', 7, hour)))
     const ids = taken.flat().map(({ id }) => id)
     check(
       taken.every((records) => records.length <= 7),
@@ -103,5 +103,5 @@ function sent({ turnId, records }: StoredTurn, tenant = chat.tenant): OutboxReco
 }
 
 async function idsOf({ outbox }: StoreBench['store'], consumer: string, ms = hour): Promise<string[]> {
-  return (await outbox.take(consumer, 100, ms)).map(({ id }) => id)
+  return (await outbox.claim(consumer, 100, ms)).map(({ id }) => id)
 }

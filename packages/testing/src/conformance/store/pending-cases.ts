@@ -16,15 +16,15 @@ export const pendingCases: StoreCases = {
     }
     await add(bench, named('idle'), turnOf('one'))
     await add(bench, { ...chat, tenant: 'globex' }, suspendedTurn('x', { other: { token: 't-x' } }))
-    const { items, cursor } = await bench.other.waiting({ tenant, limit: 10 })
+    const { items, cursor } = await bench.other.pendingCalls({ tenant, limit: 10 })
     const call = (id: string) => {
       const callId = `call-${id}`
       return { key: named(id), turnId: `turn-${id}`, callId, name: `tool-of-${callId}`, expiresAt }
     }
     checkEqual(items, [call('b'), call('a'), call('c')], 'waiting() gives the calls of one tenant in their order')
     checkEqual(cursor, undefined, 'A page that has all has no cursor')
-    const found = await bench.other.findWaiting({ tenant, token: 't-a' })
-    checkEqual(found, call('a'), 'findWaiting() gives the same')
+    const found = await bench.other.findPendingCall({ tenant, token: 't-a' })
+    checkEqual(found, call('a'), 'findPendingCall() gives the same')
   },
 
   async 'tells each waiting call once over pages of any size'(bench) {
@@ -32,7 +32,7 @@ export const pendingCases: StoreCases = {
       await add(bench, named(id), suspendedTurn(id, { 1: { token: `${id}1` }, 2: { token: `${id}2` } }))
     const expected = ['a1', 'a2', 'b1', 'b2', 'c1', 'c2']
     for (const limit of [1, 2, 4, 6, 7]) {
-      const all = await allPages(limit, (of) => bench.other.waiting({ tenant, ...of }))
+      const all = await allPages(limit, (of) => bench.other.pendingCalls({ tenant, ...of }))
       const found = all.map(({ key, callId }) => `${key.sessionId}${callId}`).toSorted()
       checkEqual(found, expected, `Pages of ${limit} give each call once`)
     }
@@ -49,21 +49,21 @@ export const pendingCases: StoreCases = {
       await add(bench, of(owner, id), suspendedTurn(id, { [`call-${id}`]: { token: `t-${id}` } }))
     await add(bench, { ...of('ann', 'e'), tenant: 'globex' }, suspendedTurn('e', { 'call-e': { token: 't-e' } }))
     for (const limit of [1, 2, 3]) {
-      const all = await allPages(limit, (page) => bench.other.waiting({ tenant, owner: 'ann', ...page }))
+      const all = await allPages(limit, (page) => bench.other.pendingCalls({ tenant, owner: 'ann', ...page }))
       checkEqual(
         all.map(({ callId }) => callId),
         ['call-a', 'call-d'],
         `Pages of ${limit} have the calls of the owner`,
       )
     }
-    const { items } = await bench.other.waiting({ tenant, owner: '', limit: 10 })
+    const { items } = await bench.other.pendingCalls({ tenant, owner: '', limit: 10 })
     checkEqual(items, [], 'The owner "" is one of its own, and has none')
   },
 
   async 'finds a waiting call by its token, in its tenant alone'(bench) {
     await add(bench, chat, suspendedTurn('one', { c1: { token: 'same' }, c2: { token: 'mine' } }))
     await add(bench, { ...chat, tenant: 'globex' }, suspendedTurn('two', { c3: { token: 'same' } }))
-    const find = async (of: string, token: string) => (await bench.other.findWaiting({ tenant: of, token }))?.callId
+    const find = async (of: string, token: string) => (await bench.other.findPendingCall({ tenant: of, token }))?.callId
     checkEqual([await find(tenant, 'same'), await find('globex', 'same')], ['c1', 'c3'], 'A token counts in its tenant')
     for (const [of, token] of [
       ['globex', 'mine'],
@@ -76,8 +76,8 @@ export const pendingCases: StoreCases = {
       [tenant, '__proto__'],
     ] as const)
       checkEqual(await find(of, token), undefined, `No call of ${JSON.stringify(of)} has ${JSON.stringify(token)}`)
-    const { cursor = '' } = await bench.store.waiting({ tenant, limit: 1 })
-    const others = await pageOrNothing(bench.other.waiting({ tenant: 'initech', cursor, limit: 10 }))
+    const { cursor = '' } = await bench.store.pendingCalls({ tenant, limit: 1 })
+    const others = await pageOrNothing(bench.other.pendingCalls({ tenant: 'initech', cursor, limit: 10 }))
     checkEqual(others, [], 'The cursor of another tenant gives nothing of it')
   },
 
@@ -98,14 +98,14 @@ export const pendingCases: StoreCases = {
     await add(bench, chat, suspendedTurn('one', { c1: { token: 't1', expiresAt } }))
     await bench.wait(bench.lease * 2)
     checkEqual(await callIds(bench), ['c1', 'c1', undefined], 'A call whose time is over waits on')
-    const found = await bench.other.findWaiting({ tenant, token: 't1' })
+    const found = await bench.other.findPendingCall({ tenant, token: 't1' })
     checkEqual(found?.expiresAt, expiresAt, 'and says until when it could be approved')
   },
 }
 
 /** Returns all pending calls, then the calls that both tokens find. */
 async function callIds({ other }: StoreBench): Promise<(string | undefined)[]> {
-  const { items } = await other.waiting({ tenant, limit: 10 })
-  const found = await Promise.all(['t1', 't2'].map((token) => other.findWaiting({ tenant, token })))
+  const { items } = await other.pendingCalls({ tenant, limit: 10 })
+  const found = await Promise.all(['t1', 't2'].map((token) => other.findPendingCall({ tenant, token })))
   return [...items.map(({ callId }) => callId).toSorted(), ...found.map((call) => call?.callId)]
 }

@@ -30,7 +30,7 @@ export interface StoreConformanceOptions {
   /** The duration of a lease, in milliseconds. @default 1000 */
   lease?: number | undefined
   /** Lets time pass, for a store that uses its server's clock: a real sleep, with a short `lease`. @default advances the clock */
-  wait?(ms: number): Promise<void>
+  delay?(ms: number): Promise<void>
   /** The seed of the random operations; the same seed gives the same operations. @default 1 */
   seed?: number | undefined
   /** Cases that cannot hold, each with its reason. */
@@ -41,7 +41,7 @@ const known: KeysOf<StoreConformanceOptions> = {
   reopen: true,
   close: true,
   lease: true,
-  wait: true,
+  delay: true,
   seed: true,
   skip: true,
 }
@@ -98,14 +98,14 @@ export function storeConformance({
 
 async function withBench(
   makeStore: MakeStore,
-  { reopen, close, lease = 1000, wait }: StoreConformanceOptions,
+  { reopen, close, lease = 1000, delay }: StoreConformanceOptions,
   run: (bench: StoreBench) => Promise<void>,
 ): Promise<void> {
   const clock = manualClock()
   const store = await makeStore({ clock })
   const other = (await reopen?.(store, { clock })) ?? store
   try {
-    await run({ store, other, lease, wait: wait ?? ((ms) => clock.advance(ms)) })
+    await run({ store, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
   } finally {
     if (other !== store) await close?.(other)
     await close?.(store)

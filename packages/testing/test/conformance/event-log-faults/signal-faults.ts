@@ -69,7 +69,7 @@ export const signalFaults: readonly Fault[] = [
     (log) => ({
       append: async (...args) => {
         const logged = await log.append(...args)
-        return logged.unheard === undefined ? logged : log.append(...args)
+        return logged.undelivered === undefined ? logged : log.append(...args)
       },
     }),
     'gives the steers that nobody has heard to who ends the run, and does not end it yet',

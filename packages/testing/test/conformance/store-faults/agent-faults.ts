@@ -25,11 +25,15 @@ export const agentFaults: readonly Fault[] = [
   ['finds runs of any agent', (store) => ({ find: findsAny(store) }), keepsApart],
   [
     'finds tokens of any agent',
-    (store) => ({ findWaiting: ({ agents: _, ...of }) => store.findWaiting(of) }),
+    (store) => ({ findPendingCall: ({ agents: _, ...of }) => store.findPendingCall(of) }),
     keepsApart,
   ],
   ['lists all agents', (store) => ({ list: ({ agents: _, ...of }) => store.list(of) }), listsOwn],
-  ['lists the calls of all agents', (store) => ({ waiting: ({ agents: _, ...of }) => store.waiting(of) }), listsOwn],
+  [
+    'lists the calls of all agents',
+    (store) => ({ pendingCalls: ({ agents: _, ...of }) => store.pendingCalls(of) }),
+    listsOwn,
+  ],
   [
     'takes no agents for all of them',
     (store) => ({
@@ -37,14 +41,14 @@ export const agentFaults: readonly Fault[] = [
     }),
     listsOwn,
   ],
-  ['adopts nothing', () => ({ adopt: async () => false }), moves],
+  ['adopts nothing', () => ({ rename: async () => false }), moves],
   [
     'copies what it adopts',
     (store) => ({
-      async adopt(key, names, options) {
+      async rename(key, names, options) {
         const copies = await Promise.all(names.map((agent) => store.load({ ...key, agent })))
-        const moved = await store.adopt(key, names, options)
-        return moved && copies.length > 0 && (await store.adopt({ ...key, agent: names[0] ?? '' }, [key.agent]))
+        const moved = await store.rename(key, names, options)
+        return moved && copies.length > 0 && (await store.rename({ ...key, agent: names[0] ?? '' }, [key.agent]))
       },
     }),
     moves,
@@ -52,25 +56,25 @@ export const agentFaults: readonly Fault[] = [
   [
     'replaces a session by the one that it adopts',
     (store) => ({
-      async adopt(key, names, options) {
+      async rename(key, names, options) {
         if (options === undefined && names.includes('helpdesk')) await store.delete(key)
-        return store.adopt(key, names, options)
+        return store.rename(key, names, options)
       },
     }),
     'moves nothing where the new name has such a session, or no other name has one',
   ],
   [
     'adopts the last name',
-    (store) => ({ adopt: (key, names, options) => store.adopt(key, names.toReversed(), options) }),
+    (store) => ({ rename: (key, names, options) => store.rename(key, names.toReversed(), options) }),
     'takes the first of several names, and leaves the others',
   ],
   [
     'adopts what is held',
     (store) => ({
-      async adopt(key, names) {
+      async rename(key, names) {
         for (let token = 0; token < 20; token++)
           try {
-            return await store.adopt(key, names, { lease: { key, token, version: 0 } })
+            return await store.rename(key, names, { lease: { key, token, version: 0 } })
           } catch {}
         throw new AlliumError('store.unavailable', 'It is held.')
       },
@@ -80,9 +84,9 @@ export const agentFaults: readonly Fault[] = [
   [
     'takes no lease with it',
     (store) => ({
-      async adopt(key, names, { lease } = {}) {
+      async rename(key, names, { lease } = {}) {
         if (lease !== undefined) await store.release(lease)
-        return store.adopt(key, names)
+        return store.rename(key, names)
       },
     }),
     'moves a session with the lease of the caller, who goes on under the new name',

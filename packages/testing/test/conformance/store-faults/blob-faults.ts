@@ -68,8 +68,8 @@ export const blobFaults: readonly Fault[] = [
     ({ outbox }) => ({
       outbox: {
         done: (...args) => outbox.done(...args),
-        take: async (...args) => {
-          const records = await outbox.take(...args)
+        claim: async (...args) => {
+          const records = await outbox.claim(...args)
           return records.map((record) => ({ ...record, data: { ...(record.data as object), again: undefined } }))
         },
       },

@@ -58,7 +58,7 @@ export const eraseFaults: readonly Fault[] = [
     (store, clock) => ({
       async expire({ olderThan }) {
         const count = await store.expire({ olderThan })
-        const { items } = await store.waiting({ tenant: 'acme', limit: 100 })
+        const { items } = await store.pendingCalls({ tenant: 'acme', limit: 100 })
         if (items.length > 0 && clock.now() > olderThan)
           await store.delete({ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'waits' })
         return count

@@ -83,14 +83,14 @@ export const listFaults: readonly Fault[] = [
   ['lists by what a cursor says', trustsCursors, 'takes a cursor for a place, and for no right to what is there'],
   [
     'tells the calls that wait, the newest first',
-    (store) => ({ waiting: async (of) => ({ items: (await store.waiting(of)).items.toReversed() }) }),
+    (store) => ({ pendingCalls: async (of) => ({ items: (await store.pendingCalls(of)).items.toReversed() }) }),
     'tells the calls of a tenant that wait, the oldest first',
   ],
   [
     'tells the calls of all tenants',
     (store) => ({
-      waiting: async (of) => {
-        const all = [await store.waiting(of), await store.waiting({ ...of, tenant: 'globex' })]
+      pendingCalls: async (of) => {
+        const all = [await store.pendingCalls(of), await store.pendingCalls({ ...of, tenant: 'globex' })]
         return { items: all.flatMap(({ items }) => items) }
       },
     }),
@@ -98,19 +98,20 @@ export const listFaults: readonly Fault[] = [
   ],
   [
     'gives the waiting calls of all owners',
-    (store) => ({ waiting: ({ owner: _, ...of }) => store.waiting(of) }),
+    (store) => ({ pendingCalls: ({ owner: _, ...of }) => store.pendingCalls(of) }),
     'lists the waiting calls of one owner, page by page, and none of another',
   ],
   [
     'takes an empty owner of waiting calls for all',
-    (store) => ({ waiting: ({ owner, ...of }) => store.waiting({ ...of, ...(owner && { owner }) }) }),
+    (store) => ({ pendingCalls: ({ owner, ...of }) => store.pendingCalls({ ...of, ...(owner && { owner }) }) }),
     'lists the waiting calls of one owner, page by page, and none of another',
   ],
   ['pages by sessions that wait', pagesBySession, 'tells each waiting call once over pages of any size'],
   [
     'finds tokens in all tenants',
     (store) => ({
-      findWaiting: async (of) => (await store.findWaiting(of)) ?? store.findWaiting({ ...of, tenant: 'acme' }),
+      findPendingCall: async (of) =>
+        (await store.findPendingCall(of)) ?? store.findPendingCall({ ...of, tenant: 'acme' }),
     }),
     'finds a waiting call by its token, in its tenant alone',
   ],
@@ -122,8 +123,8 @@ export const listFaults: readonly Fault[] = [
   [
     'forgets calls after their time',
     (store, clock) => ({
-      waiting: async (of) => {
-        const { items, ...rest } = await store.waiting(of)
+      pendingCalls: async (of) => {
+        const { items, ...rest } = await store.pendingCalls(of)
         return { items: items.filter(({ expiresAt = most }) => expiresAt > clock.now()), ...rest }
       },
     }),
@@ -161,8 +162,8 @@ function trustsCursors(store: SessionStore): Partial<SessionStore> {
 /** The cursor names the last session: its other calls are lost. */
 function pagesBySession(store: SessionStore): Partial<SessionStore> {
   return {
-    async waiting({ cursor = '', limit, ...of }): Promise<Page<StoredPendingCall>> {
-      const { items: all } = await store.waiting({ ...of, limit: most })
+    async pendingCalls({ cursor = '', limit, ...of }): Promise<Page<StoredPendingCall>> {
+      const { items: all } = await store.pendingCalls({ ...of, limit: most })
       const rest = all.filter(({ key }) => key.sessionId > cursor)
       const items = rest.slice(0, limit)
       const last = items.at(-1)?.key.sessionId
@@ -174,8 +175,8 @@ function pagesBySession(store: SessionStore): Partial<SessionStore> {
 function remembersCalls(store: SessionStore): Partial<SessionStore> {
   const known = new Map<string, StoredPendingCall>()
   return {
-    async findWaiting(of) {
-      const found = await store.findWaiting(of)
+    async findPendingCall(of) {
+      const found = await store.findPendingCall(of)
       if (found !== undefined) known.set(of.token, found)
       return known.get(of.token)
     },

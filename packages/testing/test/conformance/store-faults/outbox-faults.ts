@@ -3,7 +3,7 @@ import type { Breaks, Fault } from './fault.ts'
 
 const outbox = (change: (outbox: Outbox) => Partial<Outbox>): Breaks => {
   return ({ outbox }) => {
-    const own: Outbox = { take: (...args) => outbox.take(...args), done: (...args) => outbox.done(...args) }
+    const own: Outbox = { claim: (...args) => outbox.claim(...args), done: (...args) => outbox.done(...args) }
     return { outbox: { ...own, ...change(outbox) } }
   }
 }
@@ -19,21 +19,21 @@ export const outboxFaults: readonly Fault[] = [
           await store.checkpoint(lease, version, turn)
           early.push(...recordsOf(turn))
         },
-        outbox: { take: async () => early, done: async () => {} },
+        outbox: { claim: async () => early, done: async () => {} },
       }
     },
     'gives records once their run is appended, the oldest first, and not before',
   ],
   [
     'sends the newest first',
-    outbox((inner) => ({ take: async (...args) => (await inner.take(...args)).toReversed() })),
+    outbox((inner) => ({ claim: async (...args) => (await inner.claim(...args)).toReversed() })),
     'gives records once their run is appended, the oldest first, and not before',
   ],
   ['sends records with each append', sendsAgain, 'gives the records of a run once, though it was appended twice'],
   [
     'has one place for all consumers',
     outbox((inner) => ({
-      take: (_, limit, ms) => inner.take('all', limit, ms),
+      claim: (_, limit, ms) => inner.claim('all', limit, ms),
       done: (_, ids) => inner.done('all', ids),
     })),
     'gives each consumer all records, but for those that it has done',
@@ -45,20 +45,20 @@ export const outboxFaults: readonly Fault[] = [
   ],
   [
     'gives a record once',
-    outbox((inner) => ({ take: (consumer, limit) => inner.take(consumer, limit, Number.POSITIVE_INFINITY) })),
+    outbox((inner) => ({ claim: (consumer, limit) => inner.claim(consumer, limit, Number.POSITIVE_INFINITY) })),
     'holds what was taken for so long, and gives it again when it is not done by then',
   ],
   [
     'holds nothing',
-    outbox((inner) => ({ take: (consumer, limit) => inner.take(consumer, limit, 0) })),
+    outbox((inner) => ({ claim: (consumer, limit) => inner.claim(consumer, limit, 0) })),
     'holds what was taken for so long, and gives it again when it is not done by then',
   ],
   [
     'looks, waits and takes records',
     outbox((inner) => ({
-      take: async (consumer, limit, ms) => {
-        const seen = await inner.take(consumer, limit, 0)
-        await inner.take(consumer, limit, ms)
+      claim: async (consumer, limit, ms) => {
+        const seen = await inner.claim(consumer, limit, 0)
+        await inner.claim(consumer, limit, ms)
         return seen
       },
     })),
@@ -66,7 +66,7 @@ export const outboxFaults: readonly Fault[] = [
   ],
   [
     'gives all records at once',
-    outbox((inner) => ({ take: (consumer, _, ms) => inner.take(consumer, 100, ms) })),
+    outbox((inner) => ({ claim: (consumer, _, ms) => inner.claim(consumer, 100, ms) })),
     'gives a record to one of many that take at once, as many as were asked for',
   ],
 ]
@@ -82,6 +82,6 @@ function sendsAgain(store: SessionStore): Partial<SessionStore> {
       await store.append(lease, version, turn, options)
       sent.push(...recordsOf(turn))
     },
-    outbox: { take: async () => sent.splice(0), done: async () => {} },
+    outbox: { claim: async () => sent.splice(0), done: async () => {} },
   }
 }
