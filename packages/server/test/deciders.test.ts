@@ -21,7 +21,7 @@ interface Who {
   tenantId: string
 }
 /** Lena leads both tenants; whoever asked does not decide. */
-const canApprove = (who: unknown, _: unknown, { asked }: { asked: { userId?: string } }) =>
+const canApprove = (who: unknown, _: unknown, { requestedBy }: { requestedBy: { userId?: string } }) =>
   (who as Who).userId === 'lena' && asked.userId !== 'lena'
 const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) =>
   owner === 'gone' ? undefined : { tenantId: tenant, userId: owner }
