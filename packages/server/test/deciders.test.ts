@@ -22,7 +22,7 @@ interface Who {
 }
 /** Lena leads both tenants; whoever asked does not decide. */
 const canApprove = (who: unknown, _: unknown, { requestedBy }: { requestedBy: { userId?: string } }) =>
-  (who as Who).userId === 'lena' && asked.userId !== 'lena'
+  (who as Who).userId === 'lena' && requestedBy.userId !== 'lena'
 const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) =>
   owner === 'gone' ? undefined : { tenantId: tenant, userId: owner }
 const options = { tools: [refund], approvals: { secret: 'a secret of the test', canApprove } }
