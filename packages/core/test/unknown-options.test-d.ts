@@ -39,7 +39,7 @@ agent.session().fork({ to: 't' })
 // @ts-expect-error
 agent.dispose({ timeoutMs: 5 })
 // @ts-expect-error
-memoryStore({ keepRecord: 5 })
+memoryStore({ recordRetentio: 5 })
 // @ts-expect-error
 toolResult({ content: '', error: true })
 // @ts-expect-error

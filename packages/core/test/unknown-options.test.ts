@@ -40,7 +40,7 @@ describe('an option that does not exist', () => {
     ['fork()', () => new Agent({ model }).session().fork({ to: 't' } as never), 'run.options', '{ at }'],
     [
       'memoryStore()',
-      () => memoryStore({ keepRecord: 1 } as never),
+      () => memoryStore({ recordRetentio: 1 } as never),
       'options.invalid',
       'Did you mean "recordRetention"?',
     ],
