@@ -18,7 +18,6 @@ export type { Partial as PartialResult } from './loop/partial.ts'
 export type { RunResult } from './loop/run-result.ts'
 // Messages and usage
 export type { ApprovalRecord, Identity } from './messages/approval-record.ts'
-export { isBlob } from './messages/blob.ts'
 export type { ReadonlyHistory } from './messages/history.ts'
 export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
@@ -86,39 +85,16 @@ export type { Steered } from './rings/turn/steering.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
 export { writerOf } from './rings/turn/writer-of.ts'
 // Seams
-export {
-  type AgentStore,
-  type MakeRateCounter,
-  type RateCounter,
-  sharedStore,
-  type Vault,
-  type VaultValues,
-} from './seams/agent-store.ts'
-export { checkAmount, mostAmount, postedAmount } from './seams/amount.ts'
 export { type Capability, capability } from './seams/capability.ts'
 export { type Clock, systemClock } from './seams/clock.ts'
-export { delay as wait } from './seams/delay.ts'
-export type * from './seams/event-log.ts'
+export { delay } from './seams/delay.ts'
 export { followSignal } from './seams/follow-signal.ts'
 export type { Ids } from './seams/ids.ts'
 export { type Emit, isCancellation, type Journal } from './seams/journal.ts'
-export type { KeyValue } from './seams/key-value.ts'
-export type { Ledger, LedgerBalance, Reservation } from './seams/ledger.ts'
 export type { Logger } from './seams/logger.ts'
-export { MemoryErasures } from './seams/memory-erasures.ts'
-export { type MemoryEventLogOptions, memoryEventLog } from './seams/memory-event-log/memory-event-log.ts'
-export { type MemoryJournal, memoryJournal } from './seams/memory-journal.ts'
-export { type MemoryLedgerOptions, memoryLedger } from './seams/memory-ledger.ts'
-export { type MemoryStoreOptions, memoryStore } from './seams/memory-store/memory-store.ts'
-export { decodeOutcome, encodeOutcome, type StepOutcome } from './seams/outcome.ts'
 export type { Register, RegisteredContext, RegisteredPrincipal } from './seams/register.ts'
-export type * from './seams/run-store.ts'
 export { digestOf, sealOf } from './seams/seal.ts'
-export { type Seals, sealedJournal } from './seams/sealed-journal.ts'
 export type * from './seams/session-store.ts'
-export { recordStep, recordStepValue, replayStep, type StepValue } from './seams/step-record.ts'
-export { checkOwner, checkStoreName, mostNameBytes } from './seams/store-name.ts'
-export { checkTurn } from './seams/stored-turn.ts'
 export { identityOf, ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenantOf } from './seams/tenant.ts'
 export type { ReadUntrustedSchema, UntrustedSchema } from './seams/untrusted-schema.ts'
 export type { JsonSchema, Validate } from './seams/validate.ts'

@@ -1,7 +1,8 @@
 // Compiled, never run: a key that no object of options has is a compile error where it is written.
 import { z } from 'zod'
+import { memoryStore } from '../../store/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, defineMiddleware, defineTool, type KeysOf, memoryStore, toolResult } from '../src/index.ts'
+import { Agent, defineMiddleware, defineTool, type KeysOf, toolResult } from '../src/index.ts'
 
 const model = scriptedModel([])
 const schema = z.object({ cents: z.number() })

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import {
-  Agent,
-  checkOptions,
-  defineMiddleware,
-  memoryEventLog,
-  memoryLedger,
-  memoryStore,
-  toolResult,
-} from '../src/index.ts'
+import { memoryEventLog, memoryLedger, memoryStore } from '../../store/src/index.ts'
+import { Agent, checkOptions, defineMiddleware, toolResult } from '../src/index.ts'
 import { build, settled } from './kit.ts'
 
 const model = { id: 'm', stream: async function* () {} }

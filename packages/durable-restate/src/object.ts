@@ -1,4 +1,5 @@
-import { type Agent, AlliumError, digestOf, encodeOutcome, type RegisteredPrincipal } from '@allium/core'
+import { type Agent, AlliumError, digestOf, type RegisteredPrincipal } from '@allium/core'
+import { encodeOutcome } from '@allium/store'
 import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
 import { recorded } from './run-with-journal.ts'
 import { agentOfKey, type Task, taskOf } from './task.ts'

@@ -1,16 +1,5 @@
-import {
-  AlliumError,
-  type DurableRun,
-  type DurableStatus,
-  type EventLog,
-  type ExpiredCalls,
-  type Input,
-  type LoggedEvent,
-  type Page,
-  type SessionStore,
-  systemClock,
-  type Usage,
-} from '@allium/core'
+import { AlliumError, type Input, type Page, type SessionStore, systemClock, type Usage } from '@allium/core'
+import type { DurableRun, DurableStatus, EventLog, ExpiredCalls, LoggedEvent } from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
 import {
   checkBounds,

@@ -1,14 +1,13 @@
 import {
   type AgentRun,
   type AlliumError,
-  type ClaimedRun,
   isAlliumError,
   isBlockError,
   messageOf,
   type OutputOption,
-  type RunSignal,
   type Session,
 } from '@allium/core'
+import type { ClaimedRun, RunSignal } from '@allium/store'
 import type { Host } from './host.ts'
 import { jsonOutput } from './json-output.ts'
 import { entryOf } from './log/entry.ts'

@@ -2,12 +2,11 @@ import {
   Agent,
   type AlliumError,
   type Middleware,
-  memoryJournal,
-  memoryStore,
   type PartialResult,
   type SessionStore,
   type StoredTurn,
 } from '@allium/core'
+import { memoryJournal, memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

@@ -1,5 +1,6 @@
-import type { EventLog, Input, Message, RunKey } from '@allium/core'
+import type { Input, Message } from '@allium/core'
 import type { Entry } from '@allium/durable/log'
+import type { EventLog, RunKey } from '@allium/store'
 import { RemoteRun, type RemoteRunOptions, type RunSource } from './remote-run.ts'
 import type { RunHandle } from './run-handle.ts'
 import type { SteerLimits } from './steer-limits.ts'

@@ -1,5 +1,4 @@
-import type { Lease, Page, SessionKey } from './session-store.ts'
-
+import type { Lease, Page, SessionKey } from '@allium/core'
 /** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
   | 'queued'
