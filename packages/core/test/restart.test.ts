@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type MemoryJournal, memoryJournal } from '../../store/src/index.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import {
-  Agent,
-  type AnyTool,
-  delegate,
-  type MemoryJournal,
-  type Middleware,
-  type Model,
-  memoryJournal,
-  type RunOptions,
-} from '../src/index.ts'
+import { Agent, type AnyTool, delegate, type Middleware, type Model, type RunOptions } from '../src/index.ts'
 import { build, failure, gate, tool } from './kit.ts'
 
 const call = (callId: string): ScriptedStep => ({ toolCalls: [{ name: 'work', callId }] })

@@ -1,4 +1,5 @@
-import { defineMiddleware, heldLease, layerOptions, memoryStore, option, type SessionStore } from '@allium/core'
+import { defineMiddleware, heldLease, layerOptions, option, type SessionStore } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {

@@ -1,16 +1,7 @@
-import {
-  AlliumError,
-  type Clock,
-  type EventLog,
-  type Logger,
-  memoryEventLog,
-  memoryStore,
-  nearestFirst,
-  type SessionStore,
-  systemClock,
-} from '@allium/core'
+import { AlliumError, type Clock, type Logger, nearestFirst, type SessionStore, systemClock } from '@allium/core'
 import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
+import { type EventLog, memoryEventLog, memoryStore } from '@allium/store'
 import { checkAgentNames, checkToolNames, otherNames } from './agent-names.ts'
 import { ActiveRequests } from './http/active-requests.ts'
 import { createShares, type Shares, steerLimitOf } from './limits.ts'

@@ -100,10 +100,10 @@ export async function prepare<C>(
   host: Pick<SessionHost, 'checkPrincipal'>,
   waits: AbortableWaits,
 ): Promise<Omit<Prepared, 'storedAs'>> {
-  const { approver, turnId = scope.comingTurnId } = options
+  const { approver: given, turnId = scope.comingTurnId } = options
   let resume: Resume | undefined
   if (decisions !== undefined) {
-    const approver = approverOf(scope, approver === undefined ? undefined : host.checkPrincipal(approver))
+    const approver = approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
     const { tools } = toolsOf({ options, decisions }, scope)
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools)))
   }

@@ -1,5 +1,4 @@
-import type { Erasure, Writer } from './writer.ts'
-
+import type { Erasure, Writer } from '@allium/core'
 /** Remembers the erasures in this process, to reject writes of runs that began before. */
 export class MemoryErasures {
   /** The time of erasure, by tenant and owner. */

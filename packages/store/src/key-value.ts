@@ -1,5 +1,4 @@
-import type { Erasure, Writer } from './writer.ts'
-
+import type { Erasure, Writer } from '@allium/core'
 /**
  * Stores values by key with an expiry, for caches and limits. Values are JSON. Keyv (https://keyv.org) has the same interface,
  * so every Keyv adapter works.

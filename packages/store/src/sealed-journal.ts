@@ -1,5 +1,4 @@
-import { fromJson, toJson } from '../messages/plain-json.ts'
-import { type Emit, isCancellation, type Journal } from './journal.ts'
+import { type Emit, fromJson, isCancellation, type Journal, toJson } from '@allium/core'
 import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './outcome.ts'
 
 type Bytes = Uint8Array | Promise<Uint8Array>

@@ -1,8 +1,9 @@
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { type Clock, checkOptions, type KeysOf, type Logger, systemClock } from '@allium/core'
+import { consoleLogger, safeLogger } from '@allium/core/internal'
 import { checkAmount, postedAmount } from './amount.ts'
-import { type Clock, systemClock } from './clock.ts'
+
 import type { Ledger } from './ledger.ts'
-import { consoleLogger, type Logger, safeLogger } from './logger.ts'
+
 import { type Hold, MemoryAccount } from './memory-account.ts'
 import { SettledIds } from './settled-ids.ts'
 

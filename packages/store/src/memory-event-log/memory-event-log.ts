@@ -1,10 +1,7 @@
-import { AlliumError } from '../../errors/allium-error.ts'
-import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
-import { toJson } from '../../messages/plain-json.ts'
-import { type Clock, systemClock } from '../clock.ts'
+import { AlliumError, type Clock, checkOptions, type KeysOf, type SessionKey, systemClock, toJson } from '@allium/core'
 import type { EventLog, EventScope, RunKey } from '../event-log.ts'
 import { MemoryErasures } from '../memory-erasures.ts'
-import type { SessionKey } from '../session-store.ts'
+
 import { LoggedRun } from './logged-run.ts'
 
 export interface MemoryEventLogOptions {

@@ -1,5 +1,4 @@
-import { AlliumError } from '../errors/allium-error.ts'
-
+import { AlliumError } from '@allium/core'
 /** The largest amount that a ledger reserves or posts at once. Larger sums would lose small amounts, and with them parts of holds. */
 export const mostAmount = 1e15
 

@@ -1,6 +1,4 @@
-import type { Clock } from '../clock.ts'
-import type { Outbox, OutboxRecord, SessionKey, StoredTurn } from '../session-store.ts'
-import type { Erasure } from '../writer.ts'
+import type { Clock, Erasure, Outbox, OutboxRecord, SessionKey, StoredTurn } from '@allium/core'
 import { ownCopy } from './copy.ts'
 
 interface StoredEntry {

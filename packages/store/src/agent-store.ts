@@ -1,9 +1,7 @@
-import { capability } from './capability.ts'
+import { capability, type SessionStore, type Writer } from '@allium/core'
 import type { EventLog } from './event-log.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
-import type { SessionStore } from './session-store.ts'
-import type { Writer } from './writer.ts'
 
 /** The parts of a store. A layer without a store of its own uses the part that it needs. */
 export interface AgentStore {

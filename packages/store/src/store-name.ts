@@ -1,5 +1,4 @@
-import { AlliumError } from '../errors/allium-error.ts'
-
+import { AlliumError } from '@allium/core'
 /** The maximum UTF-8 bytes of a tenant, owner or id. The indexes of all supported databases can hold this. */
 export const mostNameBytes = 2048
 

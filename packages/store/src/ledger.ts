@@ -1,5 +1,4 @@
-import type { Writer } from './writer.ts'
-
+import type { Writer } from '@allium/core'
 /** An amount reserved in an account, in the account's unit: USD or tokens. */
 export interface Reservation {
   readonly id: string

@@ -1,7 +1,14 @@
-import { AlliumError } from '../../errors/allium-error.ts'
-import { checkOptions, type KeysOf } from '../../errors/known-options.ts'
-import { type Clock, systemClock } from '../clock.ts'
-import type { Lease, SessionKey, SessionStore, StoredTurn } from '../session-store.ts'
+import {
+  AlliumError,
+  type Clock,
+  checkOptions,
+  type KeysOf,
+  type Lease,
+  type SessionKey,
+  type SessionStore,
+  type StoredTurn,
+  systemClock,
+} from '@allium/core'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'

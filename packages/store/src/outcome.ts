@@ -1,9 +1,6 @@
-import { AbandonedError } from '../errors/abandoned-error.ts'
-import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
-import { type ErrorCode, errorCodes } from '../errors/codes.ts'
-import { isPlain } from '../errors/plain.ts'
-import { isBlob } from '../messages/blob.ts'
-import { fromJson, toJson } from '../messages/plain-json.ts'
+import { AlliumError, type ErrorCode, errorCodes, fromJson, isAlliumError, toJson } from '@allium/core'
+import { AbandonedError, isPlain } from '@allium/core/internal'
+import { isBlob } from './blob.ts'
 
 /** The outcome of a step. */
 export type StepOutcome = { readonly result: unknown } | { readonly error: unknown }

@@ -1,7 +1,5 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
-import type { StoredTurn } from './session-store.ts'
-
+import { AlliumError, type StoredTurn } from '@allium/core'
+import { describe } from '@allium/core/internal'
 /**
  * Checks that every store can store and return a turn, and returns it.
  *

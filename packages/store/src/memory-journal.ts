@@ -1,4 +1,4 @@
-import type { Emit, Journal } from './journal.ts'
+import type { Emit, Journal } from '@allium/core'
 import { recordStep, replayStep } from './step-record.ts'
 
 export interface MemoryJournal extends Journal {

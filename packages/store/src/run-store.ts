@@ -1,5 +1,4 @@
-import type { Lease, Page, SessionKey } from './session-store.ts'
-
+import type { Lease, Page, SessionKey } from '@allium/core'
 /** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
   | 'queued'
@@ -118,7 +117,7 @@ export interface RunStore {
   }): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
    * Claims runs for `ms` milliseconds: due runs whose session is free, and runs whose process was lost. It also claims runs that
-   * ended at least `ms` ago and for which `told()` was not called.
+   * ended at least `ms` ago and for which `markReported()` was not called.
    *
    * @param of.alone whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and
    * no other run with it

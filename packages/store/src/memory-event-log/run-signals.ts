@@ -1,4 +1,4 @@
-import { fromJson, toJson } from '../../messages/plain-json.ts'
+import { fromJson, toJson } from '@allium/core'
 import type { RunSignal } from '../event-log.ts'
 
 type Listener = (signal: RunSignal) => void | Promise<void>

@@ -1,7 +1,4 @@
-import type { Message } from '../messages/message.ts'
-import type { SessionKey } from './session-store.ts'
-import type { Writer } from './writer.ts'
-
+import type { Message, SessionKey, Writer } from '@allium/core'
 /** A run of a session. The same run id in another session is another run. */
 export interface RunKey {
   readonly key: SessionKey

@@ -1,6 +1,5 @@
-import { AlliumError } from '../../errors/allium-error.ts'
-import { describe } from '../../errors/describe.ts'
-import type { Page } from '../session-store.ts'
+import { AlliumError, type Page } from '@allium/core'
+import { describe } from '@allium/core/internal'
 
 type Rank = readonly [number, string]
 

@@ -1,4 +1,4 @@
-import { AlliumError } from '../../errors/allium-error.ts'
+import { AlliumError } from '@allium/core'
 import type { EventReader, Logged, RunKey } from '../event-log.ts'
 import { RunReader } from './run-reader.ts'
 import { RunSignals } from './run-signals.ts'

@@ -1,13 +1,13 @@
-import type { Message } from '../../messages/message.ts'
-import { toJson } from '../../messages/plain-json.ts'
-import type {
-  FindBy,
-  SessionKey,
-  SessionSummary,
-  StoredPendingCall,
-  StoredSession,
-  StoredTurn,
-} from '../session-store.ts'
+import {
+  type FindBy,
+  type Message,
+  type SessionKey,
+  type SessionSummary,
+  type StoredPendingCall,
+  type StoredSession,
+  type StoredTurn,
+  toJson,
+} from '@allium/core'
 import { ownCopy } from './copy.ts'
 
 /** One session in the memory store: every appended turn, and the lease. */

@@ -1,6 +1,5 @@
-import { merged } from '../messages/join-deltas.ts'
-import { fromJson, toJson } from '../messages/plain-json.ts'
-import { type Emit, isCancellation } from './journal.ts'
+import { type Emit, fromJson, isCancellation, toJson } from '@allium/core'
+import { merged } from '@allium/core/internal'
 import { decodeOutcome, encodeOutcome, keptOutcome, outcomeIn, outcomeOf, type StepOutcome } from './outcome.ts'
 
 /** A recorded step, as a value that `toJson` takes: its items and its outcome. */

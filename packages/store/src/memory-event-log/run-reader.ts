@@ -1,6 +1,5 @@
-import { fromJson } from '../../messages/plain-json.ts'
+import { followSignal, fromJson } from '@allium/core'
 import type { EventReader, LoggedEvent } from '../event-log.ts'
-import { followSignal } from '../follow-signal.ts'
 
 type Result = IteratorResult<LoggedEvent, undefined>
 
