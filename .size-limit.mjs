@@ -15,6 +15,7 @@ const packs = {
   providers: 20,
   resilience: 2,
   server: 44,
+  store: 9,
   'store-postgres': 29,
   'store-redis': 6,
   'store-sql': 11,

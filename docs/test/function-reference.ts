@@ -3,21 +3,26 @@ import ts from 'typescript'
 import { root } from './pages.ts'
 import { docOf, programOf } from './type-tables.ts'
 
-const index = join(root, 'packages/core/src/index.ts')
+const core = join(root, 'packages/core/src/index.ts')
+const store = join(root, 'packages/store/src/index.ts')
 
-/** The page of all that core exports and that runs: functions, classes and values, with their types and docstrings. */
+/** The page of all that core and store export and that runs: functions, classes and values, with their types and docstrings. */
 export function functionReference(): string {
-  const program = programOf([index])
+  const program = programOf([core, store])
   const checker = program.getTypeChecker()
-  const source = program.getSourceFile(index)
-  const exported = source && checker.getSymbolAtLocation(source)
-  if (exported === undefined) throw new Error('core/src/index.ts exports nothing.')
-  const all = valuesOf(checker, exported)
+  const all = exportsOf(program, core)
   const option = all.find(({ name }) => name.endsWith('option-checks"'))
   const rows = (symbols: readonly ts.Symbol[]) => symbols.map((symbol) => row(checker, symbol))
   return [
     ...head,
     ...rows(all.filter((symbol) => symbol !== option)),
+    '',
+    '## Stores',
+    '',
+    'What `allium` and `@allium/store` export.',
+    '',
+    ...titles,
+    ...rows(exportsOf(program, store)),
     '',
     '## Checks of options',
     '',
@@ -27,6 +32,13 @@ export function functionReference(): string {
     ...rows(option === undefined ? [] : valuesOf(checker, option)),
     '',
   ].join('\n')
+}
+
+function exportsOf(program: ts.Program, index: string): ts.Symbol[] {
+  const source = program.getSourceFile(index)
+  const exported = source && program.getTypeChecker().getSymbolAtLocation(source)
+  if (exported === undefined) throw new Error(`${index} exports nothing.`)
+  return valuesOf(program.getTypeChecker(), exported)
 }
 
 const titles = ['| name | type | what it does |', '|---|---|---|']

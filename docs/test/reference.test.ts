@@ -14,7 +14,9 @@ test('docs/reference/options.md has each option with its type and default', { ti
   await expect(optionReference()).toMatchFileSnapshot(join(root, 'docs/reference/options.md'))
 })
 
-test('docs/reference/functions.md has each function and class that core exports', { timeout: 60_000 }, async () => {
+test('docs/reference/functions.md has each function and class that core and store export', {
+  timeout: 60_000,
+}, async () => {
   const page = functionReference()
   expect(page.split('\n').filter((line) => /\| +\|$/.test(line))).toEqual([])
   await expect(page).toMatchFileSnapshot(join(root, 'docs/reference/functions.md'))

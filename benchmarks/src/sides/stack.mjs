@@ -1,8 +1,8 @@
-import { memoryStore } from '@allium/core'
 import * as guard from '@allium/guard'
 import * as memory from '@allium/memory'
 import * as model from '@allium/model'
 import * as observe from '@allium/observe'
+import { memoryStore } from '@allium/store'
 import { mock } from './mock.mjs'
 
 /** What stands behind a SaaS backend, outermost first: sixteen layers, in an order that `agent.check()` has nothing to say to. */

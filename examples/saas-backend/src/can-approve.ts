@@ -5,13 +5,13 @@ interface Call {
 }
 interface Context {
   /** Who ran the turn that made the call. */
-  asked: { userId?: unknown }
+  requestedBy: { userId?: unknown }
 }
 
 /** People approve their own refunds up to the limit of their plan. Larger ones, and those of others, need an admin of their company. */
-export function canApprove(approver: Principal, { args }: Call, { asked }: Context): boolean {
+export function canApprove(approver: Principal, { args }: Call, { requestedBy }: Context): boolean {
   const { tenantId, userId, administers, plan } = approver
   if (administers.includes(tenantId)) return true
   const { amount } = args as { amount?: unknown }
-  return userId === asked.userId && typeof amount === 'number' && amount <= plan.ownApprovalUpTo
+  return userId === requestedBy.userId && typeof amount === 'number' && amount <= plan.ownApprovalUpTo
 }

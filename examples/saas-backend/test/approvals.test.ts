@@ -9,7 +9,7 @@ const [dana, alex, hank] = [
   accounts.find('acme', 'alex'),
   accounts.find('globex', 'hank'),
 ] as [Principal, Principal, Principal]
-const askedBy = (userId: string) => ({ asked: { userId } })
+const askedBy = (userId: string) => ({ requestedBy: { userId } })
 
 test('people approve their own refunds up to the limit of their plan, and no others', () => {
   const answers = [500, 500.01, '5', undefined, Number.NaN].map((amount) =>

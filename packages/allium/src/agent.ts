@@ -1,12 +1,7 @@
-import {
-  type AgentStore,
-  type CallTypes,
-  Agent as CoreAgent,
-  type AgentOptions as CoreOptions,
-  type Tool,
-} from '@allium/core'
+import { type CallTypes, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
 import { untrustedSchema } from '@allium/json-schema'
 import { adaptAiSdk, createResolver } from '@allium/providers'
+import type { AgentStore } from '@allium/store'
 import { storeLayers } from './store-layers.ts'
 import { ajvValidate } from './validate.ts'
 

@@ -26,6 +26,7 @@ export {
   type ToAiSdkAgentOptions,
   toAiSdkAgent,
 } from '@allium/providers'
+export * from '@allium/store'
 export * as tools from '@allium/tools'
 // By its name: tsup writes no right types for a namespace of its own files.
 export * as hooks from 'allium/hooks'

@@ -1,5 +1,6 @@
-import { type AgentStore, AlliumError, type Middleware, sharedStore } from '@allium/core'
+import { AlliumError, type Middleware } from '@allium/core'
 import * as memory from '@allium/memory'
+import { type AgentStore, sharedStore } from '@allium/store'
 
 /**
  * What `new Agent({ store })` adds: the layer that keeps sessions, and what others take where they are given none of their own.

@@ -1,4 +1,4 @@
-import { type AgentStore, memoryLedger, memoryStore } from '@allium/core'
+import { type AgentStore, memoryLedger, memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { Agent, guard, model as packs } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { type AgentStore, memoryLedger, memoryStore } from '@allium/core'
+import { type AgentStore, memoryLedger, memoryStore } from '@allium/store'
 import { describe, expect, it } from 'vitest'
 import { Agent, defineTool, guard, memory, model, tools } from '../src/index.ts'
 import { scriptedModel } from '../src/testing.ts'

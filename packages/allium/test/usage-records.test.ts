@@ -1,4 +1,4 @@
-import { type AgentStore, memoryStore } from '@allium/core'
+import { type AgentStore, memoryStore } from '@allium/store'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { Agent, guard, observe, model as packs, tools } from '../src/index.ts'

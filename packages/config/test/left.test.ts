@@ -1,4 +1,4 @@
-import { Agent, type Middleware, wait } from '@allium/core'
+import { Agent, delay, type Middleware } from '@allium/core'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { leaves } from '../../testing/test/late.ts'
@@ -16,7 +16,7 @@ it('the end of an iteration is told to its end before the next call, though the 
     timeout: 1000,
     async run({ iteration }) {
       told.push(`${iteration} begins`)
-      if (told.length === 1) await wait(80, clock, new AbortController().signal)
+      if (told.length === 1) await delay(80, clock, new AbortController().signal)
       told.push(`${iteration} ends`)
     },
   }

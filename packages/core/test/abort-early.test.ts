@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
-import { type BeginningRun, defineMiddleware, type SessionKeeper } from '../src/index.ts'
+import { type AroundRun, defineMiddleware, type FindTurn } from '../src/index.ts'
 import { build, rest, settled } from './kit.ts'
 
 /** What hangs the first time that it is asked, until it is let go. */
@@ -11,11 +11,12 @@ function hangsOnce() {
   return { wait: async () => (asked++ === 0 ? hung : undefined), go, asked: () => asked }
 }
 
-const keeping = (keeper: SessionKeeper) =>
+const wrapping = (wrapper: AroundRun, find: FindTurn = () => undefined) =>
   defineMiddleware({
-    name: 'keeps',
+    name: 'wraps',
     session(ctx, next) {
-      ctx.keep(keeper)
+      ctx.aroundRun(wrapper)
+      ctx.provideTurns(find)
       return next()
     },
   })
@@ -89,36 +90,65 @@ describe('an opening that several wait for', () => {
   })
 })
 
-describe('a keeper that hangs', () => {
-  it('is told by its signal, and gives back what it takes all the same', async () => {
+describe('a wrapper that hangs', () => {
+  it('is told by its signal, and its next() rejects, so that it gives back what it takes all the same', async () => {
     const { wait, go } = hangsOnce()
-    const ends: unknown[] = []
-    let signal: AbortSignal | undefined
-    const keeper: SessionKeeper = {
-      async begin(run: BeginningRun) {
-        signal ??= run.signal
-        await wait()
-      },
-      end: (turn) => void ends.push(turn?.status),
-    }
-    const { agent } = build(['ok'], [keeping(keeper)])
+    const log: unknown[] = []
+    const { agent } = build(
+      ['ok'],
+      [
+        wrapping(async ({ signal }, next) => {
+          await wait()
+          if (signal.aborted) log.push((signal.reason as Error).name)
+          try {
+            return await next()
+          } finally {
+            log.push('released')
+          }
+        }),
+      ],
+    )
     const session = agent.session()
     const run = session.run('1')
     await rest()
     run.abort('enough')
     await settled(run)
-    expect(signal?.reason).toMatchObject({ name: 'AbortError' })
+    expect(log).toEqual([])
     go()
     await rest()
-    expect(ends).toEqual([undefined])
-    await session.run('2')
-    expect(ends).toEqual([undefined, 'completed'])
+    expect(log).toEqual(['AbortError', 'released'])
+    expect((await session.run('2')).text).toBe('ok')
+    expect(log.slice(2)).toEqual(['released'])
+  })
+
+  it('lets go of what the wrapper around it holds at once', async () => {
+    const { wait } = hangsOnce()
+    const log: string[] = []
+    const outer = wrapping((_, next) => next().finally(() => log.push('released')))
+    const inner = defineMiddleware({
+      ...wrapping(async (_, next) => {
+        await wait()
+        return next()
+      }),
+      name: 'hangs',
+    })
+    const { agent } = build(['ok'], [outer, inner])
+    const run = agent.session().run('1')
+    await rest()
+    run.abort()
+    await settled(run)
+    await rest()
+    expect(log).toEqual(['released'])
   })
 
   it('holds up no rewind() that session.abort() ends', async () => {
     const { wait } = hangsOnce()
     let armed = false
-    const { agent } = build(['one', 'two'], [keeping({ begin: async () => (armed ? wait() : undefined) })])
+    const hangs = wrapping(async (_, next) => {
+      if (armed) await wait()
+      return next()
+    })
+    const { agent } = build(['one', 'two'], [hangs])
     const session = agent.session()
     const { turnId } = await session.run('1')
     armed = true
@@ -131,9 +161,32 @@ describe('a keeper that hangs', () => {
     expect((await session.run('2')).text).toBe('two')
   })
 
+  it('is waited for by a rewind() that it stores, which is too late to abort', async () => {
+    const { wait, go } = hangsOnce()
+    const hangs = wrapping(async ({ kind }, next) => {
+      const turn = await next()
+      if (kind === 'rewind') await wait()
+      return turn
+    })
+    const { agent } = build(['one', 'two'], [hangs])
+    const session = agent.session()
+    const { turnId } = await session.run('1')
+    await session.run('2')
+    const rewound = session.rewind({ to: turnId })
+    await rest()
+    session.abort('enough')
+    go()
+    await rewound
+    expect(session.history.map(({ content }) => content)).toEqual(['1', 'one'])
+  })
+
   it('holds up no fork whose run is aborted while its beginning is read', async () => {
     const { wait } = hangsOnce()
-    const { agent } = build(['one'], [keeping({ find: async () => void (await wait()) })])
+    const hangs = wrapping(
+      (_, next) => next(),
+      async () => void (await wait()),
+    )
+    const { agent } = build(['one'], [hangs])
     const session = agent.session()
     await session.run('1')
     const fork = session.fork({ at: 'of another process' })

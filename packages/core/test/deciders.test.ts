@@ -7,7 +7,7 @@ const steps = [{ toolCalls: [{ name: 'pay', callId: 'c1', args: { cents: 5 } }] 
 const ann = { tenantId: 'acme', userId: 'ann' }
 const bob = { tenantId: 'acme', userId: 'bob' }
 type Rule = NonNullable<NonNullable<AgentOptions['approvals']>['canApprove']>
-const others: Rule = (principal, _call, { asked }) => (principal as typeof ann).userId !== asked.userId
+const others: Rule = (principal, _call, { requestedBy }) => (principal as typeof ann).userId !== requestedBy.userId
 
 /** Ann's session, in which a payment waits. */
 async function waiting(canApprove?: Rule, layers: readonly Middleware[] = [], more: Partial<AgentOptions> = {}) {
@@ -120,9 +120,9 @@ describe('who decides', () => {
     const pay = tool('pay', (args) => void ran.push(args), { requireApproval: true })
     const child = build(steps, [], { name: 'child', tools: [pay], approvals: { canApprove: () => false } })
     const ask = tool('ask', async (_, ctx) => (await delegate(ctx, child.agent, 'pay'))?.text)
-    const canApprove: Rule = (who, { path }, { asked }) => {
+    const canApprove: Rule = (who, { path }, { requestedBy }) => {
       paths.push(path)
-      return (who as typeof bob).userId !== asked.userId
+      return (who as typeof bob).userId !== requestedBy.userId
     }
     const call = { toolCalls: [{ name: 'ask', callId: 'a1', args: {} }] }
     const { agent } = build([call, 'Done.'], [], { tools: [ask], approvals: { canApprove } })

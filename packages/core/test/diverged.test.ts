@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
+import { memoryJournal } from '../../store/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type Journal, memoryJournal } from '../src/index.ts'
+import { Agent, type Journal } from '../src/index.ts'
 import { differences } from '../src/rings/turn/fingerprint.ts'
 
 const ids = () => 'chat'

@@ -11,8 +11,6 @@ const floors = [
   'messages',
   'state',
   'seams',
-  'seams/memory-store',
-  'seams/memory-event-log',
   'model',
   'events',
   'tool',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Journal, type Middleware, recordStepValue, replayStep, type StepValue } from '../src/index.ts'
+import { recordStepValue, replayStep, type StepValue } from '../../store/src/index.ts'
+import type { Journal, Middleware } from '../src/index.ts'
 import { build, oneCall, read, tool, turn } from './kit.ts'
 
 interface Entry {

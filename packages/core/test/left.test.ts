@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock, scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type AgentEvents, type Middleware, type Model, wait } from '../src/index.ts'
+import { Agent, type AgentEvents, delay, type Middleware, type Model } from '../src/index.ts'
 import { settled } from './kit.ts'
 
 /** Streams a word, then hears nothing. */
@@ -46,7 +46,7 @@ describe('an attempt that was left', () => {
       name: 'late',
       async model(ctx, next) {
         if (ctx.attempt > 1) return next()
-        await wait(60, clock, new AbortController().signal)
+        await delay(60, clock, new AbortController().signal)
         ctx.setModel(deaf)
         ctx.stop('late')
         for (const _ of [1, 2])
@@ -72,7 +72,7 @@ describe('an attempt that was left', () => {
       state: { 'meter:n': { default: 0, reducer: (a: number, b: number) => a + b }, 'meter:last': { default: '' } },
       async model(ctx, next) {
         if (ctx.attempt > 1) return next()
-        await wait(60, clock, new AbortController().signal)
+        await delay(60, clock, new AbortController().signal)
         ctx.state['meter:n'] = 1
         ctx.state['meter:last'] = 'late'
         ctx.stop('late')
@@ -82,7 +82,7 @@ describe('an attempt that was left', () => {
     const slow: Middleware = {
       name: 'slow',
       async model(ctx, next) {
-        if (ctx.attempt > 1) await wait(40, clock, ctx.signal)
+        if (ctx.attempt > 1) await delay(40, clock, ctx.signal)
         return next()
       },
     }
@@ -103,7 +103,7 @@ describe('an attempt that was left', () => {
       clock,
       resolveModel: async (ref) => {
         if (ref === 'quick/model') return scriptedModel(['Done.'])
-        await wait(60, clock, new AbortController().signal)
+        await delay(60, clock, new AbortController().signal)
         return late
       },
     }).use({
@@ -127,7 +127,7 @@ describe('an attempt that was left', () => {
     const agent = new Agent({ model: scriptedModel(['Done.']), clock }).use(leaves(50, (next) => next())).use({
       name: 'late',
       async model(ctx, next) {
-        if (ctx.attempt === 1) await wait(60, clock, new AbortController().signal)
+        if (ctx.attempt === 1) await delay(60, clock, new AbortController().signal)
         try {
           ctx.onChunk(() => undefined)
         } catch (error) {

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type MemoryJournal, memoryJournal } from '../../store/src/index.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import {
-  Agent,
-  type AnyTool,
-  delegate,
-  type MemoryJournal,
-  type Middleware,
-  memoryJournal,
-  type TurnContext,
-} from '../src/index.ts'
+import { Agent, type AnyTool, delegate, type Middleware, type TurnContext } from '../src/index.ts'
 import { merged } from '../src/messages/join-deltas.ts'
 import { read, tool } from './kit.ts'
 
@@ -186,10 +179,15 @@ describe('a run that is killed and replayed', () => {
       },
     }
     const stored: unknown[] = []
-    const keeps: Middleware = {
-      name: 'keeps',
+    const stores: Middleware = {
+      name: 'stores',
+      order: { is: ['sessionStorage'] },
       session(ctx, next) {
-        ctx.keep({ end: (turn) => void stored.push(turn?.records.map(({ topic, data }) => `${topic} ${data}`)) })
+        ctx.aroundRun(async (_, run) => {
+          const turn = await run()
+          stored.push(turn.records.map(({ topic, data }) => `${topic} ${data}`))
+          return turn
+        })
         return next()
       },
     }
@@ -203,7 +201,7 @@ describe('a run that is killed and replayed', () => {
       const middle = child('child', inner.length > 0 ? [{ toolCalls: [{ name: 'ask-grandchild' }] }, 'Found.'] : [], [
         asks(grandchild),
       ])
-      const agent = new Agent({ ...setup, model: scriptedModel(steps), tools: [asks(middle)] }).use(counts).use(keeps)
+      const agent = new Agent({ ...setup, model: scriptedModel(steps), tools: [asks(middle)] }).use(counts).use(stores)
       const { usage, state, text } = await agent.session({ id: 's' }).run('go')
       return { usage, state, text }
     }

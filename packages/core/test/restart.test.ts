@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { type MemoryJournal, memoryJournal } from '../../store/src/index.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import {
-  Agent,
-  type AnyTool,
-  delegate,
-  type MemoryJournal,
-  type Middleware,
-  type Model,
-  memoryJournal,
-  type RunOptions,
-} from '../src/index.ts'
+import { Agent, type AnyTool, delegate, type Middleware, type Model, type RunOptions } from '../src/index.ts'
 import { build, failure, gate, tool } from './kit.ts'
 
 const call = (callId: string): ScriptedStep => ({ toolCalls: [{ name: 'work', callId }] })
@@ -63,10 +55,15 @@ describe('a run that is started again under its id', () => {
         return next()
       },
     }
-    const keeps: Middleware = {
-      name: 'keeps',
+    const stores: Middleware = {
+      name: 'stores',
+      order: { is: ['sessionStorage'] },
       session(ctx, next) {
-        ctx.keep({ end: (turn) => void told.push(turn?.records.map(({ data }) => data)) })
+        ctx.aroundRun(async (_, run) => {
+          const turn = await run()
+          told.push(turn.records.map(({ data }) => data))
+          return turn
+        })
         return next()
       },
     }
@@ -78,7 +75,7 @@ describe('a run that is started again under its id', () => {
       })
     const states: unknown[] = []
     const process = (steps: ScriptedStep[], options: RunOptions) =>
-      build(steps, [keeps, counts], { tools: [asks('child')] })
+      build(steps, [stores, counts], { tools: [asks('child')] })
         .agent.run('go', options)
         .then(({ state }) => states.push(state))
     await process([call('a'), 'done'], {})

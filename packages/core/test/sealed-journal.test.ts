@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { memoryJournal, type Seals, sealedJournal } from '../../store/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type Journal, type Middleware, memoryJournal, type Seals, sealedJournal } from '../src/index.ts'
+import { Agent, type Journal, type Middleware } from '../src/index.ts'
 import { tool } from './kit.ts'
 
 /** XOR with the place in front: what was moved does not open. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { memoryJournal } from '../../store/src/index.ts'
 import type { ScriptedStep } from '../../testing/src/index.ts'
-import { type ContentChunk, type Middleware, memoryJournal } from '../src/index.ts'
+import type { ContentChunk, Middleware } from '../src/index.ts'
 import { build, failure, reach, read, tool } from './kit.ts'
 
 const secret = 'sk-4711'

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
-import { followSignal, wait } from '../src/index.ts'
+import { delay, followSignal } from '../src/index.ts'
 import { build, failure } from './kit.ts'
 
 const listeners = (signal: AbortSignal) => getEventListeners(signal, 'abort').length
@@ -22,7 +22,7 @@ describe('a signal that many share', () => {
   it('gets one for all that wait by a clock', async () => {
     const clock = manualClock()
     const { signal } = new AbortController()
-    const waits = Array.from({ length: 20 }, () => wait(10, clock, signal))
+    const waits = Array.from({ length: 20 }, () => delay(10, clock, signal))
     expect(listeners(signal)).toBe(1)
     await clock.advance(10)
     await Promise.all(waits)

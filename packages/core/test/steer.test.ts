@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Middleware, memoryJournal, type SteerInput } from '../src/index.ts'
+import { memoryJournal } from '../../store/src/index.ts'
+import type { Middleware, SteerInput } from '../src/index.ts'
 import { build, failure, tool } from './kit.ts'
 
 /** A tool that runs until it is told, between two answers. */

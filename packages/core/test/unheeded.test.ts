@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { persist } from '../../memory/src/index.ts'
-import { memoryStore } from '../src/index.ts'
+import { memoryStore } from '../../store/src/index.ts'
 import { build, failure, gate, read, rest, settled } from './kit.ts'
 
 const logged = (log: { message: string }[]) => log.map(({ message }) => message).filter((m) => m.startsWith('A run'))

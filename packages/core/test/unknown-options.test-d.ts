@@ -1,7 +1,8 @@
 // Compiled, never run: a key that no object of options has is a compile error where it is written.
 import { z } from 'zod'
+import { memoryStore } from '../../store/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, defineMiddleware, defineTool, type KeysOf, memoryStore, toolResult } from '../src/index.ts'
+import { Agent, defineMiddleware, defineTool, type KeysOf, toolResult } from '../src/index.ts'
 
 const model = scriptedModel([])
 const schema = z.object({ cents: z.number() })
@@ -39,7 +40,7 @@ agent.session().fork({ to: 't' })
 // @ts-expect-error
 agent.dispose({ timeoutMs: 5 })
 // @ts-expect-error
-memoryStore({ keepRecord: 5 })
+memoryStore({ recordRetentio: 5 })
 // @ts-expect-error
 toolResult({ content: '', error: true })
 // @ts-expect-error

@@ -1,14 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import {
-  Agent,
-  checkOptions,
-  defineMiddleware,
-  memoryEventLog,
-  memoryLedger,
-  memoryStore,
-  toolResult,
-} from '../src/index.ts'
+import { memoryEventLog, memoryLedger, memoryStore } from '../../store/src/index.ts'
+import { Agent, checkOptions, defineMiddleware, toolResult } from '../src/index.ts'
 import { build, settled } from './kit.ts'
 
 const model = { id: 'm', stream: async function* () {} }
@@ -40,7 +33,7 @@ describe('an option that does not exist', () => {
     ['fork()', () => new Agent({ model }).session().fork({ to: 't' } as never), 'run.options', '{ at }'],
     [
       'memoryStore()',
-      () => memoryStore({ keepRecord: 1 } as never),
+      () => memoryStore({ recordRetentio: 1 } as never),
       'options.invalid',
       'Did you mean "recordRetention"?',
     ],

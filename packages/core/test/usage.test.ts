@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest'
+import { memoryJournal } from '../../store/src/index.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import {
   Agent,
   addUsage,
   type Clock,
   cleanUsage,
+  delay,
   delegate,
   type Journal,
   type Middleware,
   type ModelChunk,
-  memoryJournal,
   noUsage,
   type Usage,
-  wait,
 } from '../src/index.ts'
 import { build, oneCall, tool, turn } from './kit.ts'
 
@@ -205,7 +205,7 @@ describe('a layer that a sub-agent inherited', () => {
       try {
         return await next()
       } finally {
-        await wait(ms, clock, new AbortController().signal)
+        await delay(ms, clock, new AbortController().signal)
         ctx.state.count = ctx.physicalCalls.length
       }
     },
@@ -234,7 +234,7 @@ describe('a layer that a sub-agent inherited', () => {
       logger: quiet,
     })
     const ask = tool('ask', (_, ctx) => delegate(ctx, child, 'go'), { timeout: 10 })
-    const late = () => wait(200, clock, new AbortController().signal).then(() => 'Done.')
+    const late = () => delay(200, clock, new AbortController().signal).then(() => 'Done.')
     const steps = [{ toolCalls: [{ name: 'ask' }] }, late]
     const { agent } = build(steps, [counts(clock, 50)], { tools: [ask], clock })
     const run = agent.run('hi')

@@ -1,7 +1,8 @@
-import { type Agent, AlliumError, digestOf, encodeOutcome, fromJson, type RegisteredPrincipal } from '@allium/core'
+import { type Agent, AlliumError, digestOf, type RegisteredPrincipal } from '@allium/core'
+import { encodeOutcome } from '@allium/store'
 import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
 import { recorded } from './run-with-journal.ts'
-import { agentOfKey, type Task } from './task.ts'
+import { agentOfKey, type Task, taskOf } from './task.ts'
 import { toRestateError } from './terminal-errors.ts'
 import { runTurn, type TurnOutput } from './turn.ts'
 
@@ -44,7 +45,7 @@ export function createRunObject(options: RunObjectOptions) {
 
 async function run(ctx: ObjectContext, text: string, options: RunObjectOptions): Promise<RunOutput> {
   checkAgent(ctx, options)
-  const [task, digest] = [fromJson(text) as Task, await digestOf(text)]
+  const [task, digest] = [taskOf(text), await digestOf(text)]
   const key = task.idempotencyKey
   if ((await ctx.get<boolean>(`dropped:${key}`)) === true) {
     ctx.clear(`dropped:${key}`)

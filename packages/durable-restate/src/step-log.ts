@@ -1,4 +1,5 @@
-import { AbortError, type Emit, type Journal, recordStep, replayStep } from '@allium/core'
+import { AbortError, type Emit, type Journal } from '@allium/core'
+import { recordStep, replayStep } from '@allium/store'
 
 /** An entry of Restate's journal: steps by id, in the order in which they ended, or the result of the work. */
 export interface Entry {

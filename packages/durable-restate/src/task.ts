@@ -2,6 +2,7 @@ import {
   type Agent,
   AlliumError,
   type Decision,
+  fromJson,
   type Input,
   type RegisteredPrincipal,
   sessionKeyOf,
@@ -16,6 +17,12 @@ export interface Task {
   /** The approver. @default the principal */
   readonly approver?: RegisteredPrincipal | undefined
   readonly idempotencyKey: string
+}
+
+/** Reads a stored task. Journals of before version 0.1 have `decider` for `approver`. */
+export function taskOf(text: string): Task {
+  const { decider, ...task } = fromJson(text) as Task & { decider?: RegisteredPrincipal }
+  return decider === undefined ? task : { approver: decider, ...task }
 }
 
 /** Identifies a run within its owner's sessions. */

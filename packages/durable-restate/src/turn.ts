@@ -1,7 +1,5 @@
 import {
   type Agent,
-  decodeOutcome,
-  encodeOutcome,
   isAlliumError,
   type Journal,
   type PendingCall,
@@ -11,6 +9,7 @@ import {
   type Snapshot,
   type Usage,
 } from '@allium/core'
+import { decodeOutcome, encodeOutcome } from '@allium/store'
 import { type Task, turnIdOf } from './task.ts'
 import { isTerminal, isTransient } from './terminal-errors.ts'
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
+import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { durableRestate } from '../src/index.ts'

@@ -1,16 +1,5 @@
-import {
-  AlliumError,
-  type DurableRun,
-  type DurableStatus,
-  type EventLog,
-  type ExpiredCalls,
-  type Input,
-  type LoggedEvent,
-  type Page,
-  type SessionStore,
-  systemClock,
-  type Usage,
-} from '@allium/core'
+import { AlliumError, type Input, type Page, type SessionStore, systemClock, type Usage } from '@allium/core'
+import type { DurableRun, DurableStatus, EventLog, ExpiredCalls, LoggedEvent } from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
 import {
   checkBounds,
@@ -19,7 +8,7 @@ import {
   type DurableOptions,
   type StartOptions,
 } from './options.ts'
-import { inputDigestOf, type Task, taskOf } from './task.ts'
+import { inputDigestOf, storedTask, type Task, taskOf } from './task.ts'
 import { UnloggedEnds } from './unlogged-ends.ts'
 import { Worker } from './worker.ts'
 
@@ -274,7 +263,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
 
   async function get(run: string, { principal }: RunAccess = {}): Promise<RunInfo> {
     const { key, status, runAt, task, code, reason } = await findOwned(run, principal)
-    const { input } = (task ?? {}) as Task
+    const { input } = storedTask(task)
     const turn = await sessions.find(key, { turnId: run })
     return {
       run,
@@ -317,7 +306,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
 
   /** Denies calls that were not decided in time, by a new run. */
   async function expire({ run, callIds }: ExpiredCalls): Promise<void> {
-    const { principal } = (run.task ?? {}) as Task
+    const { principal } = storedTask(run.task)
     const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
     await add({ key: run.key, task: { principal, decisions }, decidedCalls: callIds }).catch((error) => {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
@@ -331,7 +320,7 @@ const maxLocalRuns = 10_000
 function checkLayers(agent: DurableAgent, sealed: boolean): void {
   const { layers } = agent.inspect()
   const is = (role: string) => layers.find(({ order }) => order.is?.includes(role) === true)?.name
-  if (is('keepers') === undefined)
+  if (is('sessionStorage') === undefined)
     throw new AlliumError(
       'agent.options',
       `durable() runs an agent that keeps its sessions: give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,

@@ -2,14 +2,12 @@ import {
   AlliumError,
   type Clock,
   type ErrorCode,
-  type EventLog,
-  type ExpiredCalls,
   isAlliumError,
   isBlockError,
   type Logger,
-  type RunStore,
   type SessionStore,
 } from '@allium/core'
+import type { EventLog, ExpiredCalls, RunStore } from '@allium/store'
 import type { DurableAgent, DurableOptions } from './options.ts'
 
 /** State that all runs of a process share. */

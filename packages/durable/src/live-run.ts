@@ -1,21 +1,20 @@
 import {
   type AgentRun,
   type AlliumError,
-  type ClaimedRun,
   isAlliumError,
   isBlockError,
   messageOf,
   type OutputOption,
-  type RunSignal,
   type Session,
 } from '@allium/core'
+import type { ClaimedRun, RunSignal } from '@allium/store'
 import type { Host } from './host.ts'
 import { jsonOutput } from './json-output.ts'
 import { entryOf } from './log/entry.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
 import { exposedError, RunReporter } from './run-reporter.ts'
-import type { Task } from './task.ts'
+import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
 export class LiveRun implements JournalHost {
@@ -40,7 +39,7 @@ export class LiveRun implements JournalHost {
     const { run } = claimed
     this.claimed = claimed
     this.#host = host
-    this.#task = (run.task ?? {}) as Task
+    this.#task = storedTask(run.task)
     this.#stopReason = run.stop
     this.#leaseExpiresAt = host.clock.monotonic() + host.lease
     this.#reporter = new RunReporter(host, claimed)

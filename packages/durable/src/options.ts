@@ -4,16 +4,15 @@ import {
   checkOptions,
   type Decision,
   type DisplayTransform,
-  type EventLog,
   type Input,
   type KeysOf,
   type Logger,
-  type RunStore,
   type Session,
   type SessionKey,
   type SessionStore,
   type ToolDef,
 } from '@allium/core'
+import type { EventLog, RunStore } from '@allium/store'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {

@@ -1,14 +1,5 @@
-import {
-  AbortError,
-  type Emit,
-  isAlliumError,
-  type Journal,
-  type Lease,
-  type RecordedStep,
-  type RunStore,
-  recordStepValue,
-  replayStep,
-} from '@allium/core'
+import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
+import { type RecordedStep, type RunStore, recordStepValue, replayStep } from '@allium/store'
 
 /** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {

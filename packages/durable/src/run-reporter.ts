@@ -1,4 +1,5 @@
-import { AlliumError, type ClaimedRun, type ErrorCode, isAlliumError, type RunKey, type StoredTurn } from '@allium/core'
+import { AlliumError, type ErrorCode, isAlliumError, type StoredTurn } from '@allium/core'
+import type { ClaimedRun, RunKey } from '@allium/store'
 import type { Host } from './host.ts'
 import type { Entry } from './log/entry.ts'
 import { Inbox } from './log/inbox.ts'

@@ -14,6 +14,16 @@ export interface Task {
   readonly onRetryAfterOutput?: 'reset' | 'fail'
 }
 
+/** Returns a stored task. Rows of before version 0.1 have `decider` for `approver` and `resets` for `onRetryAfterOutput`. */
+export function storedTask(stored: unknown): Task {
+  const { decider, resets, ...task } = (stored ?? {}) as Task & { decider?: unknown; resets?: 'allow' | 'refuse' }
+  return {
+    ...(decider !== undefined && { approver: decider }),
+    ...(resets !== undefined && { onRetryAfterOutput: resets === 'refuse' ? 'fail' : 'reset' }),
+    ...task,
+  }
+}
+
 /** Longer strings are not serialized to copy a task, because a base64 image has millions of characters. */
 const longText = 4096
 

@@ -1,4 +1,5 @@
-import { type ClaimedRun, messageOf } from '@allium/core'
+import { messageOf } from '@allium/core'
+import type { ClaimedRun } from '@allium/store'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 

@@ -1,4 +1,4 @@
-import { type EventLog, memoryEventLog } from '@allium/core'
+import { type EventLog, memoryEventLog } from '@allium/store'
 import { expect, it } from 'vitest'
 import { LogWriter } from '../src/log/log-writer.ts'
 

@@ -1,14 +1,11 @@
 import {
   defineMiddleware,
-  type Ledger,
   layerOptions,
   type ModelContext,
-  memoryLedger,
   misconfigured,
   option,
   type PhysicalCall,
   type ResponseInput,
-  sharedStore,
   sum,
   type TurnContext,
   type TypedMiddleware,
@@ -16,6 +13,7 @@ import {
   writerOf,
 } from '@allium/core'
 import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/prices'
+import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
 import { blockOptions } from './block-options.ts'
 import { estimateUsage, type TokenEstimate } from './estimate-usage.ts'

@@ -54,7 +54,7 @@ function loadNode() {
   const fs = builtin?.('node:fs/promises')
   const path = builtin?.('node:path')
   if (fs === undefined || path === undefined)
-    throw new AlliumError('layer.config', 'Paths are checked in Node.js, whose modules cannot be loaded here.')
+    throw new AlliumError('layer.config', 'Paths are checked with Node.js, which is missing here.')
   return { fs, path }
 }
 

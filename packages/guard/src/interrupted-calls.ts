@@ -1,4 +1,5 @@
-import { type Ledger, sessionKeyOf, type TurnContext } from '@allium/core'
+import { sessionKeyOf, type TurnContext } from '@allium/core'
+import type { Ledger } from '@allium/store'
 
 /** A run's process was lost. The amounts that its calls held were posted as spent: by estimate, in the budget's unit. */
 export interface BudgetCut {

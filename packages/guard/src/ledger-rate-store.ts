@@ -1,4 +1,5 @@
-import type { Clock, Ledger, Reservation } from '@allium/core'
+import type { Clock } from '@allium/core'
+import type { Ledger, Reservation } from '@allium/store'
 import type { MakeRateStore } from './rate-counter.ts'
 
 /** Counts rates in a ledger: each slot is a hold of 1 that ends with its window, in an account of that window. */

@@ -3,11 +3,10 @@ import {
   type DisplayText,
   type Message,
   sessionKeyOf,
-  sharedStore,
   type TurnContext,
-  type Vault,
   type Writer,
 } from '@allium/core'
+import { sharedStore, type Vault } from '@allium/store'
 import { LRUCache } from 'lru-cache'
 
 /** Stores the values of placeholders, by session: in your own store, encrypted as the content requires. */

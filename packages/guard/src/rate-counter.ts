@@ -1,5 +1,6 @@
 /// <reference path="./rate-limiter-memory.d.ts" />
-import { misconfigured, type RateCounter, sharedStore, type TurnContext, tenantOf } from '@allium/core'
+import { misconfigured, type TurnContext, tenantOf } from '@allium/core'
+import { type RateCounter, sharedStore } from '@allium/store'
 import { accountOwner, principalField, throwMissingField } from './account.ts'
 import { ledgerRateStore } from './ledger-rate-store.ts'
 

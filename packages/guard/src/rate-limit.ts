@@ -1,5 +1,6 @@
 import {
   defineMiddleware,
+  delay,
   isAlliumError,
   layerOptions,
   type ModelContext,
@@ -7,7 +8,6 @@ import {
   option,
   type TurnContext,
   type TypedMiddleware,
-  wait,
   withState,
 } from '@allium/core'
 import { blockOptions } from './block-options.ts'
@@ -164,7 +164,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
       ctx.emit({ ...limited })
       if (waits) {
         const remaining = Math.min(retryAfter, outcome.full.until - ctx.clock.now())
-        if (remaining > 0) await wait(remaining, ctx.clock, ctx.signal)
+        if (remaining > 0) await delay(remaining, ctx.clock, ctx.signal)
         continue
       }
       ctx.state[stateKey] = Math.ceil(retryAfter / 1000)

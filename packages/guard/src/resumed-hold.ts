@@ -1,4 +1,4 @@
-import type { Ledger, Reservation } from '@allium/core'
+import type { Ledger, Reservation } from '@allium/store'
 
 type ReserveRequest = Parameters<Ledger['reserve']>[0]
 

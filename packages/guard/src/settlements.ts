@@ -1,4 +1,5 @@
-import { type Ledger, messageOf, type Reservation, type TurnContext } from '@allium/core'
+import { messageOf, type TurnContext } from '@allium/core'
+import type { Ledger, Reservation } from '@allium/store'
 
 type Logger = TurnContext['logger']
 

@@ -1,4 +1,5 @@
-import { Agent, delegate, type Ledger, memoryLedger, type ToolExecution } from '@allium/core'
+import { Agent, delegate, type ToolExecution } from '@allium/core'
+import { type Ledger, memoryLedger } from '@allium/store'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { budget } from '../src/index.ts'

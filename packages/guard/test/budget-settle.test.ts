@@ -1,4 +1,5 @@
-import { Agent, type Ledger, memoryLedger } from '@allium/core'
+import { Agent } from '@allium/core'
+import { type Ledger, memoryLedger } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { budget } from '../src/index.ts'

@@ -3,11 +3,10 @@ import {
   Agent,
   type AgentOptions,
   type AnyMiddleware,
-  type Ledger,
   type ModelContext,
-  memoryLedger,
   type TypedMiddleware,
 } from '@allium/core'
+import { type Ledger, memoryLedger } from '@allium/store'
 import { manualClock, type ScriptedModel, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type BudgetExceeded, type BudgetOptions, budget } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { memoryLedger } from '@allium/core'
+import { memoryLedger } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { budget, type Judged, type JudgeOptions, judge } from '../src/index.ts'

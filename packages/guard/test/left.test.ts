@@ -1,4 +1,5 @@
-import { Agent, type Ledger, type Middleware, memoryLedger, wait } from '@allium/core'
+import { Agent, delay, type Middleware } from '@allium/core'
+import { type Ledger, memoryLedger } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { leaves, lingers, walksOut } from '../../testing/test/late.ts'
@@ -45,7 +46,7 @@ describe.each(ways)('where a call was left %s, and another one runs while it com
     const slow: Ledger = {
       ...ledger,
       async reserve(request) {
-        if (asked++ === 0) await wait(60, clock, new AbortController().signal)
+        if (asked++ === 0) await delay(60, clock, new AbortController().signal)
         return ledger.reserve(request)
       },
     }
@@ -116,7 +117,7 @@ describe('the vault of guard.pii', () => {
       async save(_: string, values: object) {
         const ms = first ? 80 : 1
         first = false
-        await wait(ms, clock, new AbortController().signal)
+        await delay(ms, clock, new AbortController().signal)
         kept = values
       },
     }

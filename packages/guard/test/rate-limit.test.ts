@@ -1,4 +1,4 @@
-import { type Middleware, type TurnContext, wait } from '@allium/core'
+import { delay, type Middleware, type TurnContext } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type RateLimitEvent, type RateStore, rateLimit } from '../src/index.ts'
@@ -80,7 +80,7 @@ describe('guard.rateLimit', () => {
     })
     const goesOn: Middleware = {
       name: 'goes-on',
-      model: (_, next) => next().catch(() => wait(100, clock, new AbortController().signal).then(() => 'Sorry.')),
+      model: (_, next) => next().catch(() => delay(100, clock, new AbortController().signal).then(() => 'Sorry.')),
     }
     const gone: Middleware = {
       name: 'gone',

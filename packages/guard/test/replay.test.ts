@@ -1,12 +1,5 @@
-import {
-  Agent,
-  type MemoryJournal,
-  type Middleware,
-  type ModelChunk,
-  memoryJournal,
-  memoryLedger,
-  type TypedMiddleware,
-} from '@allium/core'
+import { Agent, type Middleware, type ModelChunk, type TypedMiddleware } from '@allium/core'
+import { type MemoryJournal, memoryJournal, memoryLedger } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { budget, injection, judge, pii, rateLimit } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { type Middleware, wait } from '@allium/core'
+import { delay, type Middleware } from '@allium/core'
 import { manualClock, type ScriptedStep } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { leaves } from '../../testing/test/late.ts'
@@ -19,13 +19,13 @@ async function leftOnce(
   const late = async () => {
     const ms = first ? 80 : 0
     first = false
-    if (ms > 0) await wait(ms, clock, never)
+    if (ms > 0) await delay(ms, clock, never)
   }
   const layer = { name: 'leaves', [scope]: leaves(50)[scope] } as Middleware
   let ran = 0
   const work = tool('work', async () => {
     const count = ++ran
-    if (count === (scope === 'model' ? 1 : 2)) await wait(100, clock, never)
+    if (count === (scope === 'model' ? 1 : 2)) await delay(100, clock, never)
     return `ran ${count}`
   })
   const { agent, model } = build(steps, [layer, from(make(late))], { clock, tools: [work] })

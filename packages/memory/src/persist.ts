@@ -1,4 +1,5 @@
-import { defineMiddleware, heldLease, layerOptions, memoryStore, option, type SessionStore } from '@allium/core'
+import { defineMiddleware, heldLease, layerOptions, option, type SessionStore } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
@@ -40,13 +41,15 @@ export function persist(options: PersistOptions = {}) {
   return defineMiddleware({
     name: as,
     // Not `persists`: it stores the final history after all layers have returned, regardless of its position.
-    order: { is: ['keepers'] },
+    order: { is: ['sessionStorage'] },
     provides: [heldLease],
     async session(ctx, next) {
       if (ctx.anonymous && !anonymous) return next()
       const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
       await conversation.load(ctx)
-      ctx.keep(conversation)
+      ctx.aroundRun((run, next) => conversation.aroundRun(run, next))
+      ctx.aroundStep((step, next) => conversation.aroundStep(step, next))
+      ctx.provideTurns((turnId) => conversation.find(turnId))
       conversations.set(ctx.history, conversation)
       ctx.provide(heldLease, conversation)
       await next()

@@ -1,22 +1,23 @@
 import {
   AlliumError,
-  type BeginningRun,
   interruptedTurn,
   type Lease,
   messageOf,
   type SessionContext,
-  type SessionKeeper,
   type SessionKey,
   type SessionStore,
   type StoredSession,
   type StoredTurn,
+  type WrappedRun,
+  type WrappedStep,
 } from '@allium/core'
+import { checkKnownTurn } from './known-turn.ts'
 import { suspendingAgents } from './suspending-agents.ts'
 
 const emptySession = { version: 0, history: [], rest: { state: {} } }
 
 /** A session and its record in the store. */
-export class StoredConversation implements SessionKeeper {
+export class StoredConversation {
   readonly #store: SessionStore
   readonly #key: SessionKey
   readonly #leaseDuration: number
@@ -74,30 +75,39 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /**
-   * @returns the earlier run with the same id or idempotency key, if there is one
+   * Runs a turn under the lease of the session, and appends it. Returns the earlier run with the same id or idempotency
+   * key, if there is one.
+   *
    * @throws AlliumError `session.busy` while another process runs the session; `run.key_reused`
    */
-  async begin(run: BeginningRun): Promise<StoredTurn | undefined> {
-    const { signal } = run
+  async aroundRun(run: WrappedRun, next: () => Promise<StoredTurn>): Promise<StoredTurn> {
     const lease = await this.#acquireLease(run)
     this.#lease = lease
+    try {
+      const knownTurn = await this.#begin(lease, run)
+      if (knownTurn !== undefined) return knownTurn
+      const turn = await next()
+      await this.#append(lease, turn)
+      return turn
+    } finally {
+      await this.#returnLease(lease)
+    }
+  }
+
+  /** Loads what other processes have appended, and returns the earlier run. An abort returns the lease at once. */
+  async #begin(lease: Lease, run: WrappedRun): Promise<StoredTurn | undefined> {
+    const { signal } = run
     const releaseOnAbort = () => this.#returnLease(lease)
     signal.addEventListener('abort', releaseOnAbort)
     try {
       if (lease.version !== this.#version || lease.open === true) await this.#takeOver(lease, run)
-      const knownTurn = await this.#findKnownTurn(run)
-      signal.throwIfAborted()
-      return knownTurn
-    } catch (error) {
-      // The run never began, so nothing else releases the lease.
-      await releaseOnAbort()
-      throw error
+      return await this.#findKnownTurn(run)
     } finally {
       signal.removeEventListener('abort', releaseOnAbort)
     }
   }
 
-  async #acquireLease({ lease: given, abort, signal }: BeginningRun): Promise<Lease> {
+  async #acquireLease({ lease: given, abort, signal }: WrappedRun): Promise<Lease> {
     await this.#releasing
     signal.throwIfAborted()
     this.#shared = given !== undefined && isSame(given.key, this.#key)
@@ -120,17 +130,13 @@ export class StoredConversation implements SessionKeeper {
     await this.#release(lease)
   }
 
-  async #findKnownTurn({ turnId, given, idempotencyKey, inputDigest }: BeginningRun): Promise<StoredTurn | undefined> {
+  async #findKnownTurn(run: WrappedRun): Promise<StoredTurn | undefined> {
+    const { turnId, given, idempotencyKey } = run
     const [byId, byKey] = [given && { turnId }, idempotencyKey !== undefined && { idempotencyKey }]
     const knownTurn =
       (byId && (await this.#findEndedTurn(byId))) || (byKey && (await this.#findEndedTurn(byKey))) || undefined
-    if (knownTurn === undefined || knownTurn.inputDigest === inputDigest) return knownTurn
-    const what = idempotencyKey === undefined ? `id "${turnId}"` : `key "${idempotencyKey}"`
-    throw new AlliumError(
-      'run.key_reused',
-      `The ${what} stands for another input in the session "${this.#key.sessionId}". Give each input one of its own.`,
-      { details: { sessionId: this.#key.sessionId, turnId: knownTurn.turnId } },
-    )
+    if (knownTurn !== undefined) checkKnownTurn(knownTurn, run, this.#ctx)
+    return knownTurn
   }
 
   async #findEndedTurn(by: { turnId: string } | { idempotencyKey: string }): Promise<StoredTurn | undefined> {
@@ -138,16 +144,17 @@ export class StoredConversation implements SessionKeeper {
     return knownTurn?.status === 'running' || knownTurn?.turnId === this.#rejectedTurnId ? undefined : knownTurn
   }
 
-  async step(turn: StoredTurn): Promise<void> {
+  /** Stores a checkpoint before the step. With a shared lease, the run's journal replaces it. */
+  async aroundStep(step: WrappedStep, next: () => Promise<void>): Promise<void> {
     const lease = this.#lease
-    if (lease === undefined || this.#shared) return
-    await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
+    if (lease !== undefined && !this.#shared) {
+      const { turn } = step
+      await this.#write(lease, () => this.#store.checkpoint(lease, this.#version, turn))
+    }
+    await next()
   }
 
-  async end(turn: StoredTurn | undefined): Promise<void> {
-    const lease = this.#lease
-    if (lease === undefined) return
-    if (turn === undefined) return this.#returnLease(lease)
+  async #append(lease: Lease, turn: StoredTurn): Promise<void> {
     this.#lease = undefined
     this.#stopRenewing()
     try {
@@ -165,7 +172,7 @@ export class StoredConversation implements SessionKeeper {
   }
 
   /** Records that a run with a lost process has ended, unless it is the run that continues now. */
-  async #takeOver(lease: Lease, { turnId, replays, signal }: BeginningRun): Promise<void> {
+  async #takeOver(lease: Lease, { turnId, replays, signal }: WrappedRun): Promise<void> {
     const check = () => signal.throwIfAborted()
     const stored = await this.#store.load(this.#key)
     check()

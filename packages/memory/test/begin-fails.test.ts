@@ -1,5 +1,6 @@
-import { Agent, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
+import { memoryStore } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 

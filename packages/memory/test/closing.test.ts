@@ -1,4 +1,5 @@
-import { Agent, type Middleware, memoryStore } from '@allium/core'
+import { Agent, type Middleware } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

@@ -1,4 +1,5 @@
-import { Agent, type AgentOptions, type AnyMiddleware, type Message, memoryStore, type Session } from '@allium/core'
+import { Agent, type AgentOptions, type AnyMiddleware, type Message, type Session } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { historyProblems, manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { leaves, lingers, walksOut } from '../../testing/test/late.ts'

@@ -1,4 +1,5 @@
-import { Agent, defineTool, fromJson, memoryStore, type SessionStore } from '@allium/core'
+import { Agent, defineTool, fromJson, type SessionStore } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { exportSessions, importSessions, persist } from '../src/index.ts'

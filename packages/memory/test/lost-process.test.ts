@@ -2,12 +2,11 @@ import {
   Agent,
   type AlliumError,
   type Middleware,
-  memoryJournal,
-  memoryStore,
   type PartialResult,
   type SessionStore,
   type StoredTurn,
 } from '@allium/core'
+import { memoryJournal, memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'
@@ -131,11 +130,11 @@ describe('a process that is lost in the middle of a turn', () => {
 
   it('is neither stored nor held by the one that knows it has lost the run: the next life goes on', async () => {
     const { kept, process } = world()
-    const journal = { ...memoryJournal(), lost: false }
+    const journal = { ...memoryJournal(), takenOver: false }
     const { session, model } = process([{ stall: true }])
     const run = session.run('Hi', { turnId: 't', journal })
     while (model.requests.length === 0) await new Promise(setImmediate)
-    journal.lost = true
+    journal.takenOver = true
     run.abort('Somebody else has it.')
     await expect(run).rejects.toThrow()
     const { open, version } = (await kept.load(key)) ?? {}

@@ -1,4 +1,5 @@
-import { Agent, type Middleware, memoryStore, type SessionStore, systemClock } from '@allium/core'
+import { Agent, type Middleware, type SessionStore, systemClock } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

@@ -1,4 +1,5 @@
-import { Agent, type AgentOptions, type AnyMiddleware, type AnyTool, delegate, memoryStore } from '@allium/core'
+import { Agent, type AgentOptions, type AnyMiddleware, type AnyTool, delegate } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { historyProblems, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { compact, type PlanItem, type Planned, type PlanOptions, persist, plan, truncate } from '../src/index.ts'

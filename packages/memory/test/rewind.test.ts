@@ -1,4 +1,5 @@
-import { Agent, defineMiddleware, memoryStore } from '@allium/core'
+import { Agent, defineMiddleware } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

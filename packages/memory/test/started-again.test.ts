@@ -1,4 +1,5 @@
-import { Agent, memoryJournal, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
+import { memoryJournal, memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

@@ -1,4 +1,5 @@
-import { Agent, type AgentOptions, isAlliumError, memoryStore, type SessionStore } from '@allium/core'
+import { Agent, type AgentOptions, isAlliumError, type SessionStore } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

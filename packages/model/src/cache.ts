@@ -1,18 +1,17 @@
 import {
   defineMiddleware,
   digestOf,
-  type KeyValue,
   layerOptions,
   type Message,
   type ModelContext,
   type ModelResponse,
   option,
-  sharedStore,
   sharersOf,
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
 import { memoryKeyValue, SingleFlight } from '@allium/resilience'
+import { type KeyValue, sharedStore } from '@allium/store'
 
 export interface CacheOptions {
   /** The store of answers, such as a Keyv. @default the values of the agent's store, else in this process, the 1,000 most recently used */

@@ -1,4 +1,5 @@
-import { Agent, type KeyValue, type Middleware, type ModelChunk } from '@allium/core'
+import { Agent, type Middleware, type ModelChunk } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import { historyProblems, layerConformance, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type CacheOptions, cache, memoryKeyValue } from '../src/index.ts'

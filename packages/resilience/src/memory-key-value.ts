@@ -1,4 +1,5 @@
-import { AlliumError, type KeyValue, MemoryErasures, type Writer } from '@allium/core'
+import { AlliumError, type Writer } from '@allium/core'
+import { type KeyValue, MemoryErasures } from '@allium/store'
 import { LRUCache } from 'lru-cache'
 
 /** Stores the most recently used values in this process. */

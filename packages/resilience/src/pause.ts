@@ -1,4 +1,4 @@
-import { type TurnContext, wait } from '@allium/core'
+import { type TurnContext, delay as wait } from '@allium/core'
 
 /** A delay between two attempts. */
 export interface Pause {

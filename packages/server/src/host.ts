@@ -1,16 +1,7 @@
-import {
-  AlliumError,
-  type Clock,
-  type EventLog,
-  type Logger,
-  memoryEventLog,
-  memoryStore,
-  nearestFirst,
-  type SessionStore,
-  systemClock,
-} from '@allium/core'
+import { AlliumError, type Clock, type Logger, nearestFirst, type SessionStore, systemClock } from '@allium/core'
 import type { Durable } from '@allium/durable'
 import { persist } from '@allium/memory'
+import { type EventLog, memoryEventLog, memoryStore } from '@allium/store'
 import { checkAgentNames, checkToolNames, otherNames } from './agent-names.ts'
 import { ActiveRequests } from './http/active-requests.ts'
 import { createShares, type Shares, steerLimitOf } from './limits.ts'
@@ -114,12 +105,12 @@ function sharedStore(agents: ReadonlyMap<string, ServedAgent>): ServedAgent['sto
 function storeOf(agents: ReadonlyMap<string, ServedAgent>, sessionStore: SessionStore | undefined): SessionStore {
   const store = sessionStore ?? memoryStore()
   for (const agent of agents.values()) {
-    const keeper = agent.inspect().layers.find(({ order }) => order.is?.includes('keepers'))
-    if (keeper === undefined) agent.use(persist({ store }))
+    const storage = agent.inspect().layers.find(({ order }) => order.is?.includes('sessionStorage'))
+    if (storage === undefined) agent.use(persist({ store }))
     else if (sessionStore === undefined)
       throw new AlliumError(
         'server.options',
-        `The agent "${agent.name}" keeps its sessions by the layer "${keeper.name}". Give server() the same store: { sessions: store }.`,
+        `The agent "${agent.name}" keeps its sessions by the layer "${storage.name}". Give server() the same store: { sessions: store }.`,
       )
   }
   return store

@@ -1,10 +1,8 @@
 import {
-  type AgentStore,
   AlliumError,
   type Clock,
   checkOptions,
   type DisplayTransform,
-  type EventLog,
   type KeysOf,
   type Logger,
   type Middleware,
@@ -13,6 +11,7 @@ import {
   type SessionStore,
 } from '@allium/core'
 import type { Durable } from '@allium/durable'
+import type { AgentStore, EventLog } from '@allium/store'
 import { checkLimits, type ServerLimits } from './limits.ts'
 
 /** An agent as the server uses it. */

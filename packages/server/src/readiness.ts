@@ -1,4 +1,5 @@
-import type { Clock, EventLog, SessionStore } from '@allium/core'
+import type { Clock, SessionStore } from '@allium/core'
+import type { EventLog } from '@allium/store'
 
 interface ProbeTargets {
   readonly sessions: SessionStore

@@ -1,6 +1,7 @@
 import { request } from 'node:http'
 import { connect } from 'node:net'
-import { AlliumError, type Logger, memoryStore } from '@allium/core'
+import { AlliumError, type Logger } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'

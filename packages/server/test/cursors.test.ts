@@ -1,4 +1,5 @@
-import { defineTool, memoryStore } from '@allium/core'
+import { defineTool } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { agentOf, ask, fileOf, kept, listen } from './kit.ts'

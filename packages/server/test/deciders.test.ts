@@ -21,8 +21,8 @@ interface Who {
   tenantId: string
 }
 /** Lena leads both tenants; whoever asked does not decide. */
-const canApprove = (who: unknown, _: unknown, { asked }: { asked: { userId?: string } }) =>
-  (who as Who).userId === 'lena' && asked.userId !== 'lena'
+const canApprove = (who: unknown, _: unknown, { requestedBy }: { requestedBy: { userId?: string } }) =>
+  (who as Who).userId === 'lena' && requestedBy.userId !== 'lena'
 const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) =>
   owner === 'gone' ? undefined : { tenantId: tenant, userId: owner }
 const options = { tools: [refund], approvals: { secret: 'a secret of the test', canApprove } }

@@ -1,4 +1,5 @@
-import { Agent, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { agentOf, allOf, ask, asStream, eventsOf, fileOf, gated, kept, kinds, listen, silent, textIn } from './kit.ts'

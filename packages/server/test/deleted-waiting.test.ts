@@ -1,4 +1,5 @@
-import { Agent, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { describe, expect, test } from 'vitest'
 import { allOf, ask, asStream, gated, kept, kinds, type Listen, listen, silent } from './kit.ts'
 

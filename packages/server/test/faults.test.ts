@@ -1,13 +1,6 @@
 import { gzipSync } from 'node:zlib'
-import {
-  Agent,
-  defineMiddleware,
-  defineTool,
-  type EventLog,
-  type ModelRequest,
-  memoryEventLog,
-  memoryStore,
-} from '@allium/core'
+import { Agent, defineMiddleware, defineTool, type ModelRequest } from '@allium/core'
+import { type EventLog, memoryEventLog, memoryStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { Agent as WholeAgent } from 'allium'

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import { Agent, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { manualClock } from '@allium/testing'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'

@@ -8,11 +8,11 @@ import {
   type Model,
   type ModelChunk,
   type ModelRequest,
-  memoryStore,
   type SessionStore,
 } from '@allium/core'
 import { type DurableOptions, durable } from '@allium/durable'
 import { persist } from '@allium/memory'
+import { memoryStore } from '@allium/store'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { onTestFinished } from 'vitest'

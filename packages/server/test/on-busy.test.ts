@@ -1,4 +1,5 @@
-import { Agent, type Middleware, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent, type Middleware } from '@allium/core'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { describe, expect, test } from 'vitest'
 import type { ServerOptions } from '../src/index.ts'
 import { allOf, ask, asStream, gated, kept, kinds, type Listen, listen, silent, textIn } from './kit.ts'

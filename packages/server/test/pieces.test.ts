@@ -1,4 +1,5 @@
-import { Agent, type EventLog, type ModelChunk, memoryEventLog } from '@allium/core'
+import { Agent, type ModelChunk } from '@allium/core'
+import { type EventLog, memoryEventLog } from '@allium/store'
 import { expect, test } from 'vitest'
 import { allOf, ask, asStream, listen, textIn } from './kit.ts'
 

@@ -1,6 +1,7 @@
-import { Agent, BlockError, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent, BlockError } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { manualClock } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
 import { agentOf, allOf, ask, asStream, eventsOf, gated, kept, kinds, listen, silent, textIn } from './kit.ts'

@@ -1,5 +1,6 @@
-import { Agent, type Middleware as Layer, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent, type Middleware as Layer } from '@allium/core'
 import { pii } from '@allium/guard'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../src/client.ts'
 import { agentOf, allOf, ask, asStream, gated, kept, kinds, type Listen, listen, silent, textIn } from './kit.ts'

@@ -1,4 +1,5 @@
-import { Agent, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock } from '@allium/testing'
 import { expect, test } from 'vitest'

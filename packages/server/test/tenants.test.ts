@@ -1,4 +1,5 @@
-import { defineTool, memoryEventLog } from '@allium/core'
+import { defineTool } from '@allium/core'
+import { memoryEventLog } from '@allium/store'
 import { expect, test } from 'vitest'
 import { agentOf, ask, asStream, kept, listen } from './kit.ts'
 

@@ -1,5 +1,6 @@
-import { type Agent, memoryStore, type SessionKey, type SessionStore, toJson } from '@allium/core'
+import { type Agent, type SessionKey, type SessionStore, toJson } from '@allium/core'
 import { persist } from '@allium/memory'
+import { memoryStore } from '@allium/store'
 import { describe, expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { agentOf, allOf, ask, asStream, gated, listen, principal, silent } from './kit.ts'

@@ -11,7 +11,7 @@ const app = (more: object) => server(agent(), { principal, ...more } as never)
 const client = () => createClient<Agent>({ url: 'http://a' })
 
 test.each<[string, () => unknown, string]>([
-  ['server()', () => app({ mayUze: () => true }), 'Did you mean "canUse"?'],
+  ['server()', () => app({ canUze: () => true }), 'Did you mean "canUse"?'],
   ['server(), of serve()', () => app({ port: 80 }), 'Give it to serve(server, { port })'],
   ['mcp of server()', () => app({ mcp: { elicit: true } }), 'Known are: elicitation.'],
   ['metrics of server()', () => app({ metrics: { tokn: 'a' } }), 'Did you mean "token"?'],

@@ -1,4 +1,4 @@
-import type { KeyValue } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import { checkName, checkOwner, erasedDuringRun, openValue, type Sealer, sealValue, toBytes } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'

@@ -1,4 +1,4 @@
-import { checkAmount, type Ledger, postedAmount } from '@allium/core'
+import { checkAmount, type Ledger, postedAmount } from '@allium/store'
 import { checkCombinedLength, checkName, checkOwner } from '@allium/store-sql'
 import { batchByKey } from './batch.ts'
 import type { Database } from './database.ts'

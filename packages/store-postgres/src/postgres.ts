@@ -1,13 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
-import {
-  checkOptions,
-  type EventLog,
-  type KeysOf,
-  type KeyValue,
-  type Ledger,
-  type RunStore,
-  type SessionStore,
-} from '@allium/core'
+import { checkOptions, type KeysOf, type SessionStore } from '@allium/core'
+import type { EventLog, KeyValue, Ledger, RunStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,

@@ -1,4 +1,5 @@
-import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore, SessionKey } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/store'
 import {
   type Blobs,
   checkCombinedLength,

@@ -1,4 +1,4 @@
-import type { RunKey } from '@allium/core'
+import type { RunKey } from '@allium/store'
 import {
   type EventTable,
   month,

@@ -1,4 +1,5 @@
-import { checkAmount, type Ledger, type Logger, postedAmount, type Reservation } from '@allium/core'
+import type { Logger } from '@allium/core'
+import { checkAmount, type Ledger, postedAmount, type Reservation } from '@allium/store'
 import { checkName } from '@allium/store-sql'
 
 import type { Client, RedisClient } from './client.ts'

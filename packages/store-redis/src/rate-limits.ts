@@ -1,5 +1,5 @@
 /// <reference path="./rate-limiter-redis.d.ts" />
-import type { MakeRateCounter } from '@allium/core'
+import type { MakeRateCounter } from '@allium/store'
 import { checkName } from '@allium/store-sql'
 import RateLimiterRedis from 'rate-limiter-flexible/lib/RateLimiterRedis.js'
 import { type Client, script } from './client.ts'

@@ -1,11 +1,5 @@
-import {
-  checkOptions,
-  type EventLog,
-  type KeysOf,
-  type KeyValue,
-  type Logger,
-  type MakeRateCounter,
-} from '@allium/core'
+import { checkOptions, type KeysOf, type Logger } from '@allium/core'
+import type { EventLog, KeyValue, MakeRateCounter } from '@allium/store'
 import { type Encryption, hour, polledEventLog, Sealer } from '@allium/store-sql'
 import { Client, type RedisClient } from './client.ts'
 import { ErasureLog } from './erasure-log.ts'

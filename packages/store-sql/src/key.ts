@@ -1,6 +1,7 @@
-import { AlliumError, checkStoreName as checkName, mostNameBytes as most, type SessionKey } from '@allium/core'
+import { AlliumError, type SessionKey } from '@allium/core'
+import { checkStoreName as checkName, mostNameBytes as most } from '@allium/store'
 
-export { checkOwner, checkStoreName as checkName } from '@allium/core'
+export { checkOwner, checkStoreName as checkName } from '@allium/store'
 
 /** @throws AlliumError `store.key` when a database would truncate the key or confuse it with another */
 export function checkKey<T extends SessionKey>(key: T): T {

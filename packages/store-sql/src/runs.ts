@@ -1,15 +1,5 @@
-import {
-  AlliumError,
-  type ClaimedRun,
-  type DurableRun,
-  type DurableStatus,
-  type ExpiredCalls,
-  isAlliumError,
-  type Lease,
-  type RecordedStep,
-  type SessionKey,
-  toJson,
-} from '@allium/core'
+import { AlliumError, isAlliumError, type Lease, type SessionKey, toJson } from '@allium/core'
+import type { ClaimedRun, DurableRun, DurableStatus, ExpiredCalls, RecordedStep } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'

@@ -1,4 +1,5 @@
-import { Agent, type Message, memoryStore, type Snapshot, type StoredTurn, sealOf, toJson } from '@allium/core'
+import { Agent, type Message, type Snapshot, type StoredTurn, sealOf, toJson } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { persist } from '../../memory/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
 import type { Encryption } from '../src/index.ts'

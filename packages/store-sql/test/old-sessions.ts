@@ -1,4 +1,5 @@
-import type { RunStore, SessionKey, SessionStore } from '@allium/core'
+import type { SessionKey, SessionStore } from '@allium/core'
+import type { RunStore } from '@allium/store'
 import { expect } from 'vitest'
 import { persist } from '../../memory/src/index.ts'
 import type { Vault } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import type { EventScope, LatestRun, RunKey } from '@allium/core'
+import type { EventScope, LatestRun, RunKey } from '@allium/store'
 import { runKeyParts } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 

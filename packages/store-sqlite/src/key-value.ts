@@ -1,4 +1,5 @@
-import type { KeyValue, Writer } from '@allium/core'
+import type { Writer } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import { checkName, checkOwner, openValue, sealValue, toBytes } from '@allium/store-sql'
 import type { StoreParts } from './session-lists.ts'
 

@@ -1,4 +1,5 @@
-import { checkAmount, type Ledger, postedAmount, type Writer } from '@allium/core'
+import type { Writer } from '@allium/core'
+import { checkAmount, type Ledger, postedAmount } from '@allium/store'
 import { checkName, checkOwner, month } from '@allium/store-sql'
 import type { Row, Value } from './database.ts'
 import type { StoreParts } from './session-lists.ts'

@@ -1,4 +1,5 @@
-import type { ClaimedRun, ExpiredCalls, Lease, RunningAgent, RunStore, SessionKey } from '@allium/core'
+import type { Lease, SessionKey } from '@allium/core'
+import type { ClaimedRun, ExpiredCalls, RunningAgent, RunStore } from '@allium/store'
 import { type Blobs, type ClaimedRow, openClaims, openOverdueCalls } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import type { Leases } from './leases.ts'

@@ -1,4 +1,5 @@
-import type { AddedRun, DurableRun, Lease, NewDurableRun, RunStore, SessionKey } from '@allium/core'
+import type { Lease, SessionKey } from '@allium/core'
+import type { AddedRun, DurableRun, NewDurableRun, RunStore } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,

@@ -1,13 +1,5 @@
-import {
-  type Clock,
-  checkOptions,
-  type EventLog,
-  type KeysOf,
-  type KeyValue,
-  type Ledger,
-  type RunStore,
-  type SessionStore,
-} from '@allium/core'
+import { type Clock, checkOptions, type KeysOf, type SessionStore } from '@allium/core'
+import type { EventLog, KeyValue, Ledger, RunStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,

@@ -1,7 +1,8 @@
 // A process of its own on a file: `node processes.child.ts file mode name`. It tells on its output what happens.
-import { Agent, type Model, messageOf, sharedStore } from '@allium/core'
+import { Agent, type Model, messageOf } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
+import { sharedStore } from '@allium/store'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { sqlite } from '../src/index.ts'
 

@@ -1,4 +1,5 @@
-import { type Journal, memoryJournal, type Seals, sealedJournal } from '@allium/core'
+import type { Journal } from '@allium/core'
+import { memoryJournal, type Seals, sealedJournal } from '@allium/store'
 import { describe, expect, it } from 'vitest'
 import { journalCases, journalConformance, type MakeJournal } from '../src/index.ts'
 

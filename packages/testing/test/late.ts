@@ -1,4 +1,4 @@
-import { type Middleware, type ModelContext, type NextOptions, type ToolContext, wait } from '@allium/core'
+import { delay, type Middleware, type ModelContext, type NextOptions, type ToolContext } from '@allium/core'
 
 type Ctx = ModelContext | ToolContext
 type Next = (options?: NextOptions) => Promise<unknown>
@@ -36,7 +36,7 @@ export function lingers(ms: number): Middleware {
     try {
       return await next()
     } catch (error) {
-      if (ctx.attempt === 1) await wait(ms, ctx.clock, new AbortController().signal)
+      if (ctx.attempt === 1) await delay(ms, ctx.clock, new AbortController().signal)
       throw error
     }
   })

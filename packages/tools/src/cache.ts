@@ -2,17 +2,16 @@ import {
   defineMiddleware,
   digestOf,
   type FlowLabels,
-  type KeyValue,
   layerOptions,
   option,
   type Part,
-  sharedStore,
   sharersOf,
   type ToolContext,
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
 import { memoryKeyValue, SingleFlight } from '@allium/resilience'
+import { type KeyValue, sharedStore } from '@allium/store'
 
 export interface CacheOptions {
   /** The tools whose results are cached, by name: tools that only read. */

@@ -1,12 +1,5 @@
-import {
-  Agent,
-  type AnyMiddleware,
-  type AnyTool,
-  type KeyValue,
-  type Middleware,
-  type ToolExecution,
-  toolResult,
-} from '@allium/core'
+import { Agent, type AnyMiddleware, type AnyTool, type Middleware, type ToolExecution, toolResult } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { type CacheOptions, cache, emulate, retry, type ToolsCacheHit } from '../src/index.ts'

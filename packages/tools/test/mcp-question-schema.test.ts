@@ -14,7 +14,7 @@ async function answer(schema: JsonSchema, data: Record<string, unknown>): Promis
   const request = { reason: 'How many?', question: { message: 'How many?', schema }, ticket: 'of another process' }
   const ctx = {
     signal: new AbortController().signal,
-    asked: { request },
+    approvalRequest: { request },
     approval: { approve: true, data },
     suspend: ({ problem }: { problem?: string }) => void (said = problem ?? 'asked again'),
   } as unknown as ToolExecution

@@ -1,4 +1,5 @@
-import { Agent, type MemoryJournal, memoryJournal } from '@allium/core'
+import { Agent } from '@allium/core'
+import { type MemoryJournal, memoryJournal } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { cache, retry } from '../src/index.ts'

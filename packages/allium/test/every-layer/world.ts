@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { memoryLedger, memoryStore } from '@allium/core'
+import { memoryLedger, memoryStore } from '@allium/store'
 import {
   AggregationTemporality,
   type Histogram,

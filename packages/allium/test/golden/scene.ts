@@ -1,4 +1,5 @@
-import { type Journal, type Model, memoryLedger, recordStep, replayStep } from '@allium/core'
+import type { Journal, Model } from '@allium/core'
+import { memoryLedger, recordStep, replayStep } from '@allium/store'
 import { Agent, defineTool, guard, model as models, observe, tools } from '../../src/index.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing.ts'
 

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type LedgerBalance, type Message, textOf } from '@allium/core'
+import { type Message, textOf } from '@allium/core'
+import type { LedgerBalance } from '@allium/store'
 import type { Plan } from './plan.ts'
 import { boot, type Process } from './process.ts'
 import { accounts, World } from './world.ts'

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { type Emit, type Journal, type MemoryJournal, memoryJournal, memoryLedger } from '@allium/core'
+import type { Emit, Journal } from '@allium/core'
+import { type MemoryJournal, memoryJournal, memoryLedger } from '@allium/store'
 import { model } from '../../src/index.ts'
 
 interface Deed {

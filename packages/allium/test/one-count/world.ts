@@ -1,4 +1,5 @@
-import { Agent, type AnyTool, type Ledger, memoryJournal, memoryLedger, type Usable, type Usage } from '@allium/core'
+import { Agent, type AnyTool, type Usable, type Usage } from '@allium/core'
+import { type Ledger, memoryJournal, memoryLedger } from '@allium/store'
 import type { Histogram, Meter } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { CaseClock } from '../../../core/test/explore/clock.ts'

@@ -1,4 +1,5 @@
-import { memoryLedger, memoryStore, type SessionStore, type Usable } from '@allium/core'
+import type { SessionStore, Usable } from '@allium/core'
+import { memoryLedger, memoryStore } from '@allium/store'
 import { guard, memory, model, observe, tools } from '../../src/index.ts'
 
 export interface SoakedLayer {

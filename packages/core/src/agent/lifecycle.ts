@@ -2,8 +2,8 @@ import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { DisplayTransform } from '../middleware/display-transform.ts'
-import type { Layer, Middleware, Usable } from '../middleware/middleware.ts'
-import { compileOnion, wrapOnion } from '../middleware/onion.ts'
+import type { Middleware, Usable } from '../middleware/middleware.ts'
+import { compileOnion, storesSession, wrapOnion } from '../middleware/onion.ts'
 import type { Ring } from '../onion/attempt.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
@@ -123,9 +123,8 @@ export class Lifecycle implements SessionHost {
     }
     if (this.#running.length === 0) this.#idle?.()
   }
-  get keeper(): string | undefined {
-    const keeps = ({ spec }: Layer) => spec.session !== undefined && spec.order?.is?.includes('keepers') === true
-    return this.#stack.layers.find(keeps)?.name
+  get storageLayer(): string | undefined {
+    return this.#stack.layers.find(({ spec }) => storesSession(spec))?.name
   }
   /** Returns the error if a run may not start now. */
   refusal(): AlliumError | undefined {

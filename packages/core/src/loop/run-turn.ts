@@ -11,22 +11,12 @@ import { partialOf, withPartial } from './partial.ts'
 import { refuseForged } from './provider-approvals.ts'
 import type { RunResult } from './run-result.ts'
 import { statusOf } from './status.ts'
-import { store } from './store.ts'
 import { suspend } from './suspend.ts'
 
-/**
- * Runs a turn from its outermost layer to its one terminal event. Then it runs the `onEnd()` handlers, calls `settled`,
- * and waits for deferred work.
- * Rejects if the turn was aborted or failed.
- */
-export async function runTurn(
-  turn: Turn,
-  settled: (end: { error?: unknown; result?: RunResult }) => void,
-  parse?: (text: string) => Promise<unknown>,
-): Promise<RunResult> {
+/** Runs a turn until its layers have returned and its history is final. Its errors are its end, so it does not reject. */
+export async function runLayers(turn: Turn, parse?: (text: string) => Promise<unknown>): Promise<Turn> {
   const { session } = turn
   begin(turn)
-  let output: unknown
   try {
     if (session.history.isRestored) await refuseForged(session)
     if (turn.end === undefined) await turn.lifecycle.start()
@@ -37,7 +27,8 @@ export async function runTurn(
   if (unwinding !== undefined) await unwinding
   try {
     if (turn.isSuspended && turn.end === undefined) await suspend(turn)
-    if (parse !== undefined && statusOf(turn) === 'completed') output = await parse(turn.answer.output ?? '')
+    if (parse !== undefined && statusOf(turn) === 'completed')
+      turn.structuredOutput = await parse(turn.answer.output ?? '')
   } catch (error) {
     turn.lifecycle.close('failed', error)
   }
@@ -45,27 +36,35 @@ export async function runTurn(
   turn.steering?.close()
   closeHistory(turn)
   turn.answer.outputSink.seal()
-  const afterwards = session.keepers === undefined ? undefined : await store(turn, session.keepers)
+  return turn
+}
+
+/**
+ * Ends a turn: emits its one terminal event, runs the `onEnd()` handlers, calls `settled`, and waits for deferred work.
+ *
+ * @param rollback called if the turn could not be stored
+ * @throws the turn's error if it was aborted or failed
+ */
+export async function endTurn(
+  turn: Turn,
+  settled: (end: { error?: unknown; result?: RunResult }) => void,
+  rollback?: () => void,
+): Promise<RunResult> {
+  const { session, end } = turn
   session.turn = undefined
-  const { end } = turn
   const status = statusOf(turn)
   const turnEnd = emitEnd(turn, status)
   if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.run(turnEnd)
-  if (end === undefined || end.kind === 'blocked') {
-    const ended = result(turn, status as RunResult['status'])
-    if (parse !== undefined) ended.output = (output ?? null) as RunResult['output']
-    session.state.endTurn()
-    afterwards?.()
-    settled({ result: ended })
-    if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.settled()
-    return ended
-  }
+  const outcome =
+    end === undefined || end.kind === 'blocked'
+      ? { result: result(turn, status as RunResult['status']) }
+      : { error: withPartial(end.error, partialOf(turn)) }
   session.state.endTurn()
-  const error = withPartial(end.error, partialOf(turn))
-  afterwards?.()
-  settled({ error })
+  rollback?.()
+  settled(outcome)
   if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.settled()
-  throw error
+  if (outcome.result === undefined) throw outcome.error
+  return outcome.result
 }
 
 function begin(turn: Turn): void {
@@ -136,6 +135,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
     sessionId: session.id,
   })
   if (reason !== undefined) ended.reason = reason
+  if (turn.options.format !== undefined) ended.output = (turn.structuredOutput ?? null) as RunResult['output']
   addDetails(ended, answer)
   addCode(ended, turn)
   const resumes = turn.options.resume?.suspension?.turnId

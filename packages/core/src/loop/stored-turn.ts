@@ -1,38 +1,60 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import { noUsage } from '../messages/usage.ts'
+import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import type { StoredStatus, StoredTurn } from '../seams/session-store.ts'
 import { codeOf, storedReasonOf } from './end-reason.ts'
+import { statusOf } from './status.ts'
 
 /** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
 export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
   const { session, turnId, rootId, startedAt, usage, answer, options, records } = turn
-  const { version, name, clock } = session.agent.setup
-  const from = Math.min(session.stored, session.history.changedFrom)
-  const { history: messages, ...rest } = session.snapshot(from)
   const stored: StoredTurn = {
-    turnId,
+    ...entryOf(session, status, Math.min(session.stored, session.history.changedFrom), turnId),
     rootId,
-    agent: name,
-    status,
     startedAt,
     usage: { ...usage },
     answer: answer.output,
     records: [...(records ?? [])],
-    from,
-    messages,
-    rest,
   }
-  if (version !== undefined) stored.version = version
-  if (status !== 'running') stored.endedAt = clock.now()
   if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]
   if (reason !== undefined) stored.reason = reason
   if (code !== undefined) stored.code = code
-  if (options.storedAs !== undefined) Object.assign(stored, options.storedAs)
-  return stored
+  return Object.assign(stored, options.storedAs)
 }
 
-/** Passes the current state of a running turn to the keepers. */
-export async function storeStep(turn: Turn): Promise<void> {
-  for (const keeper of turn.session.keepers ?? [])
-    if (keeper.step !== undefined) await keeper.step(storedTurn(turn, 'running'))
+/**
+ * Returns a turn that has ended, to be stored.
+ *
+ * @throws if another process continues the run, so that its outcome here is not final
+ */
+export function endedTurn(turn: Turn): StoredTurn {
+  turn.isLost = turn.journal.takenOver === true
+  if (turn.isLost)
+    throw turn.end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
+  return storedTurn(turn, statusOf(turn))
+}
+
+/** Returns the current session as an entry, with the history from an index on. */
+export function entryOf(session: SessionScope, status: StoredStatus, from: number, id?: string): StoredTurn {
+  const { version, name, clock } = session.agent.setup
+  const { history: messages, ...rest } = session.snapshot(from)
+  const turnId = id ?? session.nextTurnId()
+  const now = clock.now()
+  return {
+    turnId,
+    rootId: turnId,
+    agent: name,
+    ...(version !== undefined && { version }),
+    status,
+    startedAt: now,
+    ...(status !== 'running' && { endedAt: now }),
+    usage: noUsage(),
+    answer: null,
+    records: [],
+    from,
+    messages,
+    rest,
+  }
 }

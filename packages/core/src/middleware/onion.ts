@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { Hook, Onion, ScopeName } from '../onion/hook.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
-import type { Layer, LayerOrder } from './middleware.ts'
+import type { AnyMiddleware, Layer, LayerOrder } from './middleware.ts'
 
 /** Returns the hooks of all layers by scope, outermost first: the agent's, then the run's, then the innermost ones. */
 export function compileOnion(layers: readonly Layer[], ofRun: readonly Layer[] = []): Onion {
@@ -79,6 +79,7 @@ function hooksOf(scope: ScopeName, layers: readonly Layer[]): Hook[] {
             reenters: spec.reenters === true,
             inherit: spec.inherit === true,
             innermost: spec.innermost === true,
+            stores: storesSession(spec),
             callSite: place,
             ...(scope === 'turn' && { observesOnly: looksOnly(spec.order) }),
             ...(spec.guards !== undefined && { guards: spec.guards.bind(spec) }),
@@ -92,6 +93,11 @@ const lookers = new Set(['observes', 'traces', 'meters', 'limits'])
 
 function looksOnly({ is = [], scopes = ['turn'] }: LayerOrder = {}): boolean {
   return scopes.includes('turn') && is.some((word) => lookers.has(word))
+}
+
+/** Whether the layer declares that it stores the session. */
+export function storesSession({ session, order }: AnyMiddleware): boolean {
+  return session !== undefined && order?.is?.includes('sessionStorage') === true
 }
 
 /** Puts the parent's inherited layers around a sub-agent's onion. Cached for each pair. @throws AlliumError `tool.invalid` */

@@ -17,7 +17,14 @@ export type Layers<C = unknown, R = unknown> = Layer<C, R> | readonly Layers<C, 
  * @see https://github.com/koajs/compose
  */
 export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, core?: Layer<C, R>) => Promise<R> {
-  const chain = layers.flatMap((given) => flat(given, false))
+  return chained(layers.flatMap((given) => flat(given, false)))
+}
+
+/** Composes a flat list of layers. @param guard calls the next layer, or rejects in its place @default calls it */
+export function chained<C, R>(
+  chain: readonly Layer<C, R>[],
+  guard: (next: () => Promise<R>) => Promise<R> = (next) => next(),
+): (ctx: C, core?: Layer<C, R>) => Promise<R> {
   return (ctx, core) => enter(0, ctx, core)
 
   async function enter(index: number, ctx: C, core: Layer<C, R> | undefined): Promise<R> {
@@ -28,7 +35,7 @@ export function compose<C, R = unknown>(...layers: Layers<C, R>[]): (ctx: C, cor
     const next = (): Promise<R> => {
       if (inner !== undefined) return Promise.reject(twice(nameOf(layer, index)))
       running = true
-      inner = enter(index + 1, ctx, core).finally(() => {
+      inner = guard(() => enter(index + 1, ctx, core)).finally(() => {
         running = false
       })
       return inner

@@ -18,6 +18,8 @@ export interface Hook {
   readonly callSite?: CallSite | undefined
   /** For a turn hook: it only watches, counts or limits, and does not change any input. */
   readonly observesOnly?: boolean
+  /** Whether the layer stores sessions. */
+  readonly stores?: boolean
   /** The tools whose calls the layer must always see. */
   readonly guards?: ((tool: string) => boolean) | undefined
   /** Returns why an agent may not have this tool, or undefined if it may. `object`, because this folder does not know tools. */

@@ -71,12 +71,12 @@ async function allows(session: SessionScope, approver: Approver, call: PendingCa
   const { callId, name, args, request, path } = call
   const shown = freezeJson(cloneJson({ callId, name, args, request, path })) as DecidableCall
   const [outer] = callId.split('/', 1) as [string]
-  const asked = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.asked ?? {}
+  const requestedBy = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.asked ?? {}
   try {
     return (
       (await approvals.canApprove(approver.principal as RegisteredPrincipal, shown, {
         owner: session.owner,
-        asked,
+        requestedBy,
       })) === true
     )
   } catch (error) {

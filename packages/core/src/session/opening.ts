@@ -127,7 +127,7 @@ export class Opening {
       scope.report(error, 'session:start'),
     )
     scope.opening = true
-    scope.keepers = undefined
+    scope.registered = {}
     try {
       await lifecycle.open(cancel)
     } finally {

@@ -1,34 +1,32 @@
+import { entryOf } from '../loop/stored-turn.ts'
 import { equalJson } from '../messages/json.ts'
 import type { Message } from '../messages/message.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { StoredTurn } from '../seams/session-store.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
-import { beginEntry, entryOf } from './entry.ts'
-import { releaseKeepers } from './keepers.ts'
+import { aroundRun } from './around-run.ts'
+import type { LiveRun } from './live-run.ts'
 
 /**
  * Restores the session to its state after a turn. In the store, this is an entry that truncates the history.
  *
+ * @param run can be aborted until the session has changed
  * @throws AlliumError `session.unknown_turn`, or the store's error; nothing has changed then
  */
-export async function rewind(scope: SessionScope, turnId: string, waits: AbortableWaits): Promise<void> {
-  await beginEntry(scope, waits)
-  let begun = scope.keepers?.length ?? 0
-  let rollback = () => {}
-  try {
+export async function rewind(scope: SessionScope, turnId: string, run: LiveRun, waits: AbortableWaits): Promise<void> {
+  let rollback: (() => void) | undefined
+  const change = async () => {
     const snapshot = await waits.until(snapshotAt(scope, turnId))
+    run.waits = undefined
     const from = Math.min(scope.stored, snapshot.history.length)
     rollback = scope.rewind(snapshot, turnId)
-    const entry = entryOf(scope, 'rewound', from)
-    for (const keeper of scope.keepers ?? []) {
-      begun--
-      await keeper.end?.(entry)
-    }
-    scope.markStored(snapshot.history.length)
+    return entryOf(scope, 'rewound', from)
+  }
+  try {
+    scope.markStored(await aroundRun(scope, 'rewind', change, { waits }))
   } catch (error) {
-    rollback()
-    await waits.until(releaseKeepers(scope, begun))
+    rollback?.()
     throw error
   }
 }
@@ -40,8 +38,8 @@ export async function rewind(scope: SessionScope, turnId: string, waits: Abortab
  */
 export async function snapshotAt(scope: SessionScope, turnId: string): Promise<Snapshot> {
   if (!scope.knowsTurn(turnId))
-    for (const keeper of scope.keepers ?? []) {
-      const turn = await keeper.find?.(turnId)
+    for (const find of scope.registered.provideTurns ?? []) {
+      const turn = await find(turnId)
       const snapshot = turn === undefined ? undefined : snapshotAfter(turn, scope.history.items)
       if (snapshot !== undefined) return snapshot
     }

@@ -19,8 +19,8 @@ export interface SessionHost {
   readonly ready: boolean
   /** The runs with an idempotency key. */
   readonly keys: RunKeys
-  /** The name of a layer that restores sessions when they open, if there is one. */
-  readonly keeper: string | undefined
+  /** The name of a layer that stores sessions and restores them when they open, if there is one. */
+  readonly storageLayer: string | undefined
   init(by?: Cancel): Promise<void>
   /** Returns the error if no run may start now. */
   refusal(): Error | undefined

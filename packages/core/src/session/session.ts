@@ -2,16 +2,19 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { boundFault } from '../errors/bound-fault.ts'
 import { checkOptions } from '../errors/known-options.ts'
 import { silence } from '../errors/thenable.ts'
+import { notStored } from '../loop/not-stored.ts'
 import { type Partial, withPartial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
-import { runTurn } from '../loop/run-turn.ts'
+import { endTurn, runLayers } from '../loop/run-turn.ts'
+import { endedTurn } from '../loop/stored-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
+import { toMessages } from '../messages/input.ts'
 import type { Input } from '../messages/message.ts'
-import type { DisplayTransform } from '../middleware/display-transform.ts'
 import type { OutputOf, OutputOption } from '../output/output.ts'
 import { parseOutput } from '../output/parse-output.ts'
 import { SessionScope } from '../rings/session/session-scope.ts'
 import { inheritedInputs } from '../rings/turn/inputs.ts'
+import type { Turn } from '../rings/turn/turn.ts'
 import { randomIds } from '../seams/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
 import type { SessionKey, StoredTurn } from '../seams/session-store.ts'
@@ -22,8 +25,8 @@ import type { CallTypes } from '../tool/typed-calls.ts'
 import { AbortableWaits } from './abortable-waits.ts'
 import { AgentRun } from './agent-run.ts'
 import { approverOf, decidable } from './approvers.ts'
+import { aroundRun } from './around-run.ts'
 import { checkedDecisions } from './decisions.ts'
-import { releaseKeepers } from './keepers.ts'
 import { LiveRun, type Settled } from './live-run.ts'
 import { Opening } from './opening.ts'
 import {
@@ -38,8 +41,19 @@ import { reportUnhandled } from './report-unhandled.ts'
 import { rewind, snapshotAt } from './rewind.ts'
 import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
-import { emitStored, storedResult } from './stored-run.ts'
-import { delegated, isRestartable, outputOf, type Prepared, prepare, type Task, toolsOf, turnOf } from './task.ts'
+import { endAsStored } from './stored-run.ts'
+import {
+  delegated,
+  isRestartable,
+  outputOf,
+  type Prepared,
+  prepare,
+  runDetails,
+  storedAsOf,
+  type Task,
+  toolsOf,
+  turnOf,
+} from './task.ts'
 
 const ofCheck = { approver: true } as const
 
@@ -156,7 +170,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
       scope.history.closePending('Not approved.')
       fork.#opening.reached = true
     }
-    if (at === undefined || this.#scope.knowsTurn(at) || !canFind(this.#scope)) begin(this.#scope.snapshotAt(at))
+    if (at === undefined || this.#scope.knowsTurn(at) || this.#scope.registered.provideTurns === undefined)
+      begin(this.#scope.snapshotAt(at))
     else fork.#opening.before = () => snapshotAt(this.#scope, at).then((snapshot) => () => begin(snapshot))
     return fork
   }
@@ -175,9 +190,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     if (this.#runs.length > 0) throw this.#isBusy('Await it before rewind().')
     const run = new LiveRun(this.#scope.agent.setup.clock, false)
     const waits = this.#accept(run)
-    const rewound = this.#opening.open(waits.cancel).then(() => rewind(this.#scope, to, waits))
-    run.result = rewound.then(nothingRan)
-    silence(run.result)
+    const rewound = this.#opening.open(waits.cancel).then(() => rewind(this.#scope, to, run, waits))
+    // Only close() waits for it.
+    run.result = rewound as Promise<never>
     try {
       await rewound
     } finally {
@@ -225,15 +240,17 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   /** Returns the scope if it has been loaded from the store, so that a stored session is never mistaken for an empty one. */
   #known(): SessionScope {
-    const { keeper } = this.#host
+    const { storageLayer } = this.#host
     const { ownId, agent } = this.#scope
     const isNew = ownId && agent.setup.ids === randomIds
     const isRead = this.#opening.before !== undefined
-    if (this.#opening.reached || (!isRead && (keeper === undefined || isNew))) return this.#scope
-    const reason = isRead ? 'the turn that it begins with is read from the store' : `the layer "${keeper}" restores it`
+    if (this.#opening.reached || (!isRead && (storageLayer === undefined || isNew))) return this.#scope
+    const reason = isRead
+      ? 'the turn that it begins with is read from the store'
+      : `the layer "${storageLayer}" restores it`
     const what = `The session "${this.id}" has not been opened yet, and ${reason} when it opens.`
     throw new AlliumError('session.not_open', `${what} Call "await session.open()" first.`, {
-      details: { sessionId: this.id, layer: keeper },
+      details: { sessionId: this.id, layer: storageLayer },
     })
   }
 
@@ -310,81 +327,80 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     if (position === 0) this.#runs[0]?.front?.()
   }
 
+  /** Starts the turn in the same tick if there is nothing to wait for. */
   #launch(run: LiveRun, task: Task<C>, waits: boolean): Promise<RunResult> {
     try {
       run.follow(task.options.signal)
+      if (!waits && this.#opening.openAtOnce() && this.#isPlain(task))
+        return this.#enter(run, task, {}).then(() => this.#end(run, task))
     } catch (error) {
       return this.#failed(run, task, error)
     }
-    return !waits && this.#opening.openAtOnce() ? this.#begin(run, task) : this.#beginLater(run, task)
+    return this.#launchLater(run, task)
   }
 
-  async #beginLater(run: LiveRun, task: Task<C>): Promise<RunResult> {
+  #isPlain({ decisions, options }: Task<C>): boolean {
+    const scope = this.#scope
+    if (decisions !== undefined || scope.registered.aroundRun !== undefined) return false
+    return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
+  }
+
+  async #launchLater(run: LiveRun, task: Task<C>): Promise<RunResult> {
     const waits = run.waits as AbortableWaits
     const opening = this.#opening.open(waits.cancel)
     silence(opening)
+    let rollback: (() => void) | undefined
     try {
       if (this.#runs[0] !== run) await waits.until(new Promise<void>((resolve) => (run.front = resolve)))
       await opening
       run.follow(undefined)
-    } catch (error) {
-      return this.#failed(run, task, error)
-    }
-    return this.#begin(run, task)
-  }
-
-  #begin(run: LiveRun, task: Task<C>): Promise<RunResult> {
-    const isPlain = task.decisions === undefined && inheritedInputs(this.#scope).length === 0
-    if (isPlain && this.#scope.keepers === undefined && !isRestartable(task.options, this.#scope)) {
-      try {
-        return this.#enter(run, task, {})
-      } catch (error) {
-        return this.#failed(run, task, error)
-      }
-    }
-    return this.#beginPrepared(run, task)
-  }
-
-  async #beginPrepared(run: LiveRun, task: Task<C>): Promise<RunResult> {
-    const waits = run.waits as AbortableWaits
-    let entered: Promise<RunResult>
-    try {
-      const abort = (reason: unknown) => run.abort(reason)
-      const prepared = await prepare(task, this.#scope, this.#host, { waits, abort })
-      if (prepared.stored !== undefined) {
+      const stored = await this.#runWrapped(run, task, waits)
+      if (stored !== undefined) {
         const show = await waits.until(this.#host.displayFor(this.#scope.key))
-        return this.#answered(run, task, prepared.stored, show)
-      }
-      try {
-        const ready = await waits.until(delegated(task, this.#scope))
-        run.follow(undefined)
-        entered = this.#enter(run, ready, prepared)
-      } catch (error) {
-        await waits.until(releaseKeepers(this.#scope))
-        throw error
+        const result = endAsStored(run.events, this.#scope, stored, show(stored.answer ?? ''))
+        this.#settle(run, task, { result })
+        return result
       }
     } catch (error) {
-      return this.#failed(run, task, error)
+      if (run.turn === undefined) return this.#failed(run, task, error)
+      rollback = notStored(run.turn, error)
     }
-    return entered
+    return this.#end(run, task, rollback)
   }
 
-  /** Enters the turn. Throws if the run's options are invalid; nothing has changed then. */
-  #enter(run: LiveRun, task: Task<C>, prepared: Prepared): Promise<RunResult> {
+  #end(run: LiveRun, task: Task<C>, rollback?: () => void): Promise<RunResult> {
+    return endTurn(run.turn as Turn, (end) => this.#settle(run, task, end), rollback)
+  }
+
+  /** Runs a task inside the session's wrappers. Returns the stored turn that answers it, if it did not run. */
+  async #runWrapped(run: LiveRun, task: Task<C>, waits: AbortableWaits): Promise<StoredTurn | undefined> {
+    const scope = this.#scope
+    const isWrapped = scope.registered.aroundRun !== undefined
+    if (task.decisions === undefined) toMessages(task.input)
+    const storedAs = isWrapped ? await storedAsOf(task) : undefined
+    const enter = async () => {
+      const prepared = await prepare(task, scope, this.#host, waits)
+      const ready = await waits.until(delegated(task, scope))
+      run.follow(undefined)
+      return this.#enter(run, ready, { ...prepared, storedAs })
+    }
+    if (!isWrapped) {
+      await enter()
+      return undefined
+    }
+    const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
+    const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
+    if (run.turn === undefined) return turn
+    scope.markStored(turn)
+    return undefined
+  }
+
+  /** Runs a turn until its history is final. Throws if the run's options are invalid; nothing has changed then. */
+  #enter(run: LiveRun, task: Task<C>, prepared: Prepared): Promise<Turn> {
     const output = outputOf(task, this.#scope)
     const turn = turnOf(task, this.#scope, this.#host, { prepared, events: run.events, output })
     run.begin(turn)
-    const settled = (end: Settled) => this.#settle(run, task, end)
-    return output === undefined ? runTurn(turn, settled) : runTurn(turn, settled, (text) => parseOutput(output, text))
-  }
-
-  /** Answers a run whose key was stored: it ends like the stored run. */
-  #answered(run: LiveRun, task: Task<C>, stored: StoredTurn, show: DisplayTransform): RunResult {
-    const text = show(stored.answer ?? '')
-    emitStored(run.events, this.#scope, stored, text)
-    const result = storedResult(stored, this.#scope, text)
-    this.#settle(run, task, { result })
-    return result
+    return runLayers(turn, output && ((text) => parseOutput(output, text)))
   }
 
   /** Returns the partial state of a run whose turn has not started. */
@@ -404,7 +420,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const deferred = run.turn?.startedFinalizers?.deferred
     run.settle(end)
     // A stored session knows its keys itself, in every process, until it is deleted.
-    const isRemembered = this.#host.keeper === undefined && (!('error' in end) || run.begun)
+    const isRemembered = this.#host.storageLayer === undefined && (!('error' in end) || run.begun)
     if (key !== undefined) this.#host.keys.settle(this.#scope, key, isRemembered)
     if ('error' in end) reportUnhandled(run, end.error, this.#scope)
     this.#leave(run)
@@ -433,15 +449,6 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
  */
 function keyWithin({ idempotencyKey, journal }: Pick<RunOptions, 'idempotencyKey' | 'journal'>): string | undefined {
   return journal === undefined ? idempotencyKey : undefined
-}
-
-/** Whether turns of other processes can be loaded. */
-function canFind({ keepers = [] }: SessionScope): boolean {
-  return keepers.some((keeper) => keeper.find !== undefined)
-}
-
-function nothingRan(): never {
-  throw new Error('No run: the session went back.')
 }
 
 function optionFault(options: object, resumes: boolean): AlliumError | undefined {

@@ -2,6 +2,7 @@ import { AbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import type { RunStatus } from '../events/events.ts'
+import { withPartial } from '../loop/partial.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { Part, ToolCallPart } from '../messages/message.ts'
@@ -11,28 +12,30 @@ import type { StoredTurn } from '../seams/session-store.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 
-/** Emits the stream of a run that was answered from the store: its text at once, and its end. */
-export function emitStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): void {
-  const { turnId, usage, reason, rest } = stored
-  if (text !== '') void events.push({ type: 'text-delta', delta: text })
-  const status = endOf(stored)
-  const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
-  const details = reason === undefined || status === 'failed' ? {} : { reason }
-  const pending = status === 'suspended' ? { pending: pendingOf(stored, scope) } : {}
-  const end = { turnId, turnIndex, status, usage: { ...usage }, ...details, ...pending }
-  void events.push({ type: 'turn:end', sessionId: scope.id, ...end })
-}
-
 /**
- * Returns the result of a stored run.
+ * Ends a run like a stored one: emits its text at once and its end, and returns its result.
  *
  * @param text its answer, as the reader sees it
  * @throws the error that it ended with, if it was aborted, failed or interrupted
  */
-export function storedResult(stored: StoredTurn, scope: SessionScope, text: string): RunResult {
+export function endAsStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): RunResult {
   const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
+  const sessionId = scope.id
   const status = endOf(stored)
-  if (status === 'aborted' || status === 'failed') throw failureOf(stored, scope.id, text)
+  const pending = pendingOf(stored, scope)
+  const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
+  if (text !== '') void events.push({ type: 'text-delta', delta: text })
+  void events.push({
+    type: 'turn:end',
+    sessionId,
+    turnId,
+    turnIndex,
+    status,
+    usage: { ...usage },
+    ...(reason !== undefined && status !== 'failed' && { reason }),
+    ...(status === 'suspended' && { pending }),
+  })
+  if (status === 'aborted' || status === 'failed') throw failureOf(stored, sessionId, text)
   const result: RunResult = jsonSafe({
     text,
     output: answer,
@@ -41,9 +44,9 @@ export function storedResult(stored: StoredTurn, scope: SessionScope, text: stri
     usage: { ...usage },
     messages,
     toolCalls: callsOf(messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))),
-    pending: pendingOf(stored, scope),
+    pending,
     turnId,
-    sessionId: scope.id,
+    sessionId,
   })
   if (reason !== undefined) result.reason = reason
   if (code !== undefined) result.code = code
@@ -61,11 +64,9 @@ function endOf({ status }: StoredTurn): RunStatus {
   return status === 'closed' || status === 'rewound' ? 'completed' : status
 }
 
-function failureOf(stored: StoredTurn, sessionId: string, text: string): Error {
+function failureOf(stored: StoredTurn, sessionId: string, text: string): unknown {
   const { usage, messages, turnId } = stored
-  const error = errorOf(stored)
-  const partial = { text, usage: { ...usage }, messages, turnId, sessionId }
-  return Object.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
+  return withPartial(errorOf(stored), { text, usage: { ...usage }, messages, turnId, sessionId })
 }
 
 function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {

@@ -14,7 +14,6 @@ import { Turn } from '../rings/turn/turn.ts'
 import type { Began, Resume, RunEvents } from '../rings/turn/turn-options.ts'
 import { isDirect, type Journal } from '../seams/journal.ts'
 import { contentDigestOf } from '../seams/seal.ts'
-import type { BeginningRun, StoredTurn } from '../seams/session-store.ts'
 import type { UntrustedSchema } from '../seams/untrusted-schema.ts'
 import { clientTool, maxClientTools } from '../tool/client-tool.ts'
 import { partlyChecked } from '../tool/partly-checked.ts'
@@ -22,7 +21,6 @@ import type { AbortableWaits } from './abortable-waits.ts'
 import { approverOf } from './approvers.ts'
 import { checkedDecisions, useDecisions } from './decisions.ts'
 import { EventForwarder } from './event-forwarder.ts'
-import { beginKeepers, releaseKeepers } from './keepers.ts'
 import type { ResumeOptions } from './options.ts'
 import type { SessionHost } from './session-host.ts'
 
@@ -87,74 +85,38 @@ export function turnOf<C>(
   return turn
 }
 
-/** The result of `prepare`, for a run that is stored or resumes. `stored` is the earlier run with the same key. */
+/** The result of `prepare`, for a run that is stored or resumes. */
 export interface Prepared {
   readonly resume?: Resume | undefined
   readonly storedAs?: StoredAs | undefined
-  readonly stored?: StoredTurn | undefined
   readonly began?: Began | undefined
 }
 type StoredAs = NonNullable<Turn['options']['storedAs']>
 
-/** Prepares a run that is stored or resumes: acquires the session, then checks the decisions. */
+/** Prepares a run that is stored or resumes, inside the session's wrappers: checks the decisions. */
 export async function prepare<C>(
-  task: Task<C>,
+  { decisions, options }: Task<C>,
   scope: SessionScope,
   host: Pick<SessionHost, 'checkPrincipal'>,
-  { waits, abort }: { readonly waits: AbortableWaits; abort(reason: unknown): void },
-): Promise<Prepared> {
-  const { decisions, input, options } = task
-  const { approver: given, turnId } = options
-  const approver = () => approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
-  if (decisions === undefined) toMessages(input)
-  const { keepers = [] } = scope
-  const storedAs = keepers.length === 0 ? undefined : await storedAsOf(task)
-  const beginning: BeginningRun = {
-    get turnId() {
-      return turnId ?? scope.comingTurnId
-    },
-    given: turnId !== undefined,
-    replays: turnId !== undefined && isRestartable(options, scope),
-    lease: journalOf(options, scope).lease,
-    idempotencyKey: storedAs?.idempotencyKey,
-    inputDigest: storedAs?.inputDigest,
-    abort,
-    get signal() {
-      return waits.cancel.signal
-    },
+  waits: AbortableWaits,
+): Promise<Omit<Prepared, 'storedAs'>> {
+  const { approver: given, turnId = scope.comingTurnId } = options
+  let resume: Resume | undefined
+  if (decisions !== undefined) {
+    const approver = approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
+    const { tools } = toolsOf({ options, decisions }, scope)
+    resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools)))
   }
-  const stored = await beginKeepers(scope, beginning, waits)
-  if (stored !== undefined) {
-    checkRunner(scope, stored, storedAs?.idempotencyKey)
-    return { stored }
-  }
-  try {
-    const resume =
-      decisions === undefined
-        ? undefined
-        : useDecisions(
-            scope,
-            await waits.until(checkedDecisions(scope, decisions, approver(), toolsOf(task, scope).tools)),
-          )
-    const began = isRestartable(options, scope)
-      ? await waits.until(beginIn(journalOf(options, scope), beginning.turnId, scope))
-      : undefined
-    return { resume, storedAs, began }
-  } catch (error) {
-    await waits.until(releaseKeepers(scope))
-    throw error
-  }
+  if (!isRestartable(options, scope)) return { resume }
+  return { resume, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
 }
 
-/** @throws AlliumError `run.key_reused` if the stored run belongs to another agent with the same history */
-function checkRunner({ agent, id }: SessionScope, stored: StoredTurn, key: string | undefined): void {
-  if (agent.isNamed(stored.agent)) return
-  const what = key === undefined ? `id "${stored.turnId}"` : `key "${key}"`
-  throw new AlliumError(
-    'run.key_reused',
-    `The ${what} belongs to a run of the agent "${stored.agent}" in the session "${id}". Use a unique one for each run.`,
-    { details: { sessionId: id, turnId: stored.turnId } },
-  )
+/** Returns what the session's wrappers see of a run. */
+export function runDetails<C>({ options }: Task<C>, scope: SessionScope, storedAs: StoredAs | undefined) {
+  const { turnId } = options
+  const given = turnId !== undefined
+  const journal = journalOf(options, scope)
+  return { ...storedAs, turnId, given, replays: given && !isDirect(journal), lease: journal.lease }
 }
 
 /** Returns the journal of the run, of the agent, or of the parent agent. */
@@ -207,7 +169,7 @@ export function toolsOf<C>(
  * Returns the identity of a run for repeated requests: its key, and the digest of its request. Undefined without a key
  * or an id.
  */
-async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
+export async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined> {
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
   return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }

@@ -331,12 +331,14 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
     ['    turn.lifecycle.abandonLoop(reason)\n', '', 'a left loop runs on'],
   ],
-  'loop/loop.ts': [
+  'loop/step.ts': [
     [
-      '      callEnded(call, response, followed)\n      throwIfOver(turn)\n',
-      '      callEnded(call, response, followed)\n',
+      '  callEnded(call, response, followed)\n  throwIfOver(turn)\n',
+      '  callEnded(call, response, followed)\n',
       'tools begin where the run has ended',
     ],
+  ],
+  'loop/loop.ts': [
     ['if (turn.stepIndex >= turn.maxSteps)', 'if (turn.stepIndex > turn.maxSteps)', 'a turn has one step too many'],
     ['turn.stopReason === undefined && !turn.isSuspended', '!turn.isSuspended', 'a stop does not end the loop'],
   ],

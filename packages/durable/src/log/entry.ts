@@ -1,4 +1,5 @@
-import type { CustomEvent, LayerEvent, LoggedEvent, PendingCall, StreamEvent } from '@allium/core'
+import type { CustomEvent, LayerEvent, PendingCall, StreamEvent } from '@allium/core'
+import type { LoggedEvent } from '@allium/store'
 
 /** The run failed. Has the parts of the error that a client may see. */
 export interface RunError {

@@ -1,4 +1,5 @@
-import { type AgentRun, isAlliumError, type RunKey, type RunSignal } from '@allium/core'
+import { type AgentRun, isAlliumError } from '@allium/core'
+import type { RunKey, RunSignal } from '@allium/store'
 import type { Entry, RunEvent } from './entry.ts'
 
 type SteerSignal = Exclude<RunSignal, { readonly stop: true }>

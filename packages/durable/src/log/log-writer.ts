@@ -1,4 +1,5 @@
-import { type EventLog, isAlliumError, type RunKey, type Writer } from '@allium/core'
+import { isAlliumError, type Writer } from '@allium/core'
+import type { EventLog, RunKey } from '@allium/store'
 import type { Entry } from './entry.ts'
 
 interface LogWriterOptions {

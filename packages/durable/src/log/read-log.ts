@@ -1,4 +1,4 @@
-import type { EventLog, RunKey } from '@allium/core'
+import type { EventLog, RunKey } from '@allium/store'
 import { type Entry, toEntry } from './entry.ts'
 
 /** Returns the entries that the log has of a run so far. */

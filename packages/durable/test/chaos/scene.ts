@@ -1,19 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  Agent,
-  defineTool,
-  type Ledger,
-  type Middleware,
-  type Model,
-  type ModelRequest,
-  type RunStore,
-  type SessionStore,
-} from '@allium/core'
+import { Agent, defineTool, type Middleware, type Model, type ModelRequest, type SessionStore } from '@allium/core'
 import { budget, judge } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { cache as answers } from '@allium/model'
 import { audit, usage } from '@allium/observe'
+import type { Ledger, RunStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { agent as agentTool, cache as results } from '@allium/tools'

@@ -1,4 +1,5 @@
-import type { Agent, Journal, Lease, Ledger, SessionKey } from '@allium/core'
+import type { Agent, Journal, Lease, SessionKey } from '@allium/core'
+import type { Ledger } from '@allium/store'
 import { type Kept, more, type Opened, stepNow, type Watch } from './scene.ts'
 
 /** A store that notes who has what and who writes, with a place before each write and one behind it. */

@@ -1,6 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs'
-import { Agent, defineTool, type Model, type RunStore } from '@allium/core'
+import { Agent, defineTool, type Model } from '@allium/core'
 import { persist } from '@allium/memory'
+import type { RunStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { scriptedModel } from '@allium/testing'
 import { postgres } from '../../../store-postgres/src/index.ts'

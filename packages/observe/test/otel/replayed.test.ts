@@ -1,4 +1,5 @@
-import { type Middleware, memoryJournal } from '@allium/core'
+import type { Middleware } from '@allium/core'
+import { memoryJournal } from '@allium/store'
 import {
   AggregationTemporality,
   InMemoryMetricExporter,

@@ -1,4 +1,5 @@
-import { type RunKey, type SessionKey, toJson } from '@allium/core'
+import { type SessionKey, toJson } from '@allium/core'
+import type { RunKey } from '@allium/store'
 import { isRunOf } from '../agent-names.ts'
 import type { Host } from '../host.ts'
 import { blockedProblem, type Problem, requestError } from '../http/problem.ts'

@@ -1,14 +1,6 @@
-import {
-  type AgentRun,
-  type EventLog,
-  followSignal,
-  isAlliumError,
-  type RunKey,
-  type RunResult,
-  type SessionKey,
-  type Usage,
-} from '@allium/core'
+import { type AgentRun, followSignal, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
 import { type Entry, type EntryContext, entryOf, Inbox, LogWriter } from '@allium/durable/log'
+import type { EventLog, RunKey } from '@allium/store'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
 import type { Answer } from './result.ts'

@@ -1,11 +1,5 @@
-import {
-  type AlliumError,
-  type Clock,
-  type EventLog,
-  isAlliumError,
-  type SessionKey,
-  type SessionStore,
-} from '@allium/core'
+import { type AlliumError, type Clock, isAlliumError, type SessionKey, type SessionStore } from '@allium/core'
+import type { EventLog } from '@allium/store'
 import type { FairShare } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { RunHandle } from './run-handle.ts'

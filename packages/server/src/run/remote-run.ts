@@ -1,14 +1,7 @@
-import {
-  AlliumError,
-  type EventReader,
-  type RunKey,
-  type SessionKey,
-  type SessionStore,
-  type StoredStatus,
-  type Usage,
-} from '@allium/core'
+import { AlliumError, type SessionKey, type SessionStore, type StoredStatus, type Usage } from '@allium/core'
 import type { Durable, RunInfo, StartedRun } from '@allium/durable'
 import type { Entry } from '@allium/durable/log'
+import type { EventReader, RunKey } from '@allium/store'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
 import type { Answer } from './result.ts'
 import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'

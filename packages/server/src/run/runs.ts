@@ -1,6 +1,7 @@
-import type { AgentRun, Decision, EventLog, Logger, RunKey, SessionKey, SessionStore } from '@allium/core'
+import type { AgentRun, Decision, Logger, SessionKey, SessionStore } from '@allium/core'
 import type { Durable, RunInfo } from '@allium/durable'
 import type { EntryContext } from '@allium/durable/log'
+import type { EventLog, RunKey } from '@allium/store'
 import { requestError } from '../http/problem.ts'
 import type { Shares, SteerLimit } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'

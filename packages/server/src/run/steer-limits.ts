@@ -1,4 +1,5 @@
-import { type Message, type RunKey, toJson } from '@allium/core'
+import { type Message, toJson } from '@allium/core'
+import type { RunKey } from '@allium/store'
 import { requestError } from '../http/problem.ts'
 import type { SteerLimit } from '../limits.ts'
 import { sessionKeyString } from './session-key-string.ts'

@@ -1,4 +1,5 @@
-import type { Clock, PendingCall, RunKey, SessionKey } from '@allium/core'
+import type { Clock, PendingCall, SessionKey } from '@allium/core'
+import type { RunKey } from '@allium/store'
 import type { Host } from '../host.ts'
 import type { Permit } from '../http/fair-share.ts'
 import { type Problem, problemOf } from '../http/problem.ts'

@@ -1,13 +1,6 @@
-import {
-  type Clock,
-  type EventLog,
-  type EventReader,
-  interruptedTurn,
-  type LoggedEvent,
-  type RunKey,
-  type SessionStore,
-} from '@allium/core'
+import { type Clock, interruptedTurn, type SessionStore } from '@allium/core'
 import type { Entry } from '@allium/durable/log'
+import type { EventLog, EventReader, LoggedEvent, RunKey } from '@allium/store'
 
 interface RemoteHost {
   readonly sessions: SessionStore

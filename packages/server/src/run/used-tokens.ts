@@ -1,4 +1,5 @@
-import { digestOf, type EventLog, isAlliumError, type SessionKey } from '@allium/core'
+import { digestOf, isAlliumError, type SessionKey } from '@allium/core'
+import type { EventLog } from '@allium/store'
 
 type TokenScope = Pick<SessionKey, 'tenant' | 'agent'>
 

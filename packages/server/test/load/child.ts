@@ -1,6 +1,7 @@
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
-import { Agent, memoryEventLog, memoryStore } from '@allium/core'
+import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
+import { memoryEventLog, memoryStore } from '@allium/store'
 import { redis } from '@allium/store-redis'
 import { serve as serveHono } from '@hono/node-server'
 import { Hono } from 'hono'

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
-import { isBlob, toJson } from '@allium/core'
+import { toJson } from '@allium/core'
+import { isBlob } from '@allium/store'
 
 /** Bytes per piece: less than 256 kB, and divisible by 3 and by 2, so each piece converts to text without the next one. */
 export const pieceSize = 262_140

@@ -1,4 +1,5 @@
-import { isAlliumError, type RunKey, type RunSignal, toJson } from '@allium/core'
+import { isAlliumError, toJson } from '@allium/core'
+import type { RunKey, RunSignal } from '@allium/store'
 import type { Blobs } from '../blobs/blobs.ts'
 import { plainRow, type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
 import type { EncryptionContext } from '../encryption.ts'

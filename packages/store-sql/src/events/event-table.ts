@@ -1,4 +1,5 @@
-import type { EventScope, LatestRun, RunKey, Writer } from '@allium/core'
+import type { Writer } from '@allium/core'
+import type { EventScope, LatestRun, RunKey } from '@allium/store'
 import type { BlobWrite } from '../blobs/blob-table.ts'
 
 /** The events of one append, as bytes. */

@@ -1,12 +1,5 @@
-import {
-  AlliumError,
-  type Clock,
-  type EventLog,
-  type EventScope,
-  type RunKey,
-  type RunSignal,
-  systemClock,
-} from '@allium/core'
+import { AlliumError, type Clock, systemClock } from '@allium/core'
+import type { EventLog, EventScope, RunKey, RunSignal } from '@allium/store'
 import type { Blobs } from '../blobs/blobs.ts'
 import { checkKey, checkName } from '../key.ts'
 import type { Sealer } from '../sealer.ts'

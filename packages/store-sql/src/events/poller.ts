@@ -1,4 +1,5 @@
-import type { Clock, EventScope, RunKey } from '@allium/core'
+import type { Clock } from '@allium/core'
+import type { EventScope, RunKey } from '@allium/store'
 import type { EventTable, RunHead, StoredBatch } from './event-table.ts'
 import { isInScope, runName } from './run-key.ts'
 

@@ -1,4 +1,5 @@
-import { followSignal, isAlliumError, type LoggedEvent, type RunKey } from '@allium/core'
+import { followSignal, isAlliumError } from '@allium/core'
+import type { LoggedEvent, RunKey } from '@allium/store'
 import type { EventSealer } from './event-sealer.ts'
 import type { EventTable } from './event-table.ts'
 import type { AppendedHead, HeadObserver, Poller } from './poller.ts'

@@ -1,4 +1,5 @@
-import type { EventScope, RunKey, SessionKey } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { EventScope, RunKey } from '@allium/store'
 import { checkKey, checkName } from '../key.ts'
 
 /** Returns a private copy. @throws AlliumError `store.key` */

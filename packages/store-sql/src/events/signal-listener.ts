@@ -1,4 +1,4 @@
-import type { RunKey, RunSignal } from '@allium/core'
+import type { RunKey, RunSignal } from '@allium/store'
 import type { RunHead, StoredSignal } from './event-table.ts'
 import type { HeadObserver } from './poller.ts'
 import type { ReaderSources } from './reader.ts'

@@ -1,5 +1,6 @@
 import nodeTest from 'node:test'
-import { type Ledger, type Middleware, memoryEventLog, memoryLedger, memoryStore } from '@allium/core'
+import type { Middleware } from '@allium/core'
+import { type Ledger, memoryEventLog, memoryLedger, memoryStore } from '@allium/store'
 import { describe, expectTypeOf, it } from 'vitest'
 import {
   type ConformanceCase,

@@ -1,4 +1,4 @@
-import { type EventLog, memoryEventLog } from '@allium/core'
+import { type EventLog, memoryEventLog } from '@allium/store'
 import { describe, expect, it } from 'vitest'
 import { eventLogCases, eventLogConformance } from '../../src/index.ts'
 import { eventBlobFaults } from './event-log-faults/event-blob-faults.ts'

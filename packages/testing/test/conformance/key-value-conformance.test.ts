@@ -1,4 +1,4 @@
-import type { KeyValue } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import { describe, expect, it } from 'vitest'
 import { keyValueCases, keyValueConformance } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'

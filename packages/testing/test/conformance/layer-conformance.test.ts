@@ -362,14 +362,12 @@ function locksSession(): Layer {
   let locked = false
   return {
     async session(ctx, next) {
-      ctx.keep({
-        begin() {
-          if (locked) throw new Error('Locked.')
-          locked = true
-        },
-        end(turn) {
-          locked = turn?.status === 'aborted'
-        },
+      ctx.aroundRun(async (_, run) => {
+        if (locked) throw new Error('Locked.')
+        locked = true
+        const turn = await run()
+        locked = turn.status === 'aborted'
+        return turn
       })
       await next()
     },

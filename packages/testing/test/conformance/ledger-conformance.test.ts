@@ -1,4 +1,4 @@
-import { type Ledger, memoryLedger } from '@allium/core'
+import { type Ledger, memoryLedger } from '@allium/store'
 import { describe, expect, it } from 'vitest'
 import { ledgerCases, ledgerConformance } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'

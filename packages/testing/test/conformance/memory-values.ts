@@ -1,4 +1,5 @@
-import { type Clock, fromJson, type KeyValue, toJson } from '@allium/core'
+import { type Clock, fromJson, toJson } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import type { Vault } from '../../src/index.ts'
 
 /** Values in this process, as the suites ask for them. */

@@ -1,4 +1,5 @@
-import { type Middleware, memoryLedger } from '@allium/core'
+import type { Middleware } from '@allium/core'
+import { memoryLedger } from '@allium/store'
 import { expect, it } from 'vitest'
 import { layerConformance, ledgerCases, ledgerConformance } from '../../src/index.ts'
 

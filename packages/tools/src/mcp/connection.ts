@@ -1,4 +1,4 @@
-import { AlliumError, isAlliumError, wait } from '@allium/core'
+import { AlliumError, delay, isAlliumError } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Caller, Link, type LinkSetup } from './link.ts'
 
@@ -124,7 +124,7 @@ export class Connection {
     const { delay: ms, maxDelay } = this.#retry
     const { clock, logger, name } = this.#setup
     // Idle, so that an undisposed agent does not keep the process alive for an unreachable server.
-    await wait(Math.min(maxDelay, ms * 2 ** this.#failures++), clock, this.#disposed.signal, { idle: true })
+    await delay(Math.min(maxDelay, ms * 2 ** this.#failures++), clock, this.#disposed.signal, { idle: true })
     try {
       await this.#reach()
       logger.warn(`The MCP server "${name}" is connected again.`)

@@ -1,4 +1,4 @@
-import { type Clock, digestOf, type Logger, type ToolExecution, wait } from '@allium/core'
+import { type Clock, delay, digestOf, type Logger, type ToolExecution } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Answers, Dialogue, type Question } from './dialogue.ts'
 import type { Sampling } from './sampling.ts'
@@ -116,7 +116,7 @@ export class Dialogues {
 
   async #expire(ticket: string): Promise<void> {
     try {
-      await wait(this.#expiresIn, this.#clock, this.#closed.signal, { idle: true })
+      await delay(this.#expiresIn, this.#clock, this.#closed.signal, { idle: true })
     } catch {
       return // closed
     }

@@ -35,13 +35,13 @@ export interface ApprovalOptions<P = RegisteredPrincipal> {
    * outermost agent's rule applies.
    *
    * @param by.owner the owner of the session
-   * @param by.asked who ran the turn that was suspended
+   * @param by.requestedBy who ran the turn that was suspended
    * @default the owner of the session may decide
    */
   canApprove?(
     principal: P,
     call: DecidableCall,
-    by: { readonly owner: string | undefined; readonly asked: Identity },
+    by: { readonly owner: string | undefined; readonly requestedBy: Identity },
   ): boolean | Promise<boolean>
 }
 

@@ -5,15 +5,16 @@ import type { ReadonlyHistory } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { ToolCallPart } from '../../messages/message.ts'
 import type { Attempt } from '../../onion/attempt.ts'
-import { layerError } from '../../onion/misuse.ts'
+import { layerError, nameOf } from '../../onion/misuse.ts'
+import type { AroundRun, AroundStep, FindTurn } from '../../seams/around.ts'
 import type { Capabilities } from '../../seams/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
-import type { SessionKeeper, SessionKey } from '../../seams/session-store.ts'
+import type { SessionKey } from '../../seams/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import { AgentAttempt, type AgentContext } from '../agent/context.ts'
-import type { SessionScope } from './session-scope.ts'
+import type { Registered, SessionScope } from './session-scope.ts'
 
 const ofRestore = { stored: true, askedBy: true } as const
 
@@ -38,7 +39,7 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
   /**
    * Restores a snapshot. Sets history and state to copies of it, without the reducers.
    *
-   * @param options.stored whether it comes from the store of `ctx.keep()`, so that it is not stored again
+   * @param options.stored whether it comes from the store of the session, so that it is not stored again
    * @default false
    * @param options.askedBy the agents that suspended calls, by call id, for calls whose records do not name one. Such
    * records come from versions of Allium in which sessions belonged to no agent
@@ -47,10 +48,14 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
    */
   restore(saved: Snapshot, options?: { stored?: boolean; askedBy?: Readonly<Record<string, string>> }): void
   /**
-   * Registers a keeper, which stores the session. It is called before and after each run. In session hooks only, before
-   * next().
+   * Wraps each run of the session, outside its turn: the wrapper stores the turn, holds a lease, or returns a stored
+   * turn. The first layer's wrapper is the outermost. In session hooks only, before next().
    */
-  keep(keeper: SessionKeeper): void
+  aroundRun(wrapper: AroundRun): void
+  /** Wraps each step of a turn, for example to store a checkpoint. In session hooks only, before next(). */
+  aroundStep(wrapper: AroundStep): void
+  /** Finds turns of other processes, for `fork()` and `rewind()`. In session hooks only, before next(). */
+  provideTurns(find: FindTurn): void
   /** The pending tool calls of the last answer. */
   readonly pending: readonly ToolCallPart[]
   /** Sends an event to the run's stream and to observers of its type. */
@@ -126,13 +131,30 @@ export class SessionAttempt extends AgentAttempt implements SessionContext {
     const { stored = false, askedBy } = options
     this.$session.restore(saved, stored, askedBy)
   }
-  keep(keeper: SessionKeeper): void {
-    const { $session } = this
+  aroundRun(wrapper: AroundRun): void {
+    this.#register('aroundRun', wrapper)
+  }
+  aroundStep(wrapper: AroundStep): void {
+    this.#register('aroundStep', wrapper)
+  }
+  provideTurns(find: FindTurn): void {
+    this.#register('provideTurns', find)
+  }
+  #register<V extends keyof Registered>(verb: V, fn: Registered[V]): void {
     this.$checkOpening()
+    const { $session, $hook } = this
     if (!$session.opening)
-      throw layerError(this, 'layer.invalid', 'called ctx.keep() too late. Call it in a session hook, before next().')
-    $session.keepers ??= []
-    $session.keepers.push(keeper)
+      throw layerError(
+        this,
+        'layer.invalid',
+        `called ctx.${verb}() too late. Call it in a session hook, before next().`,
+      )
+    const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
+    // Errors name the layer.
+    const named = Object.defineProperty(fn.bind(undefined), 'name', { value: nameOf(this) })
+    registered[verb] ??= []
+    registered[verb].push(named)
+    $session.registered.isStored ||= $hook?.stores
   }
   emit(event: CustomEvent): void {
     checkEvent(this, event)

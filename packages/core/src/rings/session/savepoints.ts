@@ -45,24 +45,16 @@ export class Savepoints {
     if (this.#count > Savepoints.most) this.#drop()
   }
 
-  copy(): Savepoints {
+  /** Returns a copy, up to the savepoint of a turn if one is given. */
+  copy(turnId?: string): Savepoints {
+    const all = this.#all()
+    const count = turnId === undefined ? all.length : all.findLastIndex((savepoint) => savepoint.turnId === turnId) + 1
     const copy = new Savepoints()
-    for (const { turnId, turnCount, length, changed } of this.#all())
+    for (const { turnId, turnCount, length, changed } of all.slice(0, count))
       copy.#push(new SavepointNode(turnId, turnCount, length, changed))
     copy.#base = this.#base
-    copy.#last = this.#last
+    copy.#last = turnId === undefined ? this.#last : (copy.at(turnId)?.state ?? this.#base)
     return copy
-  }
-
-  /** Returns the savepoints up to the one of a turn. */
-  until(turnId: string): Savepoints {
-    const index = this.#all().findLastIndex((savepoint) => savepoint.turnId === turnId)
-    const savepoints = new Savepoints()
-    for (const { turnId, turnCount, length, changed } of this.#all().slice(0, index + 1))
-      savepoints.#push(new SavepointNode(turnId, turnCount, length, changed))
-    savepoints.#base = this.#base
-    savepoints.#last = savepoints.at(turnId)?.state ?? this.#base
-    return savepoints
   }
 
   /** Returns the savepoint of a turn with its state. Undefined if the turn ended too long ago or in another process. */

@@ -4,18 +4,26 @@ import { checkHistory } from '../../messages/check-messages.ts'
 import { History } from '../../messages/history.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Message, ToolCallPart } from '../../messages/message.ts'
+import type { AroundRun, AroundStep, FindTurn } from '../../seams/around.ts'
 import { Capabilities } from '../../seams/capability.ts'
 import { isDirect, type Journal } from '../../seams/journal.ts'
-import type { SessionKeeper, SessionKey } from '../../seams/session-store.ts'
+import type { SessionKey, StoredTurn } from '../../seams/session-store.ts'
 import { ownerOf, tenantOf } from '../../seams/tenant.ts'
 import type { PendingCall, Snapshot, Suspension } from '../../state/snapshot.ts'
 import { StateStore } from '../../state/state-store.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 import type { Turn } from '../turn/turn.ts'
-import { fullRollback, markInterrupted, tailRollback } from './history-rollback.ts'
+import { historyRollback, markInterrupted } from './history-rollback.ts'
 import { Savepoints } from './savepoints.ts'
 import { checkSuspension, pendingCalls } from './suspension.ts'
+
+/** The functions that a session layer may register, by the name of the method. */
+export interface Registered {
+  aroundRun: AroundRun
+  aroundStep: AroundStep
+  provideTurns: FindTurn
+}
 
 /** One conversation: its history, its state and its running turn. */
 export class SessionScope {
@@ -24,14 +32,12 @@ export class SessionScope {
   turnCount = 0
   /** The suspended turn, if there is one. */
   suspension: Suspension | undefined
-  /** The keepers that store the session, if any. */
-  keepers: SessionKeeper[] | undefined
+  /** The functions that session layers registered while the session opened, outermost first, and whether one stores it. */
+  registered: { [V in keyof Registered]?: Registered[V][] } & { isStored?: boolean | undefined } = {}
   /** The number of messages at the start of the history that are stored unchanged. */
   get stored(): number {
     return this.#stored
   }
-  /** The number of runs and entries that have begun. */
-  beginnings = 0
   /** Whether session hooks are running before their next(). */
   opening = false
   /** The running turn. */
@@ -51,7 +57,7 @@ export class SessionScope {
   #once: Map<string, unknown> | undefined
   /** The results of `ctx.once()` of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined
-  /** Restores the session to the start of the last run. Set if the session is stored. */
+  /** Restores the session to the start of the last run. Set if the run has wrappers. */
   #rollback: (() => void) | undefined
   #usedApprovals: Set<string> | undefined
 
@@ -181,7 +187,7 @@ export class SessionScope {
 
   /** Starts a run. Discards suspended calls, unless the run resumes them. */
   beginRun(resumes: boolean): void {
-    if (this.keepers !== undefined) this.#rollback = this.#captureRollback()
+    if (this.registered.aroundRun !== undefined) this.#rollback = this.#captureRollback()
     this.history.watch()
     if (!resumes) this.#discardSuspended()
     this.#onceEnded = undefined
@@ -208,7 +214,7 @@ export class SessionScope {
     const { turnCount, suspension } = this
     const [stored, once, state] = [this.#stored, this.#once, this.state.snapshot()]
     const savepoints = this.#savepoints?.copy()
-    const history = tailRollback(this.history)
+    const history = historyRollback(this.history)
     return () => {
       this.turnCount = turnCount
       this.suspension = suspension
@@ -221,9 +227,9 @@ export class SessionScope {
     }
   }
 
-  /** The run has been stored, with the history up to this length. */
-  markStored(length: number): void {
-    this.#stored = length
+  /** The turn has been stored. */
+  markStored({ from, messages }: StoredTurn): void {
+    this.#stored = from + messages.length
     this.#rollback = undefined
   }
 
@@ -246,8 +252,8 @@ export class SessionScope {
 
   /** Restores the session to a snapshot taken after a turn. Returns a function that undoes it. */
   rewind(snapshot: Snapshot, turnId: string): () => void {
-    const rollback = fullRollback(this.history, this.#captureRollback())
-    const savepoints = this.#savepoints?.until(turnId)
+    const rollback = this.#captureRollback()
+    const savepoints = this.#savepoints?.copy(turnId)
     this.restore(snapshot)
     this.#savepoints = savepoints
     return rollback
@@ -298,9 +304,7 @@ export class SessionScope {
     checkSuspension(suspension)
     this.state.checkRestored(state)
     this.state.checkRestored(suspension?.state ?? {})
-    const whole = this.#rollback === undefined ? undefined : fullRollback(this.history, this.#rollback)
     this.history.reset(history)
-    this.#rollback = whole
     this.#stored = stored ? history.length : 0
     this.#savepoints = undefined
     this.#callIds = undefined

@@ -64,6 +64,10 @@ export class Turn implements Call {
   suspendedCalls: ToolCall[] | undefined
   /** The loop has ended because of suspended calls. */
   isSuspended = false
+  /** Another process continues the run, so its outcome here is not final. */
+  isLost = false
+  /** The structured output of a completed run. */
+  structuredOutput: unknown
   /** `turn:end` was emitted, so nothing changes any more. */
   hasEnded = false
   #finalizers: Finalizers | undefined
@@ -139,11 +143,7 @@ export class Turn implements Call {
     const { instructions } = this.session.agent.setup
     if (typeof instructions !== 'function' || this.#instructions !== undefined) return undefined
     const given = this.onces.inAttempt('instructions', () => instructions(this.context))
-    if (!(given instanceof Promise)) {
-      this.#instructions = given
-      return undefined
-    }
-    return given.then((text) => void (this.#instructions = text))
+    return Promise.resolve(given).then((text) => void (this.#instructions = text))
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
@@ -209,13 +209,14 @@ export class Turn implements Call {
     return record
   }
   storeRecord(record: StoredRecord): void {
-    const { keepers, parent, agent } = this.session
-    if (keepers === undefined && parent !== undefined) {
+    const { parent, agent, registered } = this.session
+    const { isStored } = registered
+    if (parent !== undefined && !isStored) {
       logRecord(this.session, 1, record)
       return parent.$turn.storeRecord(record)
     }
     const { topic } = record
-    if (keepers === undefined)
+    if (!isStored)
       agent.warnOnce(
         `record:${topic}`,
         `ctx.record("${topic}") is not stored, because no layer stores the session. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,

@@ -1,14 +1,5 @@
-import type {
-  Erasure,
-  EventLog,
-  KeyValue,
-  Lease,
-  Ledger,
-  RunStore,
-  SessionKey,
-  SessionStore,
-  Writer,
-} from '@allium/core'
+import type { Erasure, Lease, SessionKey, SessionStore, Writer } from '@allium/core'
+import type { EventLog, KeyValue, Ledger, RunStore } from '@allium/store'
 import { check } from '../check.ts'
 import { agents } from '../runs/run-bench.ts'
 import { storedTurn, suspendedTurn } from '../store/bench.ts'

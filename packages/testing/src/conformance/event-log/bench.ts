@@ -1,4 +1,5 @@
-import type { EventLog, LoggedEvent, RunKey, RunSignal, SessionKey } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { EventLog, LoggedEvent, RunKey, RunSignal } from '@allium/store'
 import { check, checkResolves, Nonconformance } from '../check.ts'
 
 /** The test bench of a case. */

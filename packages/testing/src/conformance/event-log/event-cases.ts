@@ -1,4 +1,4 @@
-import type { LoggedEvent, RunKey } from '@allium/core'
+import type { LoggedEvent, RunKey } from '@allium/store'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { lookAlikes } from '../hostile-names.ts'
 import { anything } from '../store/samples.ts'

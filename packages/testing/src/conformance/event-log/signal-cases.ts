@@ -1,4 +1,4 @@
-import type { EventLog, RunSignal } from '@allium/core'
+import type { EventLog, RunSignal } from '@allium/store'
 import { checkEqual, checkRejects } from '../check.ts'
 import { type EventLogCases, eventsIn, run, steer, until } from './bench.ts'
 

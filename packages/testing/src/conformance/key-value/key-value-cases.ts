@@ -1,4 +1,4 @@
-import type { KeyValue } from '@allium/core'
+import type { KeyValue } from '@allium/store'
 import { check, checkEqual } from '../check.ts'
 import { hostileNames } from '../hostile-names.ts'
 

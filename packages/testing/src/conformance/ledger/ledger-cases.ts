@@ -1,4 +1,4 @@
-import type { Ledger } from '@allium/core'
+import type { Ledger } from '@allium/store'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { hostileNames } from '../hostile-names.ts'
 import { seeded } from '../random.ts'

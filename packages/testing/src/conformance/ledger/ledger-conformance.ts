@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type Ledger } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core'
+import type { Ledger } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'

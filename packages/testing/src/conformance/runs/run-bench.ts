@@ -1,4 +1,5 @@
-import type { AddedRun, ClaimedRun, Lease, NewDurableRun, RunStore, SessionKey, SessionStore } from '@allium/core'
+import type { Lease, SessionKey, SessionStore } from '@allium/core'
+import type { AddedRun, ClaimedRun, NewDurableRun, RunStore } from '@allium/store'
 import { check } from '../check.ts'
 
 /** A run store and the session store that belongs to it. */

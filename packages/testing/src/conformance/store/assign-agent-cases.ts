@@ -21,7 +21,7 @@ export const assignAgentCases: StoreCases = {
     const turn = { ...suspendedTurn('one', { c1: { token: 't1' } }), idempotencyKey: 'k1' }
     await add(bench, before, turn, turnOf('two', 2))
     await add(bench, before, suspendedTurn('three', { c2: { token: 't2' } }, 4))
-    checkEqual(await other.rename(now, ['desk', 'helpdesk']), true, 'adopt() tells that it moved a session')
+    checkEqual(await other.rename(now, ['desk', 'helpdesk']), true, 'rename() tells that it moved a session')
     checkEqual(await other.load(before), undefined, 'Nothing is left under the old name')
     const texts = ['one', 're: one', 'two', 're: two', 'three', 're: three']
     checkEqual(await textsIn(other, now), texts, 'The history is under the new name')
@@ -53,9 +53,9 @@ export const assignAgentCases: StoreCases = {
       { ...now, tenant: 'globex' },
     ]
     for (const key of others)
-      checkEqual(await other.rename(key, ['helpdesk']), false, `adopt() to ${JSON.stringify(key)} moves nothing`)
+      checkEqual(await other.rename(key, ['helpdesk']), false, `rename() to ${JSON.stringify(key)} moves nothing`)
     for (const names of [[], ['HELPDESK'], ['helpdesk '], ['support'], ['', '%']])
-      checkEqual(await other.rename(now, names).catch(() => false), false, `adopt() of ${JSON.stringify(names)}`)
+      checkEqual(await other.rename(now, names).catch(() => false), false, `rename() of ${JSON.stringify(names)}`)
     await add(bench, now, turnOf('new'))
     checkEqual(await other.rename(now, ['helpdesk']), false, 'What is there is not replaced')
     checkEqual(await textsIn(other, now), ['new', 're: new'], 'The new name keeps its session')
@@ -65,7 +65,7 @@ export const assignAgentCases: StoreCases = {
   async 'takes the first of several names, and leaves the others'(bench) {
     await add(bench, before, turnOf('helpdesk'))
     await add(bench, { ...chat, agent: 'desk' }, turnOf('desk'))
-    checkEqual(await bench.other.rename(now, ['desk', 'helpdesk']), true, 'adopt() moves one')
+    checkEqual(await bench.other.rename(now, ['desk', 'helpdesk']), true, 'rename() moves one')
     checkEqual(await textsIn(bench.other, now), ['desk', 're: desk'], 'that of the first name')
     checkEqual(await textsIn(bench.other, before), ['helpdesk', 're: helpdesk'], 'The other one stays')
   },
@@ -74,7 +74,7 @@ export const assignAgentCases: StoreCases = {
     const { store, other, lease: ms, wait } = bench
     await add(bench, before, turnOf('one'))
     const lease = await acquireLease(store, before, ms)
-    await checkRejects(other.rename(now, ['helpdesk']), 'session.busy', 'adopt() of a session that is held')
+    await checkRejects(other.rename(now, ['helpdesk']), 'session.busy', 'rename() of a session that is held')
     await store.append(lease, 1, turnOf('two', 2))
     await wait(ms * 2)
     checkEqual(await other.rename(now, ['helpdesk']), true, 'When the lease is over it is moved')
@@ -88,7 +88,7 @@ export const assignAgentCases: StoreCases = {
     await add(bench, before, turnOf('one'))
     const lease = await acquireLease(store, before, ms * 100)
     await store.checkpoint(lease, 1, runningTurn('two', 2))
-    checkEqual(await store.rename(now, ['helpdesk'], { lease }), true, 'adopt() with the lease of the session')
+    checkEqual(await store.rename(now, ['helpdesk'], { lease }), true, 'rename() with the lease of the session')
     check(await isHeld(other, now, ms), 'The session is held under the new name')
     checkEqual((await other.load(now))?.open, runningTurn('two', 2), 'with the run that goes on')
     await store.append({ ...lease, key: now }, 1, turnOf('two', 2), { release: true })

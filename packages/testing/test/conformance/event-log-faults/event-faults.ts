@@ -1,4 +1,4 @@
-import { type EventLog, type LatestRun, type LoggedEvent, memoryEventLog, type RunKey } from '@allium/core'
+import { type EventLog, type LatestRun, type LoggedEvent, memoryEventLog, type RunKey } from '@allium/store'
 import { type Breaks, type Fault, forever, mapped } from './fault.ts'
 
 const reads = (map: (event: LoggedEvent, index: number) => LoggedEvent): Breaks => {

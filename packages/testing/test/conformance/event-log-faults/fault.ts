@@ -1,4 +1,4 @@
-import type { EventLog, LoggedEvent } from '@allium/core'
+import type { EventLog, LoggedEvent } from '@allium/store'
 import type { ManualClock } from '../../../src/index.ts'
 
 /** What a log does wrong, in front of one that does right. */

@@ -1,4 +1,4 @@
-import type { EventLog, LoggedEvent, RunKey } from '@allium/core'
+import type { EventLog, LoggedEvent, RunKey } from '@allium/store'
 import { type Events, type Fault, forever, mapped } from './fault.ts'
 
 /** Faults with those who read while a run goes on. */

@@ -1,4 +1,4 @@
-import type { EventLog, RunSignal } from '@allium/core'
+import type { EventLog, RunSignal } from '@allium/store'
 import type { Breaks, Fault } from './fault.ts'
 
 type Listener = Parameters<EventLog['onSignal']>[1]

@@ -1,0 +1,50 @@
+import type { Lease, StoredTurn } from './session-store.ts'
+
+/** A run of a session, for the functions that wrap it: `ctx.aroundRun()`. */
+export interface WrappedRun {
+  /**
+   * `run` for a turn, `rewind` for a session that returns to an earlier turn, `close` for changes that session layers
+   * made while the session closed.
+   */
+  readonly kind: 'run' | 'rewind' | 'close'
+  /** The id of the run. Valid once the session matches the store. */
+  readonly turnId: string
+  /** Whether the caller passed the id. Then the run may have ended before, and is answered with that result. */
+  readonly given: boolean
+  /** Whether a journal records its steps. If its process is lost, the run continues and is not marked as interrupted. */
+  readonly replays: boolean
+  /** The lease under which that journal records, and under which the run is stored. */
+  readonly lease?: Lease | undefined
+  /** The idempotency key of the run, with the digest of its input. */
+  readonly idempotencyKey?: string | undefined
+  readonly inputDigest?: string | undefined
+  /** Aborts when the run is aborted before its turn starts. From then on every `next()` rejects with the reason. */
+  readonly signal: AbortSignal
+  /** Ends the run. For a wrapper that can no longer store it. */
+  abort(reason: unknown): void
+}
+
+/**
+ * Wraps a run. `next()` runs it and resolves with its turn when the history and the state are final, whatever the
+ * status. It rejects only if the run never began, if another process continues it, or if a wrapper inside fails. Call
+ * it once, and return its turn, or return a stored turn in its place. If the wrapper throws, the run fails.
+ */
+export type AroundRun = (run: WrappedRun, next: () => Promise<StoredTurn>) => StoredTurn | Promise<StoredTurn>
+
+/** A step of a turn, for the functions that wrap it: `ctx.aroundStep()`. */
+export interface WrappedStep {
+  readonly index: number
+  /** Whether it is the rest of a suspended step: the calls that were decided. */
+  readonly resumed: boolean
+  /** The run as it is now, with the status `running`. Each read takes a new snapshot. */
+  readonly turn: StoredTurn
+}
+
+/**
+ * Wraps a step: one model call and its tool calls. The messages for the step are in the history already. If the wrapper
+ * throws, the run fails.
+ */
+export type AroundStep = (step: WrappedStep, next: () => Promise<void>) => void | Promise<void>
+
+/** Returns a stored run of the session by its id. */
+export type FindTurn = (turnId: string) => StoredTurn | undefined | Promise<StoredTurn | undefined>

@@ -1,0 +1,24 @@
+export {
+  type AgentStore,
+  type MakeRateCounter,
+  type RateCounter,
+  sharedStore,
+  type Vault,
+  type VaultValues,
+} from './agent-store.ts'
+export { checkAmount, mostAmount, postedAmount } from './amount.ts'
+export { isBlob } from './blob.ts'
+export type * from './event-log.ts'
+export type { KeyValue } from './key-value.ts'
+export type { Ledger, LedgerBalance, Reservation } from './ledger.ts'
+export { MemoryErasures } from './memory-erasures.ts'
+export { type MemoryEventLogOptions, memoryEventLog } from './memory-event-log/memory-event-log.ts'
+export { type MemoryJournal, memoryJournal } from './memory-journal.ts'
+export { type MemoryLedgerOptions, memoryLedger } from './memory-ledger.ts'
+export { type MemoryStoreOptions, memoryStore } from './memory-store/memory-store.ts'
+export { decodeOutcome, encodeOutcome, type StepOutcome } from './outcome.ts'
+export type * from './run-store.ts'
+export { type Seals, sealedJournal } from './sealed-journal.ts'
+export { recordStep, recordStepValue, replayStep, type StepValue } from './step-record.ts'
+export { checkOwner, checkStoreName, mostNameBytes } from './store-name.ts'
+export { checkTurn } from './stored-turn.ts'

@@ -1,0 +1,60 @@
+import { AlliumError } from '@allium/core'
+import type { EventReader, Logged, RunKey } from '../event-log.ts'
+import { RunReader } from './run-reader.ts'
+import { RunSignals } from './run-signals.ts'
+
+/** The events of one run, and the signals sent to it. */
+export class LoggedRun {
+  readonly signals = new RunSignals()
+  ended = false
+  /** Event n is at index n - 1. */
+  readonly #texts: string[] = []
+  /** Callbacks of readers that wait for the next event. */
+  #readers = new Set<() => void>()
+  #epoch = Number.NEGATIVE_INFINITY
+
+  constructor(readonly run: RunKey) {}
+
+  get seq(): number {
+    return this.#texts.length
+  }
+
+  /** @param texts events as JSON */
+  append(epoch: number, texts: readonly string[], end: boolean): Logged {
+    if (epoch < this.#epoch || (epoch === this.#epoch && this.ended)) throw fenced(this.run, epoch === this.#epoch)
+    this.#epoch = epoch
+    const undelivered = end ? this.signals.takeSteers() : []
+    if (undelivered.length > 0) return { undelivered }
+    for (const text of texts) this.#texts.push(text)
+    this.ended = end
+    const readers = this.#readers
+    if (readers.size > 0) this.#readers = new Set()
+    for (const wake of readers) wake()
+    return { seq: this.seq }
+  }
+
+  /** Deletes all events and ends the readers. */
+  delete(): void {
+    this.#texts.length = 0
+    this.ended = true
+    const readers = this.#readers
+    this.#readers = new Set()
+    for (const wake of readers) wake()
+  }
+
+  read(after: number, signal: AbortSignal | undefined): EventReader {
+    return new RunReader(this.#texts, after, {
+      signal,
+      ended: () => this.ended,
+      readers: () => this.#readers,
+    })
+  }
+}
+
+function fenced({ key, turnId }: RunKey, ended: boolean): AlliumError {
+  const why = ended ? 'it has ended' : 'another process has taken it over'
+  return new AlliumError(
+    'store.fenced',
+    `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${why}. Nothing was stored.`,
+  )
+}

@@ -1,0 +1,115 @@
+import {
+  type FindBy,
+  type Message,
+  type SessionKey,
+  type SessionSummary,
+  type StoredPendingCall,
+  type StoredSession,
+  type StoredTurn,
+  toJson,
+} from '@allium/core'
+import { ownCopy } from './copy.ts'
+
+/** One session in the memory store: every appended turn, and the lease. */
+export class MemorySession {
+  readonly turns: StoredTurn[] = []
+  open: StoredTurn | undefined
+  /** Wall-clock time. */
+  updatedAt = 0
+  /** Token and expiry of the last lease. `until` is 0 once the lease is released. */
+  token = 0
+  until = 0
+
+  constructor(readonly key: SessionKey) {}
+
+  /** Whether the session was only leased and has no turns. */
+  get isEmpty(): boolean {
+    return this.last === undefined && this.open === undefined
+  }
+
+  /** Returns the same session under another key. */
+  movedTo(key: SessionKey): MemorySession {
+    const moved = new MemorySession(key)
+    moved.turns.push(...this.turns)
+    moved.open = this.open
+    moved.updatedAt = this.updatedAt
+    moved.token = this.token
+    moved.until = this.until
+    return moved
+  }
+
+  has(turnId: string): boolean {
+    return this.turns.some((turn) => turn.turnId === turnId)
+  }
+  get version(): number {
+    return this.turns.length
+  }
+  get last(): StoredTurn | undefined {
+    return this.turns.at(-1)
+  }
+
+  /** Returns the session after `version` turns; undefined if nothing was stored by then. */
+  loaded(version = this.turns.length): StoredSession | undefined {
+    const last = this.turns[version - 1]
+    const open = version === this.version ? this.open : undefined
+    if (last === undefined && open === undefined) return undefined
+    const session: StoredSession = {
+      version,
+      owner: this.key.owner,
+      history: this.history(version),
+      rest: last?.rest ?? { state: {} },
+    }
+    if (open !== undefined) session.open = open
+    return ownCopy(session)
+  }
+
+  history(version = this.turns.length): Message[] {
+    let history: Message[] = []
+    for (const { from, messages } of this.turns.slice(0, version)) history = [...history.slice(0, from), ...messages]
+    return history
+  }
+
+  find(by: FindBy): StoredTurn | undefined {
+    if ('version' in by) return ownCopy(this.turns[by.version - 1])
+    const all = this.open === undefined ? this.turns : [...this.turns, this.open]
+    const found = all.find((turn) =>
+      'turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey,
+    )
+    return ownCopy(found)
+  }
+
+  summary(): SessionSummary | undefined {
+    const { key, version, last, open, updatedAt } = this
+    const status = open?.status ?? last?.status
+    return status === undefined ? undefined : { key: { ...key }, version, status, updatedAt }
+  }
+
+  pendingCalls(): StoredPendingCall[] {
+    const { key, last } = this
+    const { turnId = '', calls = {} } = last?.rest.suspension ?? {}
+    return Object.entries(calls).map(([callId, { name, expiresAt }]) => ({
+      key: { ...key },
+      turnId,
+      callId,
+      name,
+      ...(expiresAt !== undefined && { expiresAt }),
+    }))
+  }
+}
+
+/** Whether two turns are equal in every field. */
+export function sameTurn(a: StoredTurn, b: StoredTurn): boolean {
+  return toJson(sorted(a)) === toJson(sorted(b))
+}
+
+/** Sorts the keys and drops undefined values. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([, item]) => item !== undefined)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  )
+}

@@ -1,0 +1,33 @@
+import { AlliumError, type StoredTurn } from '@allium/core'
+import { describe } from '@allium/core/internal'
+/**
+ * Checks that every store can store and return a turn, and returns it.
+ *
+ * @throws AlliumError `state.invalid` if a field is invalid
+ */
+export function checkTurn(turn: StoredTurn): StoredTurn {
+  const { from, messages, records, usage, rest, startedAt, endedAt = startedAt } = turn
+  if (!Number.isSafeInteger(from) || from < 0) throw invalid('from', from, 'the index of its first message, from 0 on')
+  if (!Array.isArray(messages)) throw invalid('messages', messages, 'a list')
+  if (!Array.isArray(records)) throw invalid('records', records, 'a list')
+  if (!isObject(rest) || !isObject(rest.state)) throw invalid('rest', rest, 'the rest of a snapshot, with its state')
+  if (!isObject(usage)) throw invalid('usage', usage, 'what it has used')
+  for (const time of [startedAt, endedAt])
+    if (!(Math.abs(time) <= farthest)) throw invalid('startedAt or endedAt', time, 'milliseconds since the epoch')
+  return turn
+}
+
+/** The maximum distance of a date from the epoch, in milliseconds. */
+const farthest = 8.64e15
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
+function invalid(field: string, value: unknown, wanted: string): AlliumError {
+  return new AlliumError(
+    'state.invalid',
+    `The field ${field} of a stored turn is ${typeof value === 'number' ? value : describe(value)}, and should be ${wanted}. Nothing was stored.`,
+    { details: { key: field } },
+  )
+}
