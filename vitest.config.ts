@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-const tests = ['packages/*/test', 'examples/*/test', 'docs/test']
+const tests = ['packages/*/test', 'examples/*/test', 'docs/test', 'house/test']
 
 const unit = config(
   'unit',

@@ -2,33 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { floors } from './floors.ts'
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
-
-/** The folders of core, from the ground up: each imports only from those before it. */
-const floors = [
-  'errors',
-  'messages',
-  'state',
-  'seams',
-  'model',
-  'events',
-  'tool',
-  'stream',
-  'onion',
-  'rings/agent',
-  'rings/session',
-  'rings/turn',
-  'rings/model',
-  'rings/tool',
-  'rings',
-  'loop',
-  'middleware',
-  'output',
-  'session',
-  'agent',
-  '.',
-]
 
 interface Import {
   readonly from: string

@@ -1,0 +1,61 @@
+import { rmSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, test } from 'vitest'
+import { type Figures, figuresOf } from '../figures.ts'
+import { lowered, problemsOf, readLimits } from '../limits.ts'
+import { allLines, castsOf, circlesOf, codeLines, functionsOf, parsed } from '../sources.ts'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+test('core is within its limits, and no limit is higher than it has to be', { timeout: 120_000 }, async () => {
+  expect(problemsOf(await figuresOf(root), readLimits())).toEqual([])
+  rmSync(`${root}/packages/core/.cache/house`, { recursive: true })
+})
+
+describe('a limit', () => {
+  const limits = { ...readLimits(), files: 10, codeLines: 1000 } satisfies Figures
+
+  it('is broken by one file more, and the message says what to do', () => {
+    expect(problemsOf({ ...limits, files: 11 }, limits)).toEqual([
+      'core, files: 11, and the limit is 10. Bring it down, or write a page in docs/decisions that says why the limit rises.',
+    ])
+  })
+
+  it('has to follow a figure that fell', () => {
+    const [problem, ...rest] = problemsOf({ ...limits, files: 9, codeLines: 995 }, limits)
+    expect([problem, rest]).toEqual([expect.stringContaining('npm run house -- --lower'), []])
+  })
+
+  it('only goes down', () => {
+    expect(lowered({ ...limits, files: 9, codeLines: 1001 }, limits)).toEqual({ ...limits, files: 9 })
+  })
+})
+
+describe('the measure', () => {
+  it('counts lines with code, and no comments or blank lines', () => {
+    const source = parsed('a.ts', '// one\n\n/** Two. */\nexport const a = `x\ny` // three\n\nfoo()\n')
+    expect([codeLines(source), allLines(source)]).toEqual([3, 7])
+  })
+
+  it('counts the lines of each function, an inner one too', () => {
+    const source = parsed('a.ts', 'function a() {\n  return () => {\n    b()\n  }\n}\n')
+    expect(functionsOf(source)).toEqual([
+      { lines: 5, place: 'a.ts:1' },
+      { lines: 3, place: 'a.ts:2' },
+    ])
+  })
+
+  it('sees a circle of files that import only types', () => {
+    const file = (path: string, to: string) => parsed(path, `import type { X } from './${to}'\n`)
+    const sources = [file('a.ts', 'b.ts'), file('b.ts', 'c.ts'), file('c.ts', 'a.ts'), file('d.ts', 'a.ts')]
+    expect(circlesOf(sources)).toEqual([['a.ts', 'b.ts', 'c.ts']])
+  })
+
+  it('sees a cast to a class of a ring, and no other cast', () => {
+    const source = parsed(
+      'a.ts',
+      'const a = ctx as TurnAttempt\nconst b = ctx as unknown\nconst c = call as ToolCall\n',
+    )
+    expect(castsOf(source)).toEqual(['a.ts:1', 'a.ts:3'])
+  })
+})
