@@ -50,7 +50,7 @@ export function functionsOf({ path, tree }: Source): { readonly lines: number; r
 }
 
 /** The files that a file imports, types included. */
-export function importsOf({ path, tree }: Source): string[] {
+function importsOf({ path, tree }: Source): string[] {
   return tree.statements
     .filter((statement) => ts.isImportDeclaration(statement) || ts.isExportDeclaration(statement))
     .map(({ moduleSpecifier }) => (moduleSpecifier as ts.StringLiteral | undefined)?.text ?? '')

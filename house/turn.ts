@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
-import type { Chunk, ModelRequest } from '../packages/core/src/index.ts'
+import type { ModelChunk, ModelRequest } from '../packages/core/src/index.ts'
 import type { Source } from './sources.ts'
 
 /** What one turn does in core: model, tool, model, in a session that has run before, without layers. */
@@ -86,7 +86,7 @@ function model(counter: Counter) {
     ({ type: 'finish', reason, usage: { inputTokens: 1, outputTokens: 1 } }) as const
   return {
     id: 'house/model',
-    async *stream({ messages }: ModelRequest): AsyncGenerator<Chunk> {
+    async *stream({ messages }: ModelRequest): AsyncGenerator<ModelChunk> {
       counter.current = -1
       const callId = `c${messages.length}`
       if (messages.at(-1)?.role === 'user') {

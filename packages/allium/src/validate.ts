@@ -1,4 +1,5 @@
-import type { JsonSchema, Validate } from '@allium/core'
+import type { JsonSchema } from '@allium/core'
+import type { Validate } from '@allium/core/internal'
 import { type Check, compileSchema } from './validate/compile-schema.ts'
 import { interpretSchema } from './validate/interpret-schema.ts'
 

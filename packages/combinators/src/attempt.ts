@@ -1,4 +1,5 @@
-import { hasEnded, isBlockError } from '@allium/core'
+import { isBlockError } from '@allium/core'
+import { hasEnded } from '@allium/core/internal'
 import type { AnyContext } from './combine.ts'
 
 /** The key under which a shadow's context stores the attempt that it represents. */

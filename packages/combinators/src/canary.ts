@@ -1,4 +1,5 @@
-import { AlliumError, checkOptions, type KeysOf, type SessionPlace, sessionKeyOf, tenantOf } from '@allium/core'
+import { AlliumError, sessionKeyOf, tenantOf } from '@allium/core'
+import { checkOptions, type KeysOf, type SessionPlace } from '@allium/core/internal'
 import { type AnyContext, type Combinable, type Combined, combine } from './combine.ts'
 import { describe } from './describe.ts'
 import { isThenable } from './thenable.ts'

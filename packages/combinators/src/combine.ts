@@ -1,13 +1,13 @@
 import {
   type AgentContext,
   AlliumError,
-  type IsLoose,
   type Middleware,
   type NextFor,
   type ScopeName,
   type ToMiddleware,
   type Usable,
 } from '@allium/core'
+import type { IsLoose } from '@allium/core/internal'
 import { describe } from './describe.ts'
 
 /** A layer in any form that `.use()` accepts: an object, an object with `toMiddleware()`, a turn function, or a list of these. */

@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { endsRun } from './attempt.ts'
 import { type Combinable, type Combined, combine } from './combine.ts'
 import { guardTransforms } from './guard-transforms.ts'

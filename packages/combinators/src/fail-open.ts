@@ -1,4 +1,4 @@
-import { noteFields } from '@allium/core'
+import { noteFields } from '@allium/core/internal'
 import { attemptOf, endsRun } from './attempt.ts'
 import { type Combinable, type Combined, combine } from './combine.ts'
 import { guardTransforms } from './guard-transforms.ts'

@@ -1,4 +1,5 @@
-import { firstError, messageOf, type NextFor, type NextOptions, tellObservers } from '@allium/core'
+import { messageOf, type NextFor, type NextOptions } from '@allium/core'
+import { firstError, tellObservers } from '@allium/core/internal'
 import { endsRun } from './attempt.ts'
 import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf } from './copy.ts'

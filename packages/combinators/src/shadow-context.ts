@@ -1,14 +1,13 @@
 import {
   AbortError,
   BlockError,
-  type Fork,
-  type InnerRun,
   type Message,
   messageOf,
   type OnceOptions,
   type OnInput,
   type ReadonlyHistory,
 } from '@allium/core'
+import type { Fork, InnerRun } from '@allium/core/internal'
 import { attemptSymbol } from './attempt.ts'
 import type { AnyContext } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'

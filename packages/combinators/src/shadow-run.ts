@@ -1,4 +1,5 @@
-import { Fork, type ModelResponse, messageOf, type NextOptions, type ToolResult } from '@allium/core'
+import { type ModelResponse, messageOf, type NextOptions, type ToolResult } from '@allium/core'
+import { Fork } from '@allium/core/internal'
 import { attemptOf } from './attempt.ts'
 import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'

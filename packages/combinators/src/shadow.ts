@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, messageOf, type ScopeName, tellObservers } from '@allium/core'
+import { messageOf, type ScopeName } from '@allium/core'
+import { checkOptions, type KeysOf, tellObservers } from '@allium/core/internal'
 import { type AnyContext, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
 import { ShadowRun, type Verdict } from './shadow-run.ts'
 import { ShadowSessions } from './shadow-session.ts'

@@ -1,4 +1,5 @@
-import { type Middleware, type SessionPlace, sessionKeyOf } from '@allium/core'
+import { type Middleware, sessionKeyOf } from '@allium/core'
+import type { SessionPlace } from '@allium/core/internal'
 import { describe, expect, it } from 'vitest'
 import { build, failure, oneCall, scopes, tool, turn } from '../../core/test/kit.ts'
 import { type AnyContext, canary, when } from '../src/index.ts'

@@ -1,4 +1,5 @@
-import { Agent, type AgentOptions, checkOptions, type KeysOf } from '@allium/core'
+import { Agent, type AgentOptions } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { modelLayer, toolLayer } from './adapter/call-layer.ts'
 import type { LiveConfig } from './adapter/hooks.ts'
 import { Loops } from './adapter/loop.ts'

@@ -1,4 +1,5 @@
-import { isAlliumError, messageOf, nearestFirst, type Tool, type Usable, unknownName } from '@allium/core'
+import { isAlliumError, messageOf, type Tool, type Usable } from '@allium/core'
+import { nearestFirst, unknownName } from '@allium/core/internal'
 import type { z } from 'zod'
 import type { McpServer } from './define-config.ts'
 import { issueMistake } from './source/check-shape.ts'

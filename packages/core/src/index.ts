@@ -1,6 +1,6 @@
 // The agent
 export { Agent, type ResultOf } from './agent/agent.ts'
-export { delegate, modelOf } from './agent/delegate.ts'
+export { delegate } from './agent/delegate.ts'
 export type { InspectedLayer, Inspection } from './agent/inspect.ts'
 export type { AgentOptions } from './agent/options.ts'
 // Errors
@@ -9,9 +9,6 @@ export { AlliumError, type AlliumErrorOptions, isAlliumError } from './errors/al
 export { BlockError, type BlockOptions, isBlockError } from './errors/block-error.ts'
 export { type ErrorCode, errorCodes } from './errors/codes.ts'
 export { messageOf } from './errors/describe.ts'
-export { firstError } from './errors/first-error.ts'
-export { checkOptions, type Elsewhere, type KeysOf } from './errors/known-options.ts'
-export { nearestFirst, unknownName } from './errors/nearest.ts'
 // Events
 export type * from './events/events.ts'
 export type { Partial as PartialResult } from './loop/partial.ts'
@@ -23,7 +20,7 @@ export type * from './messages/message.ts'
 export { textOf } from './messages/message.ts'
 export { fromJson, toJson } from './messages/plain-json.ts'
 export type { ToolStatus } from './messages/tool-status.ts'
-export { addUsage, cleanUsage, noUsage, type Usage, usageOf } from './messages/usage.ts'
+export { addUsage, noUsage, type Usage } from './messages/usage.ts'
 export type { DisplayContext, DisplayTransform } from './middleware/display-transform.ts'
 export {
   type AnyMiddleware,
@@ -31,7 +28,6 @@ export {
   type HookInfo,
   type HookRun,
   type Hooks,
-  type IsLoose,
   type LayerOrder,
   type Middleware,
   type NextFor,
@@ -43,17 +39,14 @@ export {
 // Layer factories
 export * as option from './middleware/option-checks.ts'
 export { layerOptions, misconfigured, sum, withState } from './middleware/options.ts'
-export type { Finding } from './middleware/order.ts'
 // Models
 export type * from './model/chunk.ts'
 export { estimateInputTokens } from './model/estimate.ts'
 export type {
   AdaptModel,
-  ForeignModel,
   Model,
   ModelRef,
   ModelRequest,
-  ModelServer,
   ProviderOptions,
   ResolveModel,
   ResponseFormat,
@@ -61,26 +54,21 @@ export type {
   ToolChoice,
   ToolDef,
 } from './model/model.ts'
-export type { AnswerDetails, ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
+export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts'
 // Layers
 export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './onion/compose.ts'
 export type { NextOptions, ScopeName } from './onion/hook.ts'
 export type { OutputOf, OutputOption, OutputStrategy } from './output/output.ts'
 export type { ApprovalOptions, Instructions } from './rings/agent/agent-scope.ts'
 export type { AgentContext } from './rings/agent/context.ts'
-export { hasEnded, noteFields, tellObservers } from './rings/around.ts'
 // Contexts
-export { Fork, type ForkOptions } from './rings/fork.ts'
-export type { ModelContext, RequestView } from './rings/model/context.ts'
-export type { PhysicalCall } from './rings/model/physical-call.ts'
+export type { ModelContext } from './rings/model/context.ts'
 export type { SessionContext } from './rings/session/context.ts'
-export { interruptedTurn } from './rings/session/interrupted-turn.ts'
 export type { ToolContext } from './rings/tool/context.ts'
-export type { TurnContext, TurnPlan } from './rings/turn/context.ts'
-export type { DisplayText } from './rings/turn/display.ts'
+export type { TurnContext } from './rings/turn/context.ts'
 export type { RunEnd } from './rings/turn/finalizers.ts'
 export type { InputAbout, OnInput } from './rings/turn/inputs.ts'
-export type { InnerRun, OnceOptions } from './rings/turn/once.ts'
+export type { OnceOptions } from './rings/turn/once.ts'
 export type { Steered } from './rings/turn/steering.ts'
 export type { StreamVerbs } from './rings/turn/stream-verbs.ts'
 export { writerOf } from './rings/turn/writer-of.ts'
@@ -91,15 +79,14 @@ export { type Clock, systemClock } from './seams/clock.ts'
 export { delay } from './seams/delay.ts'
 export { followSignal } from './seams/follow-signal.ts'
 export type { Ids } from './seams/ids.ts'
-export { type Emit, isCancellation, type Journal } from './seams/journal.ts'
+export type { Emit, Journal } from './seams/journal.ts'
 export type { Logger } from './seams/logger.ts'
 export type { Register, RegisteredContext, RegisteredPrincipal } from './seams/register.ts'
-export { digestOf, sealOf } from './seams/seal.ts'
-export type * from './seams/session-store.ts'
-export { identityOf, ownerOf, type SessionPlace, sessionKeyOf, sharersOf, tenantOf } from './seams/tenant.ts'
-export type { ReadUntrustedSchema, UntrustedSchema } from './seams/untrusted-schema.ts'
-export type { JsonSchema, Validate } from './seams/validate.ts'
-export { type Erasure, heldLease, type Writer } from './seams/writer.ts'
+export { digestOf } from './seams/seal.ts'
+export type { Lease, SessionKey, StoredRecord, StoredTurn } from './seams/session-store.ts'
+export { ownerOf, sessionKeyOf, tenantOf } from './seams/tenant.ts'
+export type { JsonSchema } from './seams/validate.ts'
+export type { Erasure, Writer } from './seams/writer.ts'
 export type { AgentRun } from './session/agent-run.ts'
 export type { ResumeOptions, RunOptions, SessionOptions } from './session/options.ts'
 export type { Session } from './session/session.ts'
@@ -120,11 +107,5 @@ export {
   type ToolExecution,
   type ToolList,
 } from './tool/tool.ts'
-export {
-  resultOf,
-  type ShapedToolResult,
-  type ToolResult,
-  type ToolResultInput,
-  toolResult,
-} from './tool/tool-result.ts'
+export { type ShapedToolResult, type ToolResult, type ToolResultInput, toolResult } from './tool/tool-result.ts'
 export type { CallTypes } from './tool/typed-calls.ts'

@@ -2,7 +2,8 @@
 import { z } from 'zod'
 import { memoryStore } from '../../store/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, defineMiddleware, defineTool, type KeysOf, toolResult } from '../src/index.ts'
+import { Agent, defineMiddleware, defineTool, toolResult } from '../src/index.ts'
+import type { KeysOf } from '../src/internal.ts'
 
 const model = scriptedModel([])
 const schema = z.object({ cents: z.number() })

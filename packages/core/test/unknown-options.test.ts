@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { memoryEventLog, memoryLedger, memoryStore } from '../../store/src/index.ts'
-import { Agent, checkOptions, defineMiddleware, toolResult } from '../src/index.ts'
+import { Agent, defineMiddleware, toolResult } from '../src/index.ts'
+import { checkOptions } from '../src/internal.ts'
 import { build, settled } from './kit.ts'
 
 const model = { id: 'm', stream: async function* () {} }

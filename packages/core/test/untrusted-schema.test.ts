@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { type AgentOptions, AlliumError, type JsonSchema, type Middleware, type UntrustedSchema } from '../src/index.ts'
+import { type AgentOptions, AlliumError, type JsonSchema, type Middleware } from '../src/index.ts'
+import type { UntrustedSchema } from '../src/internal.ts'
 import { build, failure } from './kit.ts'
 
 const jsonSchema = { type: 'object', title: 'from the client' }

@@ -5,7 +5,6 @@ import {
   Agent,
   addUsage,
   type Clock,
-  cleanUsage,
   delay,
   delegate,
   type Journal,
@@ -14,6 +13,7 @@ import {
   noUsage,
   type Usage,
 } from '../src/index.ts'
+import { cleanUsage } from '../src/internal.ts'
 import { build, oneCall, tool, turn } from './kit.ts'
 
 const estimate = { inputTokens: 5, outputTokens: 1, estimated: true }

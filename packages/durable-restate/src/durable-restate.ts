@@ -2,13 +2,12 @@ import {
   type Agent,
   AlliumError,
   type Clock,
-  checkOptions,
   digestOf,
-  type KeysOf,
   type RegisteredPrincipal,
   systemClock,
   toJson,
 } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { callIngress, type IngressRequest } from './ingress.ts'
 import { type ActiveRun, createRunObject, type RunObjectOptions, type RunOutput } from './object.ts'
 import { notFound, objectKeyOf, parseRunId, restateKeyOf, runIdOf, type Task, turnIdOf } from './task.ts'

@@ -1,5 +1,5 @@
-import { AlliumError, type Input, type Page, type SessionStore, systemClock, type Usage } from '@allium/core'
-import type { DurableRun, DurableStatus, EventLog, ExpiredCalls, LoggedEvent } from '@allium/store'
+import { AlliumError, type Input, systemClock, type Usage } from '@allium/core'
+import type { DurableRun, DurableStatus, EventLog, ExpiredCalls, LoggedEvent, Page, SessionStore } from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
 import {
   checkBounds,

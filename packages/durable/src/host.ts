@@ -1,13 +1,5 @@
-import {
-  AlliumError,
-  type Clock,
-  type ErrorCode,
-  isAlliumError,
-  isBlockError,
-  type Logger,
-  type SessionStore,
-} from '@allium/core'
-import type { EventLog, ExpiredCalls, RunStore } from '@allium/store'
+import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, type Logger } from '@allium/core'
+import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
 import type { DurableAgent, DurableOptions } from './options.ts'
 
 /** State that all runs of a process share. */

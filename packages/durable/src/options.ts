@@ -1,18 +1,16 @@
 import {
   AlliumError,
   type Clock,
-  checkOptions,
   type Decision,
   type DisplayTransform,
   type Input,
-  type KeysOf,
   type Logger,
   type Session,
   type SessionKey,
-  type SessionStore,
   type ToolDef,
 } from '@allium/core'
-import type { EventLog, RunStore } from '@allium/store'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { EventLog, RunStore, SessionStore } from '@allium/store'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {

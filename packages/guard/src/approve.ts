@@ -2,13 +2,13 @@ import {
   type Approval,
   defineMiddleware,
   type Identity,
-  identityOf,
   layerOptions,
   option,
   type ToolContext,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { identityOf } from '@allium/core/internal'
 import { matchesToolName } from './tool-names.ts'
 
 /** A call that a handler approves or denies. */

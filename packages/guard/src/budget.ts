@@ -4,7 +4,6 @@ import {
   type ModelContext,
   misconfigured,
   option,
-  type PhysicalCall,
   type ResponseInput,
   sum,
   type TurnContext,
@@ -12,6 +11,7 @@ import {
   withState,
   writerOf,
 } from '@allium/core'
+import type { PhysicalCall } from '@allium/core/internal'
 import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'

@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, misconfigured } from '@allium/core'
+import { misconfigured } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Detector, Span } from '@allium/detect'
 
 /**

@@ -13,10 +13,10 @@ import {
   type ToolDef,
   type ToolResult,
   type TurnContext,
-  type TurnPlan,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import type { TurnPlan } from '@allium/core/internal'
 import { isAttachment, LabelScanner, labelsOfMessage } from './flow/label-scanner.ts'
 import { describeLabels, type FlowSource, hasNewLabels, type Labels, mergeLabels, toLabels } from './flow/labels.ts'
 import { type AnswerFormat, linkFilter } from './flow/link-filter.ts'

@@ -1,11 +1,5 @@
-import {
-  type DisplayContext,
-  type DisplayText,
-  type Message,
-  sessionKeyOf,
-  type TurnContext,
-  type Writer,
-} from '@allium/core'
+import { type DisplayContext, type Message, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
+import type { DisplayText } from '@allium/core/internal'
 import { sharedStore, type Vault } from '@allium/store'
 import { LRUCache } from 'lru-cache'
 

@@ -1,4 +1,5 @@
-import { AlliumError, checkOptions, type KeysOf, type TypedMiddleware } from '@allium/core'
+import { AlliumError, type TypedMiddleware } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type Chain, chainOf } from './chain.ts'
 import { layerOf } from './layer.ts'
 import type { Lifecycle, LifecycleClass } from './lifecycle.ts'

@@ -1,4 +1,5 @@
-import type { BlockOptions, Capability, CustomEvent, InnerRun, TurnContext } from '@allium/core'
+import type { BlockOptions, Capability, CustomEvent, TurnContext } from '@allium/core'
+import type { InnerRun } from '@allium/core/internal'
 
 /** The point of the run at which a hook is called. */
 export type HookPhase = 'init' | 'beforeModel' | 'modelStream' | 'beforeTools' | 'afterTools'

@@ -1,14 +1,14 @@
-import {
-  type ModelContext,
-  type ModelResponse,
-  type NextFor,
-  type RunEnd,
-  type ToolContext,
-  type ToolResult,
-  type TurnContext,
-  type Usage,
-  usageOf,
+import type {
+  ModelContext,
+  ModelResponse,
+  NextFor,
+  RunEnd,
+  ToolContext,
+  ToolResult,
+  TurnContext,
+  Usage,
 } from '@allium/core'
+import { usageOf } from '@allium/core/internal'
 import { type Chain, inTurn, joinChains } from './chain.ts'
 import { hookPipe } from './chunks.ts'
 import { RunContext } from './hook-context.ts'

@@ -1,4 +1,5 @@
-import { AlliumError, resultOf, type ToolContext, type ToolResult, type ToolResultInput } from '@allium/core'
+import { AlliumError, type ToolContext, type ToolResult, type ToolResultInput } from '@allium/core'
+import { resultOf } from '@allium/core/internal'
 import { type BoundHook, isThenable } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 import type { ToolCallDecision, ToolCallInfo, ToolCallOutcome } from './tool-info.ts'

@@ -1,4 +1,5 @@
-import type { JsonSchema, UntrustedSchema } from '@allium/core'
+import type { JsonSchema } from '@allium/core'
+import type { UntrustedSchema } from '@allium/core/internal'
 import { Budget, BudgetExceeded } from './check/budget.ts'
 import { compile } from './check/compile.ts'
 import type { Check } from './check/keyword.ts'

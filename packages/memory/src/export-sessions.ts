@@ -1,4 +1,6 @@
-import { checkOptions, type KeysOf, type SessionKey, type SessionStore, type StoredTurn, toJson } from '@allium/core'
+import { type SessionKey, type StoredTurn, toJson } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { SessionStore } from '@allium/store'
 
 /** One line of an export, as JSON; `fromJson` parses it. */
 export interface ExportedTurn {

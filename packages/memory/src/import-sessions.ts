@@ -1,13 +1,6 @@
-import {
-  AlliumError,
-  checkOptions,
-  fromJson,
-  type KeysOf,
-  type Lease,
-  messageOf,
-  type SessionKey,
-  type SessionStore,
-} from '@allium/core'
+import { AlliumError, fromJson, type Lease, messageOf, type SessionKey } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { SessionStore } from '@allium/store'
 import type { ExportedTurn } from './export-sessions.ts'
 
 export interface ImportOptions {

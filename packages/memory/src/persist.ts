@@ -1,4 +1,6 @@
-import { defineMiddleware, heldLease, layerOptions, option, type SessionStore } from '@allium/core'
+import { defineMiddleware, layerOptions, option } from '@allium/core'
+import { heldLease } from '@allium/core/internal'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { StoredConversation } from './stored-conversation.ts'
 

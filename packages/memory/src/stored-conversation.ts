@@ -1,16 +1,15 @@
 import {
   AlliumError,
-  interruptedTurn,
   type Lease,
   messageOf,
   type SessionContext,
   type SessionKey,
-  type SessionStore,
-  type StoredSession,
   type StoredTurn,
   type WrappedRun,
   type WrappedStep,
 } from '@allium/core'
+import { interruptedTurn } from '@allium/core/internal'
+import type { SessionStore, StoredSession } from '@allium/store'
 import { checkKnownTurn } from './known-turn.ts'
 import { suspendingAgents } from './suspending-agents.ts'
 

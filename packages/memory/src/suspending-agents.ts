@@ -1,4 +1,5 @@
-import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { SessionStore, StoredSession } from '@allium/store'
 
 /**
  * Returns the agents of suspended calls whose records name none, by call id. Earlier versions made such records; the run that

@@ -1,4 +1,5 @@
-import { Agent, type Middleware, type RunOptions, type SessionStore } from '@allium/core'
+import { Agent, type Middleware, type RunOptions } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it, onTestFinished } from 'vitest'

@@ -1,4 +1,5 @@
-import { Agent, defineTool, fromJson, type SessionStore } from '@allium/core'
+import { Agent, defineTool, fromJson } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'

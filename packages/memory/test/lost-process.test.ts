@@ -1,11 +1,5 @@
-import {
-  Agent,
-  type AlliumError,
-  type Middleware,
-  type PartialResult,
-  type SessionStore,
-  type StoredTurn,
-} from '@allium/core'
+import { Agent, type AlliumError, type Middleware, type PartialResult, type StoredTurn } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryJournal, memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'

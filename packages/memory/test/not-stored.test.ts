@@ -1,4 +1,5 @@
-import { Agent, type Middleware, type PartialResult, type SessionStore } from '@allium/core'
+import { Agent, type Middleware, type PartialResult } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,5 @@
-import { Agent, type AgentOptions, isAlliumError, type SessionStore } from '@allium/core'
+import { Agent, type AgentOptions, isAlliumError } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'

@@ -6,10 +6,10 @@ import {
   type ModelContext,
   type ModelResponse,
   option,
-  sharersOf,
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
+import { sharersOf } from '@allium/core/internal'
 import { memoryKeyValue, SingleFlight } from '@allium/resilience'
 import { type KeyValue, sharedStore } from '@allium/store'
 

@@ -5,9 +5,9 @@ import {
   type ModelContext,
   option,
   type Part,
-  type RequestView,
   type TypedMiddleware,
 } from '@allium/core'
+import type { RequestView } from '@allium/core/internal'
 
 export interface PromptCacheOptions {
   /** How long the provider caches a prompt; each use renews it. Writing for an hour costs more. @default '5m' */

@@ -1,13 +1,5 @@
-import {
-  Agent,
-  type AnyMiddleware,
-  type InnerRun,
-  type Model,
-  type RequestView,
-  type ToolDef,
-  textOf,
-  type Usage,
-} from '@allium/core'
+import { Agent, type AnyMiddleware, type Model, type ToolDef, textOf, type Usage } from '@allium/core'
+import type { InnerRun, RequestView } from '@allium/core/internal'
 
 export interface ToolPickerOptions {
   /** The maximum number of tools that it picks. */

@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { oneLine } from './one-line.ts'
 import { headingOf, inMs, unknownTurn } from './onion-heading.ts'
 import type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.ts'

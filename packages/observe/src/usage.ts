@@ -5,13 +5,13 @@ import {
   type ModelContext,
   noUsage,
   option,
-  type PhysicalCall,
   sum,
   type TurnContext,
   type TypedMiddleware,
   type Usage,
   withState,
 } from '@allium/core'
+import type { PhysicalCall } from '@allium/core/internal'
 import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
 
 export interface UsageOptions<Name extends string = string> {

@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type Usage } from '@allium/core'
+import type { Usage } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { costAt, costOfRates, type Price } from './cost.ts'
 import { splitModelId } from './model-id.ts'
 import { publicList } from './public-list.ts'

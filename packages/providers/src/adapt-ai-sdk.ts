@@ -1,4 +1,5 @@
-import type { ForeignModel, Model } from '@allium/core'
+import type { Model } from '@allium/core'
+import type { ForeignModel } from '@allium/core/internal'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 import { fromAiSdk } from './from-ai-sdk.ts'
 

@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
+import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
 import { failure } from './failure.ts'

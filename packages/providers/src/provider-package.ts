@@ -1,4 +1,5 @@
-import { AlliumError, isAlliumError, unknownName } from '@allium/core'
+import { AlliumError, isAlliumError } from '@allium/core'
+import { unknownName } from '@allium/core/internal'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 import { credentialsOf, type Env, knownProviders } from './api-keys.ts'
 

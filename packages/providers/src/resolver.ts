@@ -1,4 +1,5 @@
-import { AlliumError, checkOptions, type KeysOf, type Model, type ResolveModel } from '@allium/core'
+import { AlliumError, type Model, type ResolveModel } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type AiSdkModel, isAiSdkModel } from './ai-sdk-model.ts'
 import type { Env } from './api-keys.ts'
 import { compatibleProvider, isCompatible } from './compatible.ts'

@@ -1,4 +1,4 @@
-import type { ModelServer } from '@allium/core'
+import type { ModelServer } from '@allium/core/internal'
 import type { AiSdkModel } from './ai-sdk-model.ts'
 
 /** Returns the host of a model's base URL, from the package-specific field; undefined if there is none. */

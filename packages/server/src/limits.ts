@@ -1,4 +1,5 @@
-import { AlliumError, nearestFirst } from '@allium/core'
+import { AlliumError } from '@allium/core'
+import { nearestFirst } from '@allium/core/internal'
 import { FairShare, type Quota } from './http/fair-share.ts'
 
 /** Limits of the messages to one active run. */

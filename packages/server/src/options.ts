@@ -1,17 +1,15 @@
 import {
   AlliumError,
   type Clock,
-  checkOptions,
   type DisplayTransform,
-  type KeysOf,
   type Logger,
   type Middleware,
   type Session,
   type SessionKey,
-  type SessionStore,
 } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Durable } from '@allium/durable'
-import type { AgentStore, EventLog } from '@allium/store'
+import type { AgentStore, EventLog, SessionStore } from '@allium/store'
 import { checkLimits, type ServerLimits } from './limits.ts'
 
 /** An agent as the server uses it. */

@@ -1,4 +1,5 @@
-import type { SessionKey, SessionStore } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 
 /**
  * Returns the store as the routes use it. A session that is stored under another name of its agents is moved before it is read. Lists

@@ -1,5 +1,5 @@
-import type { Clock, SessionStore } from '@allium/core'
-import type { EventLog } from '@allium/store'
+import type { Clock } from '@allium/core'
+import type { EventLog, SessionStore } from '@allium/store'
 
 interface ProbeTargets {
   readonly sessions: SessionStore

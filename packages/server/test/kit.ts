@@ -1,17 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import {
-  Agent,
-  type AgentOptions,
-  type Logger,
-  type Model,
-  type ModelChunk,
-  type ModelRequest,
-  type SessionStore,
-} from '@allium/core'
+import { Agent, type AgentOptions, type Logger, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
 import { type DurableOptions, durable } from '@allium/durable'
 import { persist } from '@allium/memory'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'

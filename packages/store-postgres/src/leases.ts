@@ -1,4 +1,5 @@
-import type { Lease, SessionKey, SessionStore, Writer } from '@allium/core'
+import type { Lease, SessionKey, Writer } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import type { AgentRenames } from './agent-renames.ts'
 import { batchByKey } from './batch.ts'
 import type { Database, Row } from './database.ts'

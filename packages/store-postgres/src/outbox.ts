@@ -1,4 +1,4 @@
-import type { Outbox } from '@allium/core'
+import type { Outbox } from '@allium/store'
 import { type Blobs, checkName, maxPostponement, month, type OutboxOptions, openRecords } from '@allium/store-sql'
 import type { Database } from './database.ts'
 

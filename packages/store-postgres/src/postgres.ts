@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
-import { checkOptions, type KeysOf, type SessionStore } from '@allium/core'
-import type { EventLog, KeyValue, Ledger, RunStore } from '@allium/store'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,

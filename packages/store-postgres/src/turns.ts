@@ -1,4 +1,5 @@
-import type { FindBy, Lease, SessionStore, StoredTurn } from '@allium/core'
+import type { Lease, StoredTurn } from '@allium/core'
+import type { FindBy, SessionStore } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,

@@ -1,11 +1,5 @@
-import {
-  isAlliumError,
-  type Lease,
-  type SessionKey,
-  type SessionStore,
-  type StoredSession,
-  type StoredTurn,
-} from '@allium/core'
+import { isAlliumError, type Lease, type SessionKey, type StoredTurn } from '@allium/core'
+import type { SessionStore, StoredSession } from '@allium/store'
 import { afterAll, describe, expect, it } from 'vitest'
 import { aes } from './aes.ts'
 import { sql, storesAt } from './schemas.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SessionStore } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { type Ledger, memoryLedger, memoryStore } from '@allium/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { billsIn } from './chaos/bills.ts'

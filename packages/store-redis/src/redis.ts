@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type Logger } from '@allium/core'
+import type { Logger } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EventLog, KeyValue, MakeRateCounter } from '@allium/store'
 import { type Encryption, hour, polledEventLog, Sealer } from '@allium/store-sql'
 import { Client, type RedisClient } from './client.ts'

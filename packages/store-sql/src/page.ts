@@ -1,4 +1,5 @@
-import { AlliumError, type Page } from '@allium/core'
+import { AlliumError } from '@allium/core'
+import type { Page } from '@allium/store'
 
 /** The query reads one row more than the limit, which shows whether there is another page. */
 export function toPage<R, T>(

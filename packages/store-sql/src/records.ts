@@ -1,4 +1,5 @@
-import { isAlliumError, type OutboxRecord } from '@allium/core'
+import { isAlliumError } from '@allium/core'
+import type { OutboxRecord } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
 import { recordFromRow } from './turn-row.ts'

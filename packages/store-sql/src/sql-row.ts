@@ -1,4 +1,5 @@
-import type { Message, SessionKey, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/core'
+import type { Message, SessionKey } from '@allium/core'
+import type { SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
 import { openTurnPart, type TurnRow } from './turn-row.ts'
 

@@ -1,4 +1,5 @@
-import type { OutboxRecord, SessionKey, StoredRecord, StoredStatus, StoredTurn, Usage } from '@allium/core'
+import type { SessionKey, StoredRecord, StoredTurn, Usage } from '@allium/core'
+import type { OutboxRecord, StoredStatus } from '@allium/store'
 import { checkTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'

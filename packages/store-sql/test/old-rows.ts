@@ -1,4 +1,5 @@
-import { Agent, type Message, type Snapshot, type StoredTurn, sealOf, toJson } from '@allium/core'
+import { Agent, type Message, type Snapshot, type StoredTurn, toJson } from '@allium/core'
+import { sealOf } from '@allium/core/internal'
 import { memoryStore } from '@allium/store'
 import { persist } from '../../memory/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'

@@ -1,5 +1,5 @@
-import type { SessionKey, SessionStore } from '@allium/core'
-import type { RunStore } from '@allium/store'
+import type { SessionKey } from '@allium/core'
+import type { RunStore, SessionStore } from '@allium/store'
 import { expect } from 'vitest'
 import { persist } from '../../memory/src/index.ts'
 import type { Vault } from '../src/index.ts'

@@ -1,4 +1,5 @@
-import type { Acquired, Lease, SessionKey } from '@allium/core'
+import type { Lease, SessionKey } from '@allium/core'
+import type { Acquired } from '@allium/store'
 import { fenced } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { deleteErasedSession } from './delete-session.ts'

@@ -1,4 +1,4 @@
-import type { Outbox, OutboxRecord } from '@allium/core'
+import type { Outbox, OutboxRecord } from '@allium/store'
 import { type Blobs, checkName, maxPostponement, month, type OutboxOptions, openRecords } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import type { SharedClock } from './machine-clock.ts'

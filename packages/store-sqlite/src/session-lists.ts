@@ -1,4 +1,5 @@
-import type { Page, SessionKey, SessionStore, SessionSummary, StoredPendingCall } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { Page, SessionStore, SessionSummary, StoredPendingCall } from '@allium/store'
 import {
   type Blobs,
   parseCursor,

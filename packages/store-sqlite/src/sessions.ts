@@ -1,4 +1,5 @@
-import type { SessionKey, SessionStore, StoredSession } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { SessionStore, StoredSession } from '@allium/store'
 import {
   type Blobs,
   checkKey,

@@ -1,4 +1,4 @@
-import { checkOptions } from '@allium/core'
+import { checkOptions } from '@allium/core/internal'
 import { migrations } from './migrations/migrations.ts'
 
 /**

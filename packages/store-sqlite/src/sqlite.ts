@@ -1,5 +1,6 @@
-import { type Clock, checkOptions, type KeysOf, type SessionStore } from '@allium/core'
-import type { EventLog, KeyValue, Ledger, RunStore } from '@allium/store'
+import type { Clock } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,

@@ -1,4 +1,5 @@
-import type { FindBy, Lease, SessionKey, StoredTurn } from '@allium/core'
+import type { Lease, SessionKey, StoredTurn } from '@allium/core'
+import type { FindBy } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,

@@ -1,16 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import {
-  Agent,
-  isAlliumError,
-  type Lease,
-  type SessionKey,
-  type SessionStore,
-  type StoredSession,
-  type StoredTurn,
-} from '@allium/core'
+import { Agent, isAlliumError, type Lease, type SessionKey, type StoredTurn } from '@allium/core'
 import { persist } from '@allium/memory'
+import type { SessionStore, StoredSession } from '@allium/store'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'

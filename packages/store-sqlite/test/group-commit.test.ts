@@ -1,4 +1,5 @@
-import type { Lease, SessionStore, StoredTurn } from '@allium/core'
+import type { Lease, StoredTurn } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
 import { beforeStatement } from './before-statement.ts'

@@ -1,4 +1,4 @@
-import type { SessionStore } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { sqlite } from '../src/index.ts'

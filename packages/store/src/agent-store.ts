@@ -1,4 +1,5 @@
-import { capability, type SessionStore, type Writer } from '@allium/core'
+import { capability, type Writer } from '@allium/core'
+import type { SessionStore } from '@allium/core/internal'
 import type { EventLog } from './event-log.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'

@@ -1,3 +1,15 @@
+export type {
+  Acquired,
+  FindBy,
+  Outbox,
+  OutboxRecord,
+  Page,
+  SessionStore,
+  SessionSummary,
+  StoredPendingCall,
+  StoredSession,
+  StoredStatus,
+} from '@allium/core/internal'
 export {
   type AgentStore,
   type MakeRateCounter,

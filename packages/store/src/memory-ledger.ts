@@ -1,5 +1,5 @@
-import { type Clock, checkOptions, type KeysOf, type Logger, systemClock } from '@allium/core'
-import { consoleLogger, safeLogger } from '@allium/core/internal'
+import { type Clock, type Logger, systemClock } from '@allium/core'
+import { checkOptions, consoleLogger, type KeysOf, safeLogger } from '@allium/core/internal'
 import { checkAmount, postedAmount } from './amount.ts'
 
 import type { Ledger } from './ledger.ts'

@@ -1,4 +1,5 @@
-import type { Lease, Page, SessionKey } from '@allium/core'
+import type { Lease, SessionKey } from '@allium/core'
+import type { Page } from '@allium/core/internal'
 /** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
   | 'queued'

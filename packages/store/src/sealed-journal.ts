@@ -1,4 +1,5 @@
-import { type Emit, fromJson, isCancellation, type Journal, toJson } from '@allium/core'
+import { type Emit, fromJson, type Journal, toJson } from '@allium/core'
+import { isCancellation } from '@allium/core/internal'
 import { decodeOutcome, encodeOutcome, outcomeOf, type StepOutcome } from './outcome.ts'
 
 type Bytes = Uint8Array | Promise<Uint8Array>

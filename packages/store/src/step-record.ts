@@ -1,5 +1,5 @@
-import { type Emit, fromJson, isCancellation, toJson } from '@allium/core'
-import { merged } from '@allium/core/internal'
+import { type Emit, fromJson, toJson } from '@allium/core'
+import { isCancellation, merged } from '@allium/core/internal'
 import { decodeOutcome, encodeOutcome, keptOutcome, outcomeIn, outcomeOf, type StepOutcome } from './outcome.ts'
 
 /** A recorded step, as a value that `toJson` takes: its items and its outcome. */

@@ -3,13 +3,12 @@ import {
   type AgentOptions,
   type AnyMiddleware,
   type Capability,
-  checkOptions,
-  type KeysOf,
   type Message,
   type ModelResponse,
   type Session,
   type ToolResult,
 } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { isolate, probe } from './isolate.ts'
 import type { LayerRun } from './layer-run.ts'
 import { scriptedModel } from './scripted-model.ts'

@@ -1,4 +1,5 @@
-import { checkOptions, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
+import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions } from '@allium/core/internal'
 import { unconsumed, unexpectedCall } from './script-error.ts'
 import { checkReply, play, type ScriptedStep } from './step.ts'
 

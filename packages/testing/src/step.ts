@@ -1,11 +1,5 @@
-import {
-  checkOptions,
-  type FinishReason,
-  type KeysOf,
-  type ModelChunk,
-  type ModelRequest,
-  type Usage,
-} from '@allium/core'
+import type { FinishReason, ModelChunk, ModelRequest, Usage } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 
 export interface ScriptedToolCall {
   name: string

@@ -5,11 +5,11 @@ import {
   layerOptions,
   option,
   type Part,
-  sharersOf,
   type ToolContext,
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
+import { sharersOf } from '@allium/core/internal'
 import { memoryKeyValue, SingleFlight } from '@allium/resilience'
 import { type KeyValue, sharedStore } from '@allium/store'
 

@@ -1,4 +1,5 @@
-import type { JsonSchema, Validate } from '@allium/core'
+import type { JsonSchema } from '@allium/core'
+import type { Validate } from '@allium/core/internal'
 import type { Ajv, ErrorObject, Options } from 'ajv'
 
 export type Issue = Awaited<ReturnType<Validate>>[number]

@@ -1,5 +1,5 @@
-import { Agent, type AnyTool, type Middleware, type SessionStore, toolResult } from '@allium/core'
-import type { KeyValue } from '@allium/store'
+import { Agent, type AnyTool, type Middleware, toolResult } from '@allium/core'
+import type { KeyValue, SessionStore } from '@allium/store'
 import { guard, memory, tools } from '../../src/index.ts'
 import { mcpServer } from './mcp-server.ts'
 import { type Obedient, obedient } from './obedient.ts'

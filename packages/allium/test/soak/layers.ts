@@ -1,4 +1,5 @@
-import type { SessionStore, Usable } from '@allium/core'
+import type { Usable } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryLedger, memoryStore } from '@allium/store'
 import { guard, memory, model, observe, tools } from '../../src/index.ts'
 

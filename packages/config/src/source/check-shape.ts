@@ -1,4 +1,4 @@
-import { nearestFirst, unknownName } from '@allium/core'
+import { nearestFirst, unknownName } from '@allium/core/internal'
 import { z } from 'zod'
 import { hookNames } from '../contexts.ts'
 import type { AgentConfig } from '../define-config.ts'

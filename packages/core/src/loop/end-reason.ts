@@ -1,6 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { messageOf } from '../errors/describe.ts'
+import type { RunStatus } from '../events/events.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 
 /** Returns why a run was stopped or ended early. */
@@ -25,4 +26,11 @@ export function storedReasonOf(turn: Turn): string | undefined {
 export function codeOf({ end }: Turn): string | undefined {
   const code = (end?.error as { code?: unknown } | undefined)?.code
   return typeof code === 'string' ? code : undefined
+}
+
+/** Returns the status of a run. The first abort or block wins, then failed, suspended, stopped. */
+export function statusOf({ end, stopReason, isSuspended }: Turn): RunStatus {
+  if (end !== undefined) return end.kind
+  if (isSuspended) return 'suspended'
+  return stopReason === undefined ? 'completed' : 'stopped'
 }

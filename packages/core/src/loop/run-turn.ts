@@ -6,11 +6,10 @@ import { jsonSafe } from '../messages/json-safe.ts'
 import type { RunEnd } from '../rings/turn/finalizers.ts'
 import type { Turn } from '../rings/turn/turn.ts'
 import { addDetails } from './answer-details.ts'
-import { reasonOf } from './end-reason.ts'
+import { reasonOf, statusOf } from './end-reason.ts'
 import { partialOf, withPartial } from './partial.ts'
 import { refuseForged } from './provider-approvals.ts'
 import type { RunResult } from './run-result.ts'
-import { statusOf } from './status.ts'
 import { suspend } from './suspend.ts'
 
 /** Runs a turn until its layers have returned and its history is final. Its errors are its end, so it does not reject. */

@@ -6,7 +6,6 @@ import { cloneJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import type { ReadUntrustedSchema } from '../seams/untrusted-schema.ts'
 import type { Validate } from '../seams/validate.ts'
-import { partlyChecked } from './partly-checked.ts'
 import { serialize } from './serialize.ts'
 import type { AnyTool, ToolExecution } from './tool.ts'
 import { toolResult } from './tool-result.ts'
@@ -97,4 +96,10 @@ const notChecked =
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The warning for a schema with parts that are not checked. */
+export function partlyChecked(which: string, unchecked: readonly string[]): string {
+  const more = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
+  return `The schema ${which} is checked in part. The model reads all of it, but these parts are not checked: ${unchecked.slice(0, 5).join('; ')}${more}.`
 }

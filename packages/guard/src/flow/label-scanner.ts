@@ -1,4 +1,5 @@
-import type { Message, Part, ToolResultPart, TurnPlan } from '@allium/core'
+import type { Message, Part, ToolResultPart } from '@allium/core'
+import type { TurnPlan } from '@allium/core/internal'
 import { hasNewLabels, type Labels, mergeLabels, toLabels } from './labels.ts'
 
 type FrozenMessage = Readonly<Message>

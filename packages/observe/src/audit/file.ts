@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSink } from './sink.ts'
 
 export interface AuditFileOptions {

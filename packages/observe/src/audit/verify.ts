@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditHead } from './chain.ts'
 import { auditFile } from './file.ts'
 import { digestWith, genesis, parseSealedLine } from './seal.ts'

@@ -3,10 +3,10 @@ import {
   layerOptions,
   type ModelResponse,
   option,
-  type PhysicalCall,
   type TurnContext,
   type TypedMiddleware,
 } from '@allium/core'
+import type { PhysicalCall } from '@allium/core/internal'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
 import { decisionOfError } from '../failure.ts'

@@ -11,8 +11,8 @@ import {
   type TurnContext,
   type TypedMiddleware,
   tenantOf,
-  usageOf,
 } from '@allium/core'
+import { usageOf } from '@allium/core/internal'
 import {
   type Attributes,
   trace as api,

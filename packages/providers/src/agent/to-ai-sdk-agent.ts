@@ -2,14 +2,13 @@ import {
   type Agent,
   type AgentRun,
   AlliumError,
-  checkOptions,
-  type KeysOf,
   type LayerEvent,
   type Message,
   type Session,
   type StreamEvent,
   type ToolDef,
 } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { anyTools } from './any-tools.ts'
 import { Sources } from './citations.ts'
 import { decisionsFrom, pendingFor } from './client-decisions.ts'

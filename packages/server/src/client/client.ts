@@ -1,4 +1,5 @@
-import type { CallTypes, Decision, KeysOf, Session } from '@allium/core'
+import type { CallTypes, Decision, Session } from '@allium/core'
+import type { KeysOf } from '@allium/core/internal'
 import type { ServedAgent } from '../options.ts'
 import type { PendingCall } from './events.ts'
 import { checkOptionNames, json, pathSegment, type Transport } from './http.ts'

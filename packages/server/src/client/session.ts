@@ -4,11 +4,11 @@ import {
   type FilePart,
   fromJson,
   type ImagePart,
-  type KeysOf,
   type OutputOf,
   type TextPart,
   type ToolDef,
 } from '@allium/core'
+import type { KeysOf } from '@allium/core/internal'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, PendingCall } from './events.ts'
 import { checkOptionNames, json, pathSegment, request, type Transport } from './http.ts'

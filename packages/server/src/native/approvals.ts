@@ -1,4 +1,5 @@
-import { type Decision, type Page, type PendingCall, type StoredPendingCall, toJson } from '@allium/core'
+import { type Decision, type PendingCall, toJson } from '@allium/core'
+import type { Page, StoredPendingCall } from '@allium/store'
 import type { Host } from '../host.ts'
 import type { Serve } from '../http/router.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'

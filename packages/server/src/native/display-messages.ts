@@ -1,4 +1,5 @@
-import type { Input, Message, SessionKey, StoredSession } from '@allium/core'
+import type { Input, Message, SessionKey } from '@allium/core'
+import type { StoredSession } from '@allium/store'
 import type { Host } from '../host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'

@@ -1,4 +1,5 @@
-import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredSession, type StoredTurn } from '@allium/core'
+import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
+import type { StoredSession } from '@allium/store'
 import type { Host } from '../host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'

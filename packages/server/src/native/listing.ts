@@ -1,4 +1,4 @@
-import type { Page } from '@allium/core'
+import type { Page } from '@allium/store'
 import type { Host } from '../host.ts'
 import type { CursorScope } from '../request/cursors.ts'
 

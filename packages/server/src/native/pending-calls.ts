@@ -1,4 +1,5 @@
-import type { AlliumError, PendingCall, SessionKey, StoredSession } from '@allium/core'
+import type { AlliumError, PendingCall, SessionKey } from '@allium/core'
+import type { StoredSession } from '@allium/store'
 import type { Host } from '../host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'

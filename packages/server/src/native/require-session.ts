@@ -1,4 +1,5 @@
-import type { SessionKey, StoredSession } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { StoredSession } from '@allium/store'
 import type { Host } from '../host.ts'
 import { requestError } from '../http/problem.ts'
 

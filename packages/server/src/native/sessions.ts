@@ -1,4 +1,5 @@
-import { type Page, type SessionSummary, toJson } from '@allium/core'
+import { toJson } from '@allium/core'
+import type { Page, SessionSummary } from '@allium/store'
 import type { Host } from '../host.ts'
 import type { Serve } from '../http/router.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'

@@ -1,6 +1,7 @@
 import { createServer, type Server as HttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AlliumError, checkOptions, type KeysOf } from '@allium/core'
+import { AlliumError } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { getRequestListener } from '@hono/node-server'
 import { errorFormatOf } from '../http/error-formats.ts'
 import type { Server } from '../server.ts'

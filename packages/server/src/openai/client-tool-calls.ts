@@ -1,4 +1,5 @@
-import { type Decision, type Message, type PendingCall, sealOf, type ToolDef } from '@allium/core'
+import type { Decision, Message, PendingCall, ToolDef } from '@allium/core'
+import { sealOf } from '@allium/core/internal'
 import type { Host } from '../host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'

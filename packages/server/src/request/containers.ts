@@ -1,4 +1,4 @@
-import { unknownName } from '@allium/core'
+import { unknownName } from '@allium/core/internal'
 import { requestError } from '../http/problem.ts'
 import { type Infer, isObject, type JsonSchema, type Schema } from './schema.ts'
 import { childLocation, pathOf, rejection, subjectOf, type ValueLocation, violation } from './value-location.ts'

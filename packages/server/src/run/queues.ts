@@ -1,5 +1,5 @@
-import { type AlliumError, type Clock, isAlliumError, type SessionKey, type SessionStore } from '@allium/core'
-import type { EventLog } from '@allium/store'
+import { type AlliumError, type Clock, isAlliumError, type SessionKey } from '@allium/core'
+import type { EventLog, SessionStore } from '@allium/store'
 import type { FairShare } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { RunHandle } from './run-handle.ts'

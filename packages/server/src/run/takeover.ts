@@ -1,6 +1,7 @@
-import { type Clock, interruptedTurn, type SessionStore } from '@allium/core'
+import type { Clock } from '@allium/core'
+import { interruptedTurn } from '@allium/core/internal'
 import type { Entry } from '@allium/durable/log'
-import type { EventLog, EventReader, LoggedEvent, RunKey } from '@allium/store'
+import type { EventLog, EventReader, LoggedEvent, RunKey, SessionStore } from '@allium/store'
 
 interface RemoteHost {
   readonly sessions: SessionStore

@@ -1,5 +1,6 @@
-import { Agent, defineTool, type Model, type ModelChunk, type ModelRequest, type SessionStore } from '@allium/core'
+import { Agent, defineTool, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
 import { persist } from '@allium/memory'
+import type { SessionStore } from '@allium/store'
 import { memoryEventLog, memoryStore } from '@allium/store'
 import { createHost } from '../../src/host.ts'
 import type { ServedRoute } from '../../src/http/router.ts'

@@ -1,4 +1,4 @@
-import { checkOptions } from '@allium/core'
+import { checkOptions } from '@allium/core/internal'
 import { runBlobs } from '../run-blobs.ts'
 import { quoted } from '../schema-name.ts'
 import { functions } from './0001-base-functions.ts'

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { SessionStore } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { postgres } from '../../src/index.ts'
 import { anyServer } from '../server.ts'

@@ -1,7 +1,7 @@
-import { Agent, type SessionStore } from '@allium/core'
+import { Agent } from '@allium/core'
 import { budget } from '@allium/guard'
 import { persist } from '@allium/memory'
-import type { Ledger } from '@allium/store'
+import type { Ledger, SessionStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 
 export interface Kept {

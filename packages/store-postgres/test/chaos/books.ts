@@ -1,4 +1,5 @@
-import type { OutboxRecord, StoredTurn } from '@allium/core'
+import type { StoredTurn } from '@allium/core'
+import type { OutboxRecord } from '@allium/store'
 import { type Bill, tokensOf } from './bills.ts'
 import { account, type Opened } from './scene.ts'
 

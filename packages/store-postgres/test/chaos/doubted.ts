@@ -1,5 +1,4 @@
-import type { SessionStore } from '@allium/core'
-import type { Ledger } from '@allium/store'
+import type { Ledger, SessionStore } from '@allium/store'
 import type { Opened } from './scene.ts'
 
 /** A store that is asked all that counts once more: by a client that was not told of the first time, and by one that comes too late. */

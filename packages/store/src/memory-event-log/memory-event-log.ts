@@ -1,4 +1,5 @@
-import { AlliumError, type Clock, checkOptions, type KeysOf, type SessionKey, systemClock, toJson } from '@allium/core'
+import { AlliumError, type Clock, type SessionKey, systemClock, toJson } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EventLog, EventScope, RunKey } from '../event-log.ts'
 import { MemoryErasures } from '../memory-erasures.ts'
 

@@ -1,4 +1,5 @@
-import type { Clock, Erasure, Outbox, OutboxRecord, SessionKey, StoredTurn } from '@allium/core'
+import type { Clock, Erasure, SessionKey, StoredTurn } from '@allium/core'
+import type { Outbox, OutboxRecord } from '@allium/core/internal'
 import { ownCopy } from './copy.ts'
 
 interface StoredEntry {

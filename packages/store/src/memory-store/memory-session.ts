@@ -1,13 +1,5 @@
-import {
-  type FindBy,
-  type Message,
-  type SessionKey,
-  type SessionSummary,
-  type StoredPendingCall,
-  type StoredSession,
-  type StoredTurn,
-  toJson,
-} from '@allium/core'
+import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/core'
+import type { FindBy, SessionSummary, StoredPendingCall, StoredSession } from '@allium/core/internal'
 import { ownCopy } from './copy.ts'
 
 /** One session in the memory store: every appended turn, and the lease. */

@@ -1,14 +1,5 @@
-import {
-  AlliumError,
-  type Clock,
-  checkOptions,
-  type KeysOf,
-  type Lease,
-  type SessionKey,
-  type SessionStore,
-  type StoredTurn,
-  systemClock,
-} from '@allium/core'
+import { AlliumError, type Clock, type Lease, type SessionKey, type StoredTurn, systemClock } from '@allium/core'
+import { checkOptions, type KeysOf, type SessionStore } from '@allium/core/internal'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'

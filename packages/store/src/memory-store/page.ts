@@ -1,4 +1,5 @@
-import { AlliumError, type Page } from '@allium/core'
+import { AlliumError } from '@allium/core'
+import type { Page } from '@allium/core/internal'
 import { describe } from '@allium/core/internal'
 
 type Rank = readonly [number, string]

@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type Model } from '@allium/core'
+import type { Model } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { loadCassette, saveCassette } from './cassette-file.ts'
 import { recordModel } from './record-model.ts'
 import { recordingError } from './recording-error.ts'

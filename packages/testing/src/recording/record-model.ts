@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type Model, type ModelChunk, type ModelRequest } from '@allium/core'
+import type { Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Cassette, CassetteEntry } from './cassette-data.ts'
 import { cleanRequest, requestData } from './clean-request.ts'
 import { recordError } from './recorded-error.ts'

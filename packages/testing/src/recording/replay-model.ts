@@ -1,11 +1,5 @@
-import {
-  type AlliumError,
-  checkOptions,
-  type KeysOf,
-  type Model,
-  type ModelChunk,
-  type ModelRequest,
-} from '@allium/core'
+import type { AlliumError, Model, ModelChunk, ModelRequest } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type Cassette, type CassetteEntry, type CassetteRequest, checkCassette } from './cassette-data.ts'
 import { cleanRequest, requestData } from './clean-request.ts'
 import { reviveError } from './recorded-error.ts'

@@ -1,4 +1,5 @@
-import { AlliumError, type Lease, type Message, type SessionKey, type SessionStore } from '@allium/core'
+import { AlliumError, type Lease, type Message, type SessionKey } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { describe, expect, it } from 'vitest'
 import { type ManualClock, storeCases, storeConformance } from '../../src/index.ts'

@@ -7,11 +7,11 @@ import {
   type Logger,
   type Message,
   type ModelRef,
-  modelOf,
   type Part,
   type Settings,
   type ToolExecution,
 } from '@allium/core'
+import { modelOf } from '@allium/core/internal'
 import type { CreateMessageRequest, CreateMessageResult } from '@modelcontextprotocol/sdk/types.js'
 
 /** The limits on a server's use of the agent's model. */

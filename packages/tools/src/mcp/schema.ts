@@ -1,4 +1,5 @@
-import { isAlliumError, type JsonSchema, type Logger, type UntrustedSchema } from '@allium/core'
+import { isAlliumError, type JsonSchema, type Logger } from '@allium/core'
+import type { UntrustedSchema } from '@allium/core/internal'
 import { untrustedSchema } from '@allium/json-schema'
 
 /** Reads a server's schema without running it as code. Logs once which parts are not checked. @throws AlliumError `schema.limits` */

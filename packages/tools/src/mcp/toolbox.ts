@@ -1,12 +1,5 @@
-import {
-  type AnyTool,
-  digestOf,
-  type Logger,
-  messageOf,
-  type ToolExecution,
-  toolResult,
-  type UntrustedSchema,
-} from '@allium/core'
+import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
+import type { UntrustedSchema } from '@allium/core/internal'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
 import type { Dialogues } from './dialogues.ts'
 import type { Caller } from './link.ts'

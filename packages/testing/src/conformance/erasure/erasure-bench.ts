@@ -1,5 +1,5 @@
-import type { Erasure, Lease, SessionKey, SessionStore, Writer } from '@allium/core'
-import type { EventLog, KeyValue, Ledger, RunStore } from '@allium/store'
+import type { Erasure, Lease, SessionKey, Writer } from '@allium/core'
+import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/store'
 import { check } from '../check.ts'
 import { agents } from '../runs/run-bench.ts'
 import { storedTurn, suspendedTurn } from '../store/bench.ts'

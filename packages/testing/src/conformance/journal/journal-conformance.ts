@@ -1,4 +1,5 @@
-import { checkOptions, type Journal } from '@allium/core'
+import type { Journal } from '@allium/core'
+import { checkOptions } from '@allium/core/internal'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type JournalBench, journalCaseList } from './journal-cases.ts'

@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { KeyValue } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'

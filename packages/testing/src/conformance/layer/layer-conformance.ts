@@ -1,4 +1,5 @@
-import { type AgentOptions, type AnyMiddleware, type AnyTool, checkOptions, type KeysOf } from '@allium/core'
+import type { AgentOptions, AnyMiddleware, AnyTool } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { ScriptedStep } from '../../step.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'

@@ -1,5 +1,5 @@
-import type { Lease, SessionKey, SessionStore } from '@allium/core'
-import type { AddedRun, ClaimedRun, NewDurableRun, RunStore } from '@allium/store'
+import type { Lease, SessionKey } from '@allium/core'
+import type { AddedRun, ClaimedRun, NewDurableRun, RunStore, SessionStore } from '@allium/store'
 import { check } from '../check.ts'
 
 /** A run store and the session store that belongs to it. */

@@ -1,5 +1,4 @@
-import type { SessionStore } from '@allium/core'
-import type { EventLog, RunSignal, RunStore } from '@allium/store'
+import type { EventLog, RunSignal, RunStore, SessionStore } from '@allium/store'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { chat, run, steer } from '../event-log/bench.ts'
 import { agents, runOf } from '../runs/run-bench.ts'

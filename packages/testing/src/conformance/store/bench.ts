@@ -1,4 +1,5 @@
-import type { Lease, Message, SessionKey, SessionStore, StoredTurn, Suspension } from '@allium/core'
+import type { Lease, Message, SessionKey, StoredTurn, Suspension } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { check, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
 

@@ -1,4 +1,5 @@
-import type { StoredSession, StoredTurn } from '@allium/core'
+import type { StoredTurn } from '@allium/core'
+import type { StoredSession } from '@allium/store'
 import { checkEqual } from '../check.ts'
 import { acquireLease, add, chat, type StoreCases } from './bench.ts'
 import { fullTurn, richTurn } from './samples.ts'

@@ -1,4 +1,5 @@
-import type { SessionKey, SessionStore } from '@allium/core'
+import type { SessionKey } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { hostileNames, lookAlikes } from '../hostile-names.ts'
 import {

@@ -1,4 +1,5 @@
-import type { OutboxRecord, StoredRecord, StoredTurn } from '@allium/core'
+import type { StoredRecord, StoredTurn } from '@allium/core'
+import type { OutboxRecord } from '@allium/store'
 import { check, checkEqual } from '../check.ts'
 import { acquireLease, add, chat, runningTurn, type StoreBench, type StoreCases, turnOf } from './bench.ts'
 

@@ -1,4 +1,4 @@
-import type { Page } from '@allium/core'
+import type { Page } from '@allium/store'
 import { check } from '../check.ts'
 
 /** Returns all items over pages of `limit`; `between` is called after each page except the last. */

@@ -1,11 +1,5 @@
-import {
-  isAlliumError,
-  type Lease,
-  type SessionKey,
-  type SessionStore,
-  type StoredSession,
-  type StoredTurn,
-} from '@allium/core'
+import { isAlliumError, type Lease, type SessionKey, type StoredTurn } from '@allium/core'
+import type { SessionStore, StoredSession } from '@allium/store'
 import { check, checkEqual } from '../check.ts'
 import { type Random, seeded } from '../random.ts'
 import { runningTurn, type StoreBench, turnOf } from './bench.ts'

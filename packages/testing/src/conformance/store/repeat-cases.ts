@@ -1,4 +1,5 @@
-import type { SessionStore, StoredTurn } from '@allium/core'
+import type { StoredTurn } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { check, checkEqual, checkRejects, checkResolves } from '../check.ts'
 import { acquireLease, add, chat, isHeld, runningTurn, type StoreCases, textsIn, turnOf } from './bench.ts'
 

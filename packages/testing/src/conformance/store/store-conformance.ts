@@ -1,4 +1,5 @@
-import { checkOptions, type KeysOf, type SessionStore } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { SessionStore } from '@allium/store'
 import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'

@@ -1,4 +1,4 @@
-import { checkOptions, type KeysOf } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { type Vault, vaultCaseList } from './vault-cases.ts'

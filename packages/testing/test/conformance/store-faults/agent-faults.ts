@@ -1,4 +1,5 @@
-import { AlliumError, type Lease, type SessionKey, type SessionStore } from '@allium/core'
+import { AlliumError, type Lease, type SessionKey } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import type { Breaks, Fault } from './fault.ts'
 
 /** Keeps the sessions of all agents under one name. */

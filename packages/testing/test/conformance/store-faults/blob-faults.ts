@@ -1,4 +1,5 @@
-import { AlliumError, type StoredSession } from '@allium/core'
+import { AlliumError } from '@allium/core'
+import type { StoredSession } from '@allium/store'
 import type { Breaks, Fault } from './fault.ts'
 
 /** Faults with bytes of images and files. */

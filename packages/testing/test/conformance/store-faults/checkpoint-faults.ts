@@ -1,4 +1,5 @@
-import type { SessionKey, SessionStore, StoredTurn } from '@allium/core'
+import type { SessionKey, StoredTurn } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import type { Breaks, Fault } from './fault.ts'
 
 const versionOf = async (store: SessionStore, key: SessionKey) => (await store.load(key))?.version ?? 0

@@ -1,4 +1,4 @@
-import type { SessionStore } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import type { Fault } from './fault.ts'
 
 const tenants = ['acme', 'globex']

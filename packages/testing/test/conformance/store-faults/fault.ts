@@ -1,4 +1,4 @@
-import type { SessionStore } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import type { ManualClock } from '../../../src/index.ts'
 
 /** What a store does wrong, in front of one that does right. */

@@ -1,4 +1,4 @@
-import type { Page, SessionStore, SessionSummary, StoredPendingCall } from '@allium/core'
+import type { Page, SessionStore, SessionSummary, StoredPendingCall } from '@allium/store'
 import type { Breaks, Fault } from './fault.ts'
 
 type Listed = Parameters<SessionStore['list']>[0]

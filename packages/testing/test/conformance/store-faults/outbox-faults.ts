@@ -1,4 +1,5 @@
-import type { Outbox, OutboxRecord, SessionStore, StoredTurn } from '@allium/core'
+import type { StoredTurn } from '@allium/core'
+import type { Outbox, OutboxRecord, SessionStore } from '@allium/store'
 import type { Breaks, Fault } from './fault.ts'
 
 const outbox = (change: (outbox: Outbox) => Partial<Outbox>): Breaks => {
