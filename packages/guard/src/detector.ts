@@ -22,7 +22,7 @@ export function createDetector(layer: string, options: DetectorOptions): Detecto
   checkOptions(options ?? null, optionKeys, `A detector of "${layer}"`, 'layer.config')
   const { type, pattern, find, longest = 256 } = options
   if ((pattern === undefined) === (find === undefined) || !(longest > 0))
-    throw misconfigured(layer, `has a detector "${type}", which needs either a pattern or find(text).`)
+    throw misconfigured(layer, `has a detector "${type}" without a pattern or find(text).`)
   if (pattern !== undefined) return patternDetector(type, pattern, longest)
   return {
     type,
