@@ -278,7 +278,7 @@ export function pii<Name extends string = 'guard:pii'>(
     if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
     throw misconfigured(
       as,
-      `has a detector "${detector.type}". Its type names placeholders: use lower-case letters, digits and "_".`,
+      `has a detector "${detector.type}". It names placeholders: use lower-case letters, digits and "_".`,
     )
   }
 

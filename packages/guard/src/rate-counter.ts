@@ -93,7 +93,7 @@ export class RateRule {
     if (store === undefined && this.window > maxTimer)
       throw misconfigured(
         name,
-        `counts ${windowText(this.window)} in memory, which holds up to 24 days. Give it a store, or use guard.budget.`,
+        `counts ${windowText(this.window)} in memory, which holds 24 days. Give it a store, or use guard.budget.`,
       )
   }
 

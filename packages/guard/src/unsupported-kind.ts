@@ -8,6 +8,6 @@ export function unsupportedKind(value: never, what: 'chunk' | 'part'): never {
   const { type } = value as { type?: unknown }
   throw new AlliumError(
     'model.protocol',
-    `A ${what} of the kind "${String(type)}" is unknown to this version of @allium/guard. Install the version of your @allium/core.`,
+    `A ${what} of the kind "${String(type)}" is unknown to this @allium/guard. Install the version of your @allium/core.`,
   )
 }
