@@ -29,7 +29,7 @@ export function approverOf(session: SessionScope, given: unknown): Approver {
   if (given !== undefined && ownerOf(given) === undefined)
     throw new AlliumError(
       'session.principal',
-      `A approver is a principal with a userId, not ${describe(given)}. Pass the user that your server authenticated.`,
+      `An approver is a principal with a userId, not ${describe(given)}. Pass the user that your server authenticated.`,
     )
   if (tenantOf(principal) !== tenantOf(session.principal)) throw forbidden('is of another tenant')
   return { principal, by: identityOf(principal) }

@@ -55,7 +55,7 @@ void session.pendingFor(principal)
 void session.resume({}, { approver: principal })
 // @ts-expect-error: a principal has roles
 agent.session({ principal: { tenantId: 'acme', userId: 'ann' } })
-// @ts-expect-error: a approver is a principal
+// @ts-expect-error: an approver is a principal
 void session.resume({}, { approver: 'ann' })
 void why
 
