@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { digestOf } from '../src/index.ts'
 import { freezeJson } from '../src/messages/json.ts'
-import { contentDigestOf } from '../src/seams/seal.ts'
+import { contentDigestOf } from '../src/ports/seal.ts'
 
 const talk = () => [
   { role: 'user', content: 'Hi' },

@@ -3,7 +3,7 @@ export const floors: readonly string[] = [
   'errors',
   'messages',
   'state',
-  'seams',
+  'ports',
   'model',
   'events',
   'tool',

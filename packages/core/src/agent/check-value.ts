@@ -3,8 +3,8 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { isPrintable } from '../errors/describe.ts'
 import { isThenable } from '../errors/thenable.ts'
+import { tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
-import { tenantOf } from '../seams/tenant.ts'
 import { formatIssues } from '../tool/check-args.ts'
 
 /** Returns the output of the schema, or the value itself without a schema. */

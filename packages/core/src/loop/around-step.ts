@@ -1,7 +1,7 @@
 import { around } from '../onion/around.ts'
 import type { Layer } from '../onion/compose.ts'
+import type { WrappedStep } from '../ports/around.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import type { WrappedStep } from '../seams/around.ts'
 import { storedTurn } from './stored-turn.ts'
 
 /** Runs a step of the turn inside the session's wrappers. When it settles, the step has ended or never begins. */

@@ -1,7 +1,7 @@
 import type { Part, ToolCallPart } from '../messages/message.ts'
+import { isSealOf, sealOf } from '../ports/seal.ts'
+import { tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
-import { isSealOf, sealOf } from '../seams/seal.ts'
-import { tenantOf } from '../seams/tenant.ts'
 
 type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 

@@ -1,8 +1,8 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { noUsage } from '../messages/usage.ts'
+import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import type { StoredStatus, StoredTurn } from '../seams/session-store.ts'
 import { codeOf, statusOf, storedReasonOf } from './end-reason.ts'
 
 /** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */

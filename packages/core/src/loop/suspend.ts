@@ -1,9 +1,9 @@
 import { cloneJson } from '../messages/json.ts'
+import { digestOf, sealOf } from '../ports/seal.ts'
+import { identityOf, tenantOf } from '../ports/tenant.ts'
 import { bindingOf } from '../rings/session/suspension.ts'
 import type { PendingSuspension, ToolCall } from '../rings/tool/tool-call.ts'
 import type { Turn } from '../rings/turn/turn.ts'
-import { digestOf, sealOf } from '../seams/seal.ts'
-import { identityOf, tenantOf } from '../seams/tenant.ts'
 import type { SuspendedCall } from '../state/snapshot.ts'
 import { isClientTool } from '../tool/client-tool.ts'
 

@@ -1,5 +1,5 @@
-import type { Capability } from '../seams/capability.ts'
-import type { SessionKey } from '../seams/session-store.ts'
+import type { Capability } from '../ports/capability.ts'
+import type { SessionKey } from '../ports/session-store.ts'
 
 /** The parameter of a layer's `display()`: the session whose stored texts are displayed. */
 export interface DisplayContext {

@@ -2,7 +2,7 @@ import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { Message } from '../messages/message.ts'
-import type { JsonSchema } from '../seams/validate.ts'
+import type { JsonSchema } from '../ports/validate.ts'
 import type { ModelChunk } from './chunk.ts'
 
 export interface ToolDef {

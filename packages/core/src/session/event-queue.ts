@@ -1,7 +1,7 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
 import { add, continues, ownCopy } from '../messages/join-deltas.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { RunEvents } from '../rings/turn/turn-options.ts'
-import type { Clock } from '../seams/clock.ts'
 import { isContentKind } from '../stream/chunk-kinds.ts'
 import { Fifo } from './fifo.ts'
 

@@ -4,8 +4,8 @@ import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import { checkSettings, type ModelRef, type Settings, settingsElsewhere, type ToolDef } from '../model/model.ts'
 import type { OutputOption } from '../output/output.ts'
-import type { Journal } from '../seams/journal.ts'
-import type { RegisteredContext, RegisteredPrincipal } from '../seams/register.ts'
+import type { Journal } from '../ports/journal.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { ToolExecution } from '../tool/tool.ts'
 
 export interface SessionOptions<C = RegisteredContext, P = RegisteredPrincipal> {

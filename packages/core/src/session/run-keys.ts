@@ -1,6 +1,6 @@
 import { canonicalJson } from '../messages/json.ts'
+import { sessionKeyOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../rings/session/session-scope.ts'
-import { sessionKeyOf } from '../seams/tenant.ts'
 import type { AgentRun } from './agent-run.ts'
 import { requestOf, type Task } from './task.ts'
 

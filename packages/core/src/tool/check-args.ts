@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { isThenable } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
-import type { Validate } from '../seams/validate.ts'
+import type { Validate } from '../ports/validate.ts'
 import type { AnyTool } from './tool.ts'
 
 /**

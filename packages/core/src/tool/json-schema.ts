@@ -1,7 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
-import type { JsonSchema } from '../seams/validate.ts'
+import type { JsonSchema } from '../ports/validate.ts'
 
 interface WithJsonSchema {
   jsonSchema?: { input?(options: { target: string }): unknown }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import type { SerializedConfig, TestContext } from 'vitest'
 import { VitestTestRunner } from 'vitest/runners'
-import { directJournal } from '../../src/seams/journal.ts'
+import { directJournal } from '../../src/ports/journal.ts'
 import { World } from './world.ts'
 
 type Test = TestContext['task']

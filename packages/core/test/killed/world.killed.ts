@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { directJournal } from '../../src/seams/journal.ts'
+import { directJournal } from '../../src/ports/journal.ts'
 import { oneCall, tool, turn } from '../kit.ts'
 import { World } from './world.ts'
 

@@ -1,6 +1,6 @@
 import { AbandonedError } from '../../src/errors/abandoned-error.ts'
 import { cloneJson } from '../../src/messages/json.ts'
-import { type Emit, isCancellation, type Journal } from '../../src/seams/journal.ts'
+import { type Emit, isCancellation, type Journal } from '../../src/ports/journal.ts'
 
 interface Entry {
   readonly items: unknown[]

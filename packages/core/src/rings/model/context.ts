@@ -15,7 +15,7 @@ import {
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import { nameOf } from '../../onion/misuse.ts'
-import type { RegisteredContext, RegisteredPrincipal } from '../../seams/register.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../../ports/register.ts'
 import type { State } from '../../state/state-store.ts'
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
 import { TurnAttempt, type TurnContext } from '../turn/context.ts'

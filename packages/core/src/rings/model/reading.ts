@@ -4,7 +4,7 @@ import { describe } from '../../errors/describe.ts'
 import { isThenable, silence, watch } from '../../errors/thenable.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { Model } from '../../model/model.ts'
-import type { Emit } from '../../seams/journal.ts'
+import type { Emit } from '../../ports/journal.ts'
 import { isContentKind } from '../../stream/chunk-kinds.ts'
 import type { ProviderRequest } from './request.ts'
 

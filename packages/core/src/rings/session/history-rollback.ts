@@ -1,5 +1,5 @@
 import { History } from '../../messages/history.ts'
-import type { StoredTurn } from '../../seams/session-store.ts'
+import type { StoredTurn } from '../../ports/session-store.ts'
 
 /** Returns a function that restores the history to this point. Messages are replaced, never changed, so a list is enough. */
 export function historyRollback(history: History): () => void {

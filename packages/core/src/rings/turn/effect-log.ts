@@ -1,5 +1,5 @@
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
-import type { StoredRecord } from '../../seams/session-store.ts'
+import type { StoredRecord } from '../../ports/session-store.ts'
 import type { ToolResult } from '../../tool/tool-result.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import type { ToolAttempt } from '../tool/context.ts'

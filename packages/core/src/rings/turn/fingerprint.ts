@@ -1,6 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { withoutApprovals } from '../../messages/history.ts'
-import { contentDigestOf, digestOf } from '../../seams/seal.ts'
+import { contentDigestOf, digestOf } from '../../ports/seal.ts'
 import type { ModelAttempt } from '../model/context.ts'
 import type { ToolAttempt } from '../tool/context.ts'
 

@@ -1,7 +1,7 @@
 import { reject, rejectAll } from '../../onion/abandon.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import { nameOf } from '../../onion/misuse.ts'
-import type { Deadline } from '../../seams/deadlines.ts'
+import type { Deadline } from '../../ports/deadlines.ts'
 import type { Turn } from './turn.ts'
 import type { TurnLifecycle } from './turn-lifecycle.ts'
 

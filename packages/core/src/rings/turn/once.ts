@@ -1,5 +1,5 @@
 import type { KeysOf } from '../../errors/known-options.ts'
-import { directJournal, isDirect, type Journal } from '../../seams/journal.ts'
+import { directJournal, isDirect, type Journal } from '../../ports/journal.ts'
 import type { Turn } from './turn.ts'
 
 export interface OnceOptions {

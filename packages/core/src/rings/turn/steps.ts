@@ -2,7 +2,7 @@ import { AbandonedError } from '../../errors/abandoned-error.ts'
 import { AbortError } from '../../errors/abort-error.ts'
 import { abandon } from '../../onion/abandon.ts'
 import { type Attempt, type Call, isOpen, State } from '../../onion/attempt.ts'
-import type { Emit } from '../../seams/journal.ts'
+import type { Emit } from '../../ports/journal.ts'
 import { differences, diverged, type Fingerprint, isFingerprint } from './fingerprint.ts'
 import type { Turn } from './turn.ts'
 

@@ -3,7 +3,7 @@ import type { ApprovalRecord, Identity } from '../../messages/approval-record.ts
 import type { Message } from '../../messages/message.ts'
 import type { KnownModel, ResponseFormat, Settings, ToolDef } from '../../model/model.ts'
 import type { Onion } from '../../onion/hook.ts'
-import type { Journal } from '../../seams/journal.ts'
+import type { Journal } from '../../ports/journal.ts'
 import type { Suspension } from '../../state/snapshot.ts'
 import type { Decision } from '../../tool/approval.ts'
 import type { ToolRegistry } from '../../tool/registry.ts'

@@ -1,4 +1,4 @@
-import { heldLease, type Writer } from '../../seams/writer.ts'
+import { heldLease, type Writer } from '../../ports/writer.ts'
 import type { TurnContext } from './context.ts'
 
 /** Returns the writer that a layer stores data for. Pass it to `KeyValue.set`, `Vault.save` and `Ledger.reserve`. */
