@@ -1,6 +1,12 @@
 import { defineConfig } from 'vitest/config'
 
-const tests = ['packages/*/test', 'examples/*/test', 'docs/test', 'house/test']
+const tests = [
+  'packages/*/test',
+  'packages/create-allium/templates/*/test',
+  'examples/*/test',
+  'docs/test',
+  'house/test',
+]
 
 const unit = config(
   'unit',
@@ -20,6 +26,7 @@ export function config(name: string, include: string[]) {
       isolate: false,
       maxWorkers: '100%',
       testTimeout: 20_000,
+      expect: { poll: { timeout: 15_000 } },
       reporters: ['default', 'json'],
       outputFile: { json: `.cache/${name}.json` },
     },

@@ -4,8 +4,14 @@ import { type Figures, type Name, names, targets } from './figures.ts'
 
 const file = fileURLToPath(new URL('limits.json', import.meta.url))
 
-export function readLimits(): Figures {
-  return JSON.parse(readFileSync(file, 'utf8')) as Figures
+/** The limits of core's figures, and of the bundles in KB. */
+interface Limits {
+  readonly core: Figures
+  readonly bundles: Readonly<Record<string, number>>
+}
+
+export function readLimits(): Limits {
+  return JSON.parse(readFileSync(file, 'utf8')) as Limits
 }
 
 /** What is wrong with figures beside their limits: one that rose, or a limit that a figure has left behind. */
@@ -31,6 +37,25 @@ export function lowered(figures: Figures, limits: Figures): Figures {
   ) as Figures
 }
 
-export function writeLimits(limits: Figures): void {
-  writeFileSync(file, `${JSON.stringify(limits, null, 2)}\n`)
+export function writeLimits(limits: Partial<Limits>): void {
+  writeFileSync(file, `${JSON.stringify({ ...readLimits(), ...limits }, null, 2)}\n`)
 }
+
+/** The problems of bundle sizes in bytes: a size above its limit in KB, or a limit more than 1 KB above its size. */
+export function bundleProblems(sizes: Sizes, limits: Sizes): string[] {
+  return Object.entries(sizes).flatMap(([name, size]) => {
+    const limit = (limits[name] ?? 0) * 1000
+    const what = `bundle ${name}: ${size} bytes, and the limit is ${limit}.`
+    if (size > limit) return `${what} Make it smaller, or write a page in docs/decisions that says why the limit rises.`
+    return size < limit - 1000 ? `${what} Run "npx -y pnpm@10.34.8 run sizes --lower", which lowers the limit.` : []
+  })
+}
+
+export function loweredBundles(sizes: Sizes, limits: Sizes): Sizes {
+  const entries = Object.entries(limits)
+  return Object.fromEntries(
+    entries.map(([name, limit]) => [name, Math.min(limit, Math.ceil((sizes[name] ?? limit * 1000) / 1000))]),
+  )
+}
+
+type Sizes = Readonly<Record<string, number>>

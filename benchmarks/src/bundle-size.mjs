@@ -5,6 +5,6 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const command = fileURLToPath(new URL('../../node_modules/size-limit/bin.js', import.meta.url))
 const { stdout, stderr } = spawnSync(process.execPath, [command, '--json'], { cwd: root, encoding: 'utf8' })
-const core = stdout === '' ? undefined : JSON.parse(stdout).find(({ name }) => name.includes('@allium/core'))
+const core = stdout === '' ? undefined : JSON.parse(stdout).find(({ name }) => name === 'core')
 if (core === undefined) throw new Error(`size-limit gave no size of @allium/core. ${stderr}`)
 console.log(JSON.stringify({ values: { value: core.size / 1000 }, check: {} }))

@@ -2,18 +2,18 @@ import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { type Figures, figuresOf } from '../figures.ts'
-import { lowered, problemsOf, readLimits } from '../limits.ts'
+import { bundleProblems, lowered, loweredBundles, problemsOf, readLimits } from '../limits.ts'
 import { allLines, castsOf, circlesOf, codeLines, functionsOf, parsed } from '../sources.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
 test('core is within its limits, and no limit is higher than it has to be', { timeout: 120_000 }, async () => {
-  expect(problemsOf(await figuresOf(root), readLimits())).toEqual([])
+  expect(problemsOf(await figuresOf(root), readLimits().core)).toEqual([])
   rmSync(`${root}/packages/core/.cache/house`, { recursive: true })
 })
 
 describe('a limit', () => {
-  const limits = { ...readLimits(), files: 10, codeLines: 1000 } satisfies Figures
+  const limits = { ...readLimits().core, files: 10, codeLines: 1000 } satisfies Figures
 
   it('is broken by one file more, and the message says what to do', () => {
     expect(problemsOf({ ...limits, files: 11 }, limits)).toEqual([
@@ -28,6 +28,24 @@ describe('a limit', () => {
 
   it('only goes down', () => {
     expect(lowered({ ...limits, files: 9, codeLines: 1001 }, limits)).toEqual({ ...limits, files: 9 })
+  })
+})
+
+describe('the limit of a bundle', () => {
+  it('is broken by one byte more than its KB, and has to follow when it is more than 1 KB too high', () => {
+    const sizes = { grown: 2001, same: 1001, shrunk: 999 }
+    expect(bundleProblems(sizes, { grown: 2, same: 2, shrunk: 2 })).toEqual([
+      expect.stringMatching(/^bundle grown: 2001 bytes, and the limit is 2000. Make it smaller/),
+      expect.stringMatching(/^bundle shrunk: .*npx -y pnpm@10.34.8 run sizes --lower/),
+    ])
+  })
+
+  it('only goes down', () => {
+    expect(loweredBundles({ grown: 2001, shrunk: 999 }, { grown: 2, shrunk: 2, other: 3 })).toEqual({
+      grown: 2,
+      shrunk: 1,
+      other: 3,
+    })
   })
 })
 

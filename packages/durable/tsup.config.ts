@@ -1,4 +1,1 @@
-import { defineConfig } from 'tsup'
-import base from '../../tsup.base.ts'
-
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/log.ts'] })
+export { default } from '../../tsup.base.ts'

@@ -7,6 +7,8 @@ export interface Proxy {
   url: string
   /** Which of the servers has answered the last request with this method, from 0 on. */
   last(method: string): number
+  /** From now on requests with this method go to this server first. */
+  pin(method: string, upstream: number): void
   close(): void
 }
 
@@ -14,8 +16,10 @@ export interface Proxy {
 export async function roundRobin(upstreams: readonly string[]): Promise<Proxy> {
   let turn = 0
   const last = new Map<string, number>()
+  const pinned = new Map<string, number>()
   const proxy = createServer(async (incoming, outgoing) => {
-    pass({ incoming, outgoing, body: await buffer(incoming) }, turn++, upstreams.length)
+    const body = await buffer(incoming)
+    pass({ incoming, outgoing, body }, pinned.get(incoming.method ?? 'GET') ?? turn++, upstreams.length)
   })
   proxy.listen(0, '127.0.0.1')
   await once(proxy, 'listening')
@@ -23,6 +27,7 @@ export async function roundRobin(upstreams: readonly string[]): Promise<Proxy> {
   return {
     url: `http://127.0.0.1:${port}`,
     last: (method) => last.get(method) ?? -1,
+    pin: (method, upstream) => pinned.set(method, upstream),
     close() {
       proxy.closeAllConnections()
       proxy.close()

@@ -95,11 +95,11 @@ describe('a message that is sent while an answer is being written', { timeout: 6
     await page.reload()
     await page.locator('.message.user', { hasText: order }).waitFor()
     await page.getByText('Tell me if anything').waitFor()
-    expect(await shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
+    await expect.poll(() => shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
     await expect.poll(() => page.getByText('Is there an order that you would like').count()).toBe(1)
     await page.reload()
     await page.getByText('Tell me if anything').waitFor()
-    expect(await shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
+    await expect.poll(() => shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
     expect([await page.getByText('What can come back').count(), faults]).toEqual([1, []])
   })
 

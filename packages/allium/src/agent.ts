@@ -14,21 +14,21 @@ export interface AgentOptions<
   Calls extends readonly CallTypes[] = readonly CallTypes[],
 > extends CoreOptions<C, P, Calls> {
   /**
-   * Keeps sessions, as `memory.persist({ store: store.sessions })` does; and budgets, rates, caches and `guard.pii` keep theirs
-   * there, where they are given no place of their own. Who made it closes it, after `dispose()`.
+   * Stores sessions, like `memory.persist({ store: store.sessions })`. Budgets, rate limits, caches and `guard.pii` use it too,
+   * unless you give them another place. Close it yourself, after `dispose()`.
    *
-   * @default none: all is kept in this process
+   * @default none; everything stays in this process
    */
   store?: AgentStore | undefined
 }
 
 /**
- * The agent of `@allium/core`, with what an application wants built in: models by their name, such as
- * `anthropic/claude-sonnet-4-6`, models of the AI SDK as they are, arguments checked against raw JSON Schemas (yours with ajv,
- * those of clients in a bounded number of steps), and one store for all layers that keep something. `resolveModel`,
- * `adaptModel`, `validate` and `untrustedSchema` replace the first ones.
+ * The agent of `@allium/core` with the defaults of an application. It resolves model names such as `anthropic/claude-sonnet-4-6`,
+ * takes models of the AI SDK, checks arguments against raw JSON Schemas (yours with ajv, those of clients in a bounded number of
+ * steps), and gives all layers one store. The options `resolveModel`, `adaptModel`, `validate` and `untrustedSchema` replace
+ * these defaults.
  *
- * @throws AlliumError `agent.options` for what is no option, or no value of one
+ * @throws AlliumError `agent.options` for an unknown option or an invalid value
  * @example
  * const agent = new Agent({ model: 'anthropic/claude-sonnet-4-6', instructions: 'Be brief.', store: sqlite('allium.db') })
  *   .use(model.retry())
@@ -41,7 +41,7 @@ export class Agent<
   P extends Schema = undefined,
   Calls extends readonly CallTypes[] = readonly CallTypes[],
 > extends CoreAgent<S, C, P, Calls> {
-  /** As it was given: a server takes sessions and events from it. */
+  /** The option `store`. A server reads sessions and events from it. */
   readonly store?: AgentStore | undefined
 
   constructor(agentOptions: AgentOptions<C, P, Calls>) {

@@ -1,5 +1,5 @@
 import { createLoader, type LoadConfig, type Packs } from '@allium/config'
-// By its name: in a bundle that shares a chunk with it, the index would lose what it exports with a star.
+// Imported by the package's name, because in a shared chunk the index would lose its `export *`.
 import * as allium from 'allium'
 import { packs } from './config-packs/packs.ts'
 import { serverPacks } from './config-packs/tools.ts'
@@ -10,9 +10,8 @@ export { packs } from './config-packs/packs.ts'
 export { serverPacks } from './config-packs/tools.ts'
 
 /**
- * Reads a config and gives its agent, which has not begun: `.use()` still works. It knows the packs of Allium by their names,
- * and finds models by theirs. A path is trusted, for a file may hold code; an object may name packs only, unless the
- * caller says otherwise.
+ * Reads a config and returns its agent. The agent has not started, so `.use()` still works. A config names packs and models of
+ * Allium. A path is trusted, and its file may contain code. An object may only name packs, unless `trusted` is set.
  *
  * @throws AlliumError `config.*`, with file, line and column
  * @example
@@ -24,7 +23,7 @@ export const loadConfig: LoadConfig = (config, options = {}) => {
   return (trusted ? loadTrusted : loadUntrusted)(config, options)
 }
 
-/** A config from elsewhere may name packs, and `tools.mcp` starts programs. */
+/** An untrusted config may not use `tools.mcp`, which starts programs. */
 const loadUntrusted = loaderOf(packs)
 const loadTrusted = loaderOf({ ...packs, ...serverPacks })
 

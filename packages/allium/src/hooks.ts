@@ -3,5 +3,5 @@ import { Agent } from './agent.ts'
 
 export * from '@allium/hooks'
 
-/** Makes an agent of a class with `getMiddlewares()`: one with a resolver and ajv, as `Agent` here is. */
+/** Creates an agent from a class with `getMiddlewares()`. Like `Agent` of this package, it has a resolver and ajv. */
 export const agent = agentOf(Agent)

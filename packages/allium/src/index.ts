@@ -28,7 +28,7 @@ export {
 } from '@allium/providers'
 export * from '@allium/store'
 export * as tools from '@allium/tools'
-// By its name: tsup writes no right types for a namespace of its own files.
+// Imported by the package's name, because tsup writes wrong types for a namespace of its files.
 export * as hooks from 'allium/hooks'
 export { Agent, type AgentOptions } from './agent.ts'
 export { ajvValidate } from './validate.ts'

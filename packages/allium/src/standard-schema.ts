@@ -4,7 +4,7 @@ import { ajvValidate } from './validate.ts'
 
 const validate = ajvValidate()
 
-/** A JSON Schema as a Standard Schema (https://standardschema.dev), checked with ajv. */
+/** Returns a Standard Schema (https://standardschema.dev) for a JSON Schema. Ajv checks it. */
 export function standardSchema(schema: JsonSchema): StandardSchemaV1 {
   return {
     '~standard': {

@@ -3,7 +3,7 @@ import * as memory from '@allium/memory'
 import { type AgentStore, sharedStore } from '@allium/store'
 
 /**
- * What `new Agent({ store })` adds: the layer that keeps sessions, and what others take where they are given none of their own.
+ * Returns the layers that `new Agent({ store })` adds: one stores sessions, and one provides the store to other layers.
  *
  * @throws AlliumError `agent.options`
  */
@@ -20,7 +20,7 @@ export function storeLayers(store: AgentStore): readonly Middleware[] {
   return [memory.persist({ store: store.sessions }), provideStore]
 }
 
-/** What each part must be able to do. */
+/** The functions that each part needs. */
 const requiredMethods: Readonly<Record<string, readonly string[]>> = {
   sessions: ['load', 'acquire', 'renew', 'release', 'checkpoint', 'append', 'find'],
   ledger: ['reserve', 'settle', 'balance'],
@@ -50,7 +50,7 @@ function checkStore(store: unknown): void {
     )
 }
 
-/** The first function that a part would need and does not have. */
+/** Returns the first function that a part lacks. */
 function missingMethod(part: unknown, name: string): string | undefined {
   return requiredMethods[name]?.find(
     (method) => typeof (part as Record<string, unknown> | null)?.[method] !== 'function',

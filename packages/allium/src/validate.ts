@@ -4,17 +4,17 @@ import { type Check, compileSchema } from './validate/compile-schema.ts'
 import { interpretSchema } from './validate/interpret-schema.ts'
 
 /**
- * Checks values against raw JSON Schemas with ajv, each compiled once. Draft 07 unless `$schema` says 2019-09 or
- * 2020-12. Formats are not checked, unknown keywords are passed over, and it tells the first issue.
+ * Checks values against raw JSON Schemas with ajv, which compiles each schema once. Uses draft 07, unless `$schema` names 2019-09
+ * or 2020-12. Does not check formats, ignores unknown keywords, and reports the first issue.
  *
- * It is loaded with the first schema, and compiles to code. Where that is forbidden, as on workerd, at other edges and under
- * a strict Content-Security-Policy, `@cfworker/json-schema` reads the schemas in its place: slower, and in other words.
+ * Ajv is loaded with the first schema. Where code generation is forbidden, for example on workerd or under a strict
+ * Content-Security-Policy, `@cfworker/json-schema` interprets the schemas. It is slower, and its messages differ.
  */
 export function ajvValidate(): Validate {
   return validateBy((schema) => (canCompile() ? compileSchema(schema) : interpretSchema(schema)))
 }
 
-/** Makes the check of each schema once. A schema that is none is told at each value. */
+/** Makes the check of each schema once. An invalid schema is reported for each value. */
 export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>): Validate {
   const checks = new WeakMap<JsonSchema, Check>()
   return (schema, value) => {
@@ -27,7 +27,7 @@ export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>): V
   }
 
   async function make(schema: JsonSchema): Promise<Check> {
-    // Such a check answers with a promise, which would pass for a yes.
+    // The check would return a promise, which is truthy.
     if (schema.$async !== undefined) throw new TypeError('An asynchronous schema ($async) cannot check arguments.')
     return makeCheck(schema)
   }
@@ -35,7 +35,7 @@ export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>): V
 
 let canCompileCached: boolean | undefined
 
-/** Whether the runtime makes code from strings. Asked once: a page with a strict policy reports each try. */
+/** Whether the runtime can compile code from strings. Tried once, because a page with a strict policy reports each attempt. */
 function canCompile(): boolean {
   if (canCompileCached === undefined) {
     try {

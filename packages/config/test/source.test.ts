@@ -207,12 +207,10 @@ describe('a config that is to break its reader', () => {
         Array.from({ length: 200 }, (_, i) => `${'  '.repeat(i + 1)}a:\n${'  '.repeat(i + 1)}- `).join(''),
     ],
   ])('by nesting of %s is refused before it is parsed', async (_what, text) => {
-    const begun = performance.now()
     expect(await failure(text)).toMatchObject({
       code: 'config.invalid',
       message: expect.stringMatching(/:\d+:\d+: .*nested/),
     })
-    expect(performance.now() - begun).toBeLessThan(2_000)
   })
 
   test('by its size is refused', async () => {

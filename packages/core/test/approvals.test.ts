@@ -82,7 +82,6 @@ describe('an approval', () => {
   })
 
   it.each([
-    ['the version of the agent', { version: '2' }, 'suspended by version "1" of the agent, not "2"'],
     ['the schema of the tool', { pay: { jsonSchema: { type: 'object', required: ['iban'] } } }, 'has another schema'],
     ['the tool, which is gone,', { tools: [] }, 'is gone'],
   ])('is refused where %s has changed since, and says so', async (_, options, said) => {
@@ -90,6 +89,12 @@ describe('an approval', () => {
     const { code, message, session } = await elsewhere(snapshot, approve, { version: '1', ...options })
     expect([code, session.pending.length]).toEqual(['approval.changed', 1])
     expect(message).toContain(said)
+  })
+
+  it('is valid in another version of the agent, whose tool has the same schema', async () => {
+    const { snapshot } = await waiting({ version: '1' })
+    const { code, ran } = await elsewhere(snapshot, approve, { version: '2' })
+    expect([code, ran.length]).toEqual([undefined, 1])
   })
 
   it.each([

@@ -89,7 +89,7 @@ describe('delegate()', () => {
     endless.agent.on('tool:end', ({ content, path }) => path === undefined || told.push([path.length, content]))
     const { text, usage } = await endless.agent.run('go')
     expect([text, usage.calls]).toEqual(['Back.', 33])
-    expect(told).toContainEqual([15, expect.stringContaining('the 17th in a row of agents')])
+    expect(told).toContainEqual([15, expect.stringContaining('depth 17 of nested agents')])
   })
 
   it('is for tools: another context is refused by name', async () => {

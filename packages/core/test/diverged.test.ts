@@ -1,8 +1,9 @@
 import { expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
+import { persist } from '../../memory/src/index.ts'
+import { memoryJournal, memoryStore } from '../../store/src/index.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type Journal } from '../src/index.ts'
-import { differences } from '../src/rings/turn/fingerprint.ts'
+import { Agent, type Journal, type ModelContext, type ModelResponse } from '../src/index.ts'
+import { differences } from '../src/scopes/turn/steps.ts'
 
 const ids = () => 'chat'
 const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: { to: 'Ada' } }] }
@@ -80,4 +81,61 @@ it('goes on with a step of an earlier version, which digested the history in ano
   const recorded = { type: 'step:asked', must: { model: 'm', conversation: 'as before' } } as const
   const now = { type: 'step:asked', must: { model: 'm', history: 'as now' } } as const
   expect(differences(recorded, now)).toEqual({ must: [], may: [] })
+})
+
+it('fails before the next model call where the replay skips a recorded tool call', async () => {
+  const journal = await died(3)
+  const paid: unknown[] = []
+  const model = scriptedModel([])
+  const agent = new Agent({ model, tools: [pay(paid)], ids }).use('tool', (ctx) => ctx.deny('Not today.'))
+  const run = agent.session().run('Pay Ada.', { turnId: 't', journal })
+  await expect(run).rejects.toMatchObject({
+    code: 'journal.diverged',
+    details: { step: 't:tool:c1:1', differs: ['not requested'] },
+  })
+  expect([model.requests.length, paid]).toEqual([0, []])
+})
+
+it('fails before it would wait for an approval of a call that has run', async () => {
+  const journal = await died(3)
+  const tool = { ...pay([]), requireApproval: true }
+  const run = new Agent({ model: scriptedModel([]), tools: [tool], ids })
+    .session()
+    .run('Pay Ada.', { turnId: 't', journal })
+  await expect(run).rejects.toMatchObject({ code: 'journal.diverged', details: { step: 't:tool:c1:1' } })
+})
+
+it('does not store the end of a turn that has diverged, so that the code that began it can continue it', async () => {
+  const store = memoryStore()
+  const journal = await died(3)
+  const agent = new Agent({ model: scriptedModel([]), tools: [pay([])], ids })
+    .use(persist({ store }))
+    .use('tool', (ctx) => ctx.deny('Not today.'))
+  const session = agent.session({ id: 'chat' })
+  await expect(session.run('Pay Ada.', { turnId: 't', journal })).rejects.toMatchObject({ code: 'journal.diverged' })
+  expect(await store.find(session.key, { turnId: 't' })).toMatchObject({ status: 'running' })
+})
+
+it('finds what the attempts of a layer have recorded, wherever the layer stands now', async () => {
+  const journal = memoryJournal()
+  const count = (calls: string[]) => ({
+    name: 'count',
+    async model(ctx: ModelContext, next: () => Promise<ModelResponse>) {
+      await ctx.once('fee', () => calls.push('fee'), { per: 'attempt' })
+      return next()
+    },
+  })
+  const dead = journal.killAfter(2)
+  const first: string[] = []
+  const agent = () => new Agent({ model: scriptedModel(['Hello.']), ids })
+  void agent()
+    .use(count(first))
+    .session()
+    .run('Hi', { turnId: 't', journal })
+    .then(undefined, () => {})
+  await dead
+  const second: string[] = []
+  const outer = { name: 'outer', model: (_: ModelContext, next: () => Promise<ModelResponse>) => next() }
+  await agent().use(outer).use(count(second)).session().run('Hi', { turnId: 't', journal: journal.reopen() })
+  expect([first, second]).toEqual([['fee'], []])
 })

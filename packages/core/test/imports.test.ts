@@ -9,21 +9,20 @@ const src = fileURLToPath(new URL('../src', import.meta.url))
 interface Import {
   readonly from: string
   readonly to: string
-  readonly isType: boolean
 }
 
 const imports: Import[] = filesOf(src).flatMap((from) =>
-  [...readFileSync(join(src, from), 'utf8').matchAll(/^(?:import|export)( type)?[^;]*? from '(\.[^']+)'/gms)].map(
-    ([, type, to]) => ({ from, to: normalize(join(dirname(from), to as string)), isType: type !== undefined }),
+  [...readFileSync(join(src, from), 'utf8').matchAll(/^(?:import|export)(?: type)?[^;]*? from '(\.[^']+)'/gms)].map(
+    ([, to]) => ({
+      from,
+      to: normalize(join(dirname(from), to as string)),
+    }),
   ),
 )
 
 describe('the folders of core', () => {
-  it('import only from those below them; an outer ring may name the types of an inner one', () => {
-    const wrong = imports.filter(({ from, to, isType }) => {
-      const [of, on] = [floors.indexOf(dirname(from)), floors.indexOf(dirname(to))]
-      return of < on && !(isType && from.startsWith('rings/') && to.startsWith('rings/'))
-    })
+  it('import only from those below them, types included', () => {
+    const wrong = imports.filter(({ from, to }) => floors.indexOf(dirname(from)) < floors.indexOf(dirname(to)))
     expect(wrong).toEqual([])
   })
 
@@ -31,8 +30,8 @@ describe('the folders of core', () => {
     expect([...new Set(imports.map(({ from }) => dirname(from)))].filter((dir) => !floors.includes(dir))).toEqual([])
   })
 
-  it('have no circle of files at run time', () => {
-    expect(circleAmong(imports.filter(({ isType }) => !isType))).toEqual([])
+  it('have no circle of files, types included', () => {
+    expect(circleAmong(imports)).toEqual([])
   })
 })
 

@@ -156,18 +156,24 @@ describe('what is too late', () => {
 
   it('is what a journal gives of a call that was left', async () => {
     const late = new AbortController()
+    const given = gate()
     const journal: Journal = {
       step: (_, work, emit) =>
         work((chunk) => {
+          // The first item tells what the model was asked.
+          if ((chunk as { type?: string }).type !== 'text-delta') return emit(chunk)
           late.abort(new Error('too late'))
-          return rest().then(() => emit(chunk))
+          return rest().then(async () => {
+            await emit(chunk)
+            given.open()
+          })
         }),
     }
     const leaver: Middleware = {
       name: 'leaver',
       async model(_, next) {
         await next({ signal: late.signal }).catch(() => {})
-        await rest()
+        await given.promise
         return 'instead'
       },
     }

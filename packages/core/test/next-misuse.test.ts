@@ -16,6 +16,26 @@ describe('a wrong next()', () => {
     if (how === 'twice' || how === 'running') expect(inner).toBe(1)
   })
 
+  it.each([
+    ['late', 'Layer "bad" (model) called next() after it returned. Call it earlier, and await it.'],
+    ['running', 'Layer "bad" (model) called next() while its last next() was still running. Await it.'],
+    [
+      'floating',
+      'Layer "bad" (model) returned while its next() was still running. Write "await next()" or "return next()".',
+    ],
+    ['twice', 'Layer "bad" (model) called next() twice. To call it again after a success, declare "reenters: true".'],
+  ] as const)('%s is told with its fix', async (how, message) => {
+    const { messages } = await misuse('model', how)
+    expect(messages).toContain(message)
+  })
+
+  it('twice in a scope that is entered once says so', async () => {
+    const { messages } = await misuse('session', 'twice')
+    expect(messages).toContain(
+      'Layer "bad" (session) called next() twice. The session scope is entered once, so keep its first result.',
+    )
+  })
+
   it('is the same error in production, and leaves no rejection unhandled', async () => {
     const child = fileURLToPath(new URL('./next-misuse.child.ts', import.meta.url))
     const { stdout } = await promisify(execFile)(

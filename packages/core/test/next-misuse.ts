@@ -59,6 +59,7 @@ export async function misuse(scope: ScopeName, how: keyof typeof misuses) {
     inner,
     calls: model.calls,
     errors: errors.map(({ code, details }) => ({ code, layer: details?.layer, scope: details?.scope })),
+    messages: errors.map(({ message }) => message),
   }
 }
 

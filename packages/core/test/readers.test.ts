@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
-import type { Model, ModelChunk } from '../src/index.ts'
-import { systemClock } from '../src/index.ts'
+import { growth } from '../../testing/test/growth.ts'
+import { type Model, type ModelChunk, systemClock } from '../src/index.ts'
 import { EventQueue } from '../src/session/event-queue.ts'
 import { build, failure, only, read, rest, tool, turn } from './kit.ts'
 
@@ -25,24 +25,15 @@ const words = Array.from({ length: 20 }, (_, i) => ({ type: 'text-delta' as cons
 
 describe('a reader who comes late', () => {
   /** Events that cannot be merged, all unread, then all read. */
-  async function cpuFor(count: number): Promise<number> {
+  async function readLate(count: number): Promise<void> {
     const queue = new EventQueue(systemClock, false)
     for (let i = 0; i < count; i++) void queue.push({ type: 'tool-input-delta', callId: `c${i % 2}`, delta: 'x' })
     queue.finish({})
-    // CPU, so that what else the machine does is not in it.
-    const start = process.cpuUsage()
     while ((await queue.next()).done !== true);
-    const { user, system } = process.cpuUsage(start)
-    return user + system
   }
 
   it('takes four times as long for four times as many events', async () => {
-    await cpuFor(50_000)
-    const ratios: number[] = []
-    // What else runs on the machine can only lengthen the one or the other: the best of some counts.
-    while (ratios.length < 8 && !ratios.some((ratio) => ratio < 8))
-      ratios.push((await cpuFor(200_000)) / (await cpuFor(50_000)))
-    expect(Math.min(...ratios)).toBeLessThan(8)
+    expect(await growth(readLate, 50_000, 200_000, 8)).toBeLessThan(8)
   })
 
   it('gets the input of a tool call as one piece, and that of two calls apart', async () => {

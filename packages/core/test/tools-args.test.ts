@@ -77,7 +77,7 @@ describe('tool arguments', () => {
     const { ran, told, result } = await called(args)
     expect([ran, result?.status]).toEqual([[], 'completed'])
     expect(told).toContain(name)
-    expect(told).toContain('Send it as a text')
+    expect(told).toContain('Send it as a string')
     expect(String(told).length).toBeLessThan(400)
   })
 

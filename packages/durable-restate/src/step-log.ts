@@ -1,5 +1,5 @@
 import { AbortError, type Emit, type Journal } from '@allium/core'
-import { recordStep, replayStep } from '@allium/store'
+import { ReplayCheck, recordStep, replayStep } from '@allium/store'
 
 /** An entry of Restate's journal: steps by id, in the order in which they ended, or the result of the work. */
 export interface Entry {
@@ -15,6 +15,7 @@ export class StepLog implements Journal {
   readonly #records = new Map<string, string>()
   /** Steps that were recorded before this attempt and are not replayed yet. */
   readonly #unreplayed = new Set<string>()
+  readonly #check = new ReplayCheck([])
   readonly #waiters = new Map<string, () => void>()
   readonly #completed: [string, string][] = []
   readonly #abort = new AbortController()
@@ -46,7 +47,10 @@ export class StepLog implements Journal {
     for (const [id, record] of steps) {
       this.#records.set(id, record)
       const resume = this.#waiters.get(id)
-      if (resume === undefined) this.#unreplayed.add(id)
+      if (resume === undefined) {
+        this.#unreplayed.add(id)
+        this.#check.add(id)
+      }
       this.#waiters.delete(id)
       resume?.()
     }
@@ -59,8 +63,10 @@ export class StepLog implements Journal {
 
   step = async <T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> => {
     const recordedStep = this.#records.get(id)
+    this.#check.use(id)
     if (recordedStep === undefined) {
       if (this.takenOver) throw new AbortError('Another attempt of Restate goes on with the run.')
+      this.#check.checkNew(id)
       return recordStep(work, emit, (record) => this.#record(id, record))
     }
     try {
@@ -70,6 +76,8 @@ export class StepLog implements Journal {
       this.#abortIfCancelled()
     }
   }
+
+  checkEnd = (turnId: string): void => this.#check.checkEnd(turnId)
 
   known = (id: string): boolean => this.#records.has(id)
 

@@ -1,5 +1,6 @@
 import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, type Logger } from '@allium/core'
 import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
+import type { CodeShape } from './code-shape.ts'
 import type { DurableAgent, DurableOptions } from './options.ts'
 
 /** State that all runs of a process share. */
@@ -8,6 +9,10 @@ export interface Host {
   /** The agent's name, then its former names. Runs under any of them belong to the agent. */
   readonly names: readonly string[]
   readonly version: string
+  /** The versions whose runs this process continues: its own, then those that it accepts. */
+  readonly versions: readonly string[]
+  /** The structure of the agent's code. */
+  shape(): Promise<CodeShape>
   readonly runs: RunStore
   readonly sessions: SessionStore
   readonly events: EventLog
@@ -17,8 +22,8 @@ export interface Host {
   /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number
-  /** Returns true once: when a run that this process added starts here for the first time. */
-  startedHere(run: string): boolean
+  /** Most runs that this process executes at once. */
+  readonly concurrency: number
   /** Reports an end that the event log could not store to the readers in this process. */
   reportUnloggedEnd(run: string, error: unknown): void
   /** Denies calls that were not decided in time. */

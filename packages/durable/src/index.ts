@@ -1,4 +1,6 @@
-export { type Durable, durable, type RunInfo, type StartedRun } from './durable.ts'
-export { type Entry, entryOf, type RunError, type RunEvent } from './log/entry.ts'
+export { type Entry, entryOf, type RunError, type RunEvent } from '@allium/event-log'
+export { type Durable, durable } from './durable.ts'
+export type { StartedRun } from './durable-runs.ts'
 export type { DurableAgent, DurableOptions, DurableStore, RunOwner, StartOptions } from './options.ts'
+export type { RunInfo, RunToolCall } from './run-info.ts'
 export { runJournal } from './run-journal.ts'

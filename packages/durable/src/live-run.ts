@@ -7,10 +7,12 @@ import {
   type OutputOption,
   type Session,
 } from '@allium/core'
-import type { ClaimedRun, RunSignal } from '@allium/store'
+import { entryOf } from '@allium/event-log'
+import { untrustedSchema } from '@allium/json-schema'
+import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
+import { shapeDifferences } from './code-shape.ts'
+import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
-import { jsonOutput } from './json-output.ts'
-import { entryOf } from './log/entry.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
 import { exposedError, RunReporter } from './run-reporter.ts'
@@ -22,6 +24,7 @@ export class LiveRun implements JournalHost {
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
   readonly #host: Host
+  readonly #isNew: boolean
   readonly #task: Task
   readonly #reporter: RunReporter
   #agentRun: AgentRun<unknown, unknown> | undefined
@@ -34,9 +37,13 @@ export class LiveRun implements JournalHost {
   /** The lease certainly holds until then, by the monotonic clock of this process. */
   #leaseExpiresAt: number
 
-  /** @param previous the same run under an earlier, lost lease of this process; the new one waits until it is done */
-  constructor(host: Host, claimed: ClaimedRun, previous?: LiveRun) {
+  /**
+   * @param options.isNew the run was requested just now; otherwise its owner is looked up
+   * @param options.previous the same run under an earlier, lost lease of this process; the new one waits until it is done
+   */
+  constructor(host: Host, claimed: ClaimedRun, { isNew, previous }: { isNew: boolean; previous: LiveRun | undefined }) {
     const { run } = claimed
+    this.#isNew = isNew
     this.claimed = claimed
     this.#host = host
     this.#task = storedTask(run.task)
@@ -86,6 +93,12 @@ export class LiveRun implements JournalHost {
   renewed(until: number): void {
     this.#leaseExpiresAt = until
   }
+  /** The store has another lease, or none: the turn of a run that has ended releases it, and its end is still to be reported here. */
+  async notRenewed(): Promise<void> {
+    const { key, run } = this.claimed.run
+    const current = await this.#host.runs.get({ tenant: key.tenant, run })
+    if (current === undefined || isActive(current)) this.loseLease('another process has taken the run')
+  }
   /** If the store did not answer in time, or the process was suspended, another process may have claimed the run. */
   checkLease(): void {
     if (this.#leaseExpiresAt <= this.#host.clock.monotonic())
@@ -110,12 +123,12 @@ export class LiveRun implements JournalHost {
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
     const { run, lease } = this.claimed
-    const { runs, sessions, options } = this.#host
+    const { runs, sessions } = this.#host
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(await sessions.find(run.key, { turnId: run.run }))
       return sessions.release(lease)
     }
-    if (run.version !== this.#host.version)
+    if (!this.#host.versions.includes(run.version))
       return this.#giveUp(
         exposedError(
           'run.version',
@@ -124,13 +137,38 @@ export class LiveRun implements JournalHost {
       )
     if (run.attempts > this.#host.attempts)
       return this.#giveUp(exposedError('run.attempts', tooManyAttempts(run.attempts - 1)))
-    const principal = await this.#principal()
-    if (principal === undefined && options.resolvePrincipal !== undefined)
+    const owner = await this.#principal()
+    if (owner === undefined)
       return this.#giveUp(exposedError('run.principal', 'The principal of the run is not there any more.'))
-    const steps = await runs.steps(lease, run.run)
+    const steps = await this.#recordedSteps()
+    if (steps === undefined) return
+    const differences = await this.#codeDifferences(steps)
+    if (differences.length > 0)
+      return this.#giveUp(exposedError('journal.diverged', otherCode(run, differences), { differs: differences }))
     if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
       return this.#giveUp(exposedError('run.failed', run.stop), 'aborted')
-    await this.#run(principal, runJournal(runs, { run: run.run, lease }, steps, this))
+    await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this))
+  }
+
+  /** Returns undefined, and gives the run up, if one of them cannot be read: starting it again would not help. */
+  async #recordedSteps(): Promise<RecordedStep[] | undefined> {
+    const { run, lease } = this.claimed
+    try {
+      const steps = await this.#host.runs.steps(lease, run.run)
+      return this.#task.code === undefined ? withoutPositions(steps) : steps
+    } catch (error) {
+      if (!isAlliumError(error, 'store.corrupt') && !isAlliumError(error, 'store.sealed')) throw error
+      await this.#giveUp(exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`))
+      return undefined
+    }
+  }
+
+  /** Compares the code with the one that recorded the steps. A run that has recorded only its start fits any code. */
+  async #codeDifferences(steps: readonly RecordedStep[]): Promise<string[]> {
+    const { code } = this.#task
+    const { run } = this.claimed.run
+    const hasSteps = steps.some(({ id }) => id !== `${run}:start`)
+    return code === undefined || !hasSteps ? [] : shapeDifferences(code, await this.#host.shape())
   }
 
   async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
@@ -164,7 +202,7 @@ export class LiveRun implements JournalHost {
       onRetryAfterOutput,
       readerTimeout: false as const,
       ...(context !== undefined && { context }),
-      ...(output !== undefined && { output: jsonOutput(output) as OutputOption }),
+      ...(output !== undefined && { output: untrustedSchema(output) as OutputOption }),
     }
     if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
     const resumeOptions = approver === undefined ? options : { ...options, approver: approver as never }
@@ -235,19 +273,24 @@ export class LiveRun implements JournalHost {
     if (this.#agentRun !== undefined) await this.#reporter.inbox.hear(this.#agentRun, signal)
   }
 
-  async #principal(): Promise<unknown> {
+  /** Returns undefined if the owner is not there any more, or is another one. */
+  async #principal(): Promise<{ principal: unknown } | undefined> {
     const { resolvePrincipal } = this.#host.options
-    const { key, attempts } = this.claimed.run
-    const isFirst = attempts <= 1 && this.#host.startedHere(this.claimed.run.run)
-    if (resolvePrincipal === undefined || isFirst) return this.#task.principal
+    const { key } = this.claimed.run
+    if (resolvePrincipal === undefined || this.#isNew) return this.#owned(this.#task.principal)
     try {
       const principal = (await resolvePrincipal(key)) ?? undefined
-      const { key: resolvedKey } = this.#host.agent.session({ principal: principal as never })
-      return resolvedKey.tenant === key.tenant && resolvedKey.owner === key.owner ? principal : undefined
+      return principal === undefined ? undefined : this.#owned(principal)
     } catch (error) {
       if (isAlliumError(error, 'store.unavailable')) throw error
       return undefined
     }
+  }
+
+  #owned(principal: unknown): { principal: unknown } | undefined {
+    const { key } = this.claimed.run
+    const { tenant, owner } = this.#host.agent.session({ principal: principal as never }).key
+    return tenant === key.tenant && owner === key.owner ? { principal } : undefined
   }
 
   #release(): Promise<void> {
@@ -267,6 +310,15 @@ export class LiveRun implements JournalHost {
     // The log has no room either.
     if (isFull) this.#host.reportUnloggedEnd(run.run, error)
   }
+}
+
+function isActive({ status }: DurableRun): boolean {
+  return status === 'queued' || status === 'running'
+}
+
+function otherCode({ run, version }: DurableRun, differences: readonly string[]): string {
+  const began = version === '' ? '' : ` (version "${version}")`
+  return `The run "${run}" was recorded by other code${began}: ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
 }
 
 function tooManyAttempts(times: number): string {

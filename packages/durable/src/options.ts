@@ -28,7 +28,10 @@ export interface DurableAgent {
   init(): Promise<void>
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   displayFor(key: SessionKey): Promise<DisplayTransform>
-  inspect(): { layers: readonly { name: string; order: { is?: readonly string[] } }[] }
+  inspect(): {
+    layers: readonly { name: string; order: { is?: readonly string[] } }[]
+    tools: readonly { name: string; jsonSchema: unknown }[]
+  }
 }
 
 /** The owner of a run. */
@@ -49,6 +52,13 @@ export interface DurableOptions {
   lease?: number | undefined
   /** How often a run starts without recording a new step before it fails with `run.attempts`. @default 5 */
   attempts?: number | undefined
+  /** Most runs that this process executes at once. More of them wait in the store, and start as soon as others end. @default 500 */
+  concurrency?: number | undefined
+  /**
+   * Earlier versions of the agent whose runs this process continues, too. A run whose recorded steps do not fit the current code fails with
+   * `journal.diverged`; it executes nothing and keeps its steps. @default none: only runs of the agent's own `version`
+   */
+  accepts?: readonly string[] | undefined
   /**
    * Milliseconds after which a run of another version of the agent fails with `run.version`, if no process of that version claims it.
    * @default 10 minutes
@@ -57,7 +67,7 @@ export interface DurableOptions {
   /** Milliseconds for which ended runs are kept. Failed runs keep their steps for `retry()`. @default 7 days */
   retention?: number | undefined
   /**
-   * Returns the owner's current principal before a run is taken over. If it returns nothing or throws, the run fails with `run.principal`.
+   * Returns the owner's current principal before a run starts later than its request, or is taken over. If it returns nothing or throws, the run fails with `run.principal`.
    * @default the principal that the run was started with
    */
   resolvePrincipal?: ((owner: RunOwner) => unknown) | undefined
@@ -71,7 +81,7 @@ export interface DurableOptions {
 export interface StartOptions {
   /** The principal of the run. @default none */
   principal?: unknown
-  /** @default a new session */
+  /** @default a new session; with an `idempotencyKey`, the session of that key */
   sessionId?: string | undefined
   /** Either `input` or `decisions` is required. */
   input?: Input | undefined
@@ -87,7 +97,7 @@ export interface StartOptions {
   idempotencyKey?: string | undefined
   /** Earliest start, in milliseconds since the epoch. @default now */
   runAt?: number | undefined
-  /** Whether a layer may restart an answer that readers have partly received, as in the options of a run. @default 'allow' */
+  /** Whether a layer may restart an answer that readers have partly received, as in the options of a run. @default 'reset' */
   onRetryAfterOutput?: 'reset' | 'fail' | undefined
   /** While another run has the session, `'queue'` waits and `'reject'` throws `session.busy`. @default 'queue' */
   onBusy?: 'queue' | 'reject' | undefined
@@ -98,6 +108,8 @@ const durableOptionKeys: KeysOf<DurableOptions> = {
   events: true,
   lease: true,
   attempts: true,
+  concurrency: true,
+  accepts: true,
   orphanAfter: true,
   retention: true,
   resolvePrincipal: true,

@@ -1,5 +1,5 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
-import { type RecordedStep, type RunStore, recordStepValue, replayStep } from '@allium/store'
+import { type RecordedStep, ReplayCheck, type RunStore, recordStepValue, replayStep } from '@allium/store'
 
 /** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {
@@ -26,6 +26,7 @@ export function runJournal(
 ): Journal {
   /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
   const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
+  const check = new ReplayCheck(recordedSteps.keys())
   const bodyOf = async (id: string) =>
     recordedSteps.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
   const record = async (id: string, body: unknown) => {
@@ -44,13 +45,16 @@ export function runJournal(
       return host.fenced()
     },
     known: (id) => recordedSteps.has(id),
+    checkEnd: (turnId) => check.checkEnd(turnId),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
+      check.use(id)
       if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
         throw new AbortError(over)
       }
+      await checkReplay(() => check.checkNew(id), host)
       const result = await recordStepValue(work, emit, (body) => record(id, body))
       if (host.over() !== undefined) host.ended()
       return result
@@ -58,9 +62,14 @@ export function runJournal(
   }
 }
 
-async function replayRecorded<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {
+function replayRecorded<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {
+  return checkReplay(() => replayStep<T, C>(body, emit), host)
+}
+
+/** Gives the run up if it does not fit its recording. */
+async function checkReplay<T>(replay: () => T | Promise<T>, host: JournalHost): Promise<T> {
   try {
-    return await replayStep<T, C>(body, emit)
+    return await replay()
   } catch (error) {
     if (isAlliumError(error, 'journal.diverged') || isAlliumError(error, 'journal.corrupt')) await host.broken(error)
     throw error

@@ -1,11 +1,12 @@
 import { AlliumError, type ErrorCode, isAlliumError, type StoredTurn } from '@allium/core'
+import type { Entry } from '@allium/event-log'
+import { Inbox, LogWriter } from '@allium/event-log'
 import type { ClaimedRun, RunKey } from '@allium/store'
 import type { Host } from './host.ts'
-import type { Entry } from './log/entry.ts'
-import { Inbox } from './log/inbox.ts'
-import { LogWriter } from './log/log-writer.ts'
 import { readLog } from './log/read-log.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
+import { pendingCallsOf } from './pending-calls.ts'
+import { storedTask } from './task.ts'
 
 /** Reports a run's events to its readers, and its end once the store has the turn. */
 export class RunReporter {
@@ -74,11 +75,20 @@ export class RunReporter {
     // Readers receive the answer as the layers display it.
     const display = await this.#host.agent.displayFor(run.key).catch(() => String)
     for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
-    const has = (type: string) => entries.some(({ event }) => event.type === type)
-    this.#end = has('turn:end') ? undefined : this.#endOf(run.status, stored)
+    // A sub-agent's run has its own end.
+    const has = (type: string) => entries.some(({ event }) => event.type === type && !('path' in event))
+    if (!has('turn:end')) this.#end = await this.#storedEnd(stored)
     const isReported = run.status !== 'failed' || has('run:error')
     const reason = run.reason ?? 'The run has failed.'
     await this.reportEnd(isReported ? undefined : exposedError((run.code as ErrorCode) ?? 'run.failed', reason))
+  }
+
+  async #storedEnd(stored: StoredTurn | undefined): Promise<Entry> {
+    const { run } = this.#claimed
+    const end = this.#endOf(run.status, stored)
+    if (run.status !== 'suspended') return end
+    const { principal } = storedTask(run.task)
+    return { ...end, pending: await pendingCallsOf(this.#host, run, principal) }
   }
 
   #endOf(status: string, stored?: StoredTurn): Entry {
@@ -99,6 +109,10 @@ export class RunReporter {
   }
 }
 
-export function exposedError(code: ErrorCode, message: string): AlliumError {
-  return new AlliumError(code, message, { expose: true })
+export function exposedError(
+  code: ErrorCode,
+  message: string,
+  details?: Readonly<Record<string, unknown>>,
+): AlliumError {
+  return new AlliumError(code, message, { expose: true, details })
 }

@@ -1,4 +1,5 @@
 import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
+import type { CodeShape } from './code-shape.ts'
 import { checkStart, runOptionsError, type StartOptions } from './options.ts'
 
 /** The request of a run as it is stored. */
@@ -12,6 +13,8 @@ export interface Task {
   readonly clientTools?: readonly ToolDef[]
   readonly idempotencyKey?: string
   readonly onRetryAfterOutput?: 'reset' | 'fail'
+  /** The code that the run was started with. Absent in rows of before version 0.1. */
+  readonly code?: CodeShape
 }
 
 /** Returns a stored task. Rows of before version 0.1 have `decider` for `approver` and `resets` for `onRetryAfterOutput`. */
@@ -61,4 +64,11 @@ export async function inputDigestOf(
   )
   const digests = await Promise.all(bytes.map((one) => crypto.subtle.digest('SHA-256', new Uint8Array(one))))
   return [text, ...digests.map((digest) => new Uint8Array(digest).join())].join('\n')
+}
+
+/** Returns the id of the session that belongs to an idempotency key alone. Each tenant and owner has sessions of its own. */
+export async function sessionIdOf(idempotencyKey: string | undefined): Promise<string | undefined> {
+  if (idempotencyKey === undefined) return undefined
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(idempotencyKey)))
+  return `key-${[...digest.slice(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`
 }

@@ -1,5 +1,5 @@
 import { messageOf } from '@allium/core'
-import type { ClaimedRun } from '@allium/store'
+import type { AddedRun, ClaimedRun } from '@allium/store'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 
@@ -17,12 +17,16 @@ export class Worker {
   #timers: (() => void)[] = []
   #isolatedUntil = 0
   #draining = false
+  /** Places of runs that are being claimed. */
+  #reserved = 0
+  /** Due runs that this process could not claim, because it had no place or their session was in use. Others may have claimed them since. */
+  #backlog = 0
 
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
     // A lost run is claimed at most 1.25 leases after its last renewal.
-    this.#every(lease / 4, () => this.#isIsolated || this.poll())
+    this.#every(lease / 4, () => this.#isIsolated || this.#look())
     this.#every(lease / 3, () => this.#renew())
   }
 
@@ -33,13 +37,32 @@ export class Worker {
   get #isIsolated(): boolean {
     return this.#isolatedUntil > this.#host.clock.monotonic()
   }
-  /** Milliseconds for which a new run may be claimed immediately; undefined while none may be. */
-  get claim(): number | undefined {
-    return this.#draining || this.#isIsolated ? undefined : this.#host.lease
+  /** Runs that may start here now. */
+  get #free(): number {
+    if (this.#draining || this.#isIsolated) return 0
+    return Math.max(0, this.#host.concurrency - this.#live.size - this.#reserved)
   }
 
-  /** Starts a run. Opens its log before it resolves, so that readers wait for events. */
-  async start(claimedRun: ClaimedRun): Promise<void> {
+  /** Adds a run, and starts it if it was claimed. @param add gets the milliseconds for which to claim it, or undefined */
+  async startNew(add: (claim: number | undefined) => Promise<AddedRun>): Promise<AddedRun> {
+    const places = Math.min(1, this.#free)
+    this.#reserved += places
+    try {
+      const added = await add(places === 0 ? undefined : this.#host.lease)
+      if (added.lease === undefined) this.#queue(added)
+      else await this.start({ run: added.run, lease: added.lease }, { isNew: true })
+      return added
+    } finally {
+      this.#reserved -= places
+    }
+  }
+
+  /**
+   * Starts a run. Opens its log before it resolves, so that readers wait for events.
+   *
+   * @param options.isNew the run was requested just now, so its principal is current
+   */
+  async start(claimedRun: ClaimedRun, { isNew = false } = {}): Promise<void> {
     const claimed = await this.#withCurrentName(claimedRun)
     const { run, lease } = claimed
     const { tenant, owner } = run.key
@@ -49,11 +72,12 @@ export class Worker {
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#live.get(run.run)
     previous?.loseLease('the run was begun again')
-    const live = new LiveRun(this.#host, claimed, previous)
+    const live = new LiveRun(this.#host, claimed, { isNew, previous })
     this.#live.set(run.run, live)
     void live.done.finally(() => {
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
       if (run.attempts >= isolationAttempts) this.#isolatedUntil = 0
+      if (this.#backlog > 0) this.poll().catch(() => {})
     })
   }
 
@@ -66,6 +90,17 @@ export class Worker {
     const key = { ...run.key, agent }
     if (!(await this.#host.sessions.rename(key, [run.key.agent], { lease }))) return claimed
     return { run: { ...run, key }, lease: { ...lease, key } }
+  }
+
+  /** Counts a run that was not claimed. Its session may have become free since. */
+  #queue({ run, isNew }: AddedRun): void {
+    if (!isNew || run.runAt > this.#host.clock.now()) return
+    this.#backlog++
+    this.poll().catch(() => {})
+  }
+
+  async #look(): Promise<void> {
+    if ((await this.poll()) === 0 && this.#free > 0) this.#backlog = 0
   }
 
   /** Claims the runs that this process may execute. Returns their number. */
@@ -105,14 +140,20 @@ export class Worker {
 
   async #poll(): Promise<number> {
     if (this.#draining) return 0
-    const { runs, names, version, lease, options } = this.#host
-    const agents = names.map((name) => ({ name, version }))
+    const { runs, names, versions, lease, options } = this.#host
+    const agents = names.flatMap((name) => versions.map((version) => ({ name, version })))
     const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
-    const claimed = [
-      ...(await runs.claim({ agents, limit: batchSize, ms: lease, alone: this.#live.size === 0 })),
-      ...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize })),
-    ]
-    await Promise.all(claimed.map((one) => this.start(one)))
+    const limit = Math.min(batchSize, this.#free)
+    this.#reserved += limit
+    let claimed: ClaimedRun[] = []
+    try {
+      if (limit > 0) claimed = await runs.claim({ agents, limit, ms: lease, alone: this.#live.size === 0 })
+      this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
+      claimed.push(...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize })))
+      await Promise.all(claimed.map((one) => this.start(one)))
+    } finally {
+      this.#reserved -= limit
+    }
     for (const expired of await runs.expiredCalls({ agents, limit: batchSize })) await this.#host.expire(expired)
     await runs.expire({ olderThan: retention })
     return claimed.length
@@ -129,7 +170,7 @@ export class Worker {
       throw error
     })
     for (const [i, one] of live.entries())
-      if (renewed[i] === false) one.loseLease('another process has taken the run')
+      if (renewed[i] === false) await one.notRenewed()
       else one.renewed(until)
   }
 

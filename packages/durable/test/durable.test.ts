@@ -1,4 +1,5 @@
-import { Agent, type Model } from '@allium/core'
+import { Agent, AlliumError, delegate, type Model, type ToolContext } from '@allium/core'
+import type { Entry } from '@allium/event-log'
 import { pii } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { audit } from '@allium/observe'
@@ -29,6 +30,7 @@ function world(options: Parameters<typeof sqlite>[1] = {}) {
       expiresIn = 60_000,
       name = 'agent',
       formerNames = [] as string[],
+      events = store.events,
     } = {},
   ) => {
     const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: pay, requireApproval }
@@ -36,7 +38,7 @@ function world(options: Parameters<typeof sqlite>[1] = {}) {
     const agent = new Agent({ name, formerNames, model, tools, clock: own, approvals: { expiresIn } }).use(
       persist({ store: store.sessions }),
     )
-    const runs = durable(agent, { store, lease: 1000, clock: own, logger: { ...console, error() {}, warn() {} } })
+    const runs = durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
     if (own === clock) open.push(runs)
     return runs
   }
@@ -53,13 +55,17 @@ async function eventsOf(runs: Durable, run: string) {
 
 const logger = { warn() {}, error() {} }
 
-/** A log that never takes the end of a run. */
-function unending(log: EventLog): EventLog {
+const isEnd = ({ type }: { type: string }) => type === 'turn:end'
+
+/** A log that never takes the end of a run. It takes that of a sub-agent. */
+function endless(log: EventLog): EventLog {
+  const taken = ({ event }: Entry) => !isEnd(event) || 'path' in event
   return {
-    append: (run, epoch, events, options) =>
-      options?.end === true || JSON.stringify(events).includes('turn:end')
-        ? new Promise(() => {})
-        : log.append(run, epoch, events, options),
+    async append(run, epoch, events, options) {
+      if (options?.end === true) return new Promise(() => {})
+      const appended = await log.append(run, epoch, (events as Entry[]).filter(taken), options)
+      return (events as Entry[]).every(taken) ? appended : new Promise(() => {})
+    },
     read: (...of) => log.read(...of),
     latest: (key) => log.latest(key),
     signal: (...of) => log.signal(...of),
@@ -144,6 +150,16 @@ it('is one run for one key, and refuses another task under it', async () => {
   await eventsOf(runs, a.run)
   expect(b).toEqual(a)
   await expect(runs.start({ ...asked, input: 'Bye' })).rejects.toMatchObject({ code: 'run.key_reused' })
+})
+
+it('is one run for one key without a session, too, for each owner', async () => {
+  const { process } = world()
+  const runs = process(scriptedModel(['One.', 'Two.']))
+  const start = (userId: string) =>
+    runs.start({ principal: { tenantId: 'acme', userId }, input: 'Hi', idempotencyKey: 'k1' })
+  const [first, again, other] = [await start('ann'), await start('ann'), await start('bob')]
+  expect(again).toEqual(first)
+  expect(other.run).not.toBe(first.run)
 })
 
 it("answers about another's run as about none", async () => {
@@ -236,7 +252,7 @@ it('tells the end of a run whose process was lost behind its commit, with the te
       .use(pii({ vault: store.vault }))
     return durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
   }
-  const dead = process(manualClock(), unending(store.events))
+  const dead = process(manualClock(), endless(store.events))
   const { run, sessionId } = await dead.start({ principal, sessionId: 'chat', input: 'I am ann@acme.example' })
   const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId }
   await expect.poll(async () => (await store.sessions.find(key, { turnId: run }))?.endedAt).toBeDefined()
@@ -248,6 +264,57 @@ it('tells the end of a run whose process was lost behind its commit, with the te
   expect(events.map(({ type }) => type)).not.toContain('model:reset')
   const text = events.flatMap(({ type, delta }) => (type === 'text-delta' ? [delta] : [])).join('')
   expect([text, events.at(-1)?.type]).toEqual(['You are ann@acme.example.', 'turn:end'])
+})
+
+it('reports its end although a heartbeat comes between the commit and the report', async () => {
+  const { clock, store, process } = world()
+  const { append } = store.sessions
+  const delayed: typeof append = async (...of) => {
+    await append(...of)
+    await clock.advance(400)
+  }
+  Object.assign(store.sessions, { append: delayed })
+  const runs = process(scriptedModel(['Hello.']))
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  expect((await eventsOf(runs, run)).at(-1)).toMatchObject({ type: 'turn:end', status: 'completed', turnId: run })
+})
+
+it('reports the end of a run whose sub-agent has ended before its process was lost', async () => {
+  const { clock, store } = world()
+  const process = (own: typeof clock, events: EventLog) => {
+    const helper = new Agent({ name: 'helper', model: scriptedModel(['Found.']), clock: own, logger })
+    const execute = async (_: unknown, ctx: ToolContext) => (await delegate(ctx, helper, 'Find.'))?.text
+    const find = { name: 'find', description: 'Finds', jsonSchema: {}, execute }
+    const model = scriptedModel([{ toolCalls: [{ name: 'find', callId: 'c1', args: {} }] }, 'Here.'])
+    const agent = new Agent({ model, tools: [find as never], clock: own, logger }).use(
+      persist({ store: store.sessions }),
+    )
+    return durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
+  }
+  const dead = process(manualClock(), endless(store.events))
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Hi' })
+  for await (const { event } of dead.attach(run, { principal })) if (isEnd((event as Entry).event)) break
+  while ((await dead.get(run, { principal })).status === 'running') await settled()
+  await clock.advance(1500)
+  const next = process(clock, store.events)
+  open.push(next)
+  await next.recover()
+  const ends = (await eventsOf(next, run)).filter(isEnd)
+  expect(ends.map(({ path }) => path !== undefined)).toEqual([true, false])
+})
+
+it('reports the pending calls of a run whose process was lost behind its commit', async () => {
+  const { clock, store, process } = world()
+  const own = manualClock()
+  const dead = process(scriptedModel([call]), { own, requireApproval: true, events: endless(store.events) })
+  const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+  while ((await dead.get(run, { principal })).status === 'running') await settled()
+  await clock.advance(1500)
+  const next = process(scriptedModel(['Paid.']), { requireApproval: true })
+  await next.recover()
+  const entries: Entry[] = []
+  for await (const { event } of next.attach(run, { principal })) entries.push(event as Entry)
+  expect(entries.at(-1)).toMatchObject({ event: { type: 'turn:end' }, pending: [{ callId: 'c1', name: 'pay' }] })
 })
 
 it('refuses what cannot be kept, and options that it does not know', async () => {
@@ -320,6 +387,22 @@ async function untilStep(store: SqliteStore, run: string, part: string) {
 function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
+
+it.each(['store.corrupt', 'store.sealed'] as const)(
+  'gives up a run whose recorded step cannot be read (%s), and says so',
+  async (code) => {
+    const { clock, process, store } = world()
+    const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock() })
+    const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Pay.' })
+    await untilStep(store, run, 'model:0')
+    await clock.advance(1500)
+    Object.assign(store.runs, { steps: () => Promise.reject(new AlliumError(code, 'The step "model:0" is damaged.')) })
+    const next = process(scriptedModel([]))
+    await next.recover()
+    await eventsOf(next, run)
+    expect(await next.get(run, { principal })).toMatchObject({ status: 'failed', code: 'journal.corrupt' })
+  },
+)
 
 it('ends where a call waits, and goes on by a run of its own; a decision is used once', async () => {
   const { process, paid } = world()
@@ -504,6 +587,50 @@ it('asks for the owner as they are now before it takes a run over', async () => 
   while ((await next.get(run, { principal })).status === 'running') await settled()
   expect(asked).toEqual([{ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }])
   expect(await next.get(run, { principal })).toMatchObject({ status: 'failed', code: 'run.principal' })
+})
+
+it('executes as many runs at once as its concurrency allows, and the next as soon as one has ended', async () => {
+  const { clock, store } = world()
+  const ends: (() => void)[] = []
+  const model = scriptedModel(
+    Array.from({ length: 5 }, () => () => new Promise<string>((resolve) => ends.push(() => resolve('Done.')))),
+  )
+  const agent = new Agent({ model, clock }).use(persist({ store: store.sessions }))
+  const runs = durable(agent, { store, lease: 1000, clock, concurrency: 2, logger })
+  open.push(runs)
+  const started = [1, 2, 3, 4, 5].map((n) => runs.start({ principal, sessionId: `chat-${n}`, input: 'Hi' }))
+  await Promise.all(started)
+  for (let ended = 0; ended < 5; ended++) {
+    while (ends.length === ended) await settled()
+    for (let i = 0; i < 20; i++) await settled()
+    expect(ends.length).toBe(Math.min(5, ended + 2))
+    ends[ended]?.()
+  }
+  for (const { run } of await Promise.all(started)) await eventsOf(runs, run)
+  expect((await runs.list({ tenant: 'acme', status: 'completed' })).items).toHaveLength(5)
+})
+
+it('starts a run that waited for its session as soon as that is free', async () => {
+  const { process } = world()
+  const runs = process(scriptedModel(['One.', 'Two.']))
+  const [first, second] = [
+    await runs.start({ principal, sessionId: 'chat', input: 'a' }),
+    await runs.start({ principal, sessionId: 'chat', input: 'b' }),
+  ]
+  await eventsOf(runs, first.run)
+  while ((await runs.get(second.run, { principal })).status !== 'completed') await settled()
+  expect((await runs.get(second.run, { principal })).text).toBe('Two.')
+})
+
+it('asks for the owner when a run starts later than its request', async () => {
+  const { clock, store } = world()
+  const agent = new Agent({ model: scriptedModel([]), clock }).use(persist({ store: store.sessions }))
+  const runs = durable(agent, { store, lease: 1000, clock, resolvePrincipal: () => undefined, logger })
+  open.push(runs)
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi', runAt: clock.now() + 5000 })
+  await clock.advance(6000)
+  while ((await runs.get(run, { principal })).status !== 'failed') await settled()
+  expect(await runs.get(run, { principal })).toMatchObject({ code: 'run.principal' })
 })
 
 it('asks for the owner again where it takes up a run that it had lost itself, and not before', async () => {

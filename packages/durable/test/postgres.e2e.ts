@@ -17,7 +17,6 @@ afterAll(async () => {
 }, 60_000)
 
 const principal = { tenantId: 'acme', userId: 'ann' }
-const lease = 1000
 const host = {
   over: () => undefined,
   fenced: () => false,
@@ -28,7 +27,7 @@ const host = {
 }
 
 /** A process on a store; one that is lost renews nothing, and is heard of no more. */
-function processOn(store: PostgresStore, model: Model, paid: string[] = []) {
+function processOn(store: PostgresStore, model: Model, { paid = [] as string[], lease = 1000 } = {}) {
   const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => void paid.push('paid') }
   const agent = new Agent({ model, tools: [tool as never] }).use(persist({ store: store.sessions }))
   return durable(agent, { store, lease, logger: { ...console, warn() {}, error() {} } })
@@ -54,7 +53,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     const call: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
     const store = stores.fresh()
     const paid: string[] = []
-    const lost = processOn(store, scriptedModel([call, { stall: true }]), paid)
+    const lost = processOn(store, scriptedModel([call, { stall: true }]), { paid })
     const { run } = await lost.start({ principal, sessionId: 'chat', input: 'Pay.' })
     const stored = await store.runs.get({ tenant: 'acme', run })
     const of = { key: stored?.key ?? { tenant: '', owner: '', agent: 'agent', sessionId: '' }, token: 0, version: 0 }
@@ -62,7 +61,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     // It is cut off from its store, as a machine that has lost its network.
     await store.close()
     const model = scriptedModel(['Paid.'])
-    const next = processOn(stores.again(store), model, paid)
+    const next = processOn(stores.again(store), model, { paid })
     let text = ''
     for await (const { event } of next.attach(run, { principal })) {
       const { type, delta } = (event as Entry).event as { type: string; delta?: string }
@@ -80,7 +79,8 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
   it('lets two processes share what waits: each run is run once', async () => {
     const store = stores.fresh()
     const models = [0, 1].map(() => scriptedModel(Array.from({ length: 20 }, () => 'Done.')))
-    const both = models.map((model, i) => processOn(i === 0 ? store : stores.again(store), model))
+    // Neither process is lost, also where the machine is busy for seconds.
+    const both = models.map((model, i) => processOn(i === 0 ? store : stores.again(store), model, { lease: 30_000 }))
     const runAt = Date.now() + 500
     const tasks = Array.from({ length: 12 }, (_, i) =>
       both[0]?.start({ principal, sessionId: `s${i}`, input: 'Go', runAt }),

@@ -2,25 +2,24 @@ import {
   defineMiddleware,
   layerOptions,
   type ModelContext,
-  misconfigured,
   option,
-  type ResponseInput,
-  sum,
   type TurnContext,
   type TypedMiddleware,
   withState,
   writerOf,
 } from '@allium/core'
-import type { PhysicalCall } from '@allium/core/internal'
-import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/prices'
+import type { Price, Prices } from '@allium/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
-import { blockOptions } from './block-options.ts'
-import { estimateUsage, type TokenEstimate } from './estimate-usage.ts'
-import { type BudgetCut, budgetRunOf, emitInterrupted, settleInterrupted, turnIdOfRun } from './interrupted-calls.ts'
-import { startRenewal } from './renew-hold.ts'
-import { resumeHold } from './resumed-hold.ts'
-import { Settlements } from './settlements.ts'
+import { chargeCall } from './budget/charge-call.ts'
+import { estimateUsage, type TokenEstimate } from './budget/estimate-usage.ts'
+import type { LimitPolicy, OnLimit } from './budget/limit-policy.ts'
+import { countTokens, usdMeter } from './budget/meter.ts'
+import { runRecord } from './budget/run-record.ts'
+import { Settlements } from './budget/settlements.ts'
+import { checkedLimit } from './checked-limit.ts'
+
+export type { BudgetEvent, BudgetExceeded, OnLimit } from './budget/limit-policy.ts'
 
 export interface BudgetOptions<Name extends string = string> {
   /** The limit of an account, in USD or tokens. A function is called for each call, for tenants with different plans. */
@@ -59,41 +58,6 @@ export interface BudgetOptions<Name extends string = string> {
   /** The layer's name, and the prefix of its state key. @default 'guard:budget' */
   as?: Name | undefined
 }
-
-/** Why a call was refused; amounts in the budget's unit. */
-export interface BudgetExceeded {
-  account: string
-  unit: 'usd' | 'tokens'
-  limit: number
-  spent: number
-  /** Reserved by calls that are running. */
-  reserved: number
-  /** The amount that this call would have reserved. */
-  needed: number
-}
-
-/** A call was refused, or spending has reached `warnAt`; amounts in the budget's unit. */
-export interface BudgetEvent {
-  type: 'guard:budget'
-  layer: string
-  account: string
-  unit: 'usd' | 'tokens'
-  limit: number
-  spent: number
-  /** Whether a call was refused. */
-  refused: boolean
-}
-
-declare module '@allium/core' {
-  interface AgentEvents {
-    'guard:budget': BudgetEvent
-  }
-}
-
-export type OnLimit = (
-  ctx: ModelContext,
-  exceeded: BudgetExceeded,
-) => ResponseInput | undefined | void | Promise<ResponseInput | undefined | void>
 
 /** The session's spending under the budget, in its unit; with `per: 'turn'`, the turn's spending. */
 export type BudgetState<Name extends string> = Record<`${Name}:spent`, number>
@@ -148,16 +112,12 @@ export function budget<Name extends string = 'guard:budget'>(
     account,
     as = 'guard:budget' as Name,
   } = readOptions(options)
-  const spentKey = `${as}:spent`
-  const runKey = `${as}:run`
+  const policy: LimitPolicy = { layer: as, unit, per, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
-  const pricing = unit === 'usd' ? createPricing(prices) : undefined
-  const { input, output } = fallbackPrice
+  const ledgerOf = (ctx: TurnContext) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
+  const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
   const settlements = new Settlements(as)
-  const warnUnpriced = createUnpricedWarning(
-    as,
-    `its calls are charged $${input} and $${output} for a million tokens (fallbackPrice)`,
-  )
+  const runs = runRecord(policy, settlements)
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -165,7 +125,7 @@ export function budget<Name extends string = 'guard:budget'>(
     order: { is: ['meters'], scopes: ['model'] },
     innermost: true,
     inherit: true,
-    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
+    state: runs.state,
     async agent(ctx, next) {
       try {
         await next()
@@ -173,19 +133,12 @@ export function budget<Name extends string = 'guard:budget'>(
         await settlements.end(ctx.logger)
       }
     },
-    async turn(ctx, next) {
-      if (per === 'turn' && account === undefined) closeAtEnd(ctx)
-      ctx.onEnd(() => (settlements.isEmpty ? undefined : settlements.retry()))
+    turn(ctx, next) {
       const ledger = ledgerOf(ctx)
-      if (ledger === localLedger || ledger.holds === undefined) return next()
-      await recordRun(ctx, ledger)
-      try {
-        return await next()
-      } finally {
-        if (!settlements.isEmpty) await settlements.retry()
-        // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
-        if (settlements.isEmpty) ctx.state[runKey] = ''
-      }
+      if (per === 'turn' && account === undefined)
+        closeAtEnd(ctx, ledger, accountOf(as, per, ctx, window, ctx.startedAt))
+      ctx.onEnd(() => settlements.retry())
+      return ledger === localLedger || ledger.holds === undefined ? next() : runs.recordRun(ctx, ledger, next)
     },
     async model(ctx, next) {
       await settlements.beforeCall()
@@ -194,132 +147,24 @@ export function budget<Name extends string = 'guard:budget'>(
         id: `${ctx.turnId}:${ctx.callIndex}:${ctx.attempt}`,
         account: account?.(ctx) ?? accountOf(as, per, ctx, window, ctx.startedAt),
         amount: await amountOf(ctx, { model: ctx.model, usage: { ...estimate(ctx), calls: 1 } }),
-        limit: checkedLimit(typeof limit === 'function' ? await limit(ctx) : limit),
-        ...(window !== undefined && account === undefined && { endsIn: endsIn(window, ctx) }),
-        ...(ledger !== localLedger && { ttl: holdFor, run: ctx.state[runKey] as string, by: writerOf(ctx) }),
+        limit: checkedLimit(as, typeof limit === 'function' ? await limit(ctx) : limit),
+        ...(window !== undefined && account === undefined && { endsIn: endsIn(ctx, window, holdFor) }),
+        ...(ledger !== localLedger && { ttl: holdFor, run: runs.runOf(ctx), by: writerOf(ctx) }),
       }
-      const resumedHold =
-        ctx.replaying && request.run !== undefined
-          ? await resumeHold(ledger, request, await ctx.isRecorded())
-          : undefined
-      if (resumedHold !== undefined) recordInterrupted(ctx, ctx.turnId, resumedHold.interrupted)
-      const reservation = resumedHold === undefined ? await ledger.reserve(request) : resumedHold.reservation
-      if (reservation === undefined && resumedHold?.isRefused !== false) return rejectCall(ctx, request)
-      const { id } = reservation ?? request
-      const isHeld = reservation !== undefined && ledger !== localLedger
-      const stopRenewal = isHeld ? startRenewal(as, ctx, holdFor, () => ledger.reserve({ ...request, id })) : undefined
-      try {
-        return await next()
-      } finally {
-        stopRenewal?.()
-        const spent = await totalAmount(ctx)
-        ctx.state[spentKey] = spent
-        if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
-        if (warnAt !== undefined) await warnNearLimit(ctx, request, warnAt, spent)
-      }
+      return chargeCall(ctx, { policy, ledger, request, amountOf, runs, settlements }, next)
     },
   })
   return withState<BudgetState<Name>>(layer)
-
-  function ledgerOf(ctx: TurnContext): Ledger {
-    return ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
-  }
-
-  /** A turn that continues past its window is still charged to it while it holds a reservation there. */
-  function endsIn(window: Window, { startedAt, clock }: TurnContext): number {
-    const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
-    return remaining > 0 ? remaining : holdFor
-  }
-
-  /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
-  function closeAtEnd(ctx: TurnContext<Record<string, unknown>>): void {
-    const ledger = ledgerOf(ctx)
-    if (ledger.close === undefined) return
-    const name = accountOf(as, per, ctx, window, ctx.startedAt)
-    ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(name)))
-  }
-
-  /** Records the run in the state while it lasts. If a run is already recorded there, it was interrupted. */
-  async function recordRun(ctx: TurnContext<Record<string, unknown>>, ledger: Ledger): Promise<void> {
-    const interruptedRun = ctx.state[runKey] as string
-    if (interruptedRun !== '') {
-      await settlements.beforeCall()
-      const calls = await settleInterrupted(ledger, interruptedRun)
-      if (per === 'turn') emitInterrupted(ctx, { layer: as, unit, cut: turnIdOfRun(interruptedRun), calls })
-      else recordInterrupted(ctx, turnIdOfRun(interruptedRun), calls)
-    }
-    ctx.state[runKey] = budgetRunOf(as, ctx)
-  }
-
-  function recordInterrupted(ctx: TurnContext<Record<string, unknown>>, cut: string, calls: BudgetCut['calls']): void {
-    if (calls.length === 0) return
-    ctx.state[spentKey] = calls.reduce((sum, { amount }) => sum + amount, 0)
-    emitInterrupted(ctx, { layer: as, unit, cut, calls: calls.map(({ account, amount }) => ({ account, amount })) })
-  }
-
-  function checkedLimit(value: number): number {
-    if (typeof value === 'number' && value >= 0) return value
-    throw misconfigured(as, `needs limit of 0 or more, not ${value}.`)
-  }
-
-  async function totalAmount(ctx: ModelContext): Promise<number> {
-    let amount = 0
-    for (const call of ctx.physicalCalls) amount += await amountOf(ctx, call)
-    return amount
-  }
-
-  async function amountOf({ logger }: ModelContext, { model, usage }: PhysicalCall): Promise<number> {
-    if (pricing === undefined) return usage.inputTokens + usage.outputTokens
-    const cost = await pricing(model, usage)
-    if (cost === undefined) warnUnpriced(logger, model)
-    return cost ?? costAt(fallbackPrice, usage)
-  }
-
-  /** Emitted by the call that reaches the limit, or by each of several concurrent calls that do. A failure here must not fail the call. */
-  async function warnNearLimit(
-    ctx: ModelContext,
-    { account, limit }: AccountLimit,
-    fraction: number,
-    added: number,
-  ): Promise<void> {
-    try {
-      const { spent } = await ledgerOf(ctx).balance(account)
-      if (spent >= fraction * limit && spent - added < fraction * limit)
-        emitBudgetEvent(ctx, { account, limit, spent, refused: false })
-    } catch (error) {
-      ctx.logger.warn(`"${as}" could not tell how near its limit is.`, { error })
-    }
-  }
-
-  function emitBudgetEvent(ctx: ModelContext, fields: AccountLimit & Pick<BudgetEvent, 'spent' | 'refused'>): void {
-    ctx.emit({ type: 'guard:budget', layer: as, unit, ...fields } satisfies BudgetEvent)
-  }
-
-  async function rejectCall(ctx: ModelContext, { account, amount, limit }: AccountLimit & { amount: number }) {
-    const { spent, reserved } = await ledgerOf(ctx).balance(account)
-    emitBudgetEvent(ctx, { account, limit, spent, refused: true })
-    const exceeded: BudgetExceeded = { account, unit, limit, spent, reserved, needed: amount }
-    const answer = typeof onLimit === 'function' ? await onLimit(ctx, exceeded) : undefined
-    if (answer !== undefined) return ctx.skipCall(answer)
-    const reason = blockReason(as, per, exceeded)
-    if (onLimit === 'abort') return ctx.abort(reason)
-    if (onLimit !== 'stop') return ctx.block(reason, blockOptions('guard.budget'))
-    ctx.stop(reason)
-    return ctx.skipCall('')
-  }
 }
 
-interface AccountLimit {
-  account: string
-  limit: number
+/** A turn that continues past its window is still charged to it while it holds a reservation there. */
+function endsIn({ startedAt, clock }: TurnContext, window: Window, holdFor: number): number {
+  const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
+  return remaining > 0 ? remaining : holdFor
 }
 
-function blockReason(name: string, per: Per, { unit, limit, spent, reserved, needed }: BudgetExceeded): string {
-  const format = (amount: number) =>
-    unit === 'usd' ? `$${Number(amount.toPrecision(3))}` : `${Math.round(amount)} tokens`
-  const running = reserved > 0 ? `, ${format(reserved)} held by calls that run now` : ''
-  const budget = `The budget "${name}" of ${format(limit)} per ${per}`
-  if (spent === 0 && reserved === 0)
-    return `${budget} has no room for this call: it may take ${format(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
-  return `${budget} is used up: ${format(spent)} spent${running}, and this call may take ${format(needed)}.`
+/** Closes the account of a turn that has ended. A suspended turn keeps its account. */
+function closeAtEnd(ctx: TurnContext, ledger: Ledger, account: string): void {
+  if (ledger.close === undefined) return
+  ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(account)))
 }

@@ -11,10 +11,11 @@ import {
 import type { Detector, Finding } from '@allium/detect'
 import { blockOptions } from './block-options.ts'
 import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
+import { filterAnswer } from './filter-answer.ts'
 import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
 import { keywordDetectors } from './keywords.ts'
-import { type FailureOptions, failureOptions, failurePolicy, handleFailure, runLocalCheck } from './run-check.ts'
-import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runLocalCheck } from './run-check.ts'
+import type { TextFilter } from './stream-filter.ts'
 import { mapMessage, mapResult, replaceIn } from './texts.ts'
 
 export interface ContentOptions<Name extends string = string> extends FailureOptions {
@@ -86,19 +87,8 @@ export function content<Name extends string = 'guard:content'>(
       },
     }),
     ...(apply.includes('output') && {
-      async model(ctx, next) {
-        const kinds = new Set<string>()
-        const filter = createFilter(ctx, 'output')
-        ctx.pipe(
-          filterStream(
-            filter,
-            (error) => handleFailure(ctx, guard, error),
-            (kind) => kinds.add(kind),
-          ),
-        )
-        const response = await next()
-        response.message = dropMetadata(response.message, kinds)
-        return response
+      model(ctx, next) {
+        return filterAnswer(ctx, next, createFilter(ctx, 'output'), guard)
       },
     }),
     ...(apply.includes('toolResults') && {

@@ -1,4 +1,5 @@
 import type { FilePart, ImagePart, Message, Part } from '@allium/core'
+import { decodeBase64 } from './base64.ts'
 
 /** The rules for files in messages. */
 export interface PartRules {
@@ -68,7 +69,7 @@ async function readBytes(
   if (dataUrl !== null && dataUrl.groups?.base64 === undefined) return 'not base64'
   if (base64.length * 0.75 - 2 > maxBytes) return 'too long'
   try {
-    return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+    return decodeBase64(base64)
   } catch {
     return 'not base64'
   }

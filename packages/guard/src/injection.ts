@@ -12,6 +12,7 @@ import {
   withState,
 } from '@allium/core'
 import { replaceFound } from '@allium/detect'
+import { applyApproval } from './apply-approval.ts'
 import { blockOptions } from './block-options.ts'
 import { patternDetector } from './detector.ts'
 import { deepFreeze, isDeepFrozen } from './frozen.ts'
@@ -129,11 +130,8 @@ export function injection<Name extends string = 'guard:injection'>(
     async tool(ctx, next) {
       if (ctx.state[untrustedKey] === true && matchesToolName(privileged, ctx.tool.name)) {
         if (ctx.approval === undefined) return ctx.suspend({ reason: approvalReason(ctx) })
-        if ('deny' in ctx.approval) return ctx.deny(ctx.approval.deny)
-        if ('args' in ctx.approval) {
-          const { args } = ctx.approval
-          ctx.modifyArgs(() => args)
-        }
+        const denial = applyApproval(ctx, ctx.approval)
+        if (denial !== undefined) return denial
         ctx.approve()
       }
       const result = await next()

@@ -1,4 +1,5 @@
 import { isAlliumError } from '@allium/core'
+import { mapEntries } from './map-entries.ts'
 
 type MapText = (text: string) => string | Promise<string>
 
@@ -90,15 +91,7 @@ async function mapPlain(value: unknown, map: MapText, depth: number): Promise<un
   if (depth === 0) return undefined
   if (isError(value)) return mapError(value, map, depth)
   if (!Array.isArray(value) && !isPlainObject(value)) return undefined
-  const entries: [string, unknown][] = []
-  let changed = false
-  for (const [key, item] of Object.entries(value)) {
-    const mapped = await mapPlain(item, map, depth - 1)
-    changed ||= mapped !== item
-    entries.push([key, mapped])
-  }
-  if (!changed) return value
-  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries)
+  return mapEntries(value, (item) => mapPlain(item, map, depth - 1))
 }
 
 /** Includes objects from other realms. */

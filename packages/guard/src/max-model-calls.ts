@@ -1,13 +1,5 @@
-import {
-  defineMiddleware,
-  layerOptions,
-  type ModelContext,
-  option,
-  sum,
-  type TypedMiddleware,
-  withState,
-} from '@allium/core'
-import { blockOptions } from './block-options.ts'
+import { defineMiddleware, layerOptions, option, sum, type TypedMiddleware, withState } from '@allium/core'
+import { endTurn } from './end-turn.ts'
 
 export interface MaxModelCallsOptions<Name extends string = string> {
   /** How many calls a turn or session may make. Each attempt of a retry and each call of a sub-agent counts. */
@@ -51,18 +43,16 @@ export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>(
     inherit: true,
     state: { [key]: sum({ scope: per }) },
     async model(ctx, next) {
-      if ((ctx.state[key] ?? 0) >= limit) return rejectCall(ctx)
+      if ((ctx.state[key] ?? 0) >= limit)
+        return endTurn(
+          ctx,
+          onLimit,
+          `"${as}": ${limit} model calls per ${per} have been made.`,
+          'guard.max_model_calls',
+        )
       ctx.state[key] = 1
       return next()
     },
   })
   return withState<Record<`${Name}:calls`, number>>(layer)
-
-  function rejectCall(ctx: ModelContext) {
-    const reason = `"${as}": ${limit} model calls per ${per} have been made.`
-    if (onLimit === 'block') return ctx.block(reason, blockOptions('guard.max_model_calls'))
-    if (onLimit === 'abort') return ctx.abort(reason)
-    ctx.stop(reason)
-    return ctx.skipCall('')
-  }
 }

@@ -1,38 +1,24 @@
 import {
   defineMiddleware,
   layerOptions,
-  type Message,
-  type ModelContext,
-  misconfigured,
   option,
   sum,
-  type ToolContext,
-  type ToolResult,
   type TurnContext,
   type TypedMiddleware,
   withState,
-  writerOf,
 } from '@allium/core'
-import type { Detector, Finding } from '@allium/detect'
-import { blockOptions } from './block-options.ts'
 import type { FindingState } from './content.ts'
-import { createDetector, type DetectorOptions } from './detector.ts'
-import { isDeepFrozen } from './frozen.ts'
+import type { DetectorOptions } from './detector.ts'
 import { generatedSecret } from './generated-secret.ts'
-import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
-import { mapThrown } from './map-error.ts'
-import { type PiiType, piiDetectors } from './pii/detectors.ts'
+import type { GuardTarget } from './guard-found.ts'
+import { builtInDetectors, customDetector, type PiiType, piiTypes } from './pii/detectors.ts'
 import { type FindPhones, libraryPhoneDetector } from './pii/library-phones.ts'
-import { hashOf, maskOf } from './pii/masking.ts'
-import { type PiiVault, type Placeholders, PlaceholderVaults } from './placeholders.ts'
-import { restoreJson } from './restore-json.ts'
-import { checkRunner, type FailureOptions, failureOptions, failurePolicy, handleFailure } from './run-check.ts'
-import { dropMetadata, filterStream, type TextFilter } from './stream-filter.ts'
-import { mapMessage, mapResult, replaceIn, type Unchanged } from './texts.ts'
+import { PiiGuard, type PiiStrategy } from './pii/pii-guard.ts'
+import type { PiiVault } from './placeholders.ts'
+import { type FailureOptions, failureOptions, failurePolicy } from './run-check.ts'
 import { matchesToolName } from './tool-names.ts'
 
-/** What happens to a value: it becomes a placeholder that tools can restore, it is masked, it is hashed, or the turn is blocked. */
-export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
+export type { PiiStrategy } from './pii/pii-guard.ts'
 
 export interface PiiOptions<Name extends string = string> extends FailureOptions {
   /** The types that are found. @default all */
@@ -64,6 +50,8 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   /** The name of the layers, and the prefix of the state key. @default 'guard:pii' */
   as?: Name | undefined
 }
+
+type Ctx = TurnContext<Record<string, unknown>>
 
 const strategyOption = option.oneOf('redact', 'mask', 'hash', 'block')
 const readOptions = layerOptions<PiiOptions>('guard:pii', {
@@ -99,7 +87,7 @@ export function pii<Name extends string = 'guard:pii'>(
   options: PiiOptions<Name> = {},
 ): readonly [TypedMiddleware<FindingState<Name>>, TypedMiddleware<{}>] {
   const {
-    types = Object.keys(piiDetectors) as PiiType[],
+    types = piiTypes,
     detectors: customDetectors = [],
     strategy = 'redact',
     apply = ['input', 'output', 'toolResults'],
@@ -112,213 +100,52 @@ export function pii<Name extends string = 'guard:pii'>(
     as = 'guard:pii' as Name,
     ...failure
   } = readOptions(options)
-  const detectors: Detector[] = [
-    ...customDetectors.map(customDetector),
-    ...types.flatMap(builtInDetectors),
+  const detectors = [
+    ...customDetectors.map((detector) => customDetector(as, detector)),
+    ...types.flatMap((type) => builtInDetectors(as, type)),
     ...(phones !== undefined && types.includes('phone') ? [libraryPhoneDetector(phones.find, phones.countries)] : []),
   ]
-  const piiTypes = new Set(detectors.map(({ type }) => type))
-  const guard = failurePolicy(as, failure)
   const generated = generatedSecret(as)
   const needsSecret = hashKey === undefined && (strategy === 'hash' || Object.values(strategy).includes('hash'))
-  const vaults = new PlaceholderVaults(as, vault)
-  const cache: CleanCache = { clean: new WeakSet(), unchanged: new WeakMap(), recent: new WeakMap() }
-  /** Waits only for a custom vault. */
-  const runGuarded = checkRunner((ctx: Pick<TurnContext, 'find'>) => vaults.vaultFor(ctx) !== undefined)
-  const stateKey = `${as}:found`
-  type Ctx = TurnContext<Record<string, unknown>>
+  const secretOf = (ctx: Ctx) => hashKey ?? generated.get(ctx)
+  const guard = new PiiGuard({ guard: failurePolicy(as, failure), strategy, allow, detectors, vault, secretOf })
 
   const turnLayer = defineMiddleware<Record<string, unknown>>({
     name: as,
     order: { is: ['redacts'] },
     inherit: true,
-    state: { [stateKey]: sum(), ...(needsSecret && generated.state) },
+    state: { [`${as}:found`]: sum(), ...(needsSecret && generated.state) },
     async display(ctx) {
-      const placeholders = display === 'none' ? undefined : await vaults.read(ctx)
-      return placeholders && ((text) => placeholders.reveal(text, piiTypes, display as 'own' | 'all'))
+      return display === 'none' ? undefined : guard.displayOf(ctx, display)
     },
     async turn(ctx, next) {
       if (needsSecret) await generated.ensure(ctx)
-      const placeholders = await runGuarded(ctx, guard, () => vaults.get(ctx, { isNewTurn: true }))
-      if (placeholders !== undefined && display !== 'none')
-        ctx.onDisplay(() => placeholders.displayTransform(piiTypes, display))
-      if (apply.includes('input')) ctx.onInput((message, about) => cleanInput(about.ctx as Ctx, message))
+      await guard.openTurn(ctx, display)
+      if (apply.includes('input')) ctx.onInput((message, about) => guard.cleanInput(about.ctx as Ctx, message))
       return next()
     },
   })
-  const callLayer = defineMiddleware<Record<string, unknown>>({
+  return [withState<FindingState<Name>>(turnLayer), withState<{}>(callLayer(as, guard, apply, restore))]
+}
+
+function callLayer(as: string, guard: PiiGuard, apply: readonly GuardTarget[], restore: readonly string[]) {
+  return defineMiddleware<Record<string, unknown>>({
     name: `${as}:calls`,
     // Observing layers must see redacted answers and placeholders, even if they are innermost themselves.
     order: { is: ['mutates'], inside: ['observes', 'records'] },
     innermost: true,
     inherit: true,
     async model(ctx, next) {
-      if (apply.includes('input'))
-        await runGuarded(ctx, guard, () =>
-          withPlaceholders(ctx, 'input', ({ filterText: whole }) => cleanMessages(ctx, whole, cache)),
-        )
-      if (!apply.includes('output')) return next()
-      const changedKinds = new Set<string>()
-      const placeholders = await runGuarded(ctx, guard, () => vaults.get(ctx))
-      if (placeholders === undefined) return next()
-      const filter = createFilter(ctx, placeholders, 'output')
-      ctx.pipe(
-        filterStream(
-          filter,
-          (error) => handleFailure(ctx, guard, error),
-          (kind) => changedKinds.add(kind),
-        ),
-      )
-      try {
-        const response = await next()
-        response.message = dropMetadata(response.message, changedKinds)
-        return response
-      } finally {
-        await runGuarded(ctx, guard, () => placeholders.save(writerOf(ctx)))
-      }
+      if (apply.includes('input')) await guard.cleanMessages(ctx)
+      return apply.includes('output') ? guard.cleanAnswer(ctx, next) : next()
     },
     async tool(ctx, next) {
       const { args } = ctx
-      const restored = await runGuarded(ctx, guard, () => restoreArgs(ctx, args))
+      const restored = matchesToolName(restore, ctx.tool.name) && (await guard.restoreArgs(ctx))
       if (typeof restored === 'string') return ctx.deny(restored)
       const result = await next()
       if (restored === true) ctx.modifyArgs(() => args, { show: true }) // for outer layers that read the arguments on the way out
-      if (result.status === 'suspended' || !apply.includes('toolResults')) return result
-      const clean = () => withPlaceholders(ctx, 'toolResults', ({ filterText: whole }) => cleanResult(result, whole))
-      return (await runGuarded(ctx, guard, clean)) ?? result
+      return result.status === 'suspended' || !apply.includes('toolResults') ? result : guard.cleanResult(ctx, result)
     },
   })
-  return [withState<FindingState<Name>>(turnLayer), withState<{}>(callLayer)]
-
-  /** The principal's own values: its reader may see them again. */
-  async function cleanInput(ctx: Ctx, message: Message): Promise<Message> {
-    const clean = () =>
-      withPlaceholders(
-        ctx,
-        'input',
-        ({ filterText: whole }) => mapMessage(message, whole, new WeakMap()),
-        message.role === 'user',
-      )
-    return (await runGuarded(ctx, guard, clean)) ?? message
-  }
-
-  /** Loads the session's placeholders, runs the work, and saves new ones. */
-  async function withPlaceholders<T>(
-    ctx: Ctx,
-    target: GuardTarget,
-    work: (filter: TextFilter) => Promise<T>,
-    isFromInput = false,
-  ): Promise<T> {
-    const placeholders = await vaults.get(ctx)
-    const result = await work(createFilter(ctx, placeholders, target, isFromInput))
-    await placeholders.save(writerOf(ctx))
-    return result
-  }
-
-  function createFilter(ctx: Ctx, placeholders: Placeholders, target: GuardTarget, isFromInput = false): TextFilter {
-    const isPublic = publicValueTest(ctx)
-    const replace = (finding: Finding, isNumber?: boolean): string | Promise<string> => {
-      const { type, text, value } = finding
-      if (isPublic(value)) return text
-      const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
-      ctx.state[stateKey] = 1
-      emitFound(ctx, { layer: as, where: target, found: type, action })
-      switch (action) {
-        case 'block':
-          return ctx.block(
-            `"${as}" found a value of the type "${type}" in the ${targetNames[target]}.`,
-            blockOptions('guard.pii', guard),
-          )
-        case 'mask':
-          return maskOf(type, value)
-        case 'hash':
-          return hashOf(hashKey ?? generated.get(ctx), type, value)
-        case 'redact':
-          return placeholders.placeholderFor(type, value, { isOwn: isFromInput, isNumber })
-      }
-    }
-    /** Text that was cleaned for the history is sent to the model right after, so recent texts are cached. */
-    const filterText = async (text: string, isNumber?: boolean) => {
-      const recent = cache.recent.get(ctx.agent) ?? []
-      if (recent.includes(text)) return text
-      const cleaned = await replaceIn(text, detectors, (found) => replace(found, isNumber))
-      cache.recent.set(ctx.agent, [cleaned, ...recent.slice(0, 7)])
-      return cleaned
-    }
-    return { detectors, replace, filterText }
-  }
-
-  function publicValueTest({ agent }: Pick<Ctx, 'agent'>): (value: string) => boolean {
-    const instructions = agent.instructions ?? ''
-    return (value) =>
-      instructions.includes(value) ||
-      allow.some((entry) =>
-        typeof entry === 'string' ? entry.toLowerCase() === value.toLowerCase() : value.search(entry) >= 0,
-      )
-  }
-
-  /** Returns whether values were put into the arguments; or why the call is refused: a placeholder does not exist or has lost its value. */
-  async function restoreArgs(ctx: ToolContext, args: ToolContext['args']): Promise<boolean | string> {
-    if (!matchesToolName(restore, ctx.tool.name)) return false
-    const placeholders = await vaults.get(ctx)
-    const unknownNames = new Set<string>()
-    const restored = restoreJson(
-      args,
-      (text) => placeholders.restore(text, piiTypes, (name) => unknownNames.add(name)),
-      (name) => placeholders.isNumber(name),
-    )
-    if (unknownNames.size > 0)
-      return `Nobody knows what ${[...unknownNames].join(', ')} stands for. Ask the user for it.`
-    if (restored !== args) ctx.modifyArgs(() => restored, { show: false })
-    return restored !== args
-  }
-
-  function customDetector(options: DetectorOptions): Detector {
-    const detector = createDetector(as, options)
-    if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
-    throw misconfigured(
-      as,
-      `has a detector "${detector.type}". It names placeholders: use lower-case letters, digits and "_".`,
-    )
-  }
-
-  function builtInDetectors(type: PiiType): readonly Detector[] {
-    const detectors = piiDetectors[type]
-    if (detectors !== undefined) return detectors
-    throw misconfigured(as, `knows no type "${type}". Its types: ${Object.keys(piiDetectors).join(', ')}.`)
-  }
-}
-
-/** Cleans the model's input, except instructions, which the developer wrote. */
-async function cleanMessages(
-  ctx: ModelContext,
-  filterText: TextFilter['filterText'],
-  cache: CleanCache,
-): Promise<void> {
-  const messages: Message[] = []
-  const original = ctx.request.messages
-  for (const message of original as readonly Message[]) {
-    const isClean = message.role === 'system' || cache.clean.has(message)
-    const mapped = isClean ? message : await mapMessage(message, filterText, cache.unchanged)
-    if (!isClean && mapped === message && isDeepFrozen(message)) cache.clean.add(message)
-    messages.push(mapped)
-  }
-  if (messages.some((message, i) => message !== original[i])) ctx.messages = messages
-}
-
-/** Content in which the layer found nothing. */
-interface CleanCache {
-  /** Immutable messages. */
-  readonly clean: WeakSet<object>
-  readonly unchanged: Unchanged
-  /** The last cleaned texts, by agent. */
-  readonly recent: WeakMap<object, readonly string[]>
-}
-
-/** Errors are logged, so they are cleaned as well. */
-async function cleanResult(result: ToolResult, filterText: TextFilter['filterText']): Promise<ToolResult> {
-  const cleaned = await mapResult(result, filterText)
-  const { error } = result
-  const mapped = error === undefined ? undefined : await mapThrown(error, async (text) => filterText(text))
-  return mapped === error ? cleaned : { ...cleaned, error: mapped }
 }

@@ -11,6 +11,7 @@ import {
   withState,
 } from '@allium/core'
 import { blockOptions } from './block-options.ts'
+import { checkedLimit } from './checked-limit.ts'
 import {
   consumeAll,
   type MakeRateStore,
@@ -121,7 +122,9 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   if (rules.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
   const guard = failurePolicy(as, failure)
   /** Waits only for a remote store. */
-  const runGuarded = checkRunner((ctx: Pick<TurnContext, 'find' | 'clock'>) => rules.some((rate) => rate.isRemote(ctx)))
+  const runGuarded = checkRunner(guard, (ctx: Pick<TurnContext, 'find' | 'clock'>) =>
+    rules.some((rate) => rate.isRemote(ctx)),
+  )
   const hasDynamicLimit = [limit, ...rates.map((rate) => rate.limit)].some((limit) => typeof limit === 'function')
   const stateKey = `${as}:retryAfter`
 
@@ -153,7 +156,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     const until = ctx.clock.monotonic() + maxWait
     const slots = await slotsFor(ctx)
     for (;;) {
-      const outcome = await runGuarded(ctx, guard, () =>
+      const outcome = await runGuarded(ctx, () =>
         ctx.once('take', () => tryConsume(ctx, slots, until), { per: 'attempt' }),
       )
       if (outcome === undefined) return slots
@@ -191,12 +194,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
           ctx.once('limits', () => Promise.all(rules.map((rate) => rate.limitOf(ctx))), { per: 'attempt' }),
         )
       : rules.map((rate) => rate.limitOf(ctx) as number)
-    return limits === undefined ? [] : rules.map((rate, i) => rate.slotFor(ctx, checkedLimit(limits[i])))
-  }
-
-  function checkedLimit(value: unknown): number {
-    if (typeof value === 'number' && value >= 0) return value
-    throw misconfigured(as, `needs limit of 0 or more, not ${value}.`)
+    return limits === undefined ? [] : rules.map((rate, i) => rate.slotFor(ctx, checkedLimit(as, limits[i])))
   }
 
   /** Refunds the slots if the call was abandoned before they were consumed. */

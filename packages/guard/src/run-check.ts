@@ -65,9 +65,9 @@ export async function runLocalCheck<T>(
   }
 }
 
-/** Returns a runner that uses a timeout only for remote checks. */
-export function checkRunner<C>(isRemote: (ctx: C) => boolean) {
-  return <T>(ctx: C & CheckContext, guard: FailurePolicy, check: () => T | PromiseLike<T>): Promise<T | undefined> =>
+/** Returns a guard's runner, which uses a timeout only for remote checks. */
+export function checkRunner<C>(guard: FailurePolicy, isRemote: (ctx: C) => boolean) {
+  return <T>(ctx: C & CheckContext, check: () => T | PromiseLike<T>): Promise<T | undefined> =>
     (isRemote(ctx) ? runCheck : runLocalCheck)(ctx, guard, check)
 }
 

@@ -8,7 +8,7 @@ import { unsupportedKind } from './unsupported-kind.ts'
 export interface TextFilter {
   readonly detectors: readonly Detector[]
   /** Returns the replacement of a finding, or blocks. */
-  replace(found: Finding): string | Promise<string>
+  replace(found: Finding, isNumber?: boolean): string | Promise<string>
   /** Filters a whole text. */
   filterText(text: string, isNumber?: boolean): string | Promise<string>
 }

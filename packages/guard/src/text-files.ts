@@ -1,4 +1,5 @@
 import type { Part } from '@allium/core'
+import { decodeBase64 } from './base64.ts'
 
 type FilePart = Extract<Part, { type: 'file' }>
 type MapText = (text: string) => string | Promise<string>
@@ -24,7 +25,7 @@ async function mapData(data: FilePart['data'], map: MapText): Promise<FilePart['
   const source = String(data)
   if (/^https?:/i.test(source)) return data
   const [prefix = '', body] = source.startsWith('data:') ? split(source) : ['', source]
-  const text = prefix.startsWith('data:') && !/;base64,$/i.test(prefix) ? decodeURIComponent(body) : decodeBase64(body)
+  const text = prefix.startsWith('data:') && !/;base64,$/i.test(prefix) ? decodeURIComponent(body) : decodeText(body)
   if (text === undefined) return data
   const mapped = await map(text)
   if (mapped === text) return data
@@ -37,9 +38,9 @@ function split(url: string): [head: string, body: string] {
 }
 
 /** Returns undefined for invalid base64. */
-function decodeBase64(base64: string): string | undefined {
+function decodeText(base64: string): string | undefined {
   try {
-    return new TextDecoder().decode(Uint8Array.from(atob(base64), (char) => char.charCodeAt(0)))
+    return new TextDecoder().decode(decodeBase64(base64))
   } catch {
     return undefined
   }

@@ -1,5 +1,6 @@
 import type { Message, Part, ToolResult } from '@allium/core'
 import { type Detector, type Finding, findAll } from '@allium/detect'
+import { mapEntries } from './map-entries.ts'
 import { mapFile } from './text-files.ts'
 import { unsupportedKind } from './unsupported-kind.ts'
 
@@ -107,15 +108,7 @@ export async function mapJson<T>(value: T, map: MapText): Promise<T> {
     return (mapped === text ? value : mapped) as T
   }
   if (typeof value !== 'object' || value === null) return value
-  const entries = Object.entries(value)
-  let changed = false
-  for (const entry of entries) {
-    const mapped = await mapJson(entry[1], map)
-    changed ||= mapped !== entry[1]
-    entry[1] = mapped
-  }
-  if (!changed) return value
-  return (Array.isArray(value) ? entries.map(([, one]) => one) : Object.fromEntries(entries)) as T
+  return mapEntries(value, (item) => mapJson(item, map))
 }
 
 /** Returns a text with its findings replaced. */

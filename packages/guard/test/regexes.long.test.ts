@@ -1,6 +1,7 @@
 import { findAll, TextWindow } from '@allium/detect'
 import { describe, expect, it } from 'vitest'
 import { regexLiterals, safetyOf } from '../../detect/test/regex-literals.ts'
+import { growth } from '../../testing/test/growth.ts'
 import { piiDetectors } from '../src/pii/detectors.ts'
 
 const literals = regexLiterals(new URL('../src/', import.meta.url))
@@ -43,25 +44,12 @@ describe('the detectors of guard.pii', () => {
     'a',
   ]
 
-  it.each(units)('take time by the length of the text alone: %s', (unit) => {
+  it.each(units)('take time by the length of the text alone: %s', async (unit) => {
     for (const detector of Object.values(piiDetectors).flat()) {
-      const [small, large] = [50_000, 400_000].map((size) => {
-        const text = unit.repeat(size / unit.length)
-        return Math.min(...[1, 2, 3].map(() => timeOf(() => findAll([detector], text))))
-      }) as [number, number]
-      expect(large, detector.type).toBeLessThan(Math.max(50, small * 8 * 4))
-      expect(
-        timeOf(() => new TextWindow([detector]).add(unit.repeat(1_000))),
-        detector.type,
-      ).toBeLessThan(200)
+      const find = (size: number) => findAll([detector], unit.repeat(size / unit.length))
+      expect(await growth(find, 50_000, 400_000, 32), detector.type).toBeLessThan(32)
+      const add = (count: number) => new TextWindow([detector]).add(unit.repeat(count))
+      expect(await growth(add, 1_000, 8_000, 32), detector.type).toBeLessThan(32)
     }
   })
 })
-
-/** Milliseconds of CPU, so that what else the machine does is not in it. */
-function timeOf(work: () => unknown): number {
-  const start = process.cpuUsage()
-  work()
-  const { user, system } = process.cpuUsage(start)
-  return (user + system) / 1000
-}

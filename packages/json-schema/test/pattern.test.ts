@@ -95,11 +95,13 @@ const pattern = fc.letrec<{ pattern: string; sequence: string; term: string }>((
   sequence: fc.array(tie('term'), { maxLength: 4 }).map((terms) => terms.join('')),
   pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 3 }).map((all) => all.join('|')),
 })).pattern
+/** RegExp backtracks: with more repeated groups it may need years for six characters. */
+const comparable = pattern.filter((source) => (source.match(/\)[*+?{]/g) ?? []).length <= 2)
 const text = fc.string({ unit: fc.constantFrom('a', 'b', 'c', '1', ' ', '.', '-', '\n', 'é', '😀'), maxLength: 6 })
 
 test('A pattern of the subset matches what RegExp matches', () => {
   fc.assert(
-    fc.property(pattern, text, (source, value) => {
+    fc.property(comparable, text, (source, value) => {
       expect(matches(source, value)).toBe(new RegExp(source, 'u').test(value))
     }),
     { numRuns: 500 },

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { growth } from '../../testing/test/growth.ts'
 import { summaryMessage } from '../src/summary.ts'
 
 test.each([
@@ -10,9 +11,6 @@ test.each([
   expect(String(summaryMessage(`A${mark}B`).content)).toContain(`A‹${mark.slice(1)}B`)
 })
 
-test.each(['<', '< /', '</ '])('Spaces behind a %j cost time by their number alone', (mark) => {
-  const start = process.cpuUsage()
-  summaryMessage(mark + ' '.repeat(100_000))
-  const { user } = process.cpuUsage(start)
-  expect(user / 1000).toBeLessThan(500)
+test.each(['<', '< /', '</ '])('Spaces after a %j cost time by their number alone', async (mark) => {
+  expect(await growth((count) => summaryMessage(mark + ' '.repeat(count)), 25_000, 100_000, 10)).toBeLessThan(10)
 })

@@ -9,8 +9,7 @@ import {
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
-import { sharersOf } from '@allium/core/internal'
-import { memoryKeyValue, SingleFlight } from '@allium/resilience'
+import { memoryKeyValue, SingleFlight, sharersOf } from '@allium/resilience'
 import { type KeyValue, sharedStore } from '@allium/store'
 
 export interface CacheOptions {

@@ -1,3 +1,3 @@
-export type { RunError, RunEvent } from '@allium/durable/log'
-export type { ServedAgent, ServerOptions } from './options.ts'
-export { type Server, server } from './server.ts'
+export type { RunError, RunEvent } from '@allium/event-log'
+export { type Server, server } from './app/server.ts'
+export type { ServedAgent, ServerOptions } from './options/options.ts'

@@ -69,7 +69,7 @@ test('one that goes away within a body is no error of the server', async () => {
   const socket = open(url)
   const head = 'host: 127.0.0.1\r\nauthorization: acme/ann\r\ncontent-type: application/json\r\ncontent-length: 100'
   socket.write(`POST /sessions/a/runs HTTP/1.1\r\n${head}\r\n\r\n{"input":`)
-  await vi.waitFor(() => expect(answers).toHaveLength(1))
+  await vi.waitFor(() => expect(answers).toHaveLength(1), 15_000)
   socket.destroy()
   expect([(await answers[0])?.status, errors]).toEqual([400, []])
 })

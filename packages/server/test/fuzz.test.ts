@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { createHost } from '../src/host.ts'
-import type { ServedRoute } from '../src/http/router.ts'
-import { createApp } from '../src/server.ts'
+import { createApp } from '../src/app/server.ts'
+import { createHost } from '../src/host/host.ts'
+import type { ServedRoute } from '../src/request/router.ts'
 import { fuzz } from './fuzz/fuzz.ts'
 import { agentOf, principal } from './kit.ts'
 

@@ -2,8 +2,8 @@ import { defineTool } from '@allium/core'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { expect, test } from 'vitest'
-import { createHost } from '../src/host.ts'
-import { createApp } from '../src/server.ts'
+import { createApp } from '../src/app/server.ts'
+import { createHost } from '../src/host/host.ts'
 import { agentOf, ask, listen, principal } from './kit.ts'
 
 interface Document {

@@ -1,7 +1,6 @@
 import { type Agent, type SessionKey, toJson } from '@allium/core'
 import { persist } from '@allium/memory'
-import type { SessionStore } from '@allium/store'
-import { memoryStore } from '@allium/store'
+import { memoryStore, type SessionStore } from '@allium/store'
 import { describe, expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { agentOf, allOf, ask, asStream, gated, listen, principal, silent } from './kit.ts'

@@ -116,8 +116,12 @@ export function postgresRuns(
       const [row] = await db.queryOnce(`select ${db.s}.retry_run($1, $2) as queued`, ...runRowKey(scope))
       return row?.queued === true
     },
-    async markReported({ key }, run) {
-      await db.queryIdempotent(`update ${db.s}.runs set told = true where tenant = $1 and run = $2`, key.tenant, run)
+    async markReported({ key, token }, run) {
+      await db.queryIdempotent(
+        `update ${db.s}.runs set told = true
+         where tenant = $1 and run = $2 and token = $3 and status not in ('queued', 'running')`,
+        ...[key.tenant, run, token],
+      )
     },
     async expiredCalls({ agents, limit }) {
       const rows = await db.queryIdempotent(
@@ -125,8 +129,8 @@ export function postgresRuns(
            select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
            where expires_at <= ${db.s}.now_ms() group by tenant, owner, agent, session, turn_id
          ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
-         where (r.agent, r.version) in (select * from unnest($1::text[], $2::text[])) order by r.n limit $3`,
-        ...[...agentColumns(agents), limit],
+         where r.agent = any ($1::text[]) order by r.n limit $2`,
+        ...[agents.map(({ name }) => name), limit],
       )
       return openOverdueCalls(
         blobs,

@@ -63,7 +63,7 @@ export class RunClaimer {
       `select r.*, json_group_array(w.call_id) as calls from waiting w
        join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent
        and r.session = w.session
-       where w.expires_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
+       where w.expires_at <= ? and r.agent in (select value ->> 0 from json_each(?))
        group by r.n limit ?`,
       ...[this.#clock.now(), agentParams(agents), limit],
     )

@@ -76,8 +76,12 @@ export function sqliteRuns(
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
-    async markReported({ key }, run) {
-      db.run('update runs set told = 1 where tenant = ? and run = ?', key.tenant, run)
+    async markReported({ key, token }, run) {
+      const hasEnded = `status not in ('queued', 'running')`
+      db.run(
+        `update runs set told = 1 where tenant = ? and run = ? and token = ? and ${hasEnded}`,
+        ...[key.tenant, run, token],
+      )
     },
     orphans: (filter) => claims.orphans(filter),
     expiredCalls: (filter) => claims.expired(filter),

@@ -1,8 +1,8 @@
 import { capability, type Writer } from '@allium/core'
-import type { SessionStore } from '@allium/core/internal'
 import type { EventLog } from './event-log.ts'
 import type { KeyValue } from './key-value.ts'
 import type { Ledger } from './ledger.ts'
+import type { SessionStore } from './session-store.ts'
 
 /** The parts of a store. A layer without a store of its own uses the part that it needs. */
 export interface AgentStore {

@@ -1,15 +1,4 @@
-export type {
-  Acquired,
-  FindBy,
-  Outbox,
-  OutboxRecord,
-  Page,
-  SessionStore,
-  SessionSummary,
-  StoredPendingCall,
-  StoredSession,
-  StoredStatus,
-} from '@allium/core/internal'
+export type { StoredStatus } from '@allium/core/internal'
 export {
   type AgentStore,
   type MakeRateCounter,
@@ -29,8 +18,10 @@ export { type MemoryJournal, memoryJournal } from './memory-journal.ts'
 export { type MemoryLedgerOptions, memoryLedger } from './memory-ledger.ts'
 export { type MemoryStoreOptions, memoryStore } from './memory-store/memory-store.ts'
 export { decodeOutcome, encodeOutcome, type StepOutcome } from './outcome.ts'
+export { ReplayCheck } from './replay-check.ts'
 export type * from './run-store.ts'
 export { type Seals, sealedJournal } from './sealed-journal.ts'
+export type * from './session-store.ts'
 export { recordStep, recordStepValue, replayStep, type StepValue } from './step-record.ts'
 export { checkOwner, checkStoreName, mostNameBytes } from './store-name.ts'
 export { checkTurn } from './stored-turn.ts'

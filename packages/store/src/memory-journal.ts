@@ -1,4 +1,5 @@
 import type { Emit, Journal } from '@allium/core'
+import { ReplayCheck } from './replay-check.ts'
 import { recordStep, replayStep } from './step-record.ts'
 
 export interface MemoryJournal extends Journal {
@@ -24,6 +25,7 @@ export function memoryJournal(): MemoryJournal {
 /** @param entries steps as text, so that data that a real journal would lose is lost here too */
 function open(entries: Map<string, string>): MemoryJournal {
   const ran: string[] = []
+  const check = new ReplayCheck(entries.keys())
   let limit = Number.POSITIVE_INFINITY
   let died = () => {}
 
@@ -41,12 +43,15 @@ function open(entries: Map<string, string>): MemoryJournal {
     },
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       const known = entries.get(id)
+      check.use(id)
       if (known !== undefined) return replayStep<T, C>(known, emit)
       if (entries.size >= limit) return new Promise(() => {})
+      check.checkNew(id)
       ran.push(id)
       return recordStep(work, emit, (record) => store(id, record))
     },
     known: (id) => entries.has(id),
+    checkEnd: (turnId) => check.checkEnd(turnId),
     killAfter(steps) {
       limit = entries.size + steps
       return new Promise((resolve) => (died = resolve))

@@ -1,5 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { Page } from '@allium/core/internal'
+import type { Page } from './session-store.ts'
 /** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
   | 'queued'
@@ -139,11 +139,11 @@ export interface RunStore {
   giveUp(lease: Lease, run: string, why: { status: 'failed' | 'aborted'; code: string; reason: string }): Promise<void>
   /** Queues a run again that was given up, if its session has not changed since. Returns false otherwise. */
   retry(of: { tenant: string; run: string }): Promise<boolean>
-  /** Marks that the run's readers know how it ended. */
+  /** Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease. */
   markReported(lease: Lease, run: string): Promise<void>
   /** Claims runs of other agent versions that were idle for `ms` milliseconds, to fail them. The claim lasts `lease` milliseconds. */
   orphans(of: { agents: readonly RunningAgent[]; ms: number; lease: number; limit: number }): Promise<ClaimedRun[]>
-  /** Returns pending calls after their `expiresAt`, of runs of these agents. */
+  /** Returns pending calls after their `expiresAt`, of runs of these agents in any version. Skips runs whose task cannot be read. */
   expiredCalls(of: { agents: readonly RunningAgent[]; limit: number }): Promise<ExpiredCalls[]>
   /** Deletes runs that ended more than `olderThan` milliseconds ago, except those with a pending call. Returns how many. */
   expire(of: { olderThan: number }): Promise<number>

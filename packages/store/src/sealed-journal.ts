@@ -28,6 +28,7 @@ export function sealedJournal(journal: Journal, { seal, open }: Seals): Journal 
 
   return {
     ...(journal.known !== undefined && { known: (id: string) => journal.known?.(id) ?? false }),
+    checkEnd: (turnId) => journal.checkEnd?.(turnId),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       /** The outcome if this process ran the step; it is passed on unchanged. */
       let ran: StepOutcome | undefined

@@ -184,7 +184,10 @@ describe('A connection', () => {
     const { agent } = agentWith({ url }, { clock, reconnect: { delay: 25 } })
     await agent.init()
     await stop()
-    await vi.waitFor(() => expect(waits.filter(({ ms }) => ms >= 25 && ms % 25 === 0).length).toBeGreaterThan(1))
+    await vi.waitFor(
+      () => expect(waits.filter(({ ms }) => ms >= 25 && ms % 25 === 0).length).toBeGreaterThan(1),
+      15_000,
+    )
     expect(waits.filter(({ idle }) => idle !== true)).toEqual([])
   })
 })

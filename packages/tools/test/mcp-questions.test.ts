@@ -87,7 +87,7 @@ describe('a question of an MCP server', () => {
     await session.run('Book')
     const { toolCalls } = await session.resume({ [session.pending[0]?.callId ?? '']: { deny: 'Too dear.' } })
     expect(toolCalls[0]?.result.status).toBe('denied')
-    await vi.waitFor(() => expect(notes).toEqual(['book begins', 'How many to Oslo? decline']))
+    await vi.waitFor(() => expect(notes).toEqual(['book begins', 'How many to Oslo? decline']), 15_000)
   })
 
   it('is declined when nobody answers by expiresAt, and an answer is refused from then on', async () => {
@@ -96,7 +96,7 @@ describe('a question of an MCP server', () => {
     await session.run('Book')
     const late = decided(session, { seats: 2 })
     await clock.advance(1_000)
-    await vi.waitFor(() => expect(notes).toEqual(['book begins', 'How many to Oslo? decline']))
+    await vi.waitFor(() => expect(notes).toEqual(['book begins', 'How many to Oslo? decline']), 15_000)
     await expect(session.resume(late)).rejects.toMatchObject({ code: 'approval.expired' })
     expect(notes).toHaveLength(2)
   })

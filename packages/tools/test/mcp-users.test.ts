@@ -85,7 +85,7 @@ describe('tools.mcp with perPrincipal', () => {
     let open = () => {}
     gate.open = new Promise<void>((resolve) => (open = resolve))
     const first = ask({ userId: 'ada' })
-    await vi.waitFor(() => expect(sessions.size).toBe(1))
+    await vi.waitFor(() => expect(sessions.size).toBe(1), 15_000)
     const second = ask({ userId: 'bob' })
     const left = agent.run('Who?', { session: { principal: { userId: 'eve' } } })
     const aborted = expect(left).rejects.toThrow('away')

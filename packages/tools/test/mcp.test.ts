@@ -113,23 +113,23 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
     const notes = () => [...log, ...(http?.notes ?? [])].join('\n')
     const running = run('srv__slow')
     const failed = failure(running)
-    await vi.waitFor(() => expect(notes()).toContain('begun'), 5_000)
+    await vi.waitFor(() => expect(notes()).toContain('begun'), 15_000)
     running.abort('the user of tenant 7 left')
     expect((await failed).name).toBe('AbortError')
-    await vi.waitFor(() => expect(notes()).toContain('cancelled: The call was cancelled.'))
+    await vi.waitFor(() => expect(notes()).toContain('cancelled: The call was cancelled.'), 15_000)
     expect(notes()).not.toContain('tenant 7')
   })
 
   it('cancels a call that takes too long', async () => {
     const { call, log } = agentWith(await serverOf(kind), { timeout: 300 })
     expect(await call('slow')).toMatchObject({ isError: true, error: { code: 'tool.timeout' } })
-    await vi.waitFor(() => expect([...log, ...(http?.notes ?? [])].join('\n')).toContain('cancelled'))
+    await vi.waitFor(() => expect([...log, ...(http?.notes ?? [])].join('\n')).toContain('cancelled'), 15_000)
   })
 
   it('gives an error result for the tools that vanished, and warns of new ones', async () => {
     const { call, log } = agentWith(await serverOf(kind))
     expect(await call('change')).toMatchObject({ content: 'changed' })
-    await vi.waitFor(() => expect(log.join('\n')).toContain('no longer the tools: "add"'))
+    await vi.waitFor(() => expect(log.join('\n')).toContain('no longer the tools: "add"'), 15_000)
     expect(log.join('\n')).toContain('new tools, which an agent takes at init only: "extra"')
     expect(await call('add', { a: 1, b: 2 })).toMatchObject({
       content: 'The MCP server "srv" no longer has the tool "add".',
@@ -197,8 +197,8 @@ describe('tools.mcp', () => {
       error: { code: expect.stringMatching(/^mcp/) },
     })
     await start()
-    await vi.waitFor(() => expect(sessions.size).toBe(1), 5_000)
-    await vi.waitFor(() => expect(log.join('\n')).toContain('connected again'))
+    await vi.waitFor(() => expect(sessions.size).toBe(1), 15_000)
+    await vi.waitFor(() => expect(log.join('\n')).toContain('connected again'), 15_000)
     expect(await call('add', { a: 2, b: 2 })).toMatchObject({ content: 'The sum is 4.' })
   })
 
@@ -342,12 +342,12 @@ describe('tools.mcp', () => {
     const as = (userId: string) => ({ session: { principal: { tenantId: 'acme', userId } } })
     const late = new AbortController()
     const slow = run('srv__slow', {}, { ...as('eve'), signal: late.signal }).catch(() => {})
-    await vi.waitFor(() => expect(http?.notes).toContain('begun'))
+    await vi.waitFor(() => expect(http?.notes).toContain('begun'), 15_000)
     // The first one gets the answer that the script has for eve.
     for (const userId of ['ada', 'bob', 'ada']) await run('srv__fail', {}, as(userId))
     late.abort()
     await slow
-    await vi.waitFor(() => expect(http?.notes.join()).toContain('cancelled'))
+    await vi.waitFor(() => expect(http?.notes.join()).toContain('cancelled'), 15_000)
     const users = requests.map((headers) => headers['x-user'])
     expect(users.filter((user) => user !== 'nobody')).toEqual(['eve', 'bob', 'ada', 'eve'])
     expect(users[0]).toBe('nobody')
@@ -387,7 +387,7 @@ describe('tools.mcp', () => {
     await agent.init()
     const before = shelf.listed ?? 0
     expect((await call('storm'))?.content).toBe('stormed')
-    await vi.waitFor(() => expect(shelf.listed).toBeGreaterThan(before))
+    await vi.waitFor(() => expect(shelf.listed).toBeGreaterThan(before), 15_000)
     // Two pages each: the one that the first notice began, and at the most one behind it.
     expect((shelf.listed ?? 0) - before).toBeLessThanOrEqual(4)
   })

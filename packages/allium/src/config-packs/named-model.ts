@@ -3,7 +3,7 @@ import { createResolver } from '@allium/providers'
 
 const resolve = createResolver()
 
-/** The model of a name such as `openai/gpt-5-mini`, found at its first call. */
+/** A model by name, such as `openai/gpt-5-mini`. Resolved at its first call. */
 export function namedModel(name: string): Model {
   return {
     id: name,

@@ -40,7 +40,7 @@ export const observePacks: Packs = {
   },
 }
 
-/** It writes a file wherever a config says. */
+/** Writes a file to the path in the config. */
 export const observeServerPacks: Packs = {
   'observe.audit': {
     create: ({ sink, ...options }: Omit<observe.AuditOptions, 'sink'> & { sink: string }, { root }) =>
@@ -56,7 +56,7 @@ export const observeServerPacks: Packs = {
   },
 }
 
-// Whose libraries are optional.
+// Their libraries are optional.
 const pinoLog = () => importOptional('pino', import('@allium/observe/pino'))
 const openTelemetry = () => importOptional('@opentelemetry/api', import('@allium/observe/otel'))
 

@@ -6,7 +6,7 @@ import { observePacks } from './observe.ts'
 import { toolPacks } from './tools.ts'
 
 /**
- * What a config may name under `agent.use`, and the options that fit in a file; those that are functions are for code.
- * Give `createLoader({ packs: { ...packs, 'own.layer': { create, options } } })` for more.
+ * The packs that a config may name under `agent.use`, with the options that fit in a file. Options that are functions need code.
+ * To add packs, call `createLoader({ packs: { ...packs, 'own.layer': { create, options } } })`.
  */
 export const packs: Packs = { ...guardPacks, ...modelPacks, ...observePacks, ...memoryPacks, ...toolPacks }

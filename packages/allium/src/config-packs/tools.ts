@@ -18,7 +18,7 @@ const layer = {
     .optional(),
   as,
 }
-/** What a server may ask in the middle of a call. */
+/** The requests that a server may make during a call. */
 const serverRequestOptions = {
   elicitation: z.union([z.boolean(), z.strictObject({ expiresIn: ms.optional() })]).optional(),
   sampling: z
@@ -85,9 +85,9 @@ export const toolPacks: Packs = {
 }
 
 /**
- * The pack behind `agent.mcp`, requests, and the audit in a file. They start programs, open connections, also inside your
- * network, and write files: `loadConfig` knows them for trusted configs alone. Give them to a loader of your own, `createLoader({ packs: { ...packs, ...serverPacks } })`,
- * only for configs that you trust.
+ * The packs for `agent.mcp`, HTTP requests and audit files. They start programs, open connections (inside your network, too) and
+ * write files, so `loadConfig` only accepts them in trusted configs. The same applies to your own loader:
+ * `createLoader({ packs: { ...packs, ...serverPacks } })`.
  */
 export const serverPacks: Packs = {
   ...observeServerPacks,

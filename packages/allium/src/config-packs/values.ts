@@ -17,7 +17,7 @@ export const price = z.strictObject({
 /** By model. */
 export const prices = z.record(z.string(), price)
 
-/** What guards do where they fail themselves. */
+/** What guards do when they fail. */
 export const failure = {
   onError: z.enum(['block', 'allow']).optional(),
   timeout: ms.optional(),

@@ -5,14 +5,14 @@ import type { Ajv, ErrorObject, Options } from 'ajv'
 export type Issue = Awaited<ReturnType<Validate>>[number]
 export type Check = (value: unknown) => Issue[]
 
-/** Each schema in an ajv of its own (4 ms, 5 KB): tools come from many hands, and two may share an `$id`. */
+/** Each schema gets its own ajv (4 ms, 5 KB), because two tools may have schemas with the same `$id`. */
 export async function compileSchema(schema: JsonSchema): Promise<Check> {
   const Draft = await (isNewDraft(schema) ? newDrafts() : draft07())
   const check = new Draft(options).compile(schema)
   return (value) => (check(value) ? [] : (check.errors ?? []).map(toIssue))
 }
 
-/** Whether it is read as of 2019-09 or 2020-12. */
+/** Whether it is a schema of 2019-09 or 2020-12. */
 export function isNewDraft({ $schema }: JsonSchema): boolean {
   return /2019-09|2020-12/.test(String($schema))
 }
@@ -29,7 +29,7 @@ async function newDrafts(): Promise<AjvClass> {
   return Ajv2020
 }
 
-/** Ajv is CommonJS: Node and some bundlers lift its exports out of `default`, others do not. */
+/** Ajv is CommonJS. Node and some bundlers put its exports on the module, others leave them in `default`. */
 function exportsOf<Module extends object>(module: Module): Module {
   return 'default' in module && !('Ajv' in module || 'Ajv2020' in module) ? (module.default as Module) : module
 }
@@ -38,7 +38,7 @@ const options: Options = {
   allErrors: false,
   strict: false,
   validateFormats: false,
-  // `$schema` may name a draft that ajv has not heard of.
+  // `$schema` may name a draft that ajv does not know.
   validateSchema: false,
   meta: false,
   logger: false,

@@ -2,7 +2,7 @@ import type { JsonSchema } from '@allium/core'
 import type { OutputUnit, Schema } from '@cfworker/json-schema'
 import { type Check, isNewDraft, issueAt } from './compile-schema.ts'
 
-/** For runtimes that make no code from strings: the schema is read anew for each value. */
+/** For runtimes without code generation. Interprets the schema for each value. */
 export async function interpretSchema(schema: JsonSchema): Promise<Check> {
   const { Validator } = await import('@cfworker/json-schema')
   const validator = new Validator(withoutFormats(schema) as Schema, isNewDraft(schema) ? draftOf(schema) : '7')
@@ -16,13 +16,13 @@ function draftOf({ $schema }: JsonSchema): '2019-09' | '2020-12' {
   return String($schema).includes('2019-09') ? '2019-09' : '2020-12'
 }
 
-/** Inner errors follow those that they caused: the last one says what is wrong. */
+/** An error is followed by its causes, so the last one is the most specific. */
 function toIssue(errors: readonly OutputUnit[]) {
   const { instanceLocation, error } = errors.at(-1) as OutputUnit
   return issueAt(decodeURI(instanceLocation).slice(1), error)
 }
 
-/** A copy, for the validator writes on schemas, and it would check formats, which ajv is told not to. */
+/** Returns a copy without formats. The validator changes schemas, and ajv does not check formats either. */
 function withoutFormats(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withoutFormats)
   if (typeof schema !== 'object' || schema === null) return schema
@@ -37,7 +37,7 @@ function withoutFormats(schema: unknown): unknown {
 
 /** Keywords whose value is data. */
 const dataKeywords = new Set(['const', 'default', 'enum', 'examples', 'required'])
-/** Keywords that hold schemas by names of their own. */
+/** Keywords whose value maps names to schemas. */
 const schemaMapKeywords = new Set([
   'properties',
   'patternProperties',

@@ -5,6 +5,9 @@ export interface Plant {
 }
 
 const flow = 'guard/src/flow.ts'
+const book = 'guard/src/flow/label-book.ts'
+const results = 'guard/src/flow/label-result.ts'
+const approvals = 'guard/src/flow/sink-approval.ts'
 const scan = 'guard/src/flow/label-scanner.ts'
 const addresses = 'guard/src/flow/addresses.ts'
 const answers = 'guard/src/flow/json-answer.ts'
@@ -17,28 +20,34 @@ export const plants: readonly Plant[] = [
     breaks: 'labels are not persisted',
     edits: [
       [flow, 'default: null, reducer', 'default: null, persist: false, reducer'],
-      [flow, "isUnlabelled && unlabelled === 'untrusted'", 'isUnlabelled && false'],
+      [book, 'isUnlabelled && !this.#trustUnlabelled', 'isUnlabelled && false'],
     ],
   },
   {
     breaks: 'labels last for a turn',
     edits: [
       [flow, 'default: null, reducer', "default: null, scope: 'turn', reducer"],
-      [flow, "isUnlabelled && unlabelled === 'untrusted'", 'isUnlabelled && false'],
+      [book, 'isUnlabelled && !this.#trustUnlabelled', 'isUnlabelled && false'],
     ],
   },
   { breaks: 'sub-agents do not inherit it', edits: [[flow, 'inherit: true', 'inherit: false']] },
   {
     breaks: 'a call counts with what its siblings have brought',
-    edits: [[flow, 'callLabels.get(ctx.metadata)?.get(ctx.callId) ?? labelsOfCall(ctx)', 'labelsOfCall(ctx)']],
+    edits: [
+      [
+        flow,
+        'book.turnOf(ctx).ofCall(ctx.callId) ?? book.add(ctx, scanner.labelsOf(ctx.messages, ctx.plan))',
+        'book.add(ctx, scanner.labelsOf(ctx.messages, ctx.plan))',
+      ],
+    ],
   },
   {
     breaks: 'a call that no model call of this turn made counts with nothing',
     edits: [
       [
         flow,
-        'callLabels.get(ctx.metadata)?.get(ctx.callId) ?? labelsOfCall(ctx)',
-        'callLabels.get(ctx.metadata)?.get(ctx.callId) ?? {}',
+        'book.turnOf(ctx).ofCall(ctx.callId) ?? book.add(ctx, scanner.labelsOf(ctx.messages, ctx.plan))',
+        'book.turnOf(ctx).ofCall(ctx.callId) ?? {}',
       ],
     ],
   },
@@ -46,16 +55,16 @@ export const plants: readonly Plant[] = [
     breaks: 'errors of tools are not labelled',
     edits: [
       [
-        flow,
-        'const { name } = ctx.tool\n    const toolFlow',
-        "if (result.status === 'error') return result\n    const { name } = ctx.tool\n    const toolFlow",
+        results,
+        'const { name, flow: declared = unknownFlow } = ctx.tool',
+        "if (result.status === 'error') return result\n  const { name, flow: declared = unknownFlow } = ctx.tool",
       ],
       [scan, 'if (missing === true', 'if (isError === true || missing === true'],
     ],
   },
   {
     breaks: 'what the provider brings into an answer does not count for its calls',
-    edits: [[flow, 'addLabels(ctx, labelsOfMessage(response.message, plan), known)', 'known']],
+    edits: [[flow, 'book.add(ctx, labelsOfMessage(response.message, plan), known)', 'known']],
   },
   {
     breaks: 'results that a layer gave are not labelled',
@@ -69,52 +78,52 @@ export const plants: readonly Plant[] = [
     breaks: 'given answers are the principal’s',
     edits: [
       [
-        flow,
-        "if (role === 'assistant' || role === 'tool') addLabels(ctx, { untrusted: { kind: 'input' } })",
-        "if (role === 'tool') addLabels(ctx, { untrusted: { kind: 'input' } })",
+        book,
+        "if (role === 'assistant' || role === 'tool') this.add(ctx, { untrusted: { kind: 'input' } })",
+        "if (role === 'tool') this.add(ctx, { untrusted: { kind: 'input' } })",
       ],
     ],
   },
   {
     breaks: 'a history without labels is trusted',
-    edits: [[flow, "isUnlabelled && unlabelled === 'untrusted'", 'isUnlabelled && false']],
+    edits: [[book, 'isUnlabelled && !this.#trustUnlabelled', 'isUnlabelled && false']],
   },
   {
     breaks: 'a history that was put in the place of another is not seen',
     edits: [
       [
-        flow,
-        'knownLabels.has(labels) && isReplacedHistory(history)',
-        'false && knownLabels.has(labels) && isReplacedHistory(history)',
+        book,
+        'this.#seen.has(labels) && this.#isReplaced(history)',
+        'false && this.#seen.has(labels) && this.#isReplaced(history)',
       ],
     ],
   },
   {
     breaks: 'what a result says of itself is not heard',
     edits: [
-      [flow, ': declared, result.flow)', ': declared, {})'],
+      [results, ': declared, result.flow)', ': declared, {})'],
       [scan, 'flow ?? plan.flowOf(name)', 'plan.flowOf(name)'],
     ],
   },
   {
     breaks: 'a cached result of a sub-agent counts as one that ran',
-    edits: [[flow, "isHandoff && result.status === 'skipped' ? toolFlow : declared", 'declared']],
+    edits: [[results, "isHandoff && result.status === 'skipped' ? toolFlow : declared", 'declared']],
   },
   {
     breaks: 'a changed listing is not heard of',
-    edits: [[flow, "return { untrusted: { kind: 'listing', tool: name } }", 'return {}']],
+    edits: [[scan, "return { untrusted: { kind: 'listing', tool: name } }", 'return {}']],
   },
   {
     breaks: 'an approval that another layer asked for counts',
-    edits: [[flow, 'ctx.approvalRequest?.by === as ? ctx.approval : undefined', 'ctx.approval']],
+    edits: [[approvals, 'ctx.approvalRequest?.by === policy.layer ? ctx.approval : undefined', 'ctx.approval']],
   },
   {
     breaks: 'the first source is lost to the last',
     edits: [
       [
         'guard/src/flow/labels.ts',
-        'return { ...more, ...first }',
-        'return { ...(more.untrusted && { untrusted: more.untrusted }), ...(first.private && { private: first.private }) }',
+        'return { ...added, ...first }',
+        'return { ...(added.untrusted && { untrusted: added.untrusted }), ...(first.private && { private: first.private }) }',
       ],
     ],
   },
@@ -157,7 +166,7 @@ export const plants: readonly Plant[] = [
   },
   {
     breaks: 'addresses written with entities pass',
-    edits: [['guard/src/flow/entities.ts', 'harmless.has(name) ?', 'harmless.has(name) || true ?']],
+    edits: [['guard/src/flow/entities.ts', 'harmlessEntities.has(name) ?', 'harmlessEntities.has(name) || true ?']],
   },
   {
     breaks: 'addresses that stand by themselves pass',

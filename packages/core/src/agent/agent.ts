@@ -5,9 +5,9 @@ import { checkOptions } from '../errors/known-options.ts'
 import type { AgentEvents } from '../events/events.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
-import type { DisplayTransform } from '../middleware/display-transform.ts'
 import type {
   AnyMiddleware,
+  DisplayTransform,
   Hooks,
   IsLoose,
   Middleware,
@@ -17,16 +17,16 @@ import type {
 } from '../middleware/middleware.ts'
 import type { Finding } from '../middleware/order.ts'
 import type { ScopeName } from '../onion/hook.ts'
-import type { OutputOf, OutputOption } from '../output/output.ts'
+import type { OutputOf, OutputOption } from '../output/plan.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import { AgentScope } from '../rings/agent/agent-scope.ts'
-import { SessionScope } from '../rings/session/session-scope.ts'
-import { toolAttemptOf } from '../rings/tool/context.ts'
+import { AgentScope } from '../scopes/agent/agent-scope.ts'
+import { SessionScope } from '../scopes/session/session-scope.ts'
+import { toolAttemptOf } from '../scopes/tool/context.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
-import type { CallTypes } from '../tool/typed-calls.ts'
+import type { CallTypes } from '../tool/call-record.ts'
 import { checkPlace, checkSessionId, checkValue } from './check-value.ts'
 import { type Inspection, inspectLayers } from './inspect.ts'
 import { LayerStack } from './layer-stack.ts'
@@ -244,10 +244,10 @@ export class Agent<
     return this
   }
 
-  /** Returns the onion as data: the layers, their scopes and their order. */
+  /** Returns the onion as data: the layers, their scopes and their order, and the tools. */
   inspect(): Inspection {
     const approvers = this.#scope.setup.approvals.canApprove === undefined ? 'owner' : 'rule'
-    return inspectLayers(this.name, this.#stack.layers, approvers)
+    return inspectLayers({ agent: this.name, tools: this.#scope.tools.defs, approvers }, this.#stack.layers)
   }
   /** Returns every wrong order of layers with its reason and fix, and every layer that would miss calls of a tool that it guards. */
   check(): Finding[] {

@@ -2,8 +2,7 @@ import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import { followSignal } from '../ports/follow-signal.ts'
-import type { ToolAttempt } from '../rings/tool/context.ts'
-import { toolAttemptOf } from '../rings/tool/context.ts'
+import { type ToolAttempt, toolAttemptOf } from '../scopes/tool/context.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
@@ -77,7 +76,7 @@ function checkDepth({ $turn }: ToolAttempt, name: string): void {
   if (depth <= deepest) return
   throw new AlliumError(
     'agent.too_deep',
-    `The agent "${name}" would be the ${depth}th in a row of agents that call each other; ${deepest} is the most. Answer without it.`,
+    `The agent "${name}" would be at depth ${depth} of nested agents. The maximum is ${deepest}. Answer without it.`,
     { expose: true },
   )
 }

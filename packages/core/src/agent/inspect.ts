@@ -1,5 +1,6 @@
 import { type Layer, type LayerOrder, scopeNames } from '../middleware/middleware.ts'
 import { compileOnion } from '../middleware/onion.ts'
+import type { ToolDef } from '../model/model.ts'
 import type { ScopeName } from '../onion/hook.ts'
 
 /** A layer in the result of `inspect()`. */
@@ -22,39 +23,33 @@ export interface Inspection {
   layers: InspectedLayer[]
   /** The names of the layers in each scope, outermost first. */
   scopes: Record<ScopeName, string[]>
+  /** The tools of the agent and its layers, as the model gets them unless a layer changes them. */
+  tools: readonly ToolDef[]
   /** The allowed approvers: only the owner of the session, or everyone whom the rule `approvals.canApprove` allows. */
   approvers: 'owner' | 'rule'
 }
 
-export function inspectLayers(agent: string, layers: readonly Layer[], approvers: Inspection['approvers']): Inspection {
+export function inspectLayers(about: Omit<Inspection, 'layers' | 'scopes'>, layers: readonly Layer[]): Inspection {
   const onion = compileOnion(layers)
-  const scopes = Object.fromEntries(
-    scopeNames.map((scope) => [scope, onion[scope].map(({ name }) => name)]),
-  ) as Inspection['scopes']
-  return { agent, layers: layers.map(inspectLayer), scopes, approvers }
+  const scopes = Object.fromEntries(scopeNames.map((scope) => [scope, namesOf(onion[scope])])) as Inspection['scopes']
+  return { ...about, layers: layers.map(inspectLayer), scopes }
+}
+
+function namesOf(named: readonly { readonly name: string }[] = []): string[] {
+  return named.map(({ name }) => name)
 }
 
 function inspectLayer({ name, spec }: Layer): InspectedLayer {
-  const {
-    order = {},
-    innermost = false,
-    reenters = false,
-    inherit = false,
-    state = {},
-    tools = [],
-    provides = [],
-    requires = [],
-  } = spec
   return {
     name,
     scopes: scopeNames.filter((scope) => spec[scope] !== undefined),
-    order,
-    innermost,
-    reenters,
-    inherit,
-    state: Object.keys(state),
-    tools: tools.map((tool) => tool.name),
-    provides: provides.map((capability) => capability.name),
-    requires: requires.map((capability) => capability.name),
+    order: spec.order ?? {},
+    innermost: spec.innermost === true,
+    reenters: spec.reenters === true,
+    inherit: spec.inherit === true,
+    state: Object.keys(spec.state ?? {}),
+    tools: namesOf(spec.tools),
+    provides: namesOf(spec.provides),
+    requires: namesOf(spec.requires),
   }
 }

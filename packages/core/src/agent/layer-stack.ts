@@ -5,7 +5,7 @@ import { toLayers } from '../middleware/normalize.ts'
 import { checkNames, checkRunLayers, compileOnion, wrapOnion } from '../middleware/onion.ts'
 import { checkOrder, type Finding } from '../middleware/order.ts'
 import type { Onion } from '../onion/hook.ts'
-import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import type { AgentScope } from '../scopes/agent/agent-scope.ts'
 import { declareFields, type StateField } from '../state/field.ts'
 import { isRunByProvider, notAdmitted, unseenCalls } from '../tool/tool-guard.ts'
 

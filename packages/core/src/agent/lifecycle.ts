@@ -1,16 +1,14 @@
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import type { DisplayTransform } from '../middleware/display-transform.ts'
-import type { Middleware, Usable } from '../middleware/middleware.ts'
+import type { DisplayTransform, Middleware, Usable } from '../middleware/middleware.ts'
 import { compileOnion, storesSession, wrapOnion } from '../middleware/onion.ts'
-import type { Ring } from '../onion/attempt.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import type { AgentScope } from '../rings/agent/agent-scope.ts'
-import { AgentAttempt } from '../rings/agent/context.ts'
-import { ScopeLifecycle } from '../rings/session/scope-lifecycle.ts'
+import type { AgentScope } from '../scopes/agent/agent-scope.ts'
+import { AgentAttempt } from '../scopes/agent/context.ts'
+import { ScopeLifecycle } from '../scopes/session/scope-lifecycle.ts'
 import type { AbortableWaits } from '../session/abortable-waits.ts'
 import { RunKeys } from '../session/run-keys.ts'
 import type { Abortable, SessionHost } from '../session/session-host.ts'
@@ -36,7 +34,7 @@ export class Lifecycle implements SessionHost {
   /** Whether the last run has ended and no session may open any more. */
   #drained = false
   readonly #work: SharedWork
-  #gate: ScopeLifecycle | undefined
+  #gate: AgentLayers | undefined
   #disposing: Promise<void> | undefined
 
   constructor(
@@ -135,7 +133,7 @@ export class Lifecycle implements SessionHost {
     const { scope } = this
     this.#stack.checkOrder(this.#orderCheck)
     scope.onion = wrapOnion(compileOnion(this.#stack.layers), this.#stack.layers)
-    const opened = new ScopeLifecycle('agent', scope.onion.agent, scope, openAgent, (error) =>
+    const opened = new ScopeLifecycle('agent', scope.onion.agent, { agent: scope }, openAgent, (error) =>
       scope.report(error, 'agent:start'),
     )
     const savepoint = scope.tools.savepoint()
@@ -184,7 +182,10 @@ export class Lifecycle implements SessionHost {
   }
 }
 
-const openAgent: Ring['create'] = (call, caller, number, cancel) => new AgentAttempt(call, caller, number, cancel)
+type AgentLayers = ScopeLifecycle<AgentAttempt, { readonly agent: AgentScope }>
+
+const openAgent: AgentLayers['ring']['create'] = (call, caller, number, cancel) =>
+  new AgentAttempt(call, caller, number, cancel)
 
 function noTimeout(value: unknown): AlliumError {
   const what = `dispose({ timeout }) takes a number of milliseconds, 0 or more, not ${describe(value)}.`

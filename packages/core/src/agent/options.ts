@@ -1,8 +1,7 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
-import { boundFault } from '../errors/bound-fault.ts'
 import { describe, isPrintable } from '../errors/describe.ts'
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { boundFault, checkOptions, type KeysOf, keysOf } from '../errors/known-options.ts'
 import {
   type AdaptModel,
   checkSettings,
@@ -18,12 +17,11 @@ import { type Ids, randomIds } from '../ports/ids.ts'
 import { directJournal, type Journal } from '../ports/journal.ts'
 import { consoleLogger, type Logger, safeLogger } from '../ports/logger.ts'
 import type { RegisteredPrincipal } from '../ports/register.ts'
-import type { ReadUntrustedSchema } from '../ports/untrusted-schema.ts'
-import type { Validate } from '../ports/validate.ts'
-import type { AgentSetup, ApprovalOptions, Instructions } from '../rings/agent/agent-scope.ts'
-import { schemaFault } from '../tool/schema-fault.ts'
+import type { ReadUntrustedSchema, Validate } from '../ports/validate.ts'
+import type { AgentSetup, ApprovalOptions, Instructions } from '../scopes/agent/agent-scope.ts'
+import type { CallTypes } from '../tool/call-record.ts'
+import { schemaFault } from '../tool/json-schema.ts'
 import type { ToolList } from '../tool/tool.ts'
-import type { CallTypes } from '../tool/typed-calls.ts'
 
 export interface AgentOptions<
   C extends StandardSchemaV1 | undefined = undefined,
@@ -85,7 +83,7 @@ export interface AgentOptions<
   /** Whether init() throws, warns or does nothing about a wrong order of layers. @default 'error' */
   orderCheck?: 'error' | 'warn' | 'off' | undefined
   journal?: Journal | undefined
-  /** The version of the agent's code. Only the same version resumes a suspended turn. */
+  /** The version of the agent's code. It is stored with each turn, and durable runs belong to it. @default none */
   version?: string | undefined
   approvals?:
     | ApprovalOptions<P extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<P> : RegisteredPrincipal>
@@ -106,36 +104,9 @@ export interface AgentOptions<
   logger?: Logger | undefined
 }
 
-const ofAgent: KeysOf<AgentOptions> = {
-  name: true,
-  formerNames: true,
-  sessionGroup: true,
-  model: true,
-  instructions: true,
-  tools: true,
-  context: true,
-  principal: true,
-  owner: true,
-  settings: true,
-  maxSteps: true,
-  toolConcurrency: true,
-  toolTimeout: true,
-  gracePeriod: true,
-  onBusy: true,
-  readerTimeout: true,
-  sessionIdleTimeout: true,
-  orderCheck: true,
-  journal: true,
-  version: true,
-  approvals: true,
-  resolveModel: true,
-  adaptModel: true,
-  validate: true,
-  untrustedSchema: true,
-  clock: true,
-  ids: true,
-  logger: true,
-}
+const ofAgent = /* @__PURE__ */ keysOf<AgentOptions>()(
+  'name formerNames sessionGroup model instructions tools context principal owner settings maxSteps toolConcurrency toolTimeout gracePeriod onBusy readerTimeout sessionIdleTimeout orderCheck journal version approvals resolveModel adaptModel validate untrustedSchema clock ids logger',
+)
 const ofApprovals: KeysOf<ApprovalOptions> = { secret: true, expiresIn: true, canApprove: true }
 
 const elsewhere = {
@@ -170,15 +141,13 @@ function noList(tools: unknown): AlliumError {
 }
 
 export function toSetup({
+  tools: _tools,
+  orderCheck: _orderCheck,
+  model,
+  owner,
   name = 'agent',
   formerNames = [],
-  sessionGroup,
-  model,
-  instructions,
   settings = {},
-  context,
-  principal,
-  owner,
   maxSteps = 25,
   toolConcurrency = 8,
   toolTimeout = 30_000,
@@ -187,54 +156,36 @@ export function toSetup({
   readerTimeout = 30_000,
   sessionIdleTimeout = 900_000,
   journal = directJournal,
-  version,
   approvals = {},
-  resolveModel,
-  adaptModel,
-  validate,
-  untrustedSchema,
   clock = systemClock,
   ids = randomIds,
   logger = consoleLogger,
+  ...rest
 }: AgentOptions<StandardSchemaV1 | undefined, StandardSchemaV1 | undefined>): AgentSetup {
-  const known = knownModel(model, adaptModel)
+  const known = knownModel(model, rest.adaptModel)
   if (known === undefined)
     throw new AlliumError(
       'agent.options',
       `An agent needs a model: { id, stream(request) } or a string such as "anthropic/claude-sonnet-4-6", but ${describeModel(model)}.`,
     )
-  checkNames(name, formerNames, sessionGroup)
+  checkNames(name, formerNames, rest.sessionGroup)
   checkSecret(approvals)
-  atLeastOne('maxSteps', maxSteps)
-  atLeastOne('toolConcurrency', toolConcurrency)
-  atLeastOne('toolTimeout', toolTimeout)
-  atLeastOne('gracePeriod', gracePeriod)
-  bound('readerTimeout', readerTimeout)
-  bound('sessionIdleTimeout', sessionIdleTimeout)
+  const counts = { maxSteps, toolConcurrency, toolTimeout, gracePeriod }
+  for (const [option, value] of Object.entries(counts)) atLeastOne(option, value)
+  const times = { readerTimeout, sessionIdleTimeout }
+  for (const [option, value] of Object.entries(times)) bound(option, value)
   return {
+    ...rest,
+    ...counts,
+    ...times,
     name,
     formerNames: [...formerNames],
-    sessionGroup,
     model: known,
-    instructions,
-    settings,
-    context,
-    principal,
     owner: owner && checkedOwner(owner as (principal: unknown) => unknown),
-    maxSteps,
-    toolConcurrency,
-    toolTimeout,
-    gracePeriod,
+    settings,
     onBusy,
-    readerTimeout,
-    sessionIdleTimeout,
     journal,
-    version,
     approvals,
-    resolveModel,
-    adaptModel,
-    validate,
-    untrustedSchema,
     clock,
     ids,
     logger: safeLogger(logger),

@@ -1,4 +1,4 @@
-import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import type { AgentScope } from '../scopes/agent/agent-scope.ts'
 import type { FlowLabels } from '../tool/flow.ts'
 import type { ToolGuard } from '../tool/tool-guard.ts'
 

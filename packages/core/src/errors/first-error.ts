@@ -28,3 +28,8 @@ function leadsTo(error: unknown, cause: unknown, depth: number): boolean {
   if (inner !== undefined && (inner === cause || leadsTo(inner, cause, depth + 1))) return true
   return Array.isArray(errors) && errors.some((e) => e === cause || leadsTo(e, cause, depth + 1))
 }
+
+/** Whether the call stack overflowed. Then not even a promise can be created. */
+export function isStackOverflow(error: unknown): boolean {
+  return error instanceof RangeError && error.message.includes('call stack')
+}

@@ -7,6 +7,22 @@ import { isPlain } from './plain.ts'
 /** Every key of an options type. A key that is missing here, or that the type does not have, is a compile error. */
 export type KeysOf<O> = Readonly<Record<O extends unknown ? keyof O : never, true>>
 
+type Words<S extends string> = S extends `${infer Word} ${infer Rest}` ? Word | Words<Rest> : S
+
+/**
+ * Returns the keys of a long options type, written as words. A key that is missing, or that the type does not have, is
+ * a compile error.
+ *
+ * @example
+ * const known = keysOf<RedisOptions>()('prefix eventTtl encrypt logger')
+ */
+export function keysOf<O>() {
+  return <S extends string>(
+    words: S &
+      (Record<Words<S>, true> extends KeysOf<O> ? (KeysOf<O> extends Record<Words<S>, true> ? S : never) : never),
+  ) => Object.fromEntries(words.split(' ').map((word) => [word, true])) as KeysOf<O>
+}
+
 /** Hints for options that belong elsewhere, by option names separated by spaces. */
 export type Elsewhere = Readonly<Record<string, string>>
 
@@ -54,4 +70,13 @@ function hintFor(name: string, elsewhere: Elsewhere, isFar: boolean): string | u
     if (other !== undefined) return other === name ? hint : `Did you mean "${other}"? ${hint}`
   }
   return undefined
+}
+
+/** Returns the error for an invalid time limit in milliseconds, or undefined for a valid one. `false` means no limit. */
+export function boundFault(option: string, value: unknown, code: ErrorCode): AlliumError | undefined {
+  if (value === false || (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY)) return undefined
+  return new AlliumError(
+    code,
+    `The option ${option} is a number of milliseconds above 0, or false, not ${describe(value)}.`,
+  )
 }

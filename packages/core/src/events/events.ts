@@ -1,6 +1,4 @@
-import type { ApprovalRecord } from '../messages/approval-record.ts'
-import type { ProviderMetadata } from '../messages/message.ts'
-import type { ToolStatus } from '../messages/tool-status.ts'
+import type { ApprovalRecord, ProviderMetadata, ToolStatus } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { ContentChunk, FinishChunk, FinishReason, ModelWarning } from '../model/chunk.ts'
 import type { PendingCall } from '../state/snapshot.ts'
@@ -45,6 +43,7 @@ export interface StepStart extends InStep {
 export interface StepEnd extends InStep {
   type: 'step:end'
 }
+
 /** The chunks of this model call that were already streamed no longer count, because another attempt follows. */
 export interface ModelReset extends InStep {
   type: 'model:reset'
@@ -66,30 +65,35 @@ export interface ToolEnd extends InStep {
   /** The approval decision, if there was one. */
   approval?: ApprovalRecord
 }
+
 /** The types of tool calls in events. */
 export interface CallEvents {
   start: ToolStart
   end: ToolEnd
   pending: PendingCall
 }
+
 /** A message that arrived during the turn was added to the history, before this step. */
 export interface SteerDelivered extends InStep {
   type: 'steer:delivered'
   /** The message's id, from the options of `run.steer()`. */
   id: string
 }
+
 /** A message that arrived during the turn was not delivered and is not stored. */
 export interface SteerRejected extends InStep {
   type: 'steer:rejected'
   id: string
   reason: string
 }
+
 /** The provider answered, but did not follow the whole request: for example, it ignored a setting. */
 export interface ModelWarned extends InStep {
   type: 'model:warning'
   model: string
   warning: ModelWarning
 }
+
 /** A replayed step has other instructions, settings or definitions than when it was recorded. The recorded result is used. */
 export interface JournalDrift extends InStep {
   type: 'journal:drift'
@@ -98,6 +102,7 @@ export interface JournalDrift extends InStep {
   /** The parts that differ: `settings`, `tool definitions`. */
   differs: readonly string[]
 }
+
 /** An event that a layer sends with `ctx.emit()`. */
 export interface CustomEvent {
   type: `${string}:${string}`
@@ -189,3 +194,5 @@ export interface CoreEvents {
 export interface AgentEvents extends CoreEvents {}
 /** The events that layers declare. */
 export type LayerEvent = AgentEvents[Exclude<keyof AgentEvents, keyof CoreEvents>]
+/** How a run ended: its `turn:end` event, with the error if it was aborted, blocked or failed. */
+export type RunEnd = CoreEvents['turn:end']

@@ -10,7 +10,7 @@ interface Observer {
 
 /** Observers never affect a run. Their errors and rejections only go to `observer:error`, and nothing waits for them. */
 export class Observers {
-  /** Each change makes a new list, so that an event only reaches the observers that existed when it was emitted. */
+  /** No list is empty. Each change makes a new list, so that an event only reaches the observers that existed when it was emitted. */
   readonly #lists = new Map<string, readonly Observer[]>()
 
   on(name: string, listener: Listener): void {
@@ -28,7 +28,7 @@ export class Observers {
 
   /** Whether there are observers, so that the event object is worth building. */
   has(name: string): boolean {
-    return this.#of(name).length > 0
+    return this.#lists.has(name)
   }
 
   /** Passes the same event object to all observers, so each event needs its own object. Its JSON contains no thrown errors. */
@@ -49,7 +49,9 @@ export class Observers {
   }
 
   #keep(name: string, stays: (observer: Observer) => boolean): void {
-    this.#lists.set(name, this.#of(name).filter(stays))
+    const list = this.#of(name).filter(stays)
+    if (list.length > 0) this.#lists.set(name, list)
+    else this.#lists.delete(name)
   }
 
   /** Removes a `once` observer. Returns false if a nested event has already called it. */

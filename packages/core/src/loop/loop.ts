@@ -1,21 +1,20 @@
-import type { Attempt } from '../onion/attempt.ts'
 import { fail, succeed } from '../onion/next.ts'
-import { Steering } from '../rings/turn/steering.ts'
-import type { Turn } from '../rings/turn/turn.ts'
-import { aroundStep } from './around-step.ts'
-import { resumeStep, runStep } from './step.ts'
+import type { TurnAttempt } from '../scopes/turn/context.ts'
+import { Steering } from '../scopes/turn/steering.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
+import { aroundStep, resumeStep, runStep } from './step.ts'
 
 /**
  * The loop, which is the core of a turn. A step is one model call and its tool calls. The turn continues while there
  * are tool calls or a message came in. Settles the core at the end.
  */
-export async function loop(turn: Turn, core: Attempt): Promise<void> {
+export async function loop(turn: Turn, core: TurnAttempt): Promise<void> {
   try {
     turn.answer.begin()
     turn.transcript.addInput()
     // A replay delivers the recorded messages again.
     if (turn.journal.known !== undefined) turn.steering ??= new Steering(turn)
-    await runSteps(turn)
+    await runSteps(turn, core)
     turn.answer.complete()
   } catch (error) {
     fail(core, error)
@@ -25,7 +24,7 @@ export async function loop(turn: Turn, core: Attempt): Promise<void> {
   turn.steering?.close()
 }
 
-async function runSteps(turn: Turn): Promise<void> {
+async function runSteps(turn: Turn, ctx: TurnAttempt): Promise<void> {
   const { resume } = turn.options
   if (resume !== undefined) {
     await aroundStep(turn, true, () => resumeStep(turn, resume))
@@ -42,7 +41,7 @@ async function runSteps(turn: Turn): Promise<void> {
       if (turn.stopReason !== undefined) return
       turn.steering.hear()
     }
-    const outcome = await aroundStep(turn, false, () => runStep(turn))
+    const outcome = await aroundStep(turn, false, () => runStep(turn, ctx))
     if (outcome === 'last') return
     paused = outcome === 'paused'
     if (turn.suspendedCalls !== undefined) turn.isSuspended = true

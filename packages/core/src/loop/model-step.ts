@@ -3,9 +3,9 @@ import { equalJson } from '../messages/json.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
 import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
-import { ModelCall } from '../rings/model/model-call.ts'
-import { modelRing } from '../rings/model/ring.ts'
-import type { Turn } from '../rings/turn/turn.ts'
+import { ModelCall } from '../scopes/model/model-call.ts'
+import { modelRing } from '../scopes/model/ring.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
 
 /** Starts a model call and a new answer in the stream. */
 export function beginCall(turn: Turn): ModelCall {

@@ -1,9 +1,15 @@
+import { AlliumError } from '../errors/allium-error.ts'
+import type { BlockError } from '../errors/block-error.ts'
+import { messageOf } from '../errors/describe.ts'
 import type { RunStatus } from '../events/events.ts'
+import { jsonSafe } from '../messages/json-safe.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { AnswerDetails } from '../model/response.ts'
+import type { Answer } from '../scopes/turn/answer.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
 import type { State } from '../state/state-store.ts'
-import type { CallTypes } from '../tool/typed-calls.ts'
+import type { CallTypes } from '../tool/call-record.ts'
 
 /** The result of a run. An aborted or failed run rejects instead. */
 export interface RunResult<S = State, O = string, K extends CallTypes = CallTypes> extends AnswerDetails {
@@ -43,4 +49,65 @@ export interface RunResult<S = State, O = string, K extends CallTypes = CallType
    * `[key, value]`, Sets lists, bytes base64, and errors `{ code, message }`.
    */
   toJSON(): Record<string, unknown>
+}
+
+/** Copies the details of the last response to the result, and every distinct warning. */
+export function addDetails(result: AnswerDetails, { response, warnings }: Answer): void {
+  if (warnings.length > 0) result.warnings = warnings
+  if (response === undefined) return
+  const { finishReason, rawFinishReason, responseId, providerMetadata } = response
+  result.finishReason = finishReason
+  if (rawFinishReason !== undefined) result.rawFinishReason = rawFinishReason
+  if (responseId !== undefined) result.responseId = responseId
+  if (providerMetadata !== undefined) result.providerMetadata = providerMetadata
+}
+
+/** The state of a run that ended early. Set as `partial` on its error. */
+export interface Partial extends Pick<RunResult, 'text' | 'usage' | 'messages'> {
+  /** Undefined if the turn had not started. */
+  turnId?: string
+  sessionId?: string
+}
+
+export function partialOf({ answer, session, turnId, usage }: Turn): Partial {
+  const messages = session.history.since(session.history.changedFrom)
+  return jsonSafe({ text: answer.partial, usage: { ...usage }, messages, turnId, sessionId: session.id })
+}
+
+/** Sets `partial` on the error that the run rejects with, if the error is extensible. */
+export function withPartial(error: unknown, partial: Partial): unknown {
+  if (typeof error === 'object' && error !== null)
+    Reflect.defineProperty(error, 'partial', { value: partial, writable: true, configurable: true })
+  return error
+}
+
+/** Returns why a run was stopped or ended early. */
+export function reasonOf({ end, stopReason, isSuspended }: Turn): string | undefined {
+  if (end === undefined) return isSuspended ? undefined : stopReason
+  return end.kind === 'blocked' ? (end.error as BlockError).reason : messageOf(end.error)
+}
+
+/**
+ * Returns the reason to store. For errors that are not Allium's it is only the class name, because their messages may
+ * contain anything.
+ */
+export function storedReasonOf(turn: Turn): string | undefined {
+  const { end } = turn
+  if (end === undefined || end.kind === 'blocked' || end.error instanceof AlliumError) return reasonOf(turn)
+  return (end.error as { name?: unknown } | undefined)?.name === undefined
+    ? undefined
+    : String((end.error as Error).name)
+}
+
+/** Returns the code of the error that ended the run. */
+export function codeOf({ end }: Turn): string | undefined {
+  const code = (end?.error as { code?: unknown } | undefined)?.code
+  return typeof code === 'string' ? code : undefined
+}
+
+/** Returns the status of a run. The first abort or block wins, then failed, suspended, stopped. */
+export function statusOf({ end, stopReason, isSuspended }: Turn): RunStatus {
+  if (end !== undefined) return end.kind
+  if (isSuspended) return 'suspended'
+  return stopReason === undefined ? 'completed' : 'stopped'
 }

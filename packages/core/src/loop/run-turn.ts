@@ -1,16 +1,12 @@
+import { refuseForged } from '../approvals/provider-approvals.ts'
+import { suspend } from '../approvals/suspend.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
-import { isStackOverflow } from '../errors/stack-overflow.ts'
-import type { RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
+import { isStackOverflow } from '../errors/first-error.ts'
+import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
-import type { RunEnd } from '../rings/turn/finalizers.ts'
-import type { Turn } from '../rings/turn/turn.ts'
-import { addDetails } from './answer-details.ts'
-import { reasonOf, statusOf } from './end-reason.ts'
-import { partialOf, withPartial } from './partial.ts'
-import { refuseForged } from './provider-approvals.ts'
-import type { RunResult } from './run-result.ts'
-import { suspend } from './suspend.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
+import { addDetails, partialOf, type RunResult, reasonOf, statusOf, withPartial } from './run-result.ts'
 
 /** Runs a turn until its layers have returned and its history is final. Its errors are its end, so it does not reject. */
 export async function runLayers(turn: Turn, parse?: (text: string) => Promise<unknown>): Promise<Turn> {
@@ -25,6 +21,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   const unwinding = turn.lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
+    if (turn.steps !== undefined && turn.end === undefined) turn.journal.checkEnd?.(turn.turnId)
     if (turn.isSuspended && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
       turn.structuredOutput = await parse(turn.answer.output ?? '')
@@ -92,7 +89,7 @@ function closeHistory(turn: Turn): void {
 }
 
 /** Adds the code and the retry time of a block. */
-function addCode(of: { code?: string; retryAfter?: number }, { end }: Turn): void {
+function addCode(of: { code?: string; retryAfter?: number }, end: Turn['end']): void {
   if (end?.kind !== 'blocked') return
   const { code, retryAfter } = end.error as BlockError
   if (code !== undefined) of.code = code
@@ -108,7 +105,7 @@ function emitEnd(turn: Turn, status: RunStatus): RunEnd {
   if (reason !== undefined) event.reason = reason
   if (status === 'failed' && observers.has('error'))
     observers.emit('error', { type: 'error', sessionId, turnId, error: end?.error })
-  addCode(event, turn)
+  addCode(event, end)
   const full = end === undefined ? event : { ...event, error: end.error }
   turn.display?.flush()
   turn.hasEnded = true
@@ -136,7 +133,7 @@ function result(turn: Turn, status: RunResult['status']): RunResult {
   if (reason !== undefined) ended.reason = reason
   if (turn.options.format !== undefined) ended.output = (turn.structuredOutput ?? null) as RunResult['output']
   addDetails(ended, answer)
-  addCode(ended, turn)
+  addCode(ended, turn.end)
   const resumes = turn.options.resume?.suspension?.turnId
   if (resumes !== undefined) ended.resumes = resumes
   return ended

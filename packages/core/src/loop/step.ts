@@ -1,19 +1,25 @@
+import { decidedCalls } from '../approvals/decided-calls.ts'
+import type { TurnContext } from '../contexts/turn.ts'
 import { goesOn, type ModelResponse } from '../model/response.ts'
-import type { Steering } from '../rings/turn/steering.ts'
-import type { Turn } from '../rings/turn/turn.ts'
-import type { Resume } from '../rings/turn/turn-options.ts'
-import { decidedCalls } from './decided-calls.ts'
+import { around } from '../onion/around.ts'
+import type { Layer } from '../onion/compose.ts'
+import type { WrappedStep } from '../ports/around.ts'
+import type { Steering } from '../scopes/turn/steering.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
+import type { Resume } from '../scopes/turn/turn-options.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
-import { requestedCalls, toolStep } from './tool-step.ts'
+import { requestedCalls } from './requested-calls.ts'
+import { storedTurn } from './stored-turn.ts'
+import { toolStep } from './tool-step.ts'
 
 /**
  * Runs one model call and its tool calls.
  *
  * @returns whether another step follows; `paused` if it continues the answer of this one
  */
-export async function runStep(turn: Turn): Promise<'last' | 'paused' | 'followed'> {
-  throwIfOver(turn)
-  const instructing = turn.instruct()
+export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'paused' | 'followed'> {
+  turn.lifecycle.throwIfOver()
+  const instructing = turn.instruct(ctx)
   if (instructing !== undefined) await turn.lifecycle.until(instructing)
   turn.emitStep('step:start')
   const call = beginCall(turn)
@@ -21,7 +27,7 @@ export async function runStep(turn: Turn): Promise<'last' | 'paused' | 'followed
   let followed = false
   try {
     response = (await turn.lifecycle.run(call)) as ModelResponse
-    throwIfOver(turn)
+    turn.lifecycle.throwIfOver()
     if (turn.steering !== undefined && !goesOn(response))
       followed = await turn.lifecycle.until(follows(turn, turn.steering))
     if (turn.answer.outputSink.assembly !== undefined && (followed || goesOn(response)))
@@ -31,10 +37,10 @@ export async function runStep(turn: Turn): Promise<'last' | 'paused' | 'followed
     throw error
   }
   callEnded(call, response, followed)
-  throwIfOver(turn)
+  turn.lifecycle.throwIfOver()
   const calls = requestedCalls(response)
   if (calls.length > 0) await toolStep(turn, calls)
-  throwIfOver(turn)
+  turn.lifecycle.throwIfOver()
   turn.answer.outputSink.endStep()
   if (response.paused === true) return 'paused'
   return calls.length > 0 || followed ? 'followed' : 'last'
@@ -42,10 +48,10 @@ export async function runStep(turn: Turn): Promise<'last' | 'paused' | 'followed
 
 /** Runs the rest of a suspended step: the calls that have a decision. Undecided calls stay pending. */
 export async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
-  throwIfOver(turn)
+  turn.lifecycle.throwIfOver()
   turn.emitStep('step:start')
   await toolStep(turn, decidedCalls(turn, resume))
-  throwIfOver(turn)
+  turn.lifecycle.throwIfOver()
   turn.answer.outputSink.endStep()
   turn.isSuspended = turn.session.history.pending().length > 0
 }
@@ -57,6 +63,22 @@ async function follows(turn: Turn, steering: Steering): Promise<boolean> {
   return heard && turn.stopReason === undefined
 }
 
-function throwIfOver({ lifecycle }: Turn): void {
-  if (lifecycle.isOver) throw lifecycle.reason
+/** Runs a step of the turn inside the session's wrappers. When it settles, the step has ended or never begins. */
+export async function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<T>): Promise<T> {
+  const { lifecycle, session, stepIndex: index } = turn
+  const wrappers = session.registered.aroundStep
+  if (wrappers === undefined) return step()
+  const wrapped: WrappedStep = {
+    index,
+    resumed,
+    get turn() {
+      return storedTurn(turn, 'running')
+    },
+  }
+  let running: Promise<T> | undefined
+  const core = () => (running = step())
+  // A step that runs ends by itself when the turn does, after its calls have unwound.
+  const until = (work: Promise<unknown>) =>
+    lifecycle.until(work).catch((reason) => (running === undefined ? Promise.reject(reason) : work))
+  return around(wrappers as readonly Layer<WrappedStep, unknown>[], wrapped, core, { until }) as Promise<T>
 }

@@ -1,9 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
+import { messageOf } from '../errors/describe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { StoredStatus, StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../rings/session/session-scope.ts'
-import type { Turn } from '../rings/turn/turn.ts'
-import { codeOf, statusOf, storedReasonOf } from './end-reason.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
+import { codeOf, statusOf, storedReasonOf } from './run-result.ts'
 
 /** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
 export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
@@ -26,9 +27,11 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
 /**
  * Returns a turn that has ended, to be stored.
  *
- * @throws if another process continues the run, so that its outcome here is not final
+ * @throws if another process continues the run, so that its outcome here is not final; or if the run differs from its recording, so that
+ * the code that began it can still continue it
  */
 export function endedTurn(turn: Turn): StoredTurn {
+  if ((turn.end?.error as Partial<AlliumError> | undefined)?.code === 'journal.diverged') throw turn.end?.error
   turn.isLost = turn.journal.takenOver === true
   if (turn.isLost)
     throw turn.end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)
@@ -56,4 +59,30 @@ export function entryOf(session: SessionScope, status: StoredStatus, from: numbe
     messages,
     rest,
   }
+}
+
+/**
+ * A wrapper of an ended run has failed. This fails the run too, unless it has ended early.
+ *
+ * @returns a function that rolls the run back, or keeps it to be stored with the next one
+ */
+export function notStored(turn: Turn, error: unknown): () => void {
+  const { session, turnId, lifecycle } = turn
+  if (!turn.isLost) {
+    if (turn.end === undefined) lifecycle.close('failed', error)
+    // The run already ends with another error, so its caller does not get this one.
+    else if (turn.end.error !== error)
+      session.agent.setup.logger.error(`The session "${session.id}" could not be stored: ${messageOf(error)}`, {
+        error,
+        turnId,
+      })
+  }
+  return () => session.onNotStored(hadEffect(turn))
+}
+
+/** Whether a tool ran or a decision was used. */
+function hadEffect({ options, toolCalls }: Turn): boolean {
+  return (
+    options.resume !== undefined || toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
+  )
 }

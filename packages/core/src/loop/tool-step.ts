@@ -1,17 +1,14 @@
+import { approvalSeal } from '../approvals/provider-approvals.ts'
 import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
-import type { ToolCall as CallOfModel, ModelResponse } from '../model/response.ts'
-import { notJson } from '../model/tool-args.ts'
-import { toolRing } from '../rings/tool/ring.ts'
-import { type RequestedCall, type SentArgs, ToolCall } from '../rings/tool/tool-call.ts'
-import type { Turn } from '../rings/turn/turn.ts'
+import type { ToolCall as CallOfModel } from '../model/response.ts'
+import type { RequestedCall, ToolCall } from '../scopes/tool/tool-call.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
-import { type CheckedArgs, checkArgs, refusedKey } from '../tool/check-args.ts'
-import { errorResult, type ToolResult } from '../tool/tool-result.ts'
-import { approvalSeal } from './provider-approvals.ts'
-import { resultPart } from './result-part.ts'
+import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
+import { prepare } from './requested-calls.ts'
 
 /** Runs tool calls, several at once, and adds their results to the history in the order of the calls. */
 export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Promise<void> {
@@ -20,17 +17,6 @@ export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Pro
   turn.transcript.step = step
   await (calls.length === 1 ? step.runOne(0) : step.runAll())
   step.end()
-}
-
-/** Returns the calls of an answer, except those that the provider ran. */
-export function requestedCalls(response: ModelResponse): RequestedCall[] {
-  const requested: RequestedCall[] = []
-  for (const call of response.toolCalls) {
-    if (call.providerExecuted === true) continue
-    const problem = call.invalid === undefined ? cutShort(call, response) : invalidJson(call.invalid, response)
-    requested.push({ call, index: requested.length, problem, approval: undefined, suspension: undefined })
-  }
-  return requested
 }
 
 /** The tool calls of one step: which are running, and their results. */
@@ -164,44 +150,6 @@ function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
 }
 
-/** Validates the arguments of a call, before a layer sees it. */
-function prepare(turn: Turn, requested: RequestedCall, args: Record<string, unknown>): ToolCall | Promise<ToolCall> {
-  const { agent } = turn.session
-  const { call, problem } = requested
-  const isRemote = call.approvalRequest !== undefined
-  const registered = isRemote ? undefined : turn.options.tools.get(call.name)
-  const make = (invalid: SentArgs['invalid'], parsed?: unknown, cause?: unknown) =>
-    new ToolCall(turn, toolRing, requested, { args, invalid, cause }, registered, parsed)
-  const judged = (checked: CheckedArgs) =>
-    checked.issues === undefined ? make(undefined, checked.value) : make(checked.issues, undefined, checked.cause)
-  if (registered === undefined && !isRemote) return make([{ message: noSuchTool(turn, call.name) }])
-  if (problem !== undefined) return make([{ message: problem }])
-  const refused = refusedKey(call.args)
-  if (refused !== undefined) return make(refused.issues)
-  if (registered === undefined) return make(undefined, args)
-  const checked = checkArgs(registered.tool, args, agent.setup.validate)
-  return checked instanceof Promise ? checked.then(judged) : judged(checked)
-}
-
-const truncated = 'The arguments were truncated, because the answer reached its length limit. Send a shorter call.'
-
-function invalidJson(problem: string, response: ModelResponse): string {
-  if (response.finishReason === 'length') return truncated
-  const cut = problem === notJson ? ' They may have been truncated.' : ''
-  return `${problem}${cut} Send the call again, as one JSON object.`
-}
-
-/** Returns the problem if the answer reached its length limit before any argument of its last call arrived. */
-function cutShort(call: CallOfModel, { finishReason, toolCalls }: ModelResponse): string | undefined {
-  const cut = finishReason === 'length' && toolCalls.at(-1) === call && Object.keys(call.args).length === 0
-  return cut ? truncated : undefined
-}
-
-function noSuchTool(turn: Turn, name: string): string {
-  const names = turn.options.tools.defs.map((def) => def.name)
-  return `There is no tool "${name.slice(0, 100)}". ${names.length === 0 ? 'There are no tools.' : `The tools are: ${names.join(', ')}.`}`
-}
-
 function cancelled(callId: string): ToolResult {
   return errorResult(callId, 'Cancelled.')
 }
@@ -209,4 +157,22 @@ function cancelled(callId: string): ToolResult {
 function contentText({ content }: ToolResult): string {
   if (typeof content === 'string') return content
   return content.map((part) => (part.type === 'text' ? part.text : `[${part.type}]`)).join('')
+}
+
+/** Returns the result part for the history. It shares no data with objects that layers hold. */
+function resultPart(turn: Turn, { name, result, approval }: ToolCallRecord): ToolResultPart {
+  const { callId, content, isError } = result
+  const part: ToolResultPart = { type: 'tool-result', callId, name, content: cloneJson(content) }
+  if (result.flow !== undefined) part.flow = { ...result.flow }
+  // The content is the reason for the denial. It contains no data of the tool.
+  else if (result.status === 'denied' && turn.options.tools.declaresFlow) part.flow = {}
+  if (approval !== undefined) part.approval = approval
+  if (isError === true) part.isError = true
+  else if (typeof content === 'string' && isJson(result)) part.json = true
+  return part
+}
+
+/** Whether the content is the JSON of the tool's value. A layer may have changed only one of the two. */
+function isJson({ value, status }: ToolResult): boolean {
+  return status === 'ok' && value !== undefined && typeof value !== 'string' && !isShaped(value)
 }

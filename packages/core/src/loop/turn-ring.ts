@@ -1,52 +1,41 @@
 import { type Ring, State } from '../onion/attempt.ts'
 import { layerError } from '../onion/misuse.ts'
-import { noResponse } from '../rings/turn/answer.ts'
-import { TurnAttempt } from '../rings/turn/context.ts'
-import { throughInputLayers } from '../rings/turn/inputs.ts'
-import { openStage } from '../rings/turn/stream-verbs.ts'
-import type { Turn } from '../rings/turn/turn.ts'
+import { noResponse } from '../scopes/turn/answer.ts'
+import { TurnAttempt } from '../scopes/turn/context.ts'
+import { throughInputLayers } from '../scopes/turn/inputs.ts'
+import { openStage } from '../scopes/turn/stream-verbs.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
 import { loop } from './loop.ts'
 
 /** The turn scope. It is entered once, its core is the loop, and its layers may set `ctx.output`. */
-export const turnRing: Ring = {
+export const turnRing: Ring<TurnAttempt<Turn>, Turn> = {
   scope: 'turn',
   reentrant: false,
   create(call, caller, number, cancel) {
     const attempt = new TurnAttempt(call, caller, number, cancel)
-    if (caller === undefined) attempt.$sink = (call as Turn).answer.outputSink
+    if (caller === undefined) attempt.$sink = call.answer.outputSink
     return attempt
   },
   admit(caller) {
-    const turn = caller.$call as Turn
+    const { $call: turn } = caller
     const steps = turn.inputs?.filter(({ layer }) => layer === caller)
     if (steps === undefined || steps.length === 0 || turn.view.input.length === 0) return undefined
     const passing = turn.lifecycle.until(throughInputLayers(turn.view.input, steps))
     return passing.then((input) => turn.view.setInput(input))
   },
   enter(caller, inner) {
-    const { answer } = caller.$call as Turn
+    const { answer } = caller.$call
     inner.$sink = openStage(caller, caller.$sink ?? answer.outputSink, false)
     if (inner.$sink !== answer.outputSink) answer.outputSink.track()
     if (caller.$transforms?.hold === true) answer.outputSink.hold(caller.$index)
   },
-  mayRetry: () => undefined,
   run(attempt) {
-    const turn = attempt.$call as Turn
-    turn.lifecycle.core = attempt as TurnAttempt
+    const { $call: turn } = attempt
+    turn.lifecycle.core = attempt
     void loop(turn, attempt)
   },
-  rollback(attempt) {
-    const { answer, callIndex } = attempt.$call as Turn
-    if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
-    if (callIndex === 0 && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
-  },
-  cancel({ $call }, reason) {
-    const turn = $call as Turn
-    turn.lifecycle.abandonLoop(reason)
-  },
-  shortCircuit: () => undefined,
   toResult(attempt) {
-    const { answer } = attempt.$call as Turn
+    const { answer } = attempt.$call
     const { $inner: inner } = attempt
     if (inner?.$state === State.done) return answer.release(attempt)
     if (answer.isPending) return answer.give(attempt)
@@ -59,9 +48,15 @@ export const turnRing: Ring = {
     const what = 'swallowed the error of next() without an answer. Throw it again, or set ctx.output.'
     throw layerError(attempt, 'layer.no_result', what, inner.$outcome)
   },
-  deliver(caller, _, value) {
-    const { answer } = caller.$call as Turn
-    return caller.$stage === undefined ? value : answer.endStage(caller.$stage)
+  deliver({ $stage, $call: { answer } }, _, value) {
+    return $stage === undefined ? value : answer.endStage($stage)
   },
-  commit() {},
+  rollback(attempt) {
+    const { answer, callIndex } = attempt.$call
+    if (attempt.$transforms?.hold === true) answer.dropHold(attempt)
+    if (callIndex === 0 && attempt.$caller?.$stage?.used === false) attempt.$caller.$stage.kill(noResponse)
+  },
+  cancel({ $call: turn }, reason) {
+    turn.lifecycle.abandonLoop(reason)
+  },
 }

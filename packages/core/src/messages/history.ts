@@ -1,7 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { checkMessage } from './check-messages.ts'
-import { copyMessage } from './copy-message.ts'
-import { freezeJson } from './json.ts'
+import { copyMessage, freezeJson } from './json.ts'
 import type { Message, Part, ToolCallPart, ToolResultPart } from './message.ts'
 
 /** The conversation as users see it: a read-only array, plus `push`. A message is frozen when it is first read. */

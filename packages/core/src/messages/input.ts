@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkInput, checkMessage } from './check-messages.ts'
-import { copyMessage } from './copy-message.ts'
+import { copyMessage } from './json.ts'
 import type { Input, Message } from './message.ts'
 
 /** Returns the messages of an input, as copies that the run owns. */

@@ -1,3 +1,5 @@
+const deltas = new Set(['text-delta', 'reasoning-delta', 'tool-input-delta'])
+
 /** A streamed item. */
 interface Streamed {
   readonly type: string
@@ -12,6 +14,9 @@ interface Relayed extends Streamed {
   readonly stepIndex: number
   readonly chunk: Piece
 }
+
+/** The types of events that may continue the event before them. */
+export const joinable: ReadonlySet<string> = new Set([...deltas, 'model:chunk'])
 
 /** Whether a delta of text, reasoning or tool input continues the event before it. */
 export function continues<E extends Streamed>(
@@ -64,7 +69,7 @@ function isRelayed(event: Streamed): event is Relayed {
 }
 
 function isPiece({ type }: Streamed): boolean {
-  return type === 'text-delta' || type === 'reasoning-delta' || type === 'tool-input-delta'
+  return deltas.has(type)
 }
 
 function sameBlock(before: Streamed, event: Streamed): boolean {

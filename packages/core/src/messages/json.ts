@@ -1,5 +1,6 @@
 import { isPlain } from '../errors/plain.ts'
 import { binaryOf } from './base64.ts'
+import type { Message } from './message.ts'
 
 /** Copies a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
 export function cloneJson<T>(value: T): T {
@@ -58,4 +59,9 @@ function sorted(value: Record<string, unknown>): Record<string, unknown> {
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns a deep copy of a message. Bytes and URLs are shared. */
+export function copyMessage(message: Message): Message {
+  return typeof message.content === 'string' ? { ...message } : cloneJson(message)
 }

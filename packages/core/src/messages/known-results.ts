@@ -1,6 +1,5 @@
 import { awaitedCalls } from './history.ts'
 import type { Message, Part, ToolResultPart } from './message.ts'
-import { providerResult } from './provider-result.ts'
 
 /** Keeps the last result for each call that awaits one, in this message or before it. Drops results that belong to no call. */
 export function withKnownResults(message: Message, before: readonly Message[]): Message {
@@ -19,4 +18,16 @@ export function withKnownResults(message: Message, before: readonly Message[]): 
 
 function isResult(part: Part): part is ToolResultPart {
   return part.type === 'tool-result'
+}
+
+/** Removes fields that only the core may set. So a model or a cached answer cannot approve a call or label its result as trusted. */
+export function providerResult({
+  approval: _approval,
+  approved: _approved,
+  approvalSeal: _seal,
+  flow: _flow,
+  missing: _missing,
+  ...part
+}: ToolResultPart): ToolResultPart {
+  return part
 }

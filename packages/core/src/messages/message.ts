@@ -1,5 +1,3 @@
-import type { ApprovalRecord } from './approval-record.ts'
-
 /** Data that a provider adds to a part and expects back unchanged in the next step, by provider, such as thinking signatures. */
 export type ProviderMetadata = Record<string, Record<string, unknown>>
 
@@ -96,4 +94,26 @@ export function textOf(message: Message): string {
   let text = ''
   for (const part of message.content) if (part.type === 'text') text += part.text
   return text
+}
+
+/** How a tool call ended. */
+export type ToolStatus = 'ok' | 'error' | 'denied' | 'skipped' | 'suspended'
+
+/** The tenant and user of a principal. */
+export interface Identity {
+  tenantId?: string
+  userId?: string
+}
+
+/** A human's decision, as stored with the result of its call. */
+export interface ApprovalRecord {
+  decision: 'approved' | 'denied' | 'edited'
+  /** The approver, from the verified principal. Never from the decision itself. */
+  by?: Identity
+  /** Milliseconds since the epoch. */
+  at: number
+  /** For edited arguments, if the agent has a secret: a keyed digest, which only proves whether given arguments are the same. */
+  digest?: string
+  /** The decision comes from an earlier approval of the same call. */
+  remembered?: true
 }

@@ -1,18 +1,18 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import type { AgentContext } from '../contexts/agent.ts'
+import type { ModelContext } from '../contexts/model.ts'
+import type { SessionContext } from '../contexts/session.ts'
+import type { ToolContext } from '../contexts/tool.ts'
+import type { TurnContext } from '../contexts/turn.ts'
 import type { CallSite } from '../errors/call-site.ts'
 import type { ModelResponse, ResponseInput } from '../model/response.ts'
 import type { NextOptions, ScopeName } from '../onion/hook.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
-import type { AgentContext } from '../rings/agent/context.ts'
-import type { ModelContext } from '../rings/model/context.ts'
-import type { SessionContext } from '../rings/session/context.ts'
-import type { ToolContext } from '../rings/tool/context.ts'
-import type { TurnContext } from '../rings/turn/context.ts'
+import type { SessionKey } from '../ports/session-store.ts'
 import type { StateField } from '../state/field.ts'
 import type { AnyTool } from '../tool/tool.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
-import type { DisplayContext, DisplayTransform } from './display-transform.ts'
 
 type Awaitable<T> = T | Promise<T>
 type Nothing = void | undefined
@@ -154,3 +154,14 @@ export function defineMiddleware<F = {}, Schema extends StandardSchemaV1 | undef
 ): TypedMiddleware<F, Schema> {
   return layer
 }
+
+/** The parameter of a layer's `display()`: the session whose stored texts are displayed. */
+export interface DisplayContext {
+  readonly agent: { readonly name: string }
+  readonly sessionKey: SessionKey
+  /** Looks up a capability of the agent's layers. */
+  find<T>(capability: Capability<T>): T | undefined
+}
+
+/** Turns a stored text into the text that the owner of the session sees. */
+export type DisplayTransform = (text: string) => string

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { checkOptions, keysOf } from '../errors/known-options.ts'
 import type { Message } from '../messages/message.ts'
 import type { JsonSchema } from '../ports/validate.ts'
 import type { ModelChunk } from './chunk.ts'
@@ -40,16 +40,9 @@ export interface Settings {
   headers?: Record<string, string>
 }
 
-const ofSettings: KeysOf<Settings> = {
-  temperature: true,
-  topP: true,
-  maxOutputTokens: true,
-  stop: true,
-  seed: true,
-  reasoning: true,
-  providerOptions: true,
-  headers: true,
-}
+const ofSettings = /* @__PURE__ */ keysOf<Settings>()(
+  'temperature topP maxOutputTokens stop seed reasoning providerOptions headers',
+)
 
 /** @param what the subject of the error message */
 export function checkSettings(settings: unknown, what: string, code: ErrorCode): void {

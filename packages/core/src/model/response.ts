@@ -1,9 +1,15 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { checkOptions, keysOf } from '../errors/known-options.ts'
 import { equalJson } from '../messages/json.ts'
-import type { Message, Part, ProviderApprovalRequest, ProviderMetadata, ToolCallPart } from '../messages/message.ts'
-import { textOf } from '../messages/message.ts'
+import {
+  type Message,
+  type Part,
+  type ProviderApprovalRequest,
+  type ProviderMetadata,
+  type ToolCallPart,
+  textOf,
+} from '../messages/message.ts'
 import { cleanUsage, type Usage } from '../messages/usage.ts'
 import type { FinishChunk, FinishReason, ModelWarning } from './chunk.ts'
 
@@ -92,20 +98,9 @@ export type ResponseInput =
   | string
   | (Partial<Omit<ModelResponse, 'usage' | 'toolCalls'>> & { usage?: Partial<Usage>; toolCalls?: readonly ToolCall[] })
 
-const ofResponse: KeysOf<ModelResponse> = {
-  text: true,
-  reasoning: true,
-  toolCalls: true,
-  finishReason: true,
-  usage: true,
-  model: true,
-  rawFinishReason: true,
-  paused: true,
-  responseId: true,
-  providerMetadata: true,
-  warnings: true,
-  message: true,
-}
+const ofResponse = /* @__PURE__ */ keysOf<ModelResponse>()(
+  'text reasoning toolCalls finishReason usage model rawFinishReason paused responseId providerMetadata warnings message',
+)
 
 /** Completes a layer's response. Returns the same object if it is already complete. */
 export function toResponse(given: unknown, layer: string, model: string): ModelResponse {
@@ -147,8 +142,7 @@ function rebuilt(message: Message, text: string, toolCalls: readonly ToolCall[])
       (part.type === 'tool-result' && !called.has(part.callId)) ||
       (sameText && part.type === 'text'),
   )
-  if (!sameText && text !== '') content.push({ type: 'text', text })
-  if (sameText && before.length === 0 && text !== '') content.push({ type: 'text', text })
+  if (text !== '' && (!sameText || before.length === 0)) content.push({ type: 'text', text })
   for (const { callId, name, args, providerExecuted, approvalRequest } of toolCalls) {
     const old = before.find((part): part is ToolCallPart => part.type === 'tool-call' && part.callId === callId)
     const { approvalRequest: _, ...rest } = old ?? {}
@@ -190,14 +184,8 @@ function isToolCall(value: unknown): value is ToolCall {
 }
 
 function isWhole({ text, toolCalls, finishReason, usage, model, message }: Partial<ModelResponse>): boolean {
-  return (
-    text !== undefined &&
-    toolCalls !== undefined &&
-    finishReason !== undefined &&
-    typeof usage?.calls === 'number' &&
-    model !== undefined &&
-    message !== undefined
-  )
+  const required = [text, toolCalls, finishReason, model, message]
+  return typeof usage?.calls === 'number' && required.every((one) => one !== undefined)
 }
 
 function notResponse(layer: string, what: string): AlliumError {

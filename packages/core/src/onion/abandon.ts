@@ -68,7 +68,7 @@ function close(attempt: Attempt, reason: unknown): void {
   caller?.$stage?.kill(reason)
   attempt.$stage?.kill(reason)
   attempt.$release?.()
-  $call.ring.rollback(attempt)
-  if (attempt.$hook === undefined) $call.ring.cancel(attempt, reason)
+  $call.ring.rollback?.(attempt)
+  if (attempt.$hook === undefined) $call.ring.cancel?.(attempt, reason)
   if (caller !== undefined && caller.$cancel !== $cancel) $cancel.abort(reason)
 }

@@ -42,33 +42,33 @@ export interface Call {
   late(attempt: Attempt, verb: string): void
 }
 
-/** The behavior of one scope. There is one constant per scope. */
-export interface Ring {
+/** The behavior of one scope, in the order in which next() uses it. There is one constant per scope. */
+export interface Ring<A extends Attempt = Attempt, C extends Call = Call> {
   readonly scope: ScopeName
   /** Whether next() may be called again after it rejected. */
   readonly reentrant: boolean
   /** Creates an attempt. It is the context of the layer that runs in it, or of the core. */
-  create(call: Call, caller: Attempt | undefined, number: number, cancel: Cancel): Attempt
-  /** Returns a promise if the caller has to wait before its first attempt starts. */
-  admit?(caller: Attempt): Promise<void> | undefined
-  /** Copies what an attempt takes from its caller, before it starts. */
-  enter(caller: Attempt, inner: Attempt): void
-  /** Returns the error if a layer may not open another attempt, otherwise undefined. */
-  mayRetry(caller: Attempt): unknown
-  /** Runs the core, inside the innermost next(). It calls `succeed` or `fail`, now or later. */
-  run(attempt: Attempt): void
-  /** Discards the stream content that the layer held back, after the attempt failed or was abandoned. */
-  rollback(attempt: Attempt): void
-  /** Cancels the work that the core of an attempt is still doing. */
-  cancel(run: Attempt, reason: unknown): void
+  create(call: C, caller: A | undefined, number: number, cancel: Cancel): A
   /** Returns the sticky result that next() returns at once, if there is one. */
-  shortCircuit(attempt: Attempt): unknown
+  shortCircuit?(attempt: A): unknown
+  /** Returns the error if a layer may not open another attempt, otherwise undefined. */
+  mayRetry?(caller: A): unknown
+  /** Returns a promise if the caller has to wait before its first attempt starts. */
+  admit?(caller: A): Promise<void> | undefined
+  /** Copies what an attempt takes from its caller, before it starts. */
+  enter?(caller: A, inner: A): void
+  /** Runs the core, inside the innermost next(). It calls `succeed` or `fail`, now or later. */
+  run(attempt: A): void
   /** Converts a layer's return value to a result, or a promise of one. */
-  toResult(attempt: Attempt, value: unknown): unknown
+  toResult(attempt: A, value: unknown): unknown
   /** Returns the value that the caller's next() resolves with, or a promise of it. */
-  deliver(caller: Attempt, inner: Attempt, value: unknown): unknown
+  deliver?(caller: A, inner: A, value: unknown): unknown
   /** Copies the changes of the inner layers to the caller. */
-  commit(caller: Attempt, inner: Attempt): void
+  commit?(caller: A, inner: A): void
+  /** Discards the stream content that the layer held back, after the attempt failed or was abandoned. */
+  rollback?(attempt: A): void
+  /** Cancels the work that the core of an attempt is still doing. */
+  cancel?(run: A, reason: unknown): void
 }
 
 /**
@@ -77,7 +77,7 @@ export interface Ring {
  * `commit`.
  * Fields start with `$` to tell them apart from the members that layers see.
  */
-export abstract class Attempt {
+export abstract class Attempt<C extends Call = Call> {
   $state: number = State.running
   /** The last attempt that this layer's next() opened. */
   $inner: Attempt | undefined = undefined
@@ -111,7 +111,7 @@ export abstract class Attempt {
   readonly $hook: Hook | undefined
 
   constructor(
-    readonly $call: Call,
+    readonly $call: C,
     readonly $caller: Attempt | undefined,
     /** Counts the attempts of the call from 1. A layer's first next() inherits its caller's number. */
     readonly $number: number,
@@ -120,6 +120,11 @@ export abstract class Attempt {
   ) {
     this.$index = $caller === undefined ? 0 : $caller.$index + 1
     this.$hook = $call.hooks[this.$index]
+  }
+
+  /** The name of the layer or the core, for messages. */
+  get $name(): string {
+    return this.$hook?.name ?? 'core'
   }
 }
 

@@ -29,15 +29,10 @@ export function abandonedError(attempt: Attempt): AlliumError {
 /** Returns an error that names the layer and its scope, then the mistake and the fix. */
 export function layerError(attempt: Attempt, code: ErrorCode, what: string, cause?: unknown): AlliumError {
   const { scope } = attempt.$call.ring
-  const layer = nameOf(attempt)
+  const layer = attempt.$hook?.name ?? 'core'
   const error = new AlliumError(code, `Layer "${layer}" (${scope}) ${what}`, { details: { layer, scope }, cause })
   // The stack has no frame of the layer: it has returned already, or the onion called it.
   const line = lineOf(attempt.$hook?.callSite)
   if (line !== undefined) error.stack = `${error.stack}\n  where "${layer}" was given to use():\n${line}`
   return error
-}
-
-/** The name of the layer in an attempt, or `core`. */
-export function nameOf({ $hook }: Attempt): string {
-  return $hook === undefined ? 'core' : $hook.name
 }

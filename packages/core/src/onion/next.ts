@@ -1,6 +1,5 @@
-import { firstError } from '../errors/first-error.ts'
+import { firstError, isStackOverflow } from '../errors/first-error.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
-import { isStackOverflow } from '../errors/stack-overflow.ts'
 import { isThenable, quiet, rejected, watch } from '../errors/thenable.ts'
 import { abandon, chainOf, isInCore, reject } from './abandon.ts'
 import { type Attempt, isLate, isOpen, State } from './attempt.ts'
@@ -22,7 +21,7 @@ export function succeed(attempt: Attempt, value: unknown): void {
   if (caller === undefined) return done(attempt, value)
   let given: unknown
   try {
-    given = $call.ring.deliver(caller, attempt, value)
+    given = $call.ring.deliver === undefined ? value : $call.ring.deliver(caller, attempt, value)
   } catch (error) {
     return fail(attempt, error)
   }
@@ -38,7 +37,7 @@ export function succeed(attempt: Attempt, value: unknown): void {
 export function fail(attempt: Attempt, error: unknown): void {
   if (attempt.$state >= State.draining) return
   attempt.$outcome = error
-  attempt.$call.ring.rollback(attempt)
+  attempt.$call.ring.rollback?.(attempt)
   const stage = attempt.$caller?.$stage
   if (attempt.$call.end !== undefined) {
     attempt.$exempt = true
@@ -82,7 +81,7 @@ export function whenDone<T>(core: Attempt, promise: PromiseLike<T>, then: (value
 export function failInside(root: Attempt, error: unknown): void {
   const deepest = chainOf(root).at(-1)
   if (deepest === undefined || !isInCore(deepest)) return
-  if (deepest.$hook === undefined) deepest.$call.ring.cancel(deepest, error)
+  if (deepest.$hook === undefined) deepest.$call.ring.cancel?.(deepest, error)
   deepest.$stage?.kill(error)
   deepest.$caller?.$stage?.kill(error)
   fail(deepest, error)
@@ -119,7 +118,7 @@ function next(attempt: Attempt, options: NextOptions | undefined): Promise<unkno
     call.late(attempt, 'next')
     return rejected(abandonedError(attempt))
   }
-  const result = call.ring.shortCircuit(attempt)
+  const result = call.ring.shortCircuit?.(attempt)
   if (result !== undefined) return Promise.resolve(result)
   if (before !== undefined && !mayReenter(attempt, before)) return rejected(misuse(attempt))
   checkOptions(options, ofNext, 'next()', 'layer.invalid')
@@ -127,7 +126,7 @@ function next(attempt: Attempt, options: NextOptions | undefined): Promise<unkno
   if (signal?.aborted === true) return rejected(signal.reason)
   let number = attempt.$number
   if (before !== undefined) {
-    const refusal = call.ring.mayRetry(attempt)
+    const refusal = call.ring.mayRetry?.(attempt)
     if (refusal !== undefined) return rejected(refusal)
     number = ++call.attempts
   }
@@ -160,7 +159,7 @@ function open(caller: Attempt, number: number, cancel: Cancel): Promise<unknown>
   const { $call: call } = caller
   const inner = call.ring.create(call, caller, number, cancel)
   caller.$inner = inner
-  call.ring.enter(caller, inner)
+  call.ring.enter?.(caller, inner)
   enter(inner)
   if (inner.$state === State.done) return Promise.resolve(inner.$outcome)
   return isOpen(inner) ? promiseOf(inner) : rejected(inner.$outcome)
@@ -234,7 +233,7 @@ function unwound(attempt: Attempt, error: unknown, thrown = error): void {
 
 function delivered(caller: Attempt, attempt: Attempt, value: unknown): void {
   if (attempt.$state >= State.draining) return
-  attempt.$call.ring.commit(caller, attempt)
+  attempt.$call.ring.commit?.(caller, attempt)
   done(attempt, value)
 }
 

@@ -1,3 +1,4 @@
+import { followSignal } from './follow-signal.ts'
 /** The source of time. Tests can pass their own: `new Agent({ clock })`. */
 export interface Clock {
   /** Milliseconds since the epoch. */
@@ -26,3 +27,23 @@ export const systemClock: Clock = {
 
 /** The maximum of `setTimeout`, 24.8 days. A longer timer would fire at once. */
 const longest = 2 ** 31 - 1
+
+/** Waits `ms` on a clock. Rejects with the signal's reason when it aborts. With `idle`, the timer does not keep the process alive. */
+export function delay(ms: number, clock: Clock, signal: AbortSignal, options: { idle?: boolean } = {}): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    let release = () => {}
+    const stop = clock.after(
+      ms,
+      () => {
+        release()
+        resolve()
+      },
+      options,
+    )
+    release = followSignal(signal, (reason) => {
+      stop()
+      reject(reason)
+    })
+  })
+}

@@ -22,6 +22,13 @@ export interface Journal {
   step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): T | PromiseLike<T>
   /** Whether a step is recorded. Without this function, a replayed run does not receive the messages that arrived while it ran. */
   known?(id: string): boolean | PromiseLike<boolean>
+  /**
+   * Called before a turn completes or suspends. A journal throws if the turn does not fit its recording. Then the turn fails and is not
+   * stored.
+   *
+   * @throws AlliumError `journal.diverged`
+   */
+  checkEnd?(turnId: string): void
 }
 
 const direct: Journal['step'] = (_id, work, emit) => work(emit)

@@ -1,6 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import type { Identity } from '../messages/approval-record.ts'
+import type { Identity } from '../messages/message.ts'
 import type { SessionKey } from './session-store.ts'
 
 /** Returns the parts of a principal that are stored with an action: its tenant and user, and nothing else. */
@@ -32,19 +32,6 @@ export function sessionKeyOf({
   sessionKey: { tenant, owner, agent, sessionId },
 }: Pick<SessionPlace, 'sessionKey'>): string {
   return JSON.stringify([tenant, owner, agent, sessionId])
-}
-
-/**
- * Returns the key prefix for data that is shared per tenant, user or session. If the tenant or user is unknown, the data is not
- * shared and belongs to the session. Data of a tenant or a user is shared by all agents.
- *
- * @throws AlliumError `session.principal` as {@link tenantOf}
- */
-export function sharersOf(source: SessionPlace, per: 'tenant' | 'user' | 'session'): readonly unknown[] {
-  const tenant = tenantOf(source.principal)
-  if (per === 'tenant' && tenant !== undefined) return ['tenant', tenant]
-  const user = per === 'user' ? ownerOf(source.principal) : undefined
-  return user === undefined ? ['session', sessionKeyOf(source)] : ['user', tenant ?? null, user]
 }
 
 /** The session fields of a context. */

@@ -1,7 +1,7 @@
 import { around } from '../onion/around.ts'
 import type { WrappedRun } from '../ports/around.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
-import type { SessionScope } from '../rings/session/session-scope.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 
 /** What a run has besides its kind. A rewind and a closing session have nothing of it. */

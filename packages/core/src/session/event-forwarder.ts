@@ -1,17 +1,19 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import type { Turn } from '../rings/turn/turn.ts'
-import type { RunEvents } from '../rings/turn/turn-options.ts'
-import { isContentKind } from '../stream/chunk-kinds.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
+import type { RunEvents } from '../scopes/turn/turn-options.ts'
+import { contentKinds } from '../stream/transforms.ts'
+
+type Parent = Pick<Turn, 'location' | 'send'>
 
 /** Forwards the events of a sub-agent's run: to its own stream, and with its path to the parent's stream. */
 export class EventForwarder implements RunEvents {
   readonly #own: RunEvents
-  readonly #parent: Turn
+  readonly #parent: Parent
   readonly #agent: string
   /** The sub-agent's turn, which provides the location of chunks. */
   turn: Turn | undefined
 
-  constructor(events: RunEvents, parent: Turn, agent: string) {
+  constructor(events: RunEvents, parent: Parent, agent: string) {
     this.#own = events
     this.#parent = parent
     this.#agent = agent
@@ -19,7 +21,7 @@ export class EventForwarder implements RunEvents {
 
   push(event: StreamEvent | CustomEvent): void | Promise<void> {
     const chunk = event as Extract<StreamEvent, { type: 'text-delta' }>
-    const forwarded = isContentKind(event.type) || event.type === 'finish' ? this.#placed(chunk) : event
+    const forwarded = contentKinds.has(event.type) || event.type === 'finish' ? this.#placed(chunk) : event
     const { path = [] } = forwarded as { path?: readonly string[] }
     this.#parent.send({ ...forwarded, path: [this.#agent, ...path] } as StreamEvent)
     return this.#own.push(event)

@@ -1,8 +1,8 @@
 import type { CustomEvent, StreamEvent } from '../events/events.ts'
-import { add, continues, ownCopy } from '../messages/join-deltas.ts'
+import { add, continues, joinable, ownCopy } from '../messages/join-deltas.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { RunEvents } from '../rings/turn/turn-options.ts'
-import { isContentKind } from '../stream/chunk-kinds.ts'
+import type { RunEvents } from '../scopes/turn/turn-options.ts'
+import { contentKinds } from '../stream/transforms.ts'
 import { Fifo } from './fifo.ts'
 
 type Event = StreamEvent | CustomEvent
@@ -41,13 +41,13 @@ export class EventQueue implements RunEvents {
 
   push(event: Event): void | Promise<void> {
     if (this.#closed || this.#end !== undefined) return
-    this.begun ||= isContentKind(event.type)
+    this.begun ||= contentKinds.has(event.type)
     const taker = this.#takers?.shift()
     if (taker !== undefined) return taker.resolve({ value: event, done: false })
     const holds = this.#reading && !this.#flowing
-    if (!holds && this.#merge(event)) return
+    if (!holds && joinable.has(event.type) && this.#merge(event)) return
     this.#events.push(event)
-    if (holds && isContentKind(event.type)) return this.#wait()
+    if (holds && contentKinds.has(event.type)) return this.#wait()
   }
 
   /** Ends the events. The reader gets the error, if there is one, after the last event. */

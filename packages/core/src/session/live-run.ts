@@ -1,15 +1,15 @@
 import { toAbortError } from '../errors/abort-error.ts'
-import { AlliumError } from '../errors/allium-error.ts'
-import { fieldOf } from '../errors/field-of.ts'
+import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
+import { cleanMessageOf, fieldOf } from '../errors/describe.ts'
 import { silence } from '../errors/thenable.ts'
-import { type Partial, partialOf } from '../loop/partial.ts'
-import type { RunResult } from '../loop/run-result.ts'
+import { type Partial, partialOf, type RunResult } from '../loop/run-result.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import { noUsage } from '../messages/usage.ts'
 import type { Clock } from '../ports/clock.ts'
 import { followSignal } from '../ports/follow-signal.ts'
-import type { Steer } from '../rings/turn/steering.ts'
-import type { Turn } from '../rings/turn/turn.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
+import type { Steer } from '../scopes/turn/steering.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
 
@@ -35,6 +35,8 @@ export class LiveRun {
   isObserved = false
   /** Whether a retry would repeat something: chunks of an answer or a tool call. */
   begun = false
+  /** Its idempotency key, if this process remembers it by that. */
+  key: string | undefined
   result: Promise<RunResult> | undefined
   /** Called when the run is first in the queue of its session. */
   front: (() => void) | undefined
@@ -108,4 +110,33 @@ export class LiveRun {
     }
     return (fieldOf(error, 'partial') as Partial | undefined) ?? this.partial
   }
+}
+
+/**
+ * Logs a failed run if it is not awaited or read by the next macrotask, like Node does for promises. The error and its
+ * cause may contain secrets, so only their class, code and cleaned message are logged, never a stack.
+ */
+export function reportUnhandled(run: LiveRun, error: unknown, { id, agent }: SessionScope): void {
+  if (run.isObserved || fieldOf(error, 'name') === 'AbortError') return
+  const { turnId } = run.partial
+  setTimeout(() => {
+    if (run.isObserved) return
+    const what = kindOf(error)
+    const cause = error instanceof Error ? fieldOf(error, 'cause') : undefined
+    agent.setup.logger.error(
+      `A run of the session "${id}" failed (${what}), and nobody awaits it or reads its events. Await it, or listen with agent.on('error').`,
+      {
+        sessionId: id,
+        ...(turnId !== undefined && { turnId }),
+        failure: what,
+        message: cleanMessageOf(error),
+        ...(cause !== undefined && { cause: `${kindOf(cause)}: ${cleanMessageOf(cause)}` }),
+      },
+    )
+  }, 0)
+}
+
+function kindOf(error: unknown): string {
+  if (isAlliumError(error)) return error.code
+  return error instanceof Error ? String(fieldOf(error, 'name') ?? 'Error') : typeof error
 }

@@ -1,11 +1,12 @@
 import { messageOf } from '../errors/describe.ts'
-import type { Ring } from '../onion/attempt.ts'
+import { entryOf } from '../loop/stored-turn.ts'
+import { equalJson } from '../messages/json.ts'
 import type { Cancel } from '../onion/cancel.ts'
-import { SessionAttempt } from '../rings/session/context.ts'
-import { ScopeLifecycle } from '../rings/session/scope-lifecycle.ts'
-import type { SessionScope } from '../rings/session/session-scope.ts'
-import type { AbortableWaits } from './abortable-waits.ts'
-import { closing } from './closing.ts'
+import { SessionAttempt } from '../scopes/session/context.ts'
+import { ScopeLifecycle } from '../scopes/session/scope-lifecycle.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
+import { AbortableWaits } from './abortable-waits.ts'
+import { aroundRun } from './around-run.ts'
 import type { SessionHost } from './session-host.ts'
 import { SharedWork } from './shared-work.ts'
 
@@ -23,7 +24,7 @@ export class Opening {
   readonly #host: SessionHost
   readonly #scope: SessionScope
   readonly #session: { close(): Promise<void> }
-  #lifecycle: ScopeLifecycle | undefined
+  #lifecycle: SessionLayers | undefined
   readonly #work: SharedWork
   #shutting: Promise<void> | undefined
   #disarm: (() => void) | undefined
@@ -154,4 +155,24 @@ export class Opening {
   }
 }
 
-const openSession: Ring['create'] = (call, caller, number, cancel) => new SessionAttempt(call, caller, number, cancel)
+type SessionLayers = ScopeLifecycle<SessionAttempt, SessionScope>
+
+const openSession: SessionLayers['ring']['create'] = (call, caller, number, cancel) =>
+  new SessionAttempt(call, caller, number, cancel)
+
+/**
+ * Returns a function to call after the session layers have closed. It stores the state and messages that they still
+ * wrote, as an entry with the status `closed`. Undefined if nothing wraps the session's runs.
+ */
+function closing(scope: SessionScope): (() => Promise<void>) | undefined {
+  if (scope.registered.aroundRun === undefined) return undefined
+  const before = scope.state.persistent()
+  const { items } = scope.history
+  const { length } = items
+  return async () => {
+    if (items.length === length && equalJson(before, scope.state.persistent())) return
+    const waits = new AbortableWaits((error) => scope.report(error, 'session:end'))
+    const change = async () => entryOf(scope, 'closed', Math.min(scope.stored, items.length))
+    scope.markStored(await aroundRun(scope, 'close', change, { waits }))
+  }
+}

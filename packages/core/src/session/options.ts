@@ -1,9 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe, isPrintable } from '../errors/describe.ts'
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { checkOptions, type KeysOf, keysOf } from '../errors/known-options.ts'
+import type { Input } from '../messages/message.ts'
 import type { Usable } from '../middleware/middleware.ts'
 import { checkSettings, type ModelRef, type Settings, settingsElsewhere, type ToolDef } from '../model/model.ts'
-import type { OutputOption } from '../output/output.ts'
+import type { OutputOption } from '../output/plan.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { ToolExecution } from '../tool/tool.ts'
@@ -47,7 +48,7 @@ export interface RunOptions<C = RegisteredContext, O extends OutputOption | unde
   clientTools?: readonly ToolDef[] | undefined
   /**
    * Whether a retry of a model call may take back chunks that have reached the reader, with `model:reset`. With
-   * `refuse`, next() rejects with `stream.reset`. @default 'allow'
+   * `fail`, next() rejects with `stream.reset`. @default 'reset'
    */
   onRetryAfterOutput?: 'reset' | 'fail' | undefined
   /**
@@ -83,30 +84,10 @@ export interface ForkSessionOptions {
   id?: string | undefined
 }
 
-const ofSession: KeysOf<SessionOptions> = {
-  id: true,
-  principal: true,
-  context: true,
-  metadata: true,
-  onBusy: true,
-  parent: true,
-}
-const ofRun: KeysOf<RunOptions> = {
-  signal: true,
-  context: true,
-  model: true,
-  settings: true,
-  use: true,
-  output: true,
-  maxSteps: true,
-  clientTools: true,
-  onRetryAfterOutput: true,
-  readerTimeout: true,
-  idempotencyKey: true,
-  turnId: true,
-  journal: true,
-  waitUntil: true,
-}
+const ofSession = /* @__PURE__ */ keysOf<SessionOptions>()('id principal context metadata onBusy parent')
+const ofRun = /* @__PURE__ */ keysOf<RunOptions>()(
+  'signal context model settings use output maxSteps clientTools onRetryAfterOutput readerTimeout idempotencyKey turnId journal waitUntil',
+)
 const ofResume: KeysOf<ResumeOptions> = { ...ofRun, approver: true }
 const ofFork = { at: true, id: true } satisfies KeysOf<ForkSessionOptions>
 const ofRewind = { to: true } as const
@@ -159,4 +140,11 @@ export function checkRewindOptions(options: unknown): void {
 /** Turn ids are also part of store keys. */
 function isTurnId(given: unknown): boolean {
   return typeof given === 'string' && given.length > 0 && given.length <= 512 && isPrintable(given)
+}
+/** The work of a run: an input to answer, or decisions to resume with. */
+export interface Task<C> {
+  readonly input: Input
+  /** Undefined for a run that does not resume. */
+  readonly decisions: unknown
+  readonly options: ResumeOptions<C, OutputOption | undefined>
 }

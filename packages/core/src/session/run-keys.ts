@@ -1,8 +1,6 @@
-import { canonicalJson } from '../messages/json.ts'
 import { sessionKeyOf } from '../ports/tenant.ts'
-import type { SessionScope } from '../rings/session/session-scope.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { AgentRun } from './agent-run.ts'
-import { requestOf, type Task } from './task.ts'
 
 interface Known {
   readonly run: AgentRun
@@ -50,26 +48,4 @@ export class RunKeys {
 
 function nameOf(session: SessionScope, key: string): string {
   return JSON.stringify([sessionKeyOf({ sessionKey: session.key }), key])
-}
-
-/** Returns a synchronous fingerprint of a run's request, which stores nothing of the request. */
-export function fingerprintOf<C>(task: Task<C>): string {
-  try {
-    return hashOf(canonicalJson(requestOf(task)))
-  } catch {
-    // Such a run is rejected.
-    return ''
-  }
-}
-
-/** A 53-bit hash: cyrb53. */
-function hashOf(text: string): string {
-  let [a, b] = [0xdeadbeef, 0x41c6ce57]
-  for (let i = 0; i < text.length; i++) {
-    a = Math.imul(a ^ text.charCodeAt(i), 2654435761)
-    b = Math.imul(b ^ text.charCodeAt(i), 1597334677)
-  }
-  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
-  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
-  return `${text.length} ${b >>> 0} ${a >>> 0}`
 }

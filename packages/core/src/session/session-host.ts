@@ -1,9 +1,8 @@
-import type { DisplayTransform } from '../middleware/display-transform.ts'
-import type { Middleware, Usable } from '../middleware/middleware.ts'
+import type { DisplayTransform, Middleware, Usable } from '../middleware/middleware.ts'
 import type { Cancel } from '../onion/cancel.ts'
 import type { Onion } from '../onion/hook.ts'
 import type { SessionKey } from '../ports/session-store.ts'
-import type { AgentScope } from '../rings/agent/agent-scope.ts'
+import type { AgentScope } from '../scopes/agent/agent-scope.ts'
 import type { RunKeys } from './run-keys.ts'
 
 export interface Abortable {

@@ -1,59 +1,31 @@
+import { approverOf, decidable } from '../approvals/approvers.ts'
+import { checkedDecisions } from '../approvals/decisions.ts'
 import { AlliumError } from '../errors/allium-error.ts'
-import { boundFault } from '../errors/bound-fault.ts'
 import { checkOptions } from '../errors/known-options.ts'
-import { silence } from '../errors/thenable.ts'
-import { notStored } from '../loop/not-stored.ts'
-import { type Partial, withPartial } from '../loop/partial.ts'
-import type { RunResult } from '../loop/run-result.ts'
-import { endTurn, runLayers } from '../loop/run-turn.ts'
-import { endedTurn } from '../loop/stored-turn.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
-import { toMessages } from '../messages/input.ts'
 import type { Input } from '../messages/message.ts'
-import type { OutputOf, OutputOption } from '../output/output.ts'
-import { parseOutput } from '../output/parse-output.ts'
+import type { OutputOf, OutputOption } from '../output/plan.ts'
 import { randomIds } from '../ports/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
-import type { SessionKey, StoredTurn } from '../ports/session-store.ts'
-import { SessionScope } from '../rings/session/session-scope.ts'
-import { inheritedInputs } from '../rings/turn/inputs.ts'
-import type { Turn } from '../rings/turn/turn.ts'
+import type { SessionKey } from '../ports/session-store.ts'
+import { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 import type { State } from '../state/state-store.ts'
 import type { Decision } from '../tool/approval.ts'
-import type { CallTypes } from '../tool/typed-calls.ts'
-import { AbortableWaits } from './abortable-waits.ts'
-import { AgentRun } from './agent-run.ts'
-import { approverOf, decidable } from './approvers.ts'
-import { aroundRun } from './around-run.ts'
-import { checkedDecisions } from './decisions.ts'
-import { LiveRun, type Settled } from './live-run.ts'
+import type { CallTypes } from '../tool/call-record.ts'
+import { AcceptedRuns } from './accepted-runs.ts'
+import type { AgentRun } from './agent-run.ts'
 import { Opening } from './opening.ts'
 import {
   checkForkOptions,
   checkRewindOptions,
-  checkRunOptions,
   type ForkSessionOptions,
   type ResumeOptions,
   type RunOptions,
 } from './options.ts'
-import { reportUnhandled } from './report-unhandled.ts'
 import { rewind, snapshotAt } from './rewind.ts'
-import { fingerprintOf } from './run-keys.ts'
 import type { SessionHost } from './session-host.ts'
-import { endAsStored } from './stored-run.ts'
-import {
-  delegated,
-  isRestartable,
-  outputOf,
-  type Prepared,
-  prepare,
-  runDetails,
-  storedAsOf,
-  type Task,
-  toolsOf,
-  turnOf,
-} from './task.ts'
+import { toolsOf } from './task.ts'
 
 const ofCheck = { approver: true } as const
 
@@ -64,10 +36,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   readonly #host: SessionHost
   readonly #onBusy: 'reject' | 'queue'
   readonly #opening: Opening
+  readonly #runs: AcceptedRuns
   #closing: Promise<void> | undefined
-  /** The accepted runs that have not settled, in order. The first one runs, and the others wait. */
-  readonly #runs: LiveRun[] = []
-  #deferred: Promise<void> | undefined
 
   /** Use `agent.session()` instead. */
   constructor(host: SessionHost, scope: SessionScope, onBusy: 'reject' | 'queue') {
@@ -76,6 +46,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     this.#onBusy = onBusy
     this.#scope = scope
     this.#opening = new Opening(host, scope, this)
+    this.#runs = new AcceptedRuns(host, scope, this.#opening, onBusy)
   }
 
   /** The key of the session in stores and event logs. It is unique across agents, owners and tenants. */
@@ -132,7 +103,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     input: Input,
     options: RunOptions<C, O> = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>, K> {
-    return this.#start({ input, decisions: undefined, options }) as AgentRun<S, OutputOf<O>, K>
+    return this.#runs.start({ input, decisions: undefined, options }) as unknown as AgentRun<S, OutputOf<O>, K>
   }
 
   /**
@@ -147,7 +118,11 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     decisions: Readonly<Record<string, Decision>>,
     options: ResumeOptions<C, O> = {},
   ): AgentRun<S, OutputOf<NoInfer<O>>, K> {
-    return this.#start({ input: [], decisions: decisions ?? null, options }) as AgentRun<S, OutputOf<O>, K>
+    return this.#runs.start({ input: [], decisions: decisions ?? null, options }) as unknown as AgentRun<
+      S,
+      OutputOf<O>,
+      K
+    >
   }
 
   /**
@@ -186,27 +161,16 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   async rewind(options: { to: string }): Promise<void> {
     checkRewindOptions(options)
     const { to } = options
-    if (this.#closing !== undefined) throw this.#closed()
-    if (this.#runs.length > 0) throw this.#isBusy('Await it before rewind().')
-    const run = new LiveRun(this.#scope.agent.setup.clock, false)
-    const waits = this.#accept(run)
-    const rewound = this.#opening.open(waits.cancel).then(() => rewind(this.#scope, to, run, waits))
-    // Only close() waits for it.
-    run.result = rewound as Promise<never>
-    try {
-      await rewound
-    } finally {
-      run.settled = true
-      this.#leave(run)
-      this.#rest()
-    }
+    this.#runs.checkOpen()
+    this.#runs.checkIdle('Await it before rewind().')
+    await this.#runs.change((run, waits) => rewind(this.#scope, to, run, waits))
   }
 
   /** Opens the session's onion. The first run does this automatically. */
   async open(): Promise<void> {
-    if (this.#closing !== undefined) throw this.#closed()
+    this.#runs.checkOpen()
     await this.#opening.open()
-    this.#rest()
+    this.#runs.rest()
   }
 
   /** Returns everything that outlives the process, as plain data: history, persistent state and suspended calls. */
@@ -219,14 +183,14 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    * `session.busy` while a turn runs
    */
   restore(snapshot: Snapshot): void {
-    if (this.#runs.length > 0) throw this.#isBusy('Await it before restore().')
+    this.#runs.checkIdle('Await it before restore().')
     this.#scope.restore(snapshot)
     this.#opening.reached = true
   }
 
   /** Aborts the current run, even if its turn has not started. Queued runs continue. */
   abort(reason?: unknown): void {
-    this.#runs[0]?.abort(reason)
+    this.#runs.abort(reason)
   }
 
   /** Waits for all accepted runs, then runs the rest of every session layer. A second call returns the same promise. */
@@ -255,212 +219,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   }
 
   async #close(): Promise<void> {
-    for (let run = this.#runs[0]; run !== undefined; run = this.#runs[0]) await run.result?.catch(() => {})
-    await this.#deferred
+    await this.#runs.close()
     await this.#opening.shut()
   }
-
-  #start(task: Task<C>): AgentRun<S, unknown, K> {
-    const options = task.options ?? {}
-    const { readerTimeout: silence = this.#scope.agent.setup.readerTimeout } = options
-    const key = keyWithin(options)
-    const fingerprint = key === undefined ? '' : fingerprintOf(task)
-    const known = key === undefined ? undefined : this.#host.keys.find(this.#scope, key)
-    if (known?.fingerprint === fingerprint) return known.run as unknown as AgentRun<S, unknown, K>
-    const run = new LiveRun(this.#scope.agent.setup.clock, silence)
-    const started = new AgentRun<S, unknown, K>(run)
-    const waits = this.#runs.length > 0
-    const refusal =
-      (known && this.#reused(key)) ??
-      this.#refusal(waits) ??
-      optionFault(options, task.decisions !== undefined) ??
-      boundFault('readerTimeout', silence, 'run.options')
-    if (refusal !== undefined) {
-      withPartial(refusal, this.#nothing(run))
-      run.result = Promise.reject(refusal)
-      run.settle({ error: refusal })
-      reportUnhandled(run, refusal, this.#scope)
-      return started
-    }
-    this.#accept(run)
-    this.#host.started(run)
-    if (key !== undefined)
-      this.#host.keys.remember(this.#scope, key, { run: started as unknown as AgentRun, fingerprint })
-    run.result = this.#launch(run, task, waits)
-    options.waitUntil?.(run.result.catch(() => {}))
-    return started
-  }
-
-  #refusal(waits: boolean): Error | undefined {
-    if (this.#closing !== undefined) return this.#closed()
-    if (!waits || this.#onBusy === 'queue') return this.#host.refusal()
-    return this.#isBusy("Await it, or make the session with { onBusy: 'queue' }.")
-  }
-
-  #reused(key: string | undefined): AlliumError {
-    const what = `The key "${key}" belongs to another input of the session "${this.id}". Use a unique key for each input.`
-    return new AlliumError('run.key_reused', what, { details: { sessionId: this.id } })
-  }
-
-  #closed(): AlliumError {
-    const what = `The session "${this.id}" is closed. Open a new one with agent.session({ id }).`
-    return new AlliumError('session.closed', what, { details: { sessionId: this.id } })
-  }
-
-  #isBusy(fix: string): AlliumError {
-    const what = `The session "${this.id}" runs a turn already. ${fix}`
-    return new AlliumError('session.busy', what, { details: { sessionId: this.id } })
-  }
-
-  /** Adds the run to the end of the session's queue. */
-  #accept(run: LiveRun): AbortableWaits {
-    this.#runs.push(run)
-    this.#opening.stir()
-    run.waits = new AbortableWaits((error) => this.#scope.report(error, 'turn:start'))
-    return run.waits
-  }
-
-  /** Removes a settled run and starts the next one. */
-  #leave(run: LiveRun): void {
-    const position = this.#runs.indexOf(run)
-    if (position !== -1) this.#runs.splice(position, 1)
-    if (position === 0) this.#runs[0]?.front?.()
-  }
-
-  /** Starts the turn in the same tick if there is nothing to wait for. */
-  #launch(run: LiveRun, task: Task<C>, waits: boolean): Promise<RunResult> {
-    try {
-      run.follow(task.options.signal)
-      if (!waits && this.#opening.openAtOnce() && this.#isPlain(task))
-        return this.#enter(run, task, {}).then(() => this.#end(run, task))
-    } catch (error) {
-      return this.#failed(run, task, error)
-    }
-    return this.#launchLater(run, task)
-  }
-
-  #isPlain({ decisions, options }: Task<C>): boolean {
-    const scope = this.#scope
-    if (decisions !== undefined || scope.registered.aroundRun !== undefined) return false
-    return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
-  }
-
-  async #launchLater(run: LiveRun, task: Task<C>): Promise<RunResult> {
-    const waits = run.waits as AbortableWaits
-    const opening = this.#opening.open(waits.cancel)
-    silence(opening)
-    let rollback: (() => void) | undefined
-    try {
-      if (this.#runs[0] !== run) await waits.until(new Promise<void>((resolve) => (run.front = resolve)))
-      await opening
-      run.follow(undefined)
-      const stored = await this.#runWrapped(run, task, waits)
-      if (stored !== undefined) {
-        const show = await waits.until(this.#host.displayFor(this.#scope.key))
-        const result = endAsStored(run.events, this.#scope, stored, show(stored.answer ?? ''))
-        this.#settle(run, task, { result })
-        return result
-      }
-    } catch (error) {
-      if (run.turn === undefined) return this.#failed(run, task, error)
-      rollback = notStored(run.turn, error)
-    }
-    return this.#end(run, task, rollback)
-  }
-
-  #end(run: LiveRun, task: Task<C>, rollback?: () => void): Promise<RunResult> {
-    return endTurn(run.turn as Turn, (end) => this.#settle(run, task, end), rollback)
-  }
-
-  /** Runs a task inside the session's wrappers. Returns the stored turn that answers it, if it did not run. */
-  async #runWrapped(run: LiveRun, task: Task<C>, waits: AbortableWaits): Promise<StoredTurn | undefined> {
-    const scope = this.#scope
-    const isWrapped = scope.registered.aroundRun !== undefined
-    if (task.decisions === undefined) toMessages(task.input)
-    const storedAs = isWrapped ? await storedAsOf(task) : undefined
-    const enter = async () => {
-      const prepared = await prepare(task, scope, this.#host, waits)
-      const ready = await waits.until(delegated(task, scope))
-      run.follow(undefined)
-      return this.#enter(run, ready, { ...prepared, storedAs })
-    }
-    if (!isWrapped) {
-      await enter()
-      return undefined
-    }
-    const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
-    const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
-    if (run.turn === undefined) return turn
-    scope.markStored(turn)
-    return undefined
-  }
-
-  /** Runs a turn until its history is final. Throws if the run's options are invalid; nothing has changed then. */
-  #enter(run: LiveRun, task: Task<C>, prepared: Prepared): Promise<Turn> {
-    const output = outputOf(task, this.#scope)
-    const turn = turnOf(task, this.#scope, this.#host, { prepared, events: run.events, output })
-    run.begin(turn)
-    return runLayers(turn, output && ((text) => parseOutput(output, text)))
-  }
-
-  /** Returns the partial state of a run whose turn has not started. */
-  #nothing({ partial }: LiveRun): Partial {
-    return { ...partial, sessionId: this.id }
-  }
-
-  #failed(run: LiveRun, task: Task<C>, error: unknown): Promise<never> {
-    if (partialTurn(error) === undefined) withPartial(error, this.#nothing(run))
-    this.#settle(run, task, { error })
-    return Promise.reject(error)
-  }
-
-  /** Settles a run and frees the session for the next one. The session closes only after the deferred work has ended too. */
-  #settle(run: LiveRun, { options }: Task<C>, end: Settled): void {
-    const key = keyWithin(options)
-    const deferred = run.turn?.startedFinalizers?.deferred
-    run.settle(end)
-    // A stored session knows its keys itself, in every process, until it is deleted.
-    const isRemembered = this.#host.storageLayer === undefined && (!('error' in end) || run.begun)
-    if (key !== undefined) this.#host.keys.settle(this.#scope, key, isRemembered)
-    if ('error' in end) reportUnhandled(run, end.error, this.#scope)
-    this.#leave(run)
-    if (deferred === undefined) return this.#ended(run)
-    const ended = Promise.all([this.#deferred, ...deferred]).then(() => {
-      if (this.#deferred === ended) this.#deferred = undefined
-      this.#ended(run)
-    })
-    this.#deferred = ended
-  }
-
-  #ended(run: LiveRun): void {
-    this.#host.settled(run)
-    this.#rest()
-  }
-
-  /** Starts the idle timer, unless there are runs or deferred work. */
-  #rest(): void {
-    if (this.#runs.length === 0 && this.#deferred === undefined) this.#opening.rest()
-  }
-}
-
-/**
- * Returns the key to look up a run in this process. A run with a journal is restarted by its host, so an earlier run of
- * this process is lost.
- */
-function keyWithin({ idempotencyKey, journal }: Pick<RunOptions, 'idempotencyKey' | 'journal'>): string | undefined {
-  return journal === undefined ? idempotencyKey : undefined
-}
-
-function optionFault(options: object, resumes: boolean): AlliumError | undefined {
-  try {
-    checkRunOptions(options, resumes)
-    return undefined
-  } catch (error) {
-    return error as AlliumError
-  }
-}
-
-/** Returns the turn id from an error, if the error is that of an earlier run with the same key. */
-function partialTurn(error: unknown): string | undefined {
-  return (error as { partial?: Partial } | undefined)?.partial?.turnId
 }

@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe, messageOf } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
 import { checkMessage } from '../messages/check-messages.ts'
-import { copyMessage } from '../messages/copy-message.ts'
+import { copyMessage } from '../messages/json.ts'
 import type { FilePart, ImagePart, Message, TextPart } from '../messages/message.ts'
 
 /** The input of `run.steer()`: a user message. */

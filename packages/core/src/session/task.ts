@@ -1,35 +1,26 @@
+import { approverOf } from '../approvals/approvers.ts'
+import { checkedDecisions, useDecisions } from '../approvals/decisions.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { turnRing } from '../loop/turn-ring.ts'
 import { toMessages } from '../messages/input.ts'
-import type { Input } from '../messages/message.ts'
 import { inheritOnion } from '../middleware/onion.ts'
 import { type AdaptModel, describeModel, type KnownModel, knownModel } from '../model/model.ts'
 import type { Onion } from '../onion/hook.ts'
-import type { OutputOption } from '../output/output.ts'
-import { formOf, type OutputPlan, outputPlan } from '../output/plan.ts'
+import { type OutputPlan, outputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import { contentDigestOf } from '../ports/seal.ts'
-import type { UntrustedSchema } from '../ports/untrusted-schema.ts'
-import type { SessionScope } from '../rings/session/session-scope.ts'
-import { inheritedInputs, throughInputLayers } from '../rings/turn/inputs.ts'
-import { Turn } from '../rings/turn/turn.ts'
-import type { Began, Resume, RunEvents } from '../rings/turn/turn-options.ts'
+import type { UntrustedSchema } from '../ports/validate.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
+import { inheritedInputs, throughInputLayers } from '../scopes/turn/inputs.ts'
+import { Turn } from '../scopes/turn/turn.ts'
+import type { Began, Resume, RunEvents } from '../scopes/turn/turn-options.ts'
 import { clientTool, maxClientTools, partlyChecked } from '../tool/client-tool.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
-import { approverOf } from './approvers.ts'
-import { checkedDecisions, useDecisions } from './decisions.ts'
 import { EventForwarder } from './event-forwarder.ts'
-import type { ResumeOptions } from './options.ts'
+import type { Task } from './options.ts'
+import { requestOf } from './run-fingerprint.ts'
 import type { SessionHost } from './session-host.ts'
-
-/** The work of a run: an input to answer, or decisions to resume with. */
-export interface Task<C> {
-  readonly input: Input
-  /** Undefined for a run that does not resume. */
-  readonly decisions: unknown
-  readonly options: ResumeOptions<C, OutputOption | undefined>
-}
 
 /** Returns the plan for structured output, if the run has the option `output`. */
 export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | undefined {
@@ -159,7 +150,7 @@ export function toolsOf<C>(
   if (clientTools.length > maxClientTools)
     throw new AlliumError(
       'run.options',
-      `The option clientTools has ${clientTools.length} tools, and the maximum is ${maxClientTools}. Send only the tools that this run needs.`,
+      `The option clientTools has ${clientTools.length} tools. The maximum is ${maxClientTools}.`,
     )
   return { tools: agent.tools.with(clientTools.map((def) => clientTool(def, agent))), clientTools }
 }
@@ -172,18 +163,6 @@ export async function storedAsOf<C>(task: Task<C>): Promise<StoredAs | undefined
   const { idempotencyKey, turnId } = task.options
   if (idempotencyKey === undefined && turnId === undefined) return undefined
   return { idempotencyKey, inputDigest: await contentDigestOf(requestOf(task)) }
-}
-
-/**
- * Returns the request that the key of a run identifies: its input or decisions and, if given, the client tools and the
- * output format.
- *
- * @throws AlliumError `message.invalid`, `run.options`
- */
-export function requestOf<C>({ decisions, input, options: { clientTools, output } }: Task<C>): unknown {
-  const request = decisions === undefined ? toMessages(input) : { decisions }
-  if (clientTools === undefined && output === undefined) return request
-  return { asked: request, clientTools, form: output === undefined ? undefined : formOf(output) }
 }
 
 /** Passes the task's input through the layers that it inherits from parent agents, and returns the new task. */

@@ -1,5 +1,4 @@
-import type { Identity } from '../messages/approval-record.ts'
-import type { Message, ProviderApprovalRequest } from '../messages/message.ts'
+import type { Identity, Message, ProviderApprovalRequest } from '../messages/message.ts'
 
 /** The parameter of `ctx.suspend()`: any fields that the human should see. */
 export interface SuspendRequest {

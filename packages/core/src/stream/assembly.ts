@@ -1,7 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
+import { providerResult } from '../messages/known-results.ts'
 import type { Message, Part, ReasoningPart, TextPart } from '../messages/message.ts'
-import { providerResult } from '../messages/provider-result.ts'
 import type { ContentChunk, ReasoningDelta, TextDelta, ToolInputStart } from '../model/chunk.ts'
 import type { Size } from '../model/estimate.ts'
 import type { ToolCall } from '../model/response.ts'
@@ -33,7 +33,7 @@ export class Assembly {
 
   add(chunk: ContentChunk): void {
     if (chunk.type === 'text-delta' && this.#tail?.id === chunk.id && this.#goesOn(chunk)) return
-    this.#settle()
+    if (this.#running !== undefined) this.#settle()
     this.#tail = undefined
     switch (chunk.type) {
       case 'text-delta':
@@ -75,7 +75,7 @@ export class Assembly {
   }
 
   get text(): string {
-    this.#settle()
+    if (this.#running !== undefined) this.#settle()
     return this.#text
   }
   get reasoning(): string | undefined {

@@ -2,7 +2,6 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import type { ContentChunk } from '../model/chunk.ts'
 import type { ModelResponse } from '../model/response.ts'
-import { isContentKind } from './chunk-kinds.ts'
 
 /** Maps, drops (null) or expands (an array) a chunk. Return nothing to pass the chunk on unchanged. Synchronous. */
 export type OnChunk = (chunk: ContentChunk) => ContentChunk | readonly ContentChunk[] | null | undefined | void
@@ -26,7 +25,7 @@ export interface Transforms {
 /** @throws AlliumError `layer.result` unless the chunk is one that a layer may send */
 export function checkChunk(value: unknown, layer: string): ContentChunk {
   const type = typeof value === 'object' && value !== null ? (value as { type?: unknown }).type : undefined
-  if (type === 'text-delta' || isContentKind(type)) return value as ContentChunk
+  if (type === 'text-delta' || contentKinds.has(type)) return value as ContentChunk
   const what = type === undefined ? describe(value) : `a chunk of the type ${describe(type)}`
   throw new AlliumError(
     'layer.result',
@@ -34,3 +33,34 @@ export function checkChunk(value: unknown, layer: string): ContentChunk {
     { details: { layer } },
   )
 }
+
+/** Maps a text stream. Text held back by one push is returned by a later one, or by `end`. */
+export interface DisplayText {
+  push(piece: string): string
+  end(): string
+}
+
+/** Changes the stream that passes a layer. Call these before next(). */
+export interface StreamVerbs {
+  /** Maps, drops (null) or expands each chunk, synchronously. Return nothing to pass a chunk on unchanged. */
+  onChunk(fn: OnChunk): void
+  /** Sends the stream through an async generator, which may hold text back. Each attempt gets a new one. */
+  pipe(fn: Pipe): void
+  /** Holds the stream until this layer returns, so that the layer can rewrite the answer. */
+  hold(): void
+}
+
+const kinds: Record<ContentChunk['type'], true> = {
+  'text-delta': true,
+  'reasoning-delta': true,
+  'tool-input-start': true,
+  'tool-input-delta': true,
+  'tool-input-end': true,
+  'tool-result': true,
+  file: true,
+  source: true,
+  custom: true,
+}
+
+/** The types of the chunks that pass through the layers. */
+export const contentKinds: ReadonlySet<unknown> = new Set(Object.keys(kinds))

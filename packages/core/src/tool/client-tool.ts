@@ -1,22 +1,16 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { checkOptions, keysOf } from '../errors/known-options.ts'
 import { cloneJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
-import type { ReadUntrustedSchema } from '../ports/untrusted-schema.ts'
-import type { Validate } from '../ports/validate.ts'
-import { serialize } from './serialize.ts'
+import type { ReadUntrustedSchema, Validate } from '../ports/validate.ts'
 import type { AnyTool, ToolExecution } from './tool.ts'
-import { toolResult } from './tool-result.ts'
+import { serialize, toolResult } from './tool-result.ts'
 
-const ofClient: KeysOf<Omit<ToolDef, 'providerExecuted'>> = {
-  name: true,
-  description: true,
-  jsonSchema: true,
-  providerOptions: true,
-  strict: true,
-}
+const ofClient = /* @__PURE__ */ keysOf<Omit<ToolDef, 'providerExecuted'>>()(
+  'name description jsonSchema providerOptions strict',
+)
 const elsewhere = { 'execute requireApproval': 'The client runs it: its call waits for the result.' }
 
 /** OpenAI's limit per request. */
@@ -24,7 +18,10 @@ export const maxClientTools = 128
 
 /** The agent's schema checks, and its warnings. */
 interface SchemaHost {
-  readonly setup: { readonly untrustedSchema: ReadUntrustedSchema | undefined; readonly validate: Validate | undefined }
+  readonly setup: {
+    readonly untrustedSchema?: ReadUntrustedSchema | undefined
+    readonly validate?: Validate | undefined
+  }
   warnOnce(key: string, message: string): void
 }
 
@@ -101,5 +98,5 @@ function isObject(value: unknown): value is object {
 /** The warning for a schema with parts that are not checked. */
 export function partlyChecked(which: string, unchecked: readonly string[]): string {
   const more = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
-  return `The schema ${which} is checked in part. The model reads all of it, but these parts are not checked: ${unchecked.slice(0, 5).join('; ')}${more}.`
+  return `The schema ${which} is checked in part. The model reads these parts, too: ${unchecked.slice(0, 5).join('; ')}${more}.`
 }

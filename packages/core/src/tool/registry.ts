@@ -1,11 +1,10 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
-import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { checkOptions, type KeysOf, keysOf } from '../errors/known-options.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import { type FlowLabels, flowFault, type ToolFlow } from './flow.ts'
-import { jsonSchemaOf } from './json-schema.ts'
-import { schemaFault } from './schema-fault.ts'
+import { jsonSchemaOf, schemaFault } from './json-schema.ts'
 import type { AnyTool, Tool } from './tool.ts'
 import { checkSeen, isRunByProvider, type ToolGuard } from './tool-guard.ts'
 
@@ -97,21 +96,9 @@ export class ToolRegistry {
   }
 }
 
-const ofTool: KeysOf<Tool> = {
-  name: true,
-  description: true,
-  schema: true,
-  jsonSchema: true,
-  execute: true,
-  requireApproval: true,
-  timeout: true,
-  onInterrupted: true,
-  providerExecuted: true,
-  providerOptions: true,
-  strict: true,
-  flow: true,
-  agent: true,
-}
+const ofTool = /* @__PURE__ */ keysOf<Tool>()(
+  'name description schema jsonSchema execute requireApproval timeout onInterrupted providerExecuted providerOptions strict flow agent',
+)
 const ofProvider: KeysOf<NonNullable<Tool['providerExecuted']>> = { id: true, args: true }
 
 /** JSON Schema types that tool arguments cannot have. */

@@ -1,9 +1,8 @@
 import { reasonText } from '../errors/describe.ts'
 import { checkOptions } from '../errors/known-options.ts'
-import type { Part } from '../messages/message.ts'
-import type { ToolStatus } from '../messages/tool-status.ts'
+import type { Part, ToolStatus } from '../messages/message.ts'
+import { type PlainRules, toPlain } from '../messages/to-plain.ts'
 import type { FlowLabels } from './flow.ts'
-import { serialize } from './serialize.ts'
 
 /** The result of one tool call. */
 export interface ToolResult {
@@ -76,4 +75,21 @@ export function deniedResult(callId: string, reason: string): ToolResult {
 
 export function isShaped(value: unknown): value is ShapedToolResult {
   return typeof value === 'object' && value !== null && shaped in value
+}
+
+const rules: PlainRules = {
+  error: ({ name, message }) => ({ name, message }),
+  bytes: (bytes) => `[${bytes.constructor.name} of ${bytes.byteLength} bytes]`,
+  other: (value) => (typeof value === 'symbol' ? value.toString() : `[function ${value.name}]`),
+}
+
+/**
+ * Serializes any value as text for the model: JSON if possible, otherwise the closest faithful text. Equal values give equal
+ * text. Only a getter or `toJSON` of the value itself can throw.
+ *
+ * @param lost called with each value that the model receives in another form, such as a Date
+ */
+export function serialize(value: unknown, lost?: PlainRules['lost']): string {
+  if (typeof value === 'string') return value
+  return JSON.stringify(toPlain(value, lost === undefined ? rules : { ...rules, lost }) ?? null)
 }

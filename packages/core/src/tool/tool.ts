@@ -6,9 +6,9 @@ import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.t
 import type { JsonSchema } from '../ports/validate.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { Approval } from './approval.ts'
+import type { CallsOf, CallTypes } from './call-record.ts'
 import type { ToolFlow } from './flow.ts'
 import type { ToolResult } from './tool-result.ts'
-import type { CallsOf, CallTypes } from './typed-calls.ts'
 
 /** The second parameter of a tool's `execute`: its place in the run, and the ways to suspend or end it. */
 export interface ToolExecution {

@@ -47,7 +47,7 @@ for (const [i, plant] of chosen.entries()) {
 report()
 
 function copyPackages(): void {
-  for (const file of ['package.json', 'tsconfig.base.json', 'vitest.config.ts', 'vitest.mutate.config.ts'])
+  for (const file of ['package.json', 'tsconfig.base.json', 'vitest.config.ts', 'vitest.plant.config.ts'])
     cpSync(join(root, file), join(copy, file))
   for (const folder of ['node_modules', 'docs']) symlinkSync(join(root, folder), join(copy, folder))
   for (const name of readdirSync(join(root, 'packages'))) {
@@ -100,7 +100,7 @@ function testsFind(stdio: Stdio = 'ignore'): boolean {
     vitest,
     'run',
     '--config',
-    'vitest.mutate.config.ts',
+    'vitest.plant.config.ts',
     '--bail',
     '1',
     '--testTimeout=30000',

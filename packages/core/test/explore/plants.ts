@@ -50,7 +50,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '  let result',
       'a layer that swallows an abort goes on with its result',
     ],
-    ['  attempt.$call.ring.commit(caller, attempt)\n', '', 'a caller takes no fields over'],
+    ['  attempt.$call.ring.commit?.(caller, attempt)\n', '', 'a caller takes no fields over'],
     ['  attempt.$call.returned(attempt, thrown)', '', 'a turn waits for layers that have come back'],
     [
       '  reject(attempt, error)\n  attempt.$call.returned',
@@ -63,9 +63,9 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'pipes are not drained after a failure',
     ],
     ['attempt.$exempt = true', '', 'nothing that unwinds at the end of a run counts'],
-    ['  attempt.$call.ring.rollback(attempt)\n', '', 'a layer that failed goes on holding'],
+    ['  attempt.$call.ring.rollback?.(attempt)\n', '', 'a layer that failed goes on holding'],
     [
-      '  if (deepest.$hook === undefined) deepest.$call.ring.cancel(deepest, error)\n',
+      '  if (deepest.$hook === undefined) deepest.$call.ring.cancel?.(deepest, error)\n',
       '',
       'an ended run leaves its physical call running',
     ],
@@ -80,7 +80,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['  if (layers.length > 0) attempt.$call.abandoned(layers)', '', 'a turn ends before what was left has unwound'],
     ['  caller?.$stage?.kill(reason)\n', '', 'pipes of a left attempt still yield'],
     [
-      '  if (attempt.$hook === undefined) $call.ring.cancel(attempt, reason)\n',
+      '  if (attempt.$hook === undefined) $call.ring.cancel?.(attempt, reason)\n',
       '',
       'the physical call of a left attempt runs on',
     ],
@@ -89,7 +89,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '',
       'the signal of a left attempt does not abort',
     ],
-    ['  $call.ring.rollback(attempt)\n', '', 'what a left layer held stays held'],
+    ['  $call.ring.rollback?.(attempt)\n', '', 'what a left layer held stays held'],
     ['one.$exempt = one.$call.end !== undefined', 'one.$exempt = true', 'left attempts still count'],
     [
       '  for (const one of [...chain].reverse()) {',
@@ -110,7 +110,17 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   'onion/cancel.ts': [
     ['    this.#released = false\n    this.#outer.on(this)\n', '', 'a signal read late never aborts'],
   ],
-  'rings/model/ring.ts': [
+  'scopes/model/ring.ts': [
+    [
+      'i < chunks.length && isOpen(attempt)',
+      'i < chunks.length',
+      'an own answer is streamed after its attempt was left',
+    ],
+    [
+      "if (turn.options.onRetryAfterOutput !== 'fail' || !turn.answer.isShown) return undefined",
+      'return undefined',
+      'a reset is not refused',
+    ],
     [
       'borrowed === 0 ? caller.$fields : copyLooked(caller.$fields, borrowed)',
       'caller.$fields',
@@ -131,19 +141,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'what a layer held back in pipes is no part of its answer',
     ],
   ],
-  'rings/model/speak.ts': [
-    [
-      'i < chunks.length && isOpen(attempt)',
-      'i < chunks.length',
-      'an own answer is streamed after its attempt was left',
-    ],
-    [
-      "if (turn.options.onRetryAfterOutput !== 'fail' || !turn.answer.isShown) return undefined",
-      'return undefined',
-      'a reset is not refused',
-    ],
-  ],
-  'rings/model/provider-call.ts': [
+  'scopes/model/provider-call.ts': [
     ['    this.#count()\n    this.#reading.begin()', '    this.#reading.begin()', 'physical calls are not counted'],
     [
       '    if (!isOpen(core)) return\n    this.#came = true',
@@ -151,7 +149,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'chunks come after their attempt was left',
     ],
   ],
-  'rings/model/reading.ts': [
+  'scopes/model/reading.ts': [
     ['    this.#request.abort(reason)\n', '', 'a provider is not told that its call is over'],
     ['    if (iterator?.return === undefined) return', '    return', 'streams are not closed'],
     [
@@ -160,7 +158,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a provider is not held back',
     ],
   ],
-  'rings/tool/ring.ts': [
+  'scopes/tool/ring.ts': [
     [
       'caller.$own || caller.$borrowed ? { ...fields, args: cloneJson(fields.args) } : fields',
       'fields',
@@ -169,15 +167,15 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['  if (sticky !== undefined) return sticky\n', '', 'an outer layer undoes a deny'],
     ['    if (caller.$hook?.reenters === true) return\n', '', 'a retried tool gets the arguments of the failed try'],
   ],
-  'rings/tool/running.ts': [
+  'scopes/tool/running.ts': [
     ['    core.$timedOut = true\n', '', 'a tool acts after its timeout'],
     ['      outcome.abandoned(core, reason)\n', '', 'a tool that was left is waited for'],
     ['    lifecycle.deadlines.remove(deadline)\n', '', 'timeouts of tools that are done stay'],
   ],
-  'rings/tool/execute-tool.ts': [
+  'scopes/tool/execute-tool.ts': [
     ['if (!changed && core.$number === 1)', 'if (!changed)', 'a second try gets what the first made of its arguments'],
   ],
-  'rings/turn/turn-lifecycle.ts': [
+  'scopes/turn/turn-lifecycle.ts': [
     ['if (this.isSettled || (this.end', 'if ((this.end', 'an abort changes how a decided run ends'],
     [
       "(this.end !== undefined && (this.end.kind !== 'failed' || kind === 'failed'))",
@@ -193,7 +191,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    this.gracePeriod.begin()\n', '', 'a run waits for ever for what hangs'],
     ['    for (const abandonWait of this.#pending ?? []) abandonWait(reason)\n', '', 'a left loop waits on'],
   ],
-  'rings/turn/turn.ts': [
+  'scopes/turn/turn.ts': [
     ['    if (this.hasEnded) return\n    if (this.display', '    if (this.display', 'events follow turn:end'],
     [
       'if (!this.lifecycle.isSettled) this.stopReason ??= reason',
@@ -207,7 +205,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ],
     ['if (!late) this.send(event)', 'if (true) this.send(event)', 'a left layer speaks into the stream'],
   ],
-  'rings/turn/context.ts': [
+  'scopes/turn/context.ts': [
     ["    if (this.$homeTurn.hasEnded) return 'dropped'\n", '', 'state is written after turn:end'],
     ["if (this.$isLate('block')) throw abandonedError(this)", '', 'a left layer blocks'],
     ["if (this.$isLate('abort')) throw abandonedError(this)", '', 'a left layer aborts'],
@@ -218,7 +216,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a layer that has returned changes fields',
     ],
   ],
-  'rings/turn/once.ts': [
+  'scopes/turn/once.ts': [
     ['      () => (known.made = undefined),\n', '      () => {},\n', 'a once that failed is never tried again'],
     [
       '(known.made as Promise<T>).catch(() => this.run(key, fn))',
@@ -226,7 +224,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a rejection of once goes to all who share it',
     ],
   ],
-  'rings/turn/grace-period.ts': [
+  'scopes/turn/grace-period.ts': [
     [
       '    for (const layer of [...abandonment.layers].reverse()) reject(layer, layer.$outcome)\n',
       '',
@@ -238,7 +236,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'a turn ends before what was left has unwound',
     ],
   ],
-  'rings/turn/answer.ts': [
+  'scopes/turn/answer.ts': [
     [
       '    if (!this.#transcript.dropUnseen()) return\n',
       '    if (true) return\n',
@@ -272,10 +270,10 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'an own answer takes back what was said before tools',
     ],
   ],
-  'rings/turn/transcript.ts': [
+  'scopes/turn/transcript.ts': [
     ["    this.#history.closePending('Cancelled.')\n", '', 'a cut run leaves calls without a result'],
   ],
-  'rings/turn/output-sink.ts': [
+  'scopes/turn/output-sink.ts': [
     [
       'if (chunk === anotherAnswer) this.begin()\n      else {',
       'if (chunk !== anotherAnswer) {',
@@ -333,7 +331,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
   ],
   'loop/step.ts': [
     [
-      '  callEnded(call, response, followed)\n  throwIfOver(turn)\n',
+      '  callEnded(call, response, followed)\n  turn.lifecycle.throwIfOver()\n',
       '  callEnded(call, response, followed)\n',
       'tools begin where the run has ended',
     ],

@@ -1,4 +1,4 @@
-import { AbandonedError } from '../../src/errors/abandoned-error.ts'
+import { AbandonedError } from '../../src/errors/abort-error.ts'
 import { cloneJson } from '../../src/messages/json.ts'
 import { type Emit, isCancellation, type Journal } from '../../src/ports/journal.ts'
 

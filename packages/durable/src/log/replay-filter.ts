@@ -1,4 +1,4 @@
-import type { Entry, RunEvent } from './entry.ts'
+import type { Entry, RunEvent } from '@allium/event-log'
 
 interface EventFields {
   readonly type: string

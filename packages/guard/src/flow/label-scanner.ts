@@ -5,17 +5,23 @@ import { hasNewLabels, type Labels, mergeLabels, toLabels } from './labels.ts'
 type FrozenMessage = Readonly<Message>
 const noLabels: Labels = {}
 
+/** What the scanner keeps of one list of tools. */
+interface ToolList {
+  /** The tools whose server may come to describe them differently. */
+  readonly listed: readonly string[]
+  /** The labels of immutable messages, by the declarations of these tools. */
+  readonly labels: WeakMap<FrozenMessage, Labels>
+}
+
 /**
- * Finds the labels of a model's input: tool results according to their tools' declarations, and attachments. It reads the messages
- * instead of the calls, so it does not matter which layer produced a result, or when.
+ * Finds the labels of a model's input: tool results according to their tools' declarations, attachments, and changed listings of
+ * tools. It reads the messages instead of the calls, so it does not matter which layer produced a result, or when.
  */
 export class LabelScanner {
-  /** Messages are immutable; their tools' declarations belong to one list of tools. */
-  readonly #cache = new WeakMap<readonly unknown[], WeakMap<FrozenMessage, Labels>>()
+  readonly #toolLists = new WeakMap<TurnPlan['tools'], ToolList>()
 
   labelsOf(messages: readonly FrozenMessage[], plan: TurnPlan): Labels {
-    let cache = this.#cache.get(plan.tools)
-    if (cache === undefined) this.#cache.set(plan.tools, (cache = new WeakMap()))
+    const { labels: cache } = this.#toolListOf(plan)
     let labels = noLabels
     for (const message of messages) {
       if (typeof message.content === 'string') continue
@@ -24,6 +30,22 @@ export class LabelScanner {
       if (hasNewLabels(labels, messageLabels)) labels = mergeLabels(labels, messageLabels)
     }
     return labels
+  }
+
+  /** Labels tools whose server now describes them differently from the listing that the app approved. */
+  labelsOfListings(plan: TurnPlan): Labels {
+    for (const name of this.#toolListOf(plan).listed)
+      if (plan.flowOf(name)?.changed?.() === true) return { untrusted: { kind: 'listing', tool: name } }
+    return noLabels
+  }
+
+  #toolListOf({ tools, flowOf }: TurnPlan): ToolList {
+    let list = this.#toolLists.get(tools)
+    if (list === undefined) {
+      const listed = tools.map(({ name }) => name).filter((name) => flowOf(name)?.changed !== undefined)
+      this.#toolLists.set(tools, (list = { listed, labels: new WeakMap() }))
+    }
+    return list
   }
 }
 

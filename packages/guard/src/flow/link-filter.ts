@@ -1,4 +1,4 @@
-import type { ContentChunk, Pipe } from '@allium/core'
+import type { ContentChunk, ModelContext, Pipe } from '@allium/core'
 import { AnswerArguments, JsonText } from './json-answer.ts'
 import { type HostFilter, isAllowedUrl, removeLinks } from './links.ts'
 import { type Delta, type DisplayedText, TextStream } from './text-stream.ts'
@@ -8,6 +8,10 @@ export interface AnswerFormat {
   readonly answerTool: string | undefined
   readonly isJson: boolean
   readonly displayed?: DisplayedText | undefined
+}
+
+export function answerFormat({ plan, request }: ModelContext, displayed: DisplayedText | undefined): AnswerFormat {
+  return { answerTool: plan.answerTool, isJson: request.responseFormat.type === 'json', displayed }
 }
 
 /**

@@ -18,11 +18,25 @@ type OutputSchema = NonNullable<Tool['schema']>
 /** The results that are read in quarantine: a schema of closed types per tool. */
 export type Quarantine = Readonly<Record<string, OutputSchema>>
 
-/** Reads a result with a model that has no tools. The returned result cannot contain third-party text. */
-export type QuarantineReader = (ctx: ToolContext, result: ToolResult, schema: OutputSchema) => Promise<ToolResult>
+/**
+ * Reads the result of a quarantined tool with a model that has no tools. The returned result cannot contain third-party text.
+ * Returns undefined for any other tool.
+ */
+export type QuarantineReader = (ctx: ToolContext, result: ToolResult) => Promise<ToolResult> | undefined
 
-/** @throws AlliumError `layer.config` for a schema that could let text through */
-export function checkQuarantine(as: string, quarantine: Quarantine): void {
+/** @throws AlliumError `layer.config` for a schema that could let text through, and for schemas without a model */
+export function createQuarantine(as: string, quarantine: Quarantine, model: ModelRef | undefined): QuarantineReader {
+  checkSchemas(as, quarantine)
+  if (Object.keys(quarantine).length > 0 && model === undefined)
+    throw misconfigured(as, 'needs the option reader: the model that reads in quarantine.')
+  const read = model === undefined ? undefined : createReader(as, model)
+  return (ctx, result) => {
+    const schema = Object.hasOwn(quarantine, ctx.tool.name) ? quarantine[ctx.tool.name] : undefined
+    return schema === undefined ? undefined : read?.(ctx, result, schema)
+  }
+}
+
+function checkSchemas(as: string, quarantine: Quarantine): void {
   for (const [tool, schema] of Object.entries(quarantine)) {
     const openPath = findOpenPart(jsonSchemaOf(as, tool, schema))
     if (openPath !== undefined)
@@ -50,9 +64,9 @@ interface WithJsonSchema {
   readonly jsonSchema?: { input(options: { target: string }): unknown }
 }
 
-export function createReader(as: string, model: ModelRef): QuarantineReader {
+function createReader(as: string, model: ModelRef) {
   const agent = new Agent({ name: `${as}:reader`, model: as, instructions: readerInstructions, maxSteps: 1 })
-  return async (ctx, { callId, content, flow }, schema) => {
+  return async (ctx: ToolContext, { callId, content, flow }: ToolResult, schema: OutputSchema): Promise<ToolResult> => {
     const withhold = (error: unknown): ToolResult => {
       ctx.logger.warn(`"${as}" could not read the result of "${ctx.tool.name}", so it is withheld.`, { error })
       const message = `What "${ctx.tool.name}" brought could not be read in quarantine, and is withheld.`

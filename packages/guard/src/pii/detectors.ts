@@ -1,4 +1,6 @@
+import { misconfigured } from '@allium/core'
 import { type Detector, keyDetectors } from '@allium/detect'
+import { createDetector, type DetectorOptions } from '../detector.ts'
 import { card } from './card.ts'
 import { email } from './email.ts'
 import { iban } from './iban.ts'
@@ -21,4 +23,23 @@ export const piiDetectors: Readonly<Record<PiiType, readonly Detector[]>> = {
   ssn: [ssn],
   phone: [phone],
   ip,
+}
+
+export const piiTypes = Object.keys(piiDetectors) as PiiType[]
+
+/** @throws AlliumError `layer.config` for an unknown type */
+export function builtInDetectors(layer: string, type: PiiType): readonly Detector[] {
+  const detectors = piiDetectors[type]
+  if (detectors !== undefined) return detectors
+  throw misconfigured(layer, `knows no type "${type}". Its types: ${piiTypes.join(', ')}.`)
+}
+
+/** @throws AlliumError `layer.config` for a type that cannot be part of a placeholder */
+export function customDetector(layer: string, options: DetectorOptions): Detector {
+  const detector = createDetector(layer, options)
+  if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
+  throw misconfigured(
+    layer,
+    `has a detector "${detector.type}". It names placeholders: use lower-case letters, digits and "_".`,
+  )
 }

@@ -1,5 +1,6 @@
 import tlds from 'tlds' with { type: 'json' }
 import { describe, expect, it } from 'vitest'
+import { growth } from '../../../testing/test/growth.ts'
 import { isHostLike } from '../../src/flow/host-like.ts'
 import { removeLinksFromJson } from '../../src/flow/json-answer.ts'
 import { hostFilter, isAllowedUrl, removeLinks } from '../../src/flow/links.ts'
@@ -143,17 +144,12 @@ const units = [
 ]
 
 describe('the work that links of answers take', () => {
-  it.each(units)('grows with the text, and not faster: %s', (unit) => {
-    const took = (length: number) => {
+  it.each(units)('grows with the text, and not faster: %s', async (unit) => {
+    const clean = (length: number) => {
       const text = unit.repeat(Math.ceil(length / unit.length))
-      const start = process.cpuUsage()
       removeLinks(text, may)
       removeLinksFromJson(`"${text}`, may)
-      const { user } = process.cpuUsage(start)
-      return user / 1_000
     }
-    took(1_000)
-    // Ten times as long a text may take thirty times as long, and not a hundred; little counts as nothing.
-    expect(took(100_000)).toBeLessThan(Math.max(300, took(10_000) * 30))
+    expect(await growth(clean, 50_000, 200_000, 12)).toBeLessThan(12)
   })
 })

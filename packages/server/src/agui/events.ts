@@ -1,6 +1,6 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
-import type { RunError } from '@allium/durable/log'
-import type { FrameWriter } from '../run/stream.ts'
+import type { RunError } from '@allium/event-log'
+import type { FrameWriter } from '../response/stream.ts'
 import { answerSchema } from './run-input.ts'
 
 type AguiEvent = { type: string; [field: string]: unknown }

@@ -1,20 +1,19 @@
-import type { Host } from '../host.ts'
-import type { Serve } from '../http/router.ts'
-import { pendingCallError, pendingCallsOf } from '../native/pending-calls.ts'
-import { requireSession } from '../native/require-session.ts'
-import { decisionsFromResults } from '../openai/client-tool-calls.ts'
+import { decisionsFromResults } from '../approvals/client-calls.ts'
+import { pendingCallError, requirePendingCalls } from '../approvals/pending-calls.ts'
+import type { Host } from '../host/host.ts'
 import { imageBody } from '../request/body.ts'
-import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { type Caller, resolveCaller } from '../request/caller.ts'
 import { type RequestOf, route } from '../request/route.ts'
+import type { Serve } from '../request/router.ts'
+import { streamRun } from '../response/stream.ts'
 import type { RunRequest } from '../run/run-request.ts'
-import { streamRun } from '../run/stream.ts'
 import { aguiFrames } from './events.ts'
 import { decisionsOf, requestIn, runInput } from './run-input.ts'
 
 const run = route({
   method: 'post',
   path: '/agui',
-  summary: 'Begins a run for a client of AG-UI, or goes on with its answers to interrupts',
+  summary: 'Start a run for an AG-UI client, or resume one with its answers to interrupts',
   body: runInput,
   bodyName: 'aguiBody',
   minBody: imageBody,
@@ -40,8 +39,7 @@ export function aguiRoutes(serve: Serve, host: Host): void {
     caller: Caller,
     { threadId, messages, resume = [] }: RequestOf<typeof run>['body'],
   ): Promise<RunRequest> {
-    const pendingCalls = async () =>
-      pendingCallsOf(caller, threadId, await requireSession(host, keyOf(caller, threadId)))
+    const pendingCalls = () => requirePendingCalls(host, caller, threadId)
     if (resume.length > 0)
       return { decisions: await decisionsOf(resume, await pendingCalls(), (id) => pendingCallError(host, caller, id)) }
     const { input, results } = requestIn(messages)

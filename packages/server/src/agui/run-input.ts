@@ -1,7 +1,7 @@
 import type { Decision, Input, PendingCall, ToolDef } from '@allium/core'
 import { clientTool, clientTools } from '../native/bodies.ts'
 import { list, openObject, variants } from '../request/containers.ts'
-import { base64, type ContentPart, content, filePart, maxMessages, mediaType } from '../request/content.ts'
+import { base64, type ContentPart, content, filePart, maxMessages, mediaType, textPart } from '../request/content.ts'
 import { id, sessionId, token } from '../request/fields.ts'
 import { anyObject, anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation } from '../request/value-location.ts'
@@ -32,7 +32,7 @@ const filePartOf = (type: string): Schema<ContentPart> =>
   )
 
 const part: Schema<ContentPart> = variants('type', {
-  text: openObject({ type: oneOf('text'), text: text() }),
+  text: textPart,
   image: filePartOf('image'),
   audio: filePartOf('audio'),
   video: filePartOf('video'),

@@ -1,6 +1,6 @@
 import type { CallTypes, Decision, Session } from '@allium/core'
 import type { KeysOf } from '@allium/core/internal'
-import type { ServedAgent } from '../options.ts'
+import type { ServedAgent } from '../options/options.ts'
 import type { PendingCall } from './events.ts'
 import { checkOptionNames, json, pathSegment, type Transport } from './http.ts'
 import { type ClientSession, clientSession } from './session.ts'

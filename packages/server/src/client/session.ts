@@ -139,14 +139,7 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
       })
     },
     stop: async () => void (await request(transport, `${basePath}/stop`, { method: 'POST', body: {} })),
-    history: async () => {
-      const told = await json<SessionHistory>(transport, `${basePath}/messages`)
-      // The server links to its path, which a proxy may serve under another one.
-      for (const part of told.messages.flatMap(({ parts }) => parts))
-        if (part.type === 'file')
-          part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => transport.url + basePath)
-      return told
-    },
+    history: () => readHistory(transport, basePath),
     usage: () => json(transport, `${basePath}/usage`),
     state: async () => {
       const { state } = fromJson(await (await request(transport, `${basePath}/state`)).text()) as { state: Partial<S> }
@@ -159,6 +152,14 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
     },
     delete: async () => void (await request(transport, basePath, { method: 'DELETE' })),
   }
+}
+
+async function readHistory(transport: Transport, basePath: string): Promise<SessionHistory> {
+  const history = await json<SessionHistory>(transport, `${basePath}/messages`)
+  // The server links to its path, which a proxy may serve under another one.
+  for (const part of history.messages.flatMap(({ parts }) => parts))
+    if (part.type === 'file') part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => transport.url + basePath)
+  return history
 }
 
 function decisionFor(call: unknown, decision: Decision): Record<string, Decision> {

@@ -1,4 +1,4 @@
-import { errorBody, responseError } from '../openai/error-body.ts'
+import { errorBody, responseError } from './error-body.ts'
 import type { Problem } from './problem.ts'
 
 /** Formats a problem for a protocol. */

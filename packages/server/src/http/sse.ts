@@ -39,88 +39,119 @@ const maxStalledHeartbeats = 8
  * Returns a stream of server-sent events. `produce` writes them, and the stream ends when it resolves. Waits while the reader has no
  * room, and sends heartbeats while there are no events.
  */
-export function sse(
-  produce: (out: SseWriter) => Promise<void>,
-  { clock, heartbeat, headers, signal, onClose }: SseOptions,
-): Response {
-  const encoder = new TextEncoder()
-  let [text, idle, closed, stalled] = ['', true, false, 0]
-  let disarm = () => {}
-  let unsubscribe = () => {}
-  /** Called when the reader has room again. */
-  let resumeFlush = () => {}
-  /** Asks the stream to report when it has room. Avoids a promise per chunk while it has room. */
-  let requestMore = () => {}
-  const close = () => {
-    if (closed) return
-    closed = true
-    unsubscribe()
-    disarm()
-    resumeFlush()
-    onClose()
-  }
-  const writerFor = (controller: ReadableStreamDefaultController<Uint8Array>): SseWriter => ({
-    write(frames) {
-      for (const frame of frames) text += formatFrame(frame)
-    },
-    flush() {
-      if (text === '' || closed) return undefined
-      controller.enqueue(encoder.encode(text))
-      text = ''
-      idle = false
-      if ((controller.desiredSize ?? 0) > 0) return undefined
-      return new Promise((resolve) => {
-        resumeFlush = resolve
-        requestMore()
-      })
-    },
-    get isFull() {
-      return text.length >= flushThreshold
-    },
-    get closed() {
-      return closed
-    },
-  })
+export function sse(produce: (out: SseWriter) => Promise<void>, options: SseOptions): Response {
+  const connection = new SseConnection(options)
   const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      const disconnect = () => {
-        close()
-        controller.close()
-      }
-      if (signal?.aborted === true) return disconnect()
-      signal?.addEventListener('abort', disconnect)
-      unsubscribe = () => signal?.removeEventListener('abort', disconnect)
-      const onHeartbeat = () => {
-        const hasRoom = (controller.desiredSize ?? 0) > 0
-        stalled = hasRoom ? 0 : stalled + 1
-        if (stalled === maxStalledHeartbeats) {
-          close()
-          return controller.error(new Error('The reader takes nothing any more.'))
-        }
-        if (idle && hasRoom) controller.enqueue(encoder.encode(':\n\n'))
-        idle = true
-        disarm = clock.after(heartbeat, onHeartbeat, { idle: true })
-      }
-      disarm = clock.after(heartbeat, onHeartbeat, { idle: true })
-      const out = writerFor(controller)
-      const end = () => {
-        if (closed) return
-        void out.flush()
-        close()
-        controller.close()
-      }
-      produce(out).then(end, (error) => {
-        close()
-        controller.error(error)
-      })
-    },
-    pull() {
-      resumeFlush()
-      return new Promise((resolve) => (requestMore = resolve))
-    },
-    cancel: close,
+    start: (controller) => connection.open(controller, produce),
+    pull: () => connection.pull(),
+    cancel: () => connection.close(),
   })
-  return new Response(body, { headers: { ...sseHeaders, ...headers } })
+  return new Response(body, { headers: { ...sseHeaders, ...options.headers } })
+}
+
+/** The connection to one reader, from its request until it is gone or has received everything. */
+class SseConnection implements SseWriter {
+  closed = false
+  readonly #options: SseOptions
+  readonly #encoder = new TextEncoder()
+  #controller!: ReadableStreamDefaultController<Uint8Array>
+  #text = ''
+  /** Nothing was sent since the last heartbeat. */
+  #idle = true
+  /** Heartbeats for which the reader had no room. */
+  #stalled = 0
+  #disarm = () => {}
+  /** Called when the reader has room again. */
+  #resumeFlush = () => {}
+  /** Asks the stream to report when it has room. Avoids a promise per chunk while it has room. */
+  #requestMore = () => {}
+
+  constructor(options: SseOptions) {
+    this.#options = options
+  }
+
+  open(controller: ReadableStreamDefaultController<Uint8Array>, produce: (out: SseWriter) => Promise<void>): void {
+    this.#controller = controller
+    const { signal } = this.#options
+    if (signal?.aborted === true) return this.#disconnect()
+    signal?.addEventListener('abort', this.#disconnect)
+    this.#armHeartbeat()
+    produce(this).then(
+      () => this.#end(),
+      (error) => this.#fail(error),
+    )
+  }
+
+  write(frames: Iterable<Frame>): void {
+    for (const frame of frames) this.#text += formatFrame(frame)
+  }
+
+  get isFull(): boolean {
+    return this.#text.length >= flushThreshold
+  }
+
+  flush(): Promise<void> | undefined {
+    if (this.#text === '' || this.closed) return undefined
+    this.#controller.enqueue(this.#encoder.encode(this.#text))
+    this.#text = ''
+    this.#idle = false
+    if (this.#hasRoom) return undefined
+    return new Promise((resolve) => {
+      this.#resumeFlush = resolve
+      this.#requestMore()
+    })
+  }
+
+  /** Called by the stream when the reader has room. Resolves when the stream should report room again. */
+  pull(): Promise<void> {
+    this.#resumeFlush()
+    return new Promise((resolve) => {
+      this.#requestMore = resolve
+    })
+  }
+
+  close(): void {
+    if (this.closed) return
+    this.closed = true
+    this.#options.signal?.removeEventListener('abort', this.#disconnect)
+    this.#disarm()
+    this.#resumeFlush()
+    this.#options.onClose()
+  }
+
+  get #hasRoom(): boolean {
+    return (this.#controller.desiredSize ?? 0) > 0
+  }
+
+  readonly #disconnect = (): void => {
+    this.close()
+    this.#controller.close()
+  }
+
+  #end(): void {
+    if (this.closed) return
+    void this.flush()
+    this.#disconnect()
+  }
+
+  #fail(error: unknown): void {
+    this.close()
+    this.#controller.error(error)
+  }
+
+  #armHeartbeat(): void {
+    const { clock, heartbeat } = this.#options
+    this.#disarm = clock.after(heartbeat, () => this.#beat(), { idle: true })
+  }
+
+  #beat(): void {
+    const hasRoom = this.#hasRoom
+    this.#stalled = hasRoom ? 0 : this.#stalled + 1
+    if (this.#stalled === maxStalledHeartbeats) return this.#fail(new Error('The reader takes nothing any more.'))
+    if (this.#idle && hasRoom) this.#controller.enqueue(this.#encoder.encode(':\n\n'))
+    this.#idle = true
+    this.#armHeartbeat()
+  }
 }
 
 /** Returns the response to a `HEAD` request for such a stream. */

@@ -1,10 +1,9 @@
 import type { Decision, PendingCall } from '@allium/core'
-import type { Host } from '../host.ts'
+import { pendingForReader } from '../approvals/pending-calls.ts'
+import type { Host } from '../host/host.ts'
 import { blockedProblem, problemOf } from '../http/problem.ts'
-import { pendingForReader } from '../native/pending-calls.ts'
 import type { Caller } from '../request/caller.ts'
-import { type Answer, awaitAnswer } from '../run/result.ts'
-import type { RunHandle } from '../run/run-handle.ts'
+import { type Answer, awaitAnswer, type RunHandle } from '../run/run-handle.ts'
 
 /** The call of an agent by an MCP client. */
 export interface McpCall {

@@ -1,8 +1,8 @@
-import type { Host } from '../host.ts'
+import type { Host } from '../host/host.ts'
 import { type Problem, requestError } from '../http/problem.ts'
-import type { Serve } from '../http/router.ts'
 import { authenticate, type Ctx } from '../request/caller.ts'
 import { route } from '../request/route.ts'
+import type { Serve } from '../request/router.ts'
 import { anyObject, optional, text } from '../request/schema.ts'
 import { loadSdk } from './sdk.ts'
 import { authOf, mcpServer } from './server.ts'
@@ -27,9 +27,9 @@ const message = anyObject({
 })
 
 const routes = {
-  post: route({ ...base, method: 'post', summary: 'A message of MCP', body: message, streams: 'onRequest' }),
-  get: route({ ...base, method: 'get', summary: 'What a server of MCP says of itself', streams: 'always' }),
-  delete: route({ ...base, method: 'delete', summary: 'Ends a session of MCP' }),
+  post: route({ ...base, method: 'post', summary: 'Send an MCP message', body: message, streams: 'onRequest' }),
+  get: route({ ...base, method: 'get', summary: 'Listen to messages of the MCP server', streams: 'always' }),
+  delete: route({ ...base, method: 'delete', summary: 'End an MCP session' }),
 }
 
 /** Adds the route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */

@@ -1,6 +1,6 @@
 import type { Decision, PendingCall } from '@allium/core'
-import { toolName } from '../agent-names.ts'
-import type { Host } from '../host.ts'
+import { toolName } from '../host/agent-names.ts'
+import type { Host } from '../host/host.ts'
 import { canUse, resolveCaller } from '../request/caller.ts'
 import { callAgent } from './call.ts'
 import type { Sdk } from './sdk.ts'

@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host.ts'
+import type { Host } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { Sdk } from './sdk.ts'
@@ -93,7 +93,7 @@ function ownerOf({ agents }: Host, principal: unknown): Owner {
   if (owner === '')
     throw requestError(
       'request.principal',
-      "The principal has neither `userId` nor `user`: its sessions would be nobody's.",
+      'The principal has neither `userId` nor `user`, so its sessions would belong to no user.',
     )
   return { tenant, owner }
 }

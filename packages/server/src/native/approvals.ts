@@ -1,10 +1,11 @@
-import { type Decision, type PendingCall, toJson } from '@allium/core'
+import { type PendingCall, toJson } from '@allium/core'
 import type { Page, StoredPendingCall } from '@allium/store'
-import type { Host } from '../host.ts'
-import type { Serve } from '../http/router.ts'
+import { canDecideForOthers, decide } from '../approvals/decide.ts'
+import { decidableCallsOf } from '../approvals/pending-calls.ts'
+import type { Host } from '../host/host.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
+import type { Serve } from '../request/router.ts'
 import { filteredPage, type PageRequest, type ReadPage } from './listing.ts'
-import { decidableCallsOf, findCallByToken, ownerPrincipal } from './pending-calls.ts'
 import { routes } from './routes.ts'
 
 /** Adds the routes that list and decide pending calls, in the caller's sessions and where `canApprove` allows the caller. */
@@ -46,32 +47,7 @@ async function pendingApprovals(
   return filteredPage(host, ['approvals', agent.name, tenant, owner], pageRequest, { read, toItem })
 }
 
-/** Only owners decide if there is no `resolvePrincipal` or the agent has no rule. */
-function canDecideForOthers({ options }: Host, { agent }: Caller): boolean {
-  return options.resolvePrincipal !== undefined && agent.inspect().approvers !== 'owner'
-}
-
 /** Returns whether a call is the listed one, or a call of the sub-agent that it runs. */
 function isCallOf({ callId, path }: PendingCall, row: StoredPendingCall): boolean {
   return path === undefined ? callId === row.callId : callId.startsWith(`${row.callId}/`)
-}
-
-/** Takes a decision. The run continues as the session's owner, and the approver sees nothing of it. */
-async function decide(host: Host, caller: Caller, token: string, decision: Decision): Promise<object> {
-  const { key, call } = await findCallByToken(host, caller, token)
-  const { callId } = call
-  const run = await host.runs.start({
-    agent: caller.agent,
-    principal: await ownerPrincipal(host, caller, key.owner),
-    sessionId: key.sessionId,
-    decisions: { [callId]: { ...decision, token } },
-    approver: caller.principal,
-    onDisconnect: 'continue',
-  })
-  try {
-    await run.started
-  } finally {
-    run.readers.leave()
-  }
-  return { callId, decision: 'deny' in decision ? 'denied' : 'args' in decision ? 'edited' : 'approved' }
 }

@@ -65,14 +65,14 @@ export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
 
 const output = described(
   optional(outputSchema),
-  'A JSON Schema of an object: the text of the answer is JSON of that form, and `output` what was parsed.',
+  'A JSON Schema of an object. The text of the answer is JSON that fits it, and `output` is the parsed value.',
 )
 
 const decisionFields = {
   approve: optional(oneOf(true)),
   deny: optional(text({ max: 10_000 })),
   args: optional(anyObject()),
-  data: described(optional(anything()), 'For the layer that has suspended the call.'),
+  data: described(optional(anything()), 'Data for the layer that suspended the call.'),
 }
 
 const decision: Schema<Decision> = coded(
@@ -107,18 +107,24 @@ export const runBody = object({
   ),
   clientTools: described(
     optional(clientTools(named('ClientTool', clientTool))),
-    'Tools whose calls wait for a result of the client.',
+    'Tools that the client runs. The run waits for the results of their calls.',
   ),
   output,
 })
 
 export const decisionsBody = object({
-  decisions: described(record(named('Decision', decision), { min: 1, max: 1000, maxKey: 1000 }), 'By call id.'),
+  decisions: described(
+    record(named('Decision', decision), { min: 1, max: 1000, maxKey: 1000 }),
+    'Decisions by call id.',
+  ),
   output,
 })
 
 export const approvalBody = mapped(
-  object({ token, ...decisionFields }, { description: 'One of approve, deny and args, with the token of the call.' }),
+  object(
+    { token, ...decisionFields },
+    { description: 'Exactly one of approve, deny and args, with the token of the call.' },
+  ),
   ({ token, ...value }, location) => {
     checkExactlyOne(value, ['approve', 'deny', 'args'], location)
     return { token, decision: value as Decision }
@@ -129,13 +135,13 @@ export const steerBody = object({
   message: messageContent,
   id: described(
     optional(text({ min: 1, max: 256 })),
-    'What events name the message by, however often it is sent; without it a new one.',
+    'The id of the message in events. Send the same id again after a lost connection. Default: a new id.',
   ),
 })
 
 export const forkBody = object({
-  id: described(optional(sessionId), 'The id of the new session; without it a new one.'),
-  at: described(optional(id), 'The run after which it begins; without it at the end.'),
+  id: described(optional(sessionId), 'The id of the new session. Default: a new id.'),
+  at: described(optional(id), 'The run after which the new session starts. Default: the latest one.'),
 })
 
 export const noBody = optional(object({}))

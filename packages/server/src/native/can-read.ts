@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host.ts'
+import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 

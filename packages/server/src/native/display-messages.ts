@@ -1,13 +1,13 @@
 import type { Input, Message, SessionKey } from '@allium/core'
 import type { StoredSession } from '@allium/store'
-import type { Host } from '../host.ts'
+import { pendingCallsOf } from '../approvals/pending-calls.ts'
+import { readResumedCalls } from '../approvals/resumed-calls.ts'
+import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
+import { requireSession } from '../request/require-session.ts'
 import { displayTransformOf, identityDisplay } from '../run/display-transform.ts'
-import { readResumedCalls } from '../run/resumed-calls.ts'
 import { collectFiles, download } from './files.ts'
-import { pendingCallsOf } from './pending-calls.ts'
-import { requireSession } from './require-session.ts'
 import { type UiMessage, uiMessages } from './ui-messages.ts'
 
 /**

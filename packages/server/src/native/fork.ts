@@ -1,9 +1,9 @@
 import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
 import type { StoredSession } from '@allium/store'
-import type { Host } from '../host.ts'
+import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
-import { requireSession } from './require-session.ts'
+import { requireSession } from '../request/require-session.ts'
 
 /**
  * Stores a session that begins with the history and state of another one of the same owner, at its end or after one of its runs.

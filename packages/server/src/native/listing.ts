@@ -1,6 +1,6 @@
 import type { Page } from '@allium/store'
-import type { Host } from '../host.ts'
-import type { CursorScope } from '../request/cursors.ts'
+import type { Host } from '../host/host.ts'
+import type { CursorScope } from '../http/cursors.ts'
 
 /** A page that a client requests. */
 export interface PageRequest {

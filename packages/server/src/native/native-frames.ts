@@ -1,6 +1,6 @@
 import { toJson } from '@allium/core'
-import { openedEvent } from '@allium/durable/log'
-import type { FrameWriter } from '../run/stream.ts'
+import { openedEvent } from '@allium/event-log'
+import type { FrameWriter } from '../response/stream.ts'
 
 /** Writes the events of a run unchanged, each with an id from which a reader can resume. */
 export function nativeFrames(): FrameWriter {

@@ -33,7 +33,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Events: {
     type: 'string',
     description:
-      'Server-sent events: each has a type, an id to go on behind, and JSON as data. See /docs/concepts/events.md.',
+      'Server-sent events. Each has a type, an id to resume after, and JSON as data. See /docs/concepts/events.md.',
   },
   Sessions: page('sessions', open({ id: text, version: count, status: text, updatedAt: { type: 'number' } })),
   Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text, owner: text })] }),
@@ -51,7 +51,7 @@ export const schemas: Readonly<Record<string, Schema>> = {
   Steered: open({ id: text }),
   Agents: open({ agents: list(text) }),
   Health: open({ ok: { type: 'boolean' } }),
-  Foreign: { type: 'object', description: 'As the protocol has it.' },
+  Foreign: { type: 'object', description: 'As the protocol defines it.' },
 }
 
 export function ref(name: string): Schema {

@@ -1,5 +1,5 @@
-import type { ServedRoute } from '../http/router.ts'
 import { pathParameters, type Route } from '../request/route.ts'
+import type { ServedRoute } from '../request/router.ts'
 import type { JsonSchema } from '../request/schema.ts'
 import { ref, schemas } from './openapi-schemas.ts'
 
@@ -20,7 +20,7 @@ export function openapi(base: string, all: readonly ServedRoute[]): object {
     components: {
       schemas: { ...schemas, ...Object.fromEntries(bodies) },
       securitySchemes: {
-        signedIn: { type: 'http', scheme: 'bearer', description: 'As the server has it: see `principal`.' },
+        signedIn: { type: 'http', scheme: 'bearer', description: 'As the option `principal` of the server reads it.' },
       },
     },
   }
@@ -50,7 +50,7 @@ function operation(route: Route, path: string): object {
     }),
     responses: {
       ...Object.fromEntries(Object.entries(answers).map(([status, name]) => [status, answer(route, name)])),
-      default: { description: 'It was refused.', content: content('application/json', 'Problem') },
+      default: { description: 'The request was refused.', content: content('application/json', 'Problem') },
     },
     ...(isPublic && { security: [] }),
   }
@@ -76,7 +76,7 @@ function toParameters(location: 'query' | 'header', json: JsonSchema): object[] 
 }
 
 function answer({ summary, streams }: Route, name: string | null): object {
-  if (name === null) return { description: 'Nothing.' }
+  if (name === null) return { description: 'No content.' }
   if (name === 'File') return { description: `${summary}.`, content: { '*/*': {} } }
   const events = content('text/event-stream', 'Events')
   const whole = content('application/json', name)

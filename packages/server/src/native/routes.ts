@@ -8,7 +8,7 @@ export const routes = {
   run: route({
     method: 'post',
     path: '/sessions/:id/runs',
-    summary: 'Begins a run',
+    summary: 'Start a run',
     query: { owner },
     headers: { 'idempotency-key': idempotencyKey, accept: acceptsStream },
     body: runBody,
@@ -19,7 +19,7 @@ export const routes = {
   decisions: route({
     method: 'post',
     path: '/sessions/:id/decisions',
-    summary: 'Goes on with decisions',
+    summary: 'Resume a run with decisions on its pending calls',
     query: { owner },
     headers: { 'idempotency-key': idempotencyKey, accept: acceptsStream },
     body: decisionsBody,
@@ -30,7 +30,7 @@ export const routes = {
   events: route({
     method: 'get',
     path: '/sessions/:id/events',
-    summary: 'Follows the last run',
+    summary: 'Follow the latest run of the session',
     query: { owner },
     headers: { 'last-event-id': lastEventId },
     answers: { 200: 'Events', 204: null },
@@ -39,7 +39,7 @@ export const routes = {
   stop: route({
     method: 'post',
     path: '/sessions/:id/stop',
-    summary: 'Stops what runs',
+    summary: 'Stop the running run',
     query: { owner },
     body: noBody,
     answers: { 202: 'Stopped' },
@@ -47,7 +47,7 @@ export const routes = {
   steer: route({
     method: 'post',
     path: '/sessions/:id/steer',
-    summary: 'Says something to what runs',
+    summary: 'Send a message to the running run',
     query: { owner },
     body: steerBody,
     bodyName: 'steerBody',
@@ -56,14 +56,14 @@ export const routes = {
   messages: route({
     method: 'get',
     path: '/sessions/:id/messages',
-    summary: 'The history as messages of a page',
+    summary: 'List the messages of the session',
     query: { owner },
     answers: { 200: 'Messages' },
   }),
   file: route({
     method: 'get',
     path: '/sessions/:id/files/:file',
-    summary: 'An image or file of the history, as a download',
+    summary: 'Download an image or file of the history',
     params: { id: sessionId, file: fileName },
     query: { owner },
     answers: { 200: 'File' },
@@ -71,21 +71,21 @@ export const routes = {
   usage: route({
     method: 'get',
     path: '/sessions/:id/usage',
-    summary: 'What the session has used',
+    summary: 'Get the usage of the session',
     query: { owner },
     answers: { 200: 'SessionUsage' },
   }),
   state: route({
     method: 'get',
     path: '/sessions/:id/state',
-    summary: 'What the server shows of the state of the session',
+    summary: 'Get the state of the session that the server exposes',
     query: { owner },
     answers: { 200: 'SessionState' },
   }),
   fork: route({
     method: 'post',
     path: '/sessions/:id/fork',
-    summary: 'Begins a session with what this one had',
+    summary: 'Fork the session into a new one',
     query: { owner },
     body: forkBody,
     bodyName: 'forkBody',
@@ -94,28 +94,28 @@ export const routes = {
   sessions: route({
     method: 'get',
     path: '/sessions',
-    summary: 'The sessions of who asks',
+    summary: 'List the sessions of the caller',
     query: { ...pageQuery, owner },
     answers: { 200: 'Sessions' },
   }),
   delete: route({
     method: 'delete',
     path: '/sessions/:id',
-    summary: 'Deletes a session',
+    summary: 'Delete a session',
     query: { owner },
     answers: { 204: null },
   }),
   approvals: route({
     method: 'get',
     path: '/approvals',
-    summary: 'The calls that wait for who asks',
+    summary: 'List the pending calls that the caller may decide',
     query: pageQuery,
     answers: { 200: 'Approvals' },
   }),
   decide: route({
     method: 'post',
     path: '/approvals',
-    summary: 'Decides a call by its token',
+    summary: 'Decide a pending call by its token',
     body: approvalBody,
     bodyName: 'approvalBody',
     answers: { 202: 'Decided' },
@@ -123,7 +123,7 @@ export const routes = {
   agents: route({
     method: 'get',
     path: '/agents',
-    summary: 'The agents that who asks may use',
+    summary: 'List the agents that the caller may use',
     answers: { 200: 'Agents' },
   }),
 }

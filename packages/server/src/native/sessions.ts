@@ -1,20 +1,24 @@
 import { toJson } from '@allium/core'
 import type { Page, SessionSummary } from '@allium/store'
-import type { Host } from '../host.ts'
-import type { Serve } from '../http/router.ts'
+import type { Host } from '../host/host.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
+import { requireSession } from '../request/require-session.ts'
+import type { Serve } from '../request/router.ts'
 import { canRead, ownKey, readableKey } from './can-read.ts'
 import { displayMessages, serveFile } from './display-messages.ts'
 import { fork } from './fork.ts'
 import { filteredPage, type PageRequest, type ReadPage, unfilteredPage } from './listing.ts'
-import { requireSession } from './require-session.ts'
 import { routes } from './routes.ts'
 import { stop } from './runs.ts'
 
 /** Adds the routes with which callers list, read, copy and delete their sessions. */
 export function sessionRoutes(serve: Serve, host: Host): void {
-  const { sessions } = host
+  readRoutes(serve, host)
+  ownerRoutes(serve, host)
+}
 
+/** Adds the routes for reading, which `canRead` may open to other principals. */
+function readRoutes(serve: Serve, host: Host): void {
   serve(routes.sessions, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { owner = caller.owner, ...pageRequest } = (await read()).query
@@ -62,7 +66,10 @@ export function sessionRoutes(serve: Serve, host: Host): void {
     const visibleKeys = (host.options.state ?? []).filter((key) => Object.hasOwn(rest.state, key))
     return c.body(toJson({ state: Object.fromEntries(visibleKeys.map((key) => [key, rest.state[key]])) }), 200, json)
   })
+}
 
+/** Adds the routes that only the owner of a session may use. */
+function ownerRoutes(serve: Serve, host: Host): void {
   serve(routes.fork, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query, body } = await read()
@@ -78,7 +85,7 @@ export function sessionRoutes(serve: Serve, host: Host): void {
     await requireSession(host, key)
     await host.runs.drop(key)
     await stop(host, caller, key)
-    await sessions.delete(key)
+    await host.sessions.delete(key)
     await host.events.delete(key)
     return c.body(null, 204)
   })

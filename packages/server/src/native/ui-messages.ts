@@ -122,3 +122,6 @@ function textOf({ content }: { content: string | readonly Part[] }): string {
   if (typeof content === 'string') return content
   return content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
 }
+
+/** A chunk of a UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
+export type UiChunk = { type: string; [field: string]: unknown }

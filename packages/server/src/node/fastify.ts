@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Server } from '../app/server.ts'
 import { errorFormatOf } from '../http/error-formats.ts'
 import type { Problem } from '../http/problem.ts'
-import type { Server } from '../server.ts'
 import { toNode } from './serve.ts'
 
 /**

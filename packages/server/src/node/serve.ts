@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { getRequestListener } from '@hono/node-server'
+import type { Server } from '../app/server.ts'
 import { errorFormatOf } from '../http/error-formats.ts'
-import type { Server } from '../server.ts'
 import { isAdmitted } from './pipelining.ts'
 
 export interface ServeOptions {

@@ -1,7 +1,8 @@
 import type { Input, Message } from '@allium/core'
+import type { ClientCall } from '../approvals/client-calls.ts'
 import { requestError } from '../http/problem.ts'
 import { resultMessage } from './client-tool-calls.ts'
-import type { ChatMessage, ClientCall } from './messages.ts'
+import type { ChatMessage } from './messages.ts'
 
 /** Returns the newest message, for a session that the client chose. @throws AlliumError `request.invalid` if it is not a user message */
 export function chatInput(messages: readonly ChatMessage[]): Input {

@@ -1,9 +1,9 @@
 import type { FinishReason, PendingCall, Usage } from '@allium/core'
+import { errorBody } from '../http/error-body.ts'
 import type { Frame } from '../http/sse.ts'
-import type { Answer } from '../run/result.ts'
-import type { FrameWriter } from '../run/stream.ts'
+import type { FrameWriter } from '../response/stream.ts'
+import type { Answer } from '../run/run-handle.ts'
 import type { WireCall } from './client-tool-calls.ts'
-import { errorBody } from './error-body.ts'
 
 /** The fields that all chunks of an answer share. */
 export interface CompletionMeta {

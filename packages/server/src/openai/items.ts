@@ -1,15 +1,9 @@
+import type { ClientCall } from '../approvals/client-calls.ts'
 import { list, openObject, textOr, variants } from '../request/containers.ts'
 import { maxMessages } from '../request/content.ts'
 import { id } from '../request/fields.ts'
 import { mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
-import {
-  assistantText,
-  type ChatMessage,
-  type ClientCall,
-  callArguments,
-  textContent,
-  userContent,
-} from './messages.ts'
+import { assistantText, type ChatMessage, callArguments, textContent, userContent } from './messages.ts'
 
 /** An item of Responses is a message by default. */
 const type = nullable(oneOf('message'))

@@ -1,16 +1,10 @@
+import type { ClientCall } from '../approvals/client-calls.ts'
 import { parseJson } from '../request/body.ts'
 import { list, openObject, textOr, variants } from '../request/containers.ts'
-import { type ContentPart, content, dataUrl, maxParts } from '../request/content.ts'
+import { type ContentPart, content, dataUrl, filePart, maxParts, textPart } from '../request/content.ts'
 import { id } from '../request/fields.ts'
 import { mapped, nullable, oneOf, optional, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, violation } from '../request/value-location.ts'
-
-/** A call that was sent to the client, as the client returns it. `args` is undefined unless the arguments are a JSON object. */
-export interface ClientCall {
-  readonly id: string
-  readonly name: string
-  readonly args: Readonly<Record<string, unknown>> | undefined
-}
 
 /** A message of a client, of Chat Completions or of Responses. */
 export type ChatMessage =
@@ -25,15 +19,16 @@ export const textContent: Schema<string> = mapped(
   (value) => (typeof value === 'string' ? value : value.map((part) => part.text).join('')),
 )
 
-const imageUrl = mapped(dataUrl, ({ mediaType, data }, location): ContentPart => {
-  if (mediaType.startsWith('image/')) return { type: 'image', mediaType, data }
-  throw violation(location, 'an image as a data URL in base64', mediaType)
+const imageUrl = mapped(dataUrl, (file, location): ContentPart => {
+  const part = filePart(file)
+  if (part.type === 'image') return part
+  throw violation(location, 'an image as a data URL in base64', file.mediaType)
 })
 const image = mapped(textOr(imageUrl, openObject({ url: imageUrl })), (value) => ('url' in value ? value.url : value))
 
 /** Texts and images of a user, as parts of Chat Completions and of Responses. */
 const userPart: Schema<ContentPart> = variants('type', {
-  text: openObject({ type: oneOf('text'), text: text() }),
+  text: textPart,
   input_text: mapped(openObject({ type: oneOf('input_text'), text: text() }), (part) => ({ ...part, type: 'text' })),
   image_url: mapped(openObject({ type: oneOf('image_url'), image_url: image }), (part) => part.image_url),
   input_image: mapped(openObject({ type: oneOf('input_image'), image_url: image }), (part) => part.image_url),

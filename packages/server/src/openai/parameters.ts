@@ -1,4 +1,4 @@
-import { anything, mapped, nullable, type Schema, unsupported } from '../request/schema.ts'
+import { anything, type JsonSchema, mapped, nullable, type Schema } from '../request/schema.ts'
 import { rejection } from '../request/value-location.ts'
 
 /**
@@ -77,4 +77,24 @@ export const toolChoice: Schema<'auto' | 'none'> & { readonly optional: true } =
 
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0
+}
+
+/**
+ * A known parameter of another protocol that is not supported. Accepts only values that have no effect.
+ *
+ * @param options.isNoOp whether a value has no effect; null and absence never have one
+ */
+function unsupported(
+  reason: string,
+  { isNoOp = () => false, json = {} }: { isNoOp?: (value: unknown) => boolean; json?: JsonSchema } = {},
+): Schema<undefined> & { readonly optional: true } {
+  return {
+    expected: 'left out',
+    json: { ...json, description: `Not supported: it ${reason}` },
+    optional: true,
+    parse(value, location) {
+      if (value === undefined || value === null || isNoOp(value)) return undefined
+      throw rejection(location, reason)
+    },
+  }
 }

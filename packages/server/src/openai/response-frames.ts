@@ -1,7 +1,7 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
-import type { RunError } from '@allium/durable/log'
+import type { RunError } from '@allium/event-log'
 import type { Frame } from '../http/sse.ts'
-import type { FrameWriter } from '../run/stream.ts'
+import type { FrameWriter } from '../response/stream.ts'
 import type { WireCall } from './client-tool-calls.ts'
 import {
   callItem,

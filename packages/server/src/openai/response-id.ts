@@ -1,3 +1,4 @@
+import { requestError } from '../http/problem.ts'
 import { isPrintable } from '../request/fields.ts'
 
 /**
@@ -28,4 +29,8 @@ export function parseResponseId(id: string): { sessionId: string; turnId: string
 /** Ids have no control characters, which databases cannot look up. */
 function isId(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && isPrintable(value)
+}
+
+export function responseNotFound(id: string) {
+  return requestError('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
 }

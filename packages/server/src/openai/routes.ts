@@ -1,20 +1,20 @@
 import type { PendingCall } from '@allium/core'
-import type { Host } from '../host.ts'
+import { decisionsFromResults, verifyClientCalls } from '../approvals/client-calls.ts'
+import { requirePendingCalls } from '../approvals/pending-calls.ts'
+import type { Host } from '../host/host.ts'
 import { blockedProblem } from '../http/problem.ts'
-import type { Serve } from '../http/router.ts'
-import { pendingCallsOf } from '../native/pending-calls.ts'
-import { requireSession } from '../native/require-session.ts'
 import { imageBody } from '../request/body.ts'
-import { authenticate, type Caller, canUse, keyOf, resolveCaller } from '../request/caller.ts'
+import { authenticate, type Caller, canUse, resolveCaller } from '../request/caller.ts'
 import { idempotencyKey, sessionId as ofSession } from '../request/fields.ts'
 import { route } from '../request/route.ts'
+import type { Serve } from '../request/router.ts'
 import { optional } from '../request/schema.ts'
-import { awaitAnswer } from '../run/result.ts'
+import { streamRun } from '../response/stream.ts'
+import { awaitAnswer } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
-import { streamRun } from '../run/stream.ts'
 import { completionBody } from './bodies.ts'
 import { chatHistory, chatInput, resultsAt } from './chat-input.ts'
-import { callableTools, clientToolCalls, decisionsFromResults, verifyClientCalls } from './client-tool-calls.ts'
+import { callableTools, clientToolCalls } from './client-tool-calls.ts'
 import { completion, completionFrames } from './completion.ts'
 import type { ChatMessage } from './messages.ts'
 import { responseRoutes } from './response-routes.ts'
@@ -23,14 +23,14 @@ const routes = {
   models: route({
     method: 'get',
     path: '/v1/models',
-    summary: 'The agents that who asks may use, as models',
+    summary: 'List the agents that the caller may use, as models',
     answers: { 200: 'Foreign' },
     ignoresUnknown: true,
   }),
   completion: route({
     method: 'post',
     path: '/v1/chat/completions',
-    summary: 'Asks an agent as a chat completion',
+    summary: 'Create a chat completion with an agent',
     headers: { 'x-session-id': optional(ofSession), 'idempotency-key': idempotencyKey },
     body: completionBody,
     bodyName: 'completionBody',
@@ -98,6 +98,6 @@ async function requestOf(
     return { input: await chatHistory(messages, (calls) => verifyClientCalls(host, caller, calls)) }
   const results = resultsAt(messages, messages.findLastIndex(({ role }) => role !== 'tool') + 1)
   if (results.length === 0) return { input: chatInput(messages) }
-  const waiting = await pendingCallsOf(caller, sessionId, await requireSession(host, keyOf(caller, sessionId)))
+  const waiting = await requirePendingCalls(host, caller, sessionId)
   return { decisions: await decisionsFromResults(host, caller, waiting, results) }
 }

@@ -1,9 +1,9 @@
 import { isAlliumError, type SessionKey } from '@allium/core'
 import type { Context } from 'hono'
-import type { Host } from '../host.ts'
+import type { Host } from '../host/host.ts'
 import type { ErrorFormat } from '../http/error-formats.ts'
 import { requestError } from '../http/problem.ts'
-import type { ServedAgent } from '../options.ts'
+import type { ServedAgent } from '../options/options.ts'
 
 /** The variables that Hono stores for a request. */
 export type Env = { Variables: { requestId: string; shape: ErrorFormat } }
@@ -33,7 +33,7 @@ export async function resolveCaller(host: Host, request: Request, name?: string)
   if (owner === '')
     throw requestError(
       'request.principal',
-      "The principal has neither `userId` nor `user`: its sessions would be nobody's.",
+      'The principal has neither `userId` nor `user`, so its sessions would belong to no user.',
     )
   return { request, agent, principal, tenant, owner, sessionAgent }
 }
@@ -50,7 +50,10 @@ export async function authenticate({ options, logger, activeRequests }: Host, re
     activeRequests.acquire(request, principal)
     return principal
   }
-  throw requestError('request.principal', 'Nobody is signed in.')
+  throw requestError(
+    'request.principal',
+    'Not signed in: the server found no user for this request. Its option `principal` decides.',
+  )
 }
 
 export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string): SessionKey {

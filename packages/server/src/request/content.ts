@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart, Message, TextPart } from '@allium/core'
-import { list, textOr } from './containers.ts'
-import { mapped, type Schema, text } from './schema.ts'
+import { list, openObject, textOr } from './containers.ts'
+import { mapped, oneOf, type Schema, text } from './schema.ts'
 import { violation } from './value-location.ts'
 
 /** A part of a client's message. */
@@ -9,6 +9,9 @@ export type ContentPart = TextPart | ImagePart | FilePart
 /** Most parts of one message, and most messages of one request. */
 export const maxParts = 1000
 export const maxMessages = 10_000
+
+/** A text of a message, as other protocols write it. */
+export const textPart = openObject({ type: oneOf('text'), text: text() })
 
 /** Bytes as base64. Not matched by a single pattern, because an image has megabytes. */
 export const base64: Schema<string> = text({

@@ -43,24 +43,24 @@ export const owner = described(
       expected: `an owner: 1 to ${maxNameLength} characters, without control characters`,
     }),
   ),
-  'Whose session it is, for whom `canRead` lets read.',
+  'The owner of the session. `canRead` decides whether the caller may read it.',
 )
 
 export const idempotencyKey = described(
   optional(text({ min: 1, max: maxNameLength })),
-  'Who asks again with it gets the same run.',
+  'A repeated request with the same key gets the same run.',
 )
 
 /** The query parameters of a page. A cursor is sealed, so its format is not checked. */
 export const pageQuery = {
   limit: integerText(1, 100, 20),
-  cursor: described(optional(text({ min: 1, max: 8192 })), 'The `cursor` of the page before.'),
+  cursor: described(optional(text({ min: 1, max: 8192 })), 'The `cursor` of the previous page.'),
 }
 
 /** The last event that the reader has, as `<number>.<run>`. For any other value the stream begins at its start. */
 export const lastEventId = described(
   mapped(optional(text({ max: 2000 })), parseEventId),
-  'The last event that the reader has.',
+  'The last event that the client received.',
 ) as Schema<{ seq: number; turnId: string } | undefined> & { readonly optional: true }
 
 function parseEventId(value: string | undefined): { seq: number; turnId: string } | undefined {

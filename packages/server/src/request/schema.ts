@@ -1,5 +1,5 @@
 import { AlliumError, isAlliumError } from '@allium/core'
-import { rejection, type ValueLocation, violation } from './value-location.ts'
+import { type ValueLocation, violation } from './value-location.ts'
 
 /** Describes a value from outside. Validation, the TypeScript type and the OpenAPI document all use it. */
 export interface Schema<T> {
@@ -159,26 +159,6 @@ export function coded<T>(schema: Schema<T>, code: AlliumError['code']): Schema<T
         if (!isAlliumError(error)) throw error
         throw new AlliumError(code, error.message, { details: error.details })
       }
-    },
-  }
-}
-
-/**
- * A known parameter of another protocol that is not supported. Accepts only values that have no effect.
- *
- * @param options.isNoOp whether a value has no effect; null and absence never have one
- */
-export function unsupported(
-  reason: string,
-  { isNoOp = () => false, json = {} }: { isNoOp?: (value: unknown) => boolean; json?: JsonSchema } = {},
-): Schema<undefined> & { readonly optional: true } {
-  return {
-    expected: 'left out',
-    json: { ...json, description: `Not supported: it ${reason}` },
-    optional: true,
-    parse(value, location) {
-      if (value === undefined || value === null || isNoOp(value)) return undefined
-      throw rejection(location, reason)
     },
   }
 }

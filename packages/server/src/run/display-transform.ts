@@ -1,5 +1,5 @@
 import { type DisplayTransform, type Logger, messageOf, type SessionKey } from '@allium/core'
-import type { ServedAgent } from '../options.ts'
+import type { ServedAgent } from '../options/options.ts'
 
 /**
  * Returns a function that transforms stored texts for the owner of a session, as in the stream: with the values that layers such as

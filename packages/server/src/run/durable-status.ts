@@ -1,19 +1,19 @@
 import { isAlliumError } from '@allium/core'
-import type { Durable, RunInfo } from '@allium/durable'
+import type { DurableInfo, DurableRuns } from '../options/durable-runs.ts'
 import type { AgentCaller } from './run-request.ts'
 
 /** Returns the status of a durable run; undefined if this principal has no such run. */
 export function durableStatus(
-  durable: Durable | undefined,
+  durable: DurableRuns | undefined,
   run: string,
   { principal }: AgentCaller,
-): Promise<RunInfo | undefined> {
+): Promise<DurableInfo | undefined> {
   return ignoreNotFound(durable?.get(run, { principal }))
 }
 
 /** Stops a durable run. Returns false if it has ended, undefined if this principal has no such run. */
 export function stopDurable(
-  durable: Durable | undefined,
+  durable: DurableRuns | undefined,
   run: string,
   { principal }: AgentCaller,
 ): Promise<boolean | undefined> {

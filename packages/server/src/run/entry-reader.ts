@@ -1,5 +1,5 @@
 import { AlliumError } from '@allium/core'
-import type { Entry, RunError } from '@allium/durable/log'
+import type { Entry, RunError } from '@allium/event-log'
 import type { EventReader, LoggedEvent } from '@allium/store'
 import { problemOf } from '../http/problem.ts'
 import type { RunEntry } from './run-entry.ts'

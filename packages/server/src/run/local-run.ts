@@ -1,10 +1,9 @@
 import { type AgentRun, followSignal, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
-import { type Entry, type EntryContext, entryOf, Inbox, LogWriter } from '@allium/durable/log'
+import { type Entry, type EntryContext, entryOf, Inbox, LogWriter } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
-import type { Answer } from './result.ts'
-import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
+import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
 import { checkKeyReuse } from './run-request.ts'
 
 export interface LocalRunOptions extends EntryContext, ReadersOptions {
@@ -12,8 +11,7 @@ export interface LocalRunOptions extends EntryContext, ReadersOptions {
   readonly key: SessionKey
   /** Undefined for a session that is not stored. */
   readonly sessionId: string | undefined
-  /** The digest of its request. */
-  readonly asked: string
+  readonly inputDigest: string
   readonly idempotencyKey: string | undefined
 }
 
@@ -21,7 +19,7 @@ export interface LocalRunOptions extends EntryContext, ReadersOptions {
 export class LocalRun implements RunHandle {
   readonly key: SessionKey
   readonly sessionId: string | undefined
-  readonly asked: string
+  readonly inputDigest: string
   readonly idempotencyKey: string | undefined
   /** Resolves once the run is in the log. Rejects if it was rejected before. */
   readonly started: Promise<RunKey>
@@ -41,7 +39,7 @@ export class LocalRun implements RunHandle {
   constructor(run: AgentRun<unknown>, options: LocalRunOptions) {
     this.key = options.key
     this.sessionId = options.sessionId
-    this.asked = options.asked
+    this.inputDigest = options.inputDigest
     this.idempotencyKey = options.idempotencyKey
     this.#run = run
     this.#options = options
@@ -136,7 +134,7 @@ export class LocalRun implements RunHandle {
     this.#isReplay = type === 'turn:end'
     if (this.#isReplay) await this.#checkKeyReuse(run)
     else {
-      if (this.idempotencyKey !== undefined) entry.asked = this.asked
+      if (this.idempotencyKey !== undefined) entry.asked = this.inputDigest
       await this.#openLog(run)
     }
     this.turnId = turnId
@@ -146,8 +144,8 @@ export class LocalRun implements RunHandle {
   /** @throws AlliumError `run.key_reused` if the log has another request for the key */
   async #checkKeyReuse(run: RunKey): Promise<void> {
     const { value } = await this.#options.log.read(run, 0).next()
-    const { asked = this.asked } = (value?.event ?? {}) as Partial<Entry>
-    checkKeyReuse(asked, this.asked, this.idempotencyKey)
+    const { asked = this.inputDigest } = (value?.event ?? {}) as Partial<Entry>
+    checkKeyReuse(asked, this.inputDigest, this.idempotencyKey)
   }
 
   async #openLog(run: RunKey): Promise<void> {

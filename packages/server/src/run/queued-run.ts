@@ -1,7 +1,6 @@
 import { AbortError, type AlliumError, type Clock, type SessionKey } from '@allium/core'
 import { deferEntries, type EntryReader } from './entry-reader.ts'
-import type { Answer } from './result.ts'
-import { Readers, type RunHandle } from './run-handle.ts'
+import { type Answer, Readers, type RunHandle } from './run-handle.ts'
 
 /** The session and idempotency key of a run. */
 export interface QueuedRunOptions {

@@ -1,19 +1,18 @@
 import { AlliumError, type SessionKey, type Usage } from '@allium/core'
-import type { Durable, RunInfo, StartedRun } from '@allium/durable'
-import type { Entry } from '@allium/durable/log'
+import type { Entry } from '@allium/event-log'
 import type { EventReader, RunKey, SessionStore, StoredStatus } from '@allium/store'
+import type { DurableInfo, DurableRuns } from '../options/durable-runs.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
-import type { Answer } from './result.ts'
-import { Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
+import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
 
 /** Reads and stops a run, whichever process executes it. */
-export interface RunSource extends Pick<Durable, 'stop'> {
+export interface RunSource extends Pick<DurableRuns, 'stop'> {
   attach(turnId: string, options: { principal: unknown; after: number; signal: AbortSignal }): EventReader
   get(turnId: string, options: { principal: unknown }): Promise<RunState>
 }
 
-interface RunState extends Pick<RunInfo, 'text' | 'usage' | 'code' | 'reason'> {
-  readonly status: StoredStatus | RunInfo['status']
+interface RunState extends Pick<DurableInfo, 'text' | 'usage' | 'code' | 'reason'> {
+  readonly status: StoredStatus | DurableInfo['status']
 }
 
 export interface RemoteRunOptions extends ReadersOptions {
@@ -42,7 +41,7 @@ export class RemoteRun implements RunHandle {
   #end: Entry | undefined
   #error: { code: string; message: string } | undefined
 
-  constructor({ turnId }: StartedRun, options: RemoteRunOptions) {
+  constructor(turnId: string, options: RemoteRunOptions) {
     const { key, idempotencyKey } = options
     this.key = key
     this.sessionId = key.sessionId

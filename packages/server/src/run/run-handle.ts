@@ -1,6 +1,5 @@
-import type { Clock, SessionKey } from '@allium/core'
+import type { Clock, PendingCall, SessionKey, Usage } from '@allium/core'
 import type { EntryReader } from './entry-reader.ts'
-import type { Answer } from './result.ts'
 
 /** A run as its readers see it. */
 export interface RunHandle {
@@ -59,5 +58,37 @@ export class Readers {
     }
     if (abortAfter === 0) abort()
     else clock.after(abortAfter, abort, { idle: true })
+  }
+}
+
+/** The result of a run as clients receive it. */
+export interface Answer {
+  sessionId: string
+  turnId: string
+  status: string
+  text: string
+  usage: Usage
+  reason?: unknown
+  code?: unknown
+  retryAfter?: unknown
+  pending: readonly PendingCall[]
+  resumes?: unknown
+}
+
+/**
+ * Waits for the answer of a run as one of its readers. The reader leaves when `signal` aborts. @throws the error that the run failed with
+ */
+export async function awaitAnswer(run: RunHandle, signal: AbortSignal): Promise<Answer> {
+  let joined = true
+  const leave = () => {
+    if (joined) run.readers.leave()
+    joined = false
+  }
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await run.answer()
+  } finally {
+    signal.removeEventListener('abort', leave)
+    leave()
   }
 }

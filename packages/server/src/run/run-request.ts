@@ -1,7 +1,8 @@
 import { type Decision, digestOf, type Input, type OutputOption, type RunOptions, type ToolDef } from '@allium/core'
-import { type EntryContext, jsonOutput } from '@allium/durable/log'
+import type { EntryContext } from '@allium/event-log'
+import { untrustedSchema } from '@allium/json-schema'
 import { requestError } from '../http/problem.ts'
-import type { ServedAgent } from '../options.ts'
+import type { ServedAgent } from '../options/options.ts'
 import type { OutputJsonSchema } from './output-json-schema.ts'
 
 /** The principal of a request, and the agent that it uses. */
@@ -45,7 +46,7 @@ export function runOptionsOf({
   clientTools,
   output,
 }: RunSettings): RunOptions<unknown, OutputOption | undefined> {
-  const outputOption = output === undefined ? {} : { output: jsonOutput(output) }
+  const outputOption = output === undefined ? {} : { output: untrustedSchema(output) }
   return { idempotencyKey, onRetryAfterOutput, clientTools, ...outputOption }
 }
 

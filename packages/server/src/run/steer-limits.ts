@@ -1,7 +1,7 @@
 import { type Message, toJson } from '@allium/core'
 import type { RunKey } from '@allium/store'
 import { requestError } from '../http/problem.ts'
-import type { SteerLimit } from '../limits.ts'
+import type { SteerLimit } from '../options/limits.ts'
 import { sessionKeyString } from './session-key-string.ts'
 
 /** Most runs whose messages are counted. The run whose last message is the oldest is forgotten first. */

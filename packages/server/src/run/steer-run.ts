@@ -1,5 +1,5 @@
 import type { Input, Message } from '@allium/core'
-import type { Entry } from '@allium/durable/log'
+import type { Entry } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
 import { RemoteRun, type RemoteRunOptions, type RunSource } from './remote-run.ts'
 import type { RunHandle } from './run-handle.ts'
@@ -38,11 +38,8 @@ export async function steerRun(steer: Message['content'], options: SteerOptions)
 const delivered: ReadonlySet<string> = new Set(['steer:delivered', 'steer:heard'])
 const rejected: ReadonlySet<string> = new Set(['steer:rejected', 'steer:returned'])
 
-function followFrom({ key, turnId }: RunKey, from: number, options: SteerOptions): RunHandle {
-  const run = new RemoteRun(
-    { run: turnId, turnId, sessionId: key.sessionId },
-    { ...options, runs: logSource(options), from },
-  )
+function followFrom({ turnId }: RunKey, from: number, options: SteerOptions): RunHandle {
+  const run = new RemoteRun(turnId, { ...options, runs: logSource(options), from })
   run.readers.join()
   return run
 }

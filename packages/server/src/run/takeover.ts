@@ -1,6 +1,6 @@
 import type { Clock } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
-import type { Entry } from '@allium/durable/log'
+import type { Entry } from '@allium/event-log'
 import type { EventLog, EventReader, LoggedEvent, RunKey, SessionStore } from '@allium/store'
 
 interface RemoteHost {

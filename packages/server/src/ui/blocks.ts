@@ -1,10 +1,8 @@
 import type { SourceChunk } from '@allium/core'
+import type { UiChunk } from '../native/ui-messages.ts'
 import { sourcePart } from './sources.ts'
 
 type Citation = NonNullable<SourceChunk['cites']>
-
-/** A chunk of a UI message stream: https://ai-sdk.dev/docs/ai-sdk-ui/stream-protocol */
-export type UiChunk = { type: string; [field: string]: unknown }
 
 /** The open block of text or reasoning. A delta of another block closes it. */
 export class Blocks {

@@ -1,7 +1,7 @@
 import type { Decision, Input, ToolDef } from '@allium/core'
 import { clientTool, clientTools } from '../native/bodies.ts'
 import { list, openObject, variants } from '../request/containers.ts'
-import { content, dataUrl, filename, filePart, maxMessages, mediaType } from '../request/content.ts'
+import { content, dataUrl, filename, filePart, maxMessages, mediaType, textPart } from '../request/content.ts'
 import { id, sessionId, token } from '../request/fields.ts'
 import { anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation, violation } from '../request/value-location.ts'
@@ -18,7 +18,7 @@ export interface CallResponses {
 }
 
 const userPart = variants('type', {
-  text: openObject({ type: oneOf('text'), text: text() }),
+  text: textPart,
   file: mapped(
     openObject({ type: oneOf('file'), url: dataUrl, mediaType, filename: nullable(filename) }),
     ({ url, mediaType, filename }) => filePart({ data: url.data, mediaType, filename }),

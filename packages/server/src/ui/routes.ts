@@ -1,19 +1,20 @@
 import type { Decision } from '@allium/core'
-import type { Host } from '../host.ts'
+import { pendingCallsOf } from '../approvals/pending-calls.ts'
+import { readResumedCalls } from '../approvals/resumed-calls.ts'
+import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import type { Serve } from '../http/router.ts'
 import { displayMessages } from '../native/display-messages.ts'
-import { pendingCallsOf } from '../native/pending-calls.ts'
-import { requireSession } from '../native/require-session.ts'
 import { routes as native } from '../native/routes.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
+import type { UiChunk } from '../native/ui-messages.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { requireSession } from '../request/require-session.ts'
 import { route } from '../request/route.ts'
-import { readResumedCalls } from '../run/resumed-calls.ts'
+import type { Serve } from '../request/router.ts'
+import { resumeStream } from '../response/resume-stream.ts'
+import { emptyStream, type FrameWriter, type StreamProtocol, streamRun } from '../response/stream.ts'
 import type { RunRequest } from '../run/run-request.ts'
-import { emptyStream, type FrameWriter, resumeStream, type StreamProtocol, streamRun } from '../run/stream.ts'
-import type { UiChunk } from './blocks.ts'
 import { type CallResponses, chatBody } from './chat-request.ts'
 import { replayMessage } from './replay.ts'
 import { steerChunksOf } from './steers.ts'
@@ -23,7 +24,7 @@ const routes = {
   chat: route({
     method: 'post',
     path: '/chat',
-    summary: 'Begins a run with the newest message of a page of the AI SDK, or goes on with its decisions',
+    summary: 'Start a run with the newest message of an AI SDK chat, or resume one with its decisions',
     body: chatBody,
     bodyName: 'chatBody',
     minBody: imageBody,
@@ -34,7 +35,7 @@ const routes = {
   stream: route({
     method: 'get',
     path: '/chat/:id/stream',
-    summary: 'Follows the last run as a page of the AI SDK does after a reload',
+    summary: 'Follow the latest run, as an AI SDK chat does after a reload',
     answers: { 200: 'Events', 204: null },
     streams: 'always',
     ignoresUnknown: true,

@@ -1,9 +1,8 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host.ts'
-import { uiMessages } from '../native/ui-messages.ts'
+import type { Host } from '../host/host.ts'
+import { type UiChunk, uiMessages } from '../native/ui-messages.ts'
 import type { Caller } from '../request/caller.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
-import type { UiChunk } from './blocks.ts'
 
 /** Returns the steering messages of a session by id, because a reloaded page does not have the text that it sent. */
 export async function steerChunksOf(

@@ -1,9 +1,10 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd } from '@allium/core'
-import type { RunError } from '@allium/durable/log'
-import { fileUrl } from '../native/ui-messages.ts'
+import type { RunError } from '@allium/event-log'
+import { fileUrl, type UiChunk } from '../native/ui-messages.ts'
 import type { RunEntry } from '../run/run-entry.ts'
-import { Blocks, type UiChunk } from './blocks.ts'
+import { Blocks } from './blocks.ts'
 import { SentSources, sourceChunk } from './sources.ts'
+import { parseInput, providerExecutedField, steerChunk, toolOutput } from './ui-chunks.ts'
 
 /** The major version of the AI SDK that reads the stream. 7 has `reset-step`. */
 export type UiVersion = 6 | 7
@@ -82,7 +83,7 @@ export class UiWriter {
       case 'tool-input-end':
         return yield* this.#inputEnd(event.callId, providerExecutedField(event))
       case 'tool-result':
-        return yield { ...output(event.callId, event.content, event.isError === true), providerExecuted: true }
+        return yield { ...toolOutput(event.callId, event.content, event.isError === true), providerExecuted: true }
       case 'tool:end':
         return yield* this.#toolEnd(event)
       case 'file':
@@ -118,7 +119,7 @@ export class UiWriter {
     if (status === 'suspended') return void this.#suspended.push(callId)
     const decided = !this.#inputs.has(callId)
     if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId }
-    else yield output(callId, content, isError)
+    else yield toolOutput(callId, content, isError)
   }
 
   /** Of a sub-agent's events, writes only the outcome of calls whose approval the page showed. */
@@ -161,7 +162,7 @@ export class UiWriter {
   /** Gives a call whose sub-agent is suspended a placeholder output: a page sends no decision while a call has none. */
   *#suspendedOutputs(pending: readonly PendingCall[]): Generator<UiChunk> {
     for (const callId of this.#suspended)
-      if (!pending.some((call) => call.callId === callId)) yield output(callId, 'Waits for a decision.', false)
+      if (!pending.some((call) => call.callId === callId)) yield toolOutput(callId, 'Waits for a decision.', false)
   }
 
   /** Sends the arguments that will run, and the request for approval. A call of a sub-agent is new to the page. */
@@ -177,34 +178,5 @@ export class UiWriter {
       yield { type: 'tool-input-available', toolCallId, toolName, input }
     if (client === true) return
     yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }
-  }
-}
-
-/** Returns the outcome of a steering message, at its place in the answer. */
-function steerChunk(id: string, data: { delivered: boolean; reason?: string }): UiChunk {
-  return { type: 'data-steer', id, data }
-}
-
-function output(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {
-  const text = textOutput(content)
-  if (isError) return { type: 'tool-output-error', toolCallId, errorText: text }
-  return { type: 'tool-output-available', toolCallId, output: text }
-}
-
-function textOutput(content: string | readonly { type: string; text?: string }[]): string {
-  if (typeof content === 'string') return content
-  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
-}
-
-function providerExecutedField({ providerExecuted }: { providerExecuted?: boolean }): { providerExecuted?: true } {
-  return providerExecuted === true ? { providerExecuted } : {}
-}
-
-/** Returns no arguments for text that is not JSON. The call's result has the error. */
-function parseInput(text: string): unknown {
-  try {
-    return text === '' ? {} : JSON.parse(text)
-  } catch {
-    return {}
   }
 }

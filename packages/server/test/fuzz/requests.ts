@@ -1,4 +1,4 @@
-import type { ServedRoute } from '../../src/http/router.ts'
+import type { ServedRoute } from '../../src/request/router.ts'
 import { hostileText, jsonOf, spoiled } from './hostile.ts'
 import { type Change, mutate } from './mutate.ts'
 import type { Random } from './random.ts'

@@ -1,5 +1,5 @@
 import type { Clock, Erasure, SessionKey, StoredTurn } from '@allium/core'
-import type { Outbox, OutboxRecord } from '@allium/core/internal'
+import type { Outbox, OutboxRecord } from '../session-store.ts'
 import { ownCopy } from './copy.ts'
 
 interface StoredEntry {

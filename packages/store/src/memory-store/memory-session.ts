@@ -1,5 +1,5 @@
 import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/core'
-import type { FindBy, SessionSummary, StoredPendingCall, StoredSession } from '@allium/core/internal'
+import type { FindBy, SessionSummary, StoredPendingCall, StoredSession } from '../session-store.ts'
 import { ownCopy } from './copy.ts'
 
 /** One session in the memory store: every appended turn, and the lease. */

@@ -1,5 +1,6 @@
 import { AlliumError, type Clock, type Lease, type SessionKey, type StoredTurn, systemClock } from '@allium/core'
-import { checkOptions, type KeysOf, type SessionStore } from '@allium/core/internal'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { SessionStore } from '../session-store.ts'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
 import { ownCopy } from './copy.ts'

@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
-import type { Page } from '@allium/core/internal'
 import { describe } from '@allium/core/internal'
+import type { Page } from '../session-store.ts'
 
 type Rank = readonly [number, string]
 

@@ -9,7 +9,7 @@ export function serverSchema(schema: JsonSchema, subject: string, logger: Logger
   if (unchecked.length === 0) return read
   const suffix = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
   logger.warn(
-    `${subject} is checked in part. The model reads all of it, but these parts are not checked: ${unchecked.slice(0, 5).join('; ')}${suffix}.`,
+    `${subject} is checked in part. The model reads these parts, too: ${unchecked.slice(0, 5).join('; ')}${suffix}.`,
   )
   return read
 }

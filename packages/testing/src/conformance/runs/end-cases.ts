@@ -72,6 +72,21 @@ export const endCases: RunCases = {
       checkEqual(await runs.steps(taken.lease, one.run), [{ id: 'a', body: '1' }], 'It goes on from its steps')
   },
 
+  async 'keeps a run that was queued again when its earlier end is reported late'(bench) {
+    const { runs, other } = bench
+    const { lease } = await startRun(bench, one)
+    await runs.giveUp(lease, one.run, failed)
+    await other.runs.retry({ tenant: 'acme', run: one.run })
+    await runs.markReported(lease, one.run)
+    const [taken] = await claim(bench, other.runs)
+    checkEqual(taken?.run.run, one.run, 'It is claimed')
+    if (taken === undefined) return
+    await other.runs.giveUp(taken.lease, one.run, failed)
+    await runs.markReported(lease, one.run)
+    await bench.wait(bench.lease * 2)
+    checkEqual(namesOf(await claim(bench, other.runs)), [one.run], 'Its second end is still to be reported')
+  },
+
   async 'does not run again what has ended, or whose session has gone on'(bench) {
     const { runs, sessions, lease: ms } = bench
     const { lease } = await startRun(bench, one)
@@ -96,11 +111,9 @@ export const endCases: RunCases = {
       [[one.run, ['c1'], one.task]],
       'One is late',
     )
-    checkEqual(
-      await other.runs.expiredCalls({ agents: [{ name: 'agent', version: '2' }], limit: 10 }),
-      [],
-      'of this agent',
-    )
+    const expiredOf = (name: string) => other.runs.expiredCalls({ agents: [{ name, version: '2' }], limit: 10 })
+    checkEqual((await expiredOf('agent')).length, 1, 'The next version of the agent denies it, too')
+    checkEqual(await expiredOf('other'), [], 'Another agent does not')
   },
 
   async 'forgets what ended long ago, but not what waits for somebody'(bench) {

@@ -1,0 +1,44 @@
+import type { Part, ToolCallPart } from '../messages/message.ts'
+import { isSealOf, sealOf } from '../ports/seal.ts'
+import { tenantOf } from '../ports/tenant.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
+
+type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
+
+/**
+ * Returns the seal that lets a provider run a call; undefined if the agent has no secret. Without a seal, anyone with
+ * write access to the store could approve.
+ */
+export async function approvalSeal(session: SessionScope, call: ApprovalSubject): Promise<string | undefined> {
+  const { secret } = session.agent.setup.approvals
+  const pending = session.history.pending().find(({ callId }) => callId === call.callId) ?? call
+  return secret === undefined ? undefined : sealOf(boundOf(session, pending), secret)
+}
+
+/** Turns approvals in a restored history into denials, unless the agent's secret has signed them. */
+export async function refuseForged(session: SessionScope): Promise<void> {
+  const { history, agent } = session
+  const { secret } = agent.setup.approvals
+  if (!history.isRestored) return
+  history.isRestored = false
+  if (secret === undefined) return
+  const calls = new Map<string, ApprovalSubject>()
+  for (const [at, message] of history.items.entries()) {
+    if (typeof message.content === 'string') continue
+    const content: Part[] = []
+    for (const part of message.content) {
+      if (part.type === 'tool-call') calls.set(part.callId, part)
+      const isForged =
+        part.type === 'tool-result' &&
+        part.approved === true &&
+        !(await isSealOf(part.approvalSeal ?? '', boundOf(session, calls.get(part.callId)), secret))
+      content.push(isForged ? { ...part, approved: false } : part)
+    }
+    if (content.some((part, i) => part !== message.content[i])) history.replace(at, { ...message, content })
+  }
+}
+
+function boundOf({ principal }: SessionScope, call: ApprovalSubject | undefined): unknown {
+  const { callId = null, name = null, args = null, approvalRequest = null } = call ?? {}
+  return ['provider', tenantOf(principal) ?? null, callId, name, args, approvalRequest]
+}

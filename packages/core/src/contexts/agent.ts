@@ -1,0 +1,36 @@
+import type { AgentEvents } from '../events/events.ts'
+import type { Capability } from '../ports/capability.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Logger } from '../ports/logger.ts'
+import type { AnyTool } from '../tool/tool.ts'
+
+/** Agent scope: from init() to dispose(). */
+export interface AgentContext<Config = unknown> {
+  readonly agent: {
+    readonly name: string
+    readonly model: string
+    readonly instructions: string | undefined
+    /** The names that its sessions may be stored under: first the name for new sessions, then earlier names. */
+    readonly sessionNames: readonly string[]
+  }
+  /** This layer's configuration, as passed to `.use(layer, config)`. */
+  readonly config: Config
+  /**
+   * A record for arbitrary data in this scope. There is one per turn, shared by its model and tool calls. Session and
+   * agent have their own.
+   */
+  readonly metadata: Record<string, unknown>
+  /** The agent's clock. Layers that wait or measure use it, so that tests can control the time. */
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Subscribes to the agent's events, like `agent.on()`. */
+  on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): void
+  /** Adds a tool to the agent. In agent hooks only, before next(). */
+  registerTool(tool: AnyTool): void
+  /** Provides a capability to this scope and all inside it. */
+  provide<T>(capability: Capability<T>, value: T): void
+  /** @throws AlliumError `capability.missing` */
+  inject<T>(capability: Capability<T>): T
+  /** Returns the capability, or undefined if it is not provided. For capabilities that are optional. */
+  find<T>(capability: Capability<T>): T | undefined
+}

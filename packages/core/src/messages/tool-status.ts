@@ -1,2 +1,0 @@
-/** How a tool call ended. */
-export type ToolStatus = 'ok' | 'error' | 'denied' | 'skipped' | 'suspended'

@@ -1,0 +1,78 @@
+import type { AgentContext } from '../../contexts/agent.ts'
+import { modelId } from '../../model/model.ts'
+import { Attempt, type Call, type Ring } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import type { Capabilities, Capability } from '../../ports/capability.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Logger } from '../../ports/logger.ts'
+import type { AnyTool } from '../../tool/tool.ts'
+import type { AgentScope } from './agent-scope.ts'
+
+/** A call through the layers of an agent, in any of its scopes. */
+export interface AgentCall extends Call {
+  readonly ring: Ring<AgentAttempt, AgentCall>
+  /** The record that its layers belong to. */
+  readonly home: { readonly agent: AgentScope }
+}
+
+/** An attempt of the agent scope, and the context of its layer. Each field is an accessor on the record of its scope. */
+export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> implements AgentContext {
+  /** The record of the agent. */
+  get $agent(): AgentScope {
+    return this.$call.home.agent
+  }
+
+  get agent(): AgentContext['agent'] {
+    const { setup, sessionNames } = this.$agent
+    const { name, model, instructions } = setup
+    const text = typeof instructions === 'string' ? instructions : undefined
+    return { name, model: modelId(model), instructions: text, sessionNames }
+  }
+  get config(): unknown {
+    return this.$hook?.config
+  }
+  get metadata(): Record<string, unknown> {
+    return this.$agent.metadata
+  }
+  get clock(): Clock {
+    return this.$agent.setup.clock
+  }
+  get logger(): Logger {
+    return this.$agent.setup.logger
+  }
+  on(name: string, listener: (event: never) => unknown): void {
+    this.$agent.observers.on(name, listener)
+  }
+  registerTool(tool: AnyTool): void {
+    this.$checkOpening()
+    if (!this.$agent.opening)
+      throw layerError(
+        this,
+        'tool.invalid',
+        `registered the tool "${tool.name}" too late. Register tools in an agent hook before next().`,
+      )
+    this.$agent.tools.add(tool)
+  }
+  provide<T>(capability: Capability<T>, value: T): void {
+    this.$checkOpening()
+    this.$capabilities.provide(capability, value)
+  }
+  inject<T>(capability: Capability<T>): T {
+    return this.$capabilities.inject(capability)
+  }
+  find<T>(capability: Capability<T>): T | undefined {
+    return this.$capabilities.find(capability)
+  }
+  /**
+   * @throws AlliumError `layer.abandoned` in a layer whose agent or session opening was abandoned, because another one may
+   * be open by now
+   */
+  $checkOpening(): void {
+    const { end, ring } = this.$call
+    if (end !== undefined && (ring.scope === 'agent' || ring.scope === 'session'))
+      throw layerError(this, 'layer.abandoned', 'went on after its opening was aborted. Clean up, and leave.')
+  }
+  get $capabilities(): Capabilities {
+    return this.$agent.capabilities
+  }
+}

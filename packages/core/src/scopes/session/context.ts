@@ -1,0 +1,134 @@
+import type { SessionContext } from '../../contexts/session.ts'
+import { describe } from '../../errors/describe.ts'
+import { checkOptions } from '../../errors/known-options.ts'
+import type { CustomEvent } from '../../events/events.ts'
+import type { ReadonlyHistory } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { ToolCallPart } from '../../messages/message.ts'
+import type { Attempt } from '../../onion/attempt.ts'
+import { layerError } from '../../onion/misuse.ts'
+import type { AroundRun, AroundStep, FindTurn } from '../../ports/around.ts'
+import type { Capabilities } from '../../ports/capability.ts'
+import type { RegisteredContext, RegisteredPrincipal } from '../../ports/register.ts'
+import type { SessionKey } from '../../ports/session-store.ts'
+import type { Snapshot } from '../../state/snapshot.ts'
+import type { State, StateWrite } from '../../state/state-store.ts'
+import { AgentAttempt, type AgentCall } from '../agent/context.ts'
+import type { Registered, SessionScope } from './session-scope.ts'
+
+const ofRestore = { stored: true, askedBy: true } as const
+
+/**
+ * @throws AlliumError `layer.invalid` if it is not an event. Other emitters take a name and separate data, so that is a
+ * common mistake.
+ */
+export function checkEvent(attempt: Attempt, event: unknown): void {
+  if (typeof (event as { type?: unknown } | undefined)?.type === 'string') return
+  const name = typeof event === 'string' ? event : 'your:event'
+  const what = `called ctx.emit() with ${describe(event)}. An event is an object: ctx.emit({ type: '${name}', … }).`
+  throw layerError(attempt, 'layer.invalid', what)
+}
+
+/** A call through the layers of a session, in any of its scopes. */
+export interface SessionCall extends AgentCall {
+  readonly home: SessionScope
+}
+
+/** An attempt of the session scope, and the context of its layer. */
+export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAttempt<C> implements SessionContext {
+  $view: State | undefined = undefined
+
+  get $session(): SessionScope {
+    return this.$call.home
+  }
+
+  /** The session that the layer belongs to. For an inherited layer, the parent's session. */
+  get $owner(): SessionScope {
+    const levelsUp = this.$hook?.levelsUp
+    return levelsUp === undefined ? this.$session : this.$session.ancestor(levelsUp)
+  }
+
+  get sessionId(): string {
+    return this.$owner.id
+  }
+  get anonymous(): boolean {
+    return this.$owner.ownId
+  }
+  get principal(): RegisteredPrincipal {
+    return this.$session.principal as RegisteredPrincipal
+  }
+  get owner(): string | undefined {
+    return this.$owner.owner
+  }
+  get sessionKey(): SessionKey {
+    return this.$owner.key
+  }
+  get context(): RegisteredContext {
+    return this.$session.context as RegisteredContext
+  }
+  /** A separate view per layer, because a shared one could not tell which layer writes. */
+  get state(): State {
+    this.$view ??= this.$owner.state.viewOf(this)
+    return this.$view
+  }
+  get history(): ReadonlyHistory {
+    this.$checkOpening()
+    return this.$session.history.view
+  }
+  get pending(): readonly ToolCallPart[] {
+    return cloneJson(this.$session.history.pending())
+  }
+  override get metadata(): Record<string, unknown> {
+    return this.$session.metadata
+  }
+  restore(saved: Snapshot, options: { stored?: boolean; askedBy?: Readonly<Record<string, string>> } = {}): void {
+    checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
+    this.$checkOpening()
+    const { stored = false, askedBy } = options
+    this.$session.restore(saved, stored, askedBy)
+  }
+  aroundRun(wrapper: AroundRun): void {
+    this.#register('aroundRun', wrapper)
+  }
+  aroundStep(wrapper: AroundStep): void {
+    this.#register('aroundStep', wrapper)
+  }
+  provideTurns(find: FindTurn): void {
+    this.#register('provideTurns', find)
+  }
+  #register<V extends keyof Registered>(verb: V, fn: Registered[V]): void {
+    this.$checkOpening()
+    const { $session, $hook } = this
+    if (!$session.opening)
+      throw layerError(
+        this,
+        'layer.invalid',
+        `called ctx.${verb}() too late. Call it in a session hook, before next().`,
+      )
+    const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
+    // Errors name the layer.
+    const named = Object.defineProperty(fn.bind(undefined), 'name', { value: this.$name })
+    registered[verb] ??= []
+    registered[verb].push(named)
+    $session.registered.isStored ||= $hook?.stores
+  }
+  emit(event: CustomEvent): void {
+    checkEvent(this, event)
+    const { turn, agent } = this.$session
+    if (turn !== undefined) turn.send(event)
+    else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })
+  }
+  get resumed(): boolean {
+    return this.$session.turn?.options.resume !== undefined
+  }
+  override get $capabilities(): Capabilities {
+    return this.$session.capabilities
+  }
+  /** Called after the layer has written to the state. */
+  $wrote(_key: string, _value: unknown): void {}
+  /** Returns whether the layer's writes to the state are accepted. */
+  $writes(_key: string): StateWrite {
+    this.$checkOpening()
+    return 'taken'
+  }
+}

@@ -1,0 +1,59 @@
+import { runLayers } from '../loop/run-turn.ts'
+import { endedTurn } from '../loop/stored-turn.ts'
+import { toMessages } from '../messages/input.ts'
+import { parseOutput } from '../output/parse-output.ts'
+import type { StoredTurn } from '../ports/session-store.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
+import { inheritedInputs } from '../scopes/turn/inputs.ts'
+import type { Turn } from '../scopes/turn/turn.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
+import { aroundRun } from './around-run.ts'
+import type { LiveRun } from './live-run.ts'
+import type { Task } from './options.ts'
+import type { SessionHost } from './session-host.ts'
+import { delegated, isRestartable, outputOf, type Prepared, prepare, runDetails, storedAsOf, turnOf } from './task.ts'
+
+/** A run, its task, and the session that it belongs to. */
+export interface Beginning {
+  readonly run: LiveRun
+  readonly task: Task<unknown>
+  readonly scope: SessionScope
+  readonly host: SessionHost
+}
+
+/** Whether a run has nothing to wait for before its turn. */
+export function isPlain({ task: { decisions, options }, scope }: Beginning): boolean {
+  if (decisions !== undefined || scope.registered.aroundRun !== undefined) return false
+  return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
+}
+
+/** Runs a turn until its history is final. Throws if the run's options are invalid; nothing has changed then. */
+export function runTurn({ run, task, scope, host }: Beginning, prepared: Prepared): Promise<Turn> {
+  const output = outputOf(task, scope)
+  const turn = turnOf(task, scope, host, { prepared, events: run.events, output })
+  run.begin(turn)
+  return runLayers(turn, output && ((text) => parseOutput(output, text)))
+}
+
+/** Runs a turn inside the session's wrappers. Returns the stored turn that answers the run, if no turn ran. */
+export async function runWrapped(begin: Beginning, waits: AbortableWaits): Promise<StoredTurn | undefined> {
+  const { run, task, scope, host } = begin
+  const isWrapped = scope.registered.aroundRun !== undefined
+  if (task.decisions === undefined) toMessages(task.input)
+  const storedAs = isWrapped ? await storedAsOf(task) : undefined
+  const enter = async () => {
+    const prepared = await prepare(task, scope, host, waits)
+    const ready = await waits.until(delegated(task, scope))
+    run.follow(undefined)
+    return runTurn({ ...begin, task: ready }, { ...prepared, storedAs })
+  }
+  if (!isWrapped) {
+    await enter()
+    return undefined
+  }
+  const details = { ...runDetails(task, scope, storedAs), abort: (reason: unknown) => run.abort(reason), waits }
+  const turn = await aroundRun(scope, 'run', async () => endedTurn(await enter()), details)
+  if (run.turn === undefined) return turn
+  scope.markStored(turn)
+  return undefined
+}

@@ -1,0 +1,25 @@
+import { relative } from 'node:path'
+import type { Choices } from './choices.ts'
+import type { PackageManager } from './package-manager.ts'
+import { providers } from './providers.ts'
+
+/** Returns the commands that the user runs next. */
+export function nextSteps(
+  choices: Choices,
+  options: { cwd: string; manager: PackageManager; installed: boolean },
+): string {
+  const { directory, template, provider } = choices
+  const { cwd, manager, installed } = options
+  const script = (name: string) =>
+    manager === 'npm' ? `npm run ${name}` : `${manager} ${manager === 'bun' ? 'run ' : ''}${name}`
+  const path = relative(cwd, directory)
+  const { key } = providers[provider]
+  return [
+    ...(path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`]),
+    ...(installed ? [] : [`${manager} install`]),
+    ...(template === 'pack' ? [script('test')] : [script('dev')]),
+    ...(template === 'pack' || process.env[key]
+      ? []
+      : ['', `${key} is not set, so a script answers. Copy .env.example to .env to use a model.`]),
+  ].join('\n')
+}

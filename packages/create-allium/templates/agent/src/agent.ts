@@ -1,0 +1,27 @@
+import { Agent, defineTool, guard, type Model, model as models, observe } from 'allium'
+import { z } from 'zod'
+
+/** A tool. Allium validates the arguments with the schema before `execute` runs. */
+const timeIn = defineTool({
+  name: 'time_in',
+  description: 'Returns the current time in a time zone, such as Europe/Oslo.',
+  schema: z.object({ zone: z.string() }),
+  execute: ({ zone }) => ({ zone, time: new Date().toLocaleTimeString('en-GB', { timeZone: zone }) }),
+})
+
+/** The agent. Layers run from the first (outermost) to the last (innermost). */
+export function createAgent(model: Model | string) {
+  return new Agent({
+    model,
+    instructions: 'You answer briefly. Look up times with the tool.',
+    tools: [timeIn],
+  })
+    .use(models.retry({ attempts: 3 }))
+    .use(guard.budget({ limit: 0.5, per: 'session' })) // USD
+    .use(observe.usage())
+    .use('tool', async (ctx, next) => {
+      const result = await next() // your own layer: this one prints each tool call
+      console.log(`[${ctx.tool.name} ${JSON.stringify(ctx.args)}: ${result.status}]`)
+      return result
+    })
+}

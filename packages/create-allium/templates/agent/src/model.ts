@@ -1,0 +1,22 @@
+import type { Model, ModelRequest } from 'allium'
+import { scriptedModel } from 'allium/testing'
+
+/** Returns the real model if its key is set, and a scripted one otherwise. */
+export function chooseModel(env: NodeJS.ProcessEnv): { model: Model | string; note: string } {
+  if (env.OPENAI_API_KEY) return { model: 'openai/gpt-5-mini', note: 'openai/gpt-5-mini' }
+  return { model: demoModel, note: 'a script, because OPENAI_API_KEY is not set' }
+}
+
+/** Plays a model without a network: it calls the tool once, then answers with the tool's result. */
+const demoModel: Model = {
+  id: 'openai/gpt-5-mini', // so that the layers count its price
+  stream: (request) => scriptedModel([reply(request)]).stream(request),
+}
+
+function reply({ messages }: ModelRequest) {
+  const content = messages.at(-1)?.content ?? ''
+  const result = typeof content === 'string' ? undefined : content.find((part) => part.type === 'tool-result')
+  if (result === undefined)
+    return { toolCalls: [{ name: 'time_in', callId: crypto.randomUUID(), args: { zone: 'Europe/Oslo' } }] }
+  return `This is a scripted answer. The tool returned ${result.content}.`
+}

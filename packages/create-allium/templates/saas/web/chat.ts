@@ -1,0 +1,105 @@
+import { ClientError, type ClientRun, type ClientSession, createClient } from '@allium/server/client'
+import type { Assistant } from '../src/agent.ts'
+import { approvalCard, type Question } from './approval-card.ts'
+import { byId, element } from './dom.ts'
+import { questionOf, textOf } from './history.ts'
+
+const client = createClient<Assistant>({ url: `${location.origin}/api` })
+const messages = byId('messages', HTMLElement)
+messages.tabIndex = 0 // the keyboard can scroll it
+const composer = byId('composer', HTMLFormElement)
+const input = byId('input', HTMLTextAreaElement)
+const stop = byId('stop', HTMLButtonElement)
+
+/** Opens the user's last chat. An active run continues to stream, also after a reload. */
+export async function openChat(email: string): Promise<void> {
+  const key = `chat:${email}`
+  const id = localStorage.getItem(key) ?? crypto.randomUUID()
+  localStorage.setItem(key, id)
+  const session = client.session(id)
+
+  byId('new-chat', HTMLButtonElement).onclick = () => {
+    localStorage.removeItem(key)
+    messages.replaceChildren()
+    void openChat(email)
+  }
+  stop.onclick = () => void session.stop().catch(showError)
+  composer.onsubmit = (event) => {
+    event.preventDefault()
+    void send(session, input.value.trim())
+  }
+  input.onkeydown = (event) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+    event.preventDefault()
+    composer.requestSubmit()
+  }
+  await restore(session)
+}
+
+async function send(session: ClientSession, text: string): Promise<void> {
+  if (text === '') return
+  input.value = ''
+  add('user', text)
+  const succeeded = await read(session, session.run(text))
+  // Keep the text of a message that failed.
+  if (!succeeded && input.value === '') input.value = text
+}
+
+/** Shows a run as it streams, then asks about its pending calls. Returns whether it succeeded. */
+async function read(session: ClientSession, run: ClientRun): Promise<boolean> {
+  stop.hidden = false
+  try {
+    let answer: HTMLElement | undefined
+    for await (const event of run) {
+      if (event.type === 'text-delta') {
+        answer ??= add('assistant', '')
+        answer.textContent += event.delta
+      } else if (event.type === 'tool:start') {
+        answer = undefined
+        add('tool', `${event.name} ${JSON.stringify(event.args)}`)
+      }
+      messages.scrollTop = messages.scrollHeight
+    }
+    for (const call of (await run).pending) ask(session, call)
+    return true
+  } catch (error) {
+    showError(error)
+    return false
+  } finally {
+    stop.hidden = true
+  }
+}
+
+function ask(session: ClientSession, question: Question): void {
+  messages.append(approvalCard(question, (decisions) => void read(session, session.resume(decisions))))
+  messages.scrollTop = messages.scrollHeight
+}
+
+/** Shows the history of the session, its pending calls and its active run. */
+async function restore(session: ClientSession): Promise<void> {
+  try {
+    const { messages: history, running } = await session.history()
+    for (const { role, parts } of history)
+      for (const part of parts) {
+        const text = textOf(part)
+        if (text !== undefined) add(role, text)
+        const question = running ? undefined : questionOf(part)
+        if (question !== undefined) ask(session, question)
+      }
+    if (running) await read(session, session.follow())
+  } catch (error) {
+    // A new chat has no history.
+    if (!(error instanceof ClientError && error.status === 404)) showError(error)
+  }
+}
+
+function add(className: string, text: string): HTMLElement {
+  const made = element('p', className, text)
+  messages.append(made)
+  messages.scrollTop = messages.scrollHeight
+  return made
+}
+
+function showError(error: unknown): void {
+  add('error', error instanceof Error ? error.message : String(error))
+}

@@ -1,0 +1,45 @@
+import { type EventLog, memoryEventLog } from '@allium/store'
+import { expect, it } from 'vitest'
+import { LogWriter } from '../src/log-writer.ts'
+
+const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }, turnId: 't' }
+const entry = (delta: string) => ({ event: { type: 'text-delta' as const, delta } })
+
+async function written(log: EventLog): Promise<string[]> {
+  const texts: string[] = []
+  for await (const { event } of log.read(run, 0)) texts.push((event as ReturnType<typeof entry>).event.delta)
+  return texts
+}
+
+it('writes what came together as one, and the rest before the end', async () => {
+  const log = memoryEventLog()
+  let appends = 0
+  const append: EventLog['append'] = (...of) => {
+    appends++
+    return log.append(...of)
+  }
+  const writer = new LogWriter({ ...log, append }, run, 1)
+  await writer.open()
+  for (const delta of ['a', 'b', 'c']) writer.push(entry(delta))
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  writer.push(entry('d'))
+  await writer.end(() => {})
+  expect([await written(log), appends]).toEqual([['a', 'b', 'c', 'd'], 4])
+})
+
+it('writes nothing behind what it could not write, and its end tells why', async () => {
+  const log = memoryEventLog()
+  let isAway = false
+  const append: EventLog['append'] = (...of) => (isAway ? Promise.reject(new Error('away')) : log.append(...of))
+  const writer = new LogWriter({ ...log, append }, run, 1)
+  await writer.open()
+  isAway = true
+  writer.push(entry('lost'))
+  await new Promise(setImmediate)
+  await new Promise(setImmediate)
+  isAway = false
+  writer.push(entry('behind'))
+  await expect(writer.end(() => {})).rejects.toThrow('away')
+  expect(await log.latest(run.key)).toEqual({ turnId: 't', seq: 0, ended: false })
+})

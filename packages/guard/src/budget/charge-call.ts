@@ -1,0 +1,44 @@
+import type { ModelContext, ModelResponse } from '@allium/core'
+import type { Ledger } from '@allium/store'
+import { type ReserveRequest, takeHold } from './hold.ts'
+import { type LimitPolicy, rejectCall, warnNearLimit } from './limit-policy.ts'
+import type { Meter } from './meter.ts'
+import { startRenewal } from './renew-hold.ts'
+import type { RunRecord } from './run-record.ts'
+import type { Settlements } from './settlements.ts'
+
+/** A model call that is charged to an account. */
+interface Charge {
+  readonly policy: LimitPolicy
+  readonly ledger: Ledger
+  readonly request: ReserveRequest
+  readonly amountOf: Meter
+  readonly runs: RunRecord
+  readonly settlements: Settlements
+}
+
+/** Holds the requested amount while the call runs, then settles what the call has spent. */
+export async function chargeCall(
+  ctx: ModelContext<Record<string, unknown>>,
+  { policy, ledger, request, amountOf, runs, settlements }: Charge,
+  next: () => Promise<ModelResponse>,
+): Promise<ModelResponse> {
+  const { reservation, isRefused, interrupted } = await takeHold(ctx, ledger, request)
+  runs.addInterrupted(ctx, ctx.turnId, interrupted)
+  if (isRefused) return rejectCall(ctx, policy, ledger, request)
+  const { ttl } = request
+  const stopRenewal =
+    reservation === undefined || ttl === undefined
+      ? undefined
+      : startRenewal(policy.layer, ctx, ttl, () => ledger.reserve({ ...request, id: reservation.id }))
+  try {
+    return await next()
+  } finally {
+    stopRenewal?.()
+    let spent = 0
+    for (const call of ctx.physicalCalls) spent += await amountOf(ctx, call)
+    runs.addSpent(ctx, spent)
+    if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
+    await warnNearLimit(ctx, policy, ledger, request, spent)
+  }
+}

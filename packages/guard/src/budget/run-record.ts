@@ -1,0 +1,86 @@
+import { sessionKeyOf, sum, type TurnContext } from '@allium/core'
+import type { Ledger } from '@allium/store'
+import type { LimitPolicy } from './limit-policy.ts'
+import type { Settlements } from './settlements.ts'
+
+/** A run's process was lost. The amounts that its calls held were posted as spent: by estimate, in the budget's unit. */
+export interface BudgetCut {
+  type: 'guard:budget:cut'
+  layer: string
+  unit: 'usd' | 'tokens'
+  /** The interrupted run. */
+  cut: string
+  calls: readonly { account: string; amount: number }[]
+  estimated: true
+}
+
+declare module '@allium/core' {
+  interface AgentEvents {
+    'guard:budget:cut': BudgetCut
+  }
+}
+
+type StateContext = TurnContext<Record<string, unknown>>
+
+export type RunRecord = ReturnType<typeof runRecord>
+
+/**
+ * Keeps the amount that was spent, and the key of the run that may hold more, in the session's state. The key is in the run's first
+ * checkpoint, which is before its first call. A process that takes the session over finds with it what a lost process may hold.
+ */
+export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settlements) {
+  const spentKey = `${layer}:spent`
+  const runKey = `${layer}:run`
+  return {
+    state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
+    runOf: ({ state }: StateContext) => state[runKey] as string,
+    addSpent,
+    addInterrupted,
+    recordRun,
+  }
+
+  function addSpent({ state }: StateContext, amount: number): void {
+    state[spentKey] = amount
+  }
+
+  /** Counts interrupted calls with the amounts that they held. */
+  function addInterrupted(ctx: StateContext, cut: string, holds: BudgetCut['calls'], isSpent = true): void {
+    if (holds.length === 0) return
+    const calls = holds.map(({ account, amount }) => ({ account, amount }))
+    if (isSpent)
+      addSpent(
+        ctx,
+        calls.reduce((sum, { amount }) => sum + amount, 0),
+      )
+    ctx.emit({ type: 'guard:budget:cut', layer, unit, cut, calls, estimated: true } satisfies BudgetCut)
+  }
+
+  /** Records the run in the state while it lasts. If a run is already recorded there, it was interrupted. */
+  async function recordRun<R>(ctx: StateContext, ledger: Ledger, next: () => Promise<R>): Promise<R> {
+    const interruptedRun = ctx.state[runKey] as string
+    if (interruptedRun !== '') {
+      await settlements.beforeCall()
+      const holds = await settleInterrupted(ledger, interruptedRun)
+      addInterrupted(ctx, turnIdOfRun(interruptedRun), holds, per !== 'turn')
+    }
+    ctx.state[runKey] = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
+    try {
+      return await next()
+    } finally {
+      await settlements.retry()
+      // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
+      if (settlements.isEmpty) ctx.state[runKey] = ''
+    }
+  }
+}
+
+function turnIdOfRun(run: string): string {
+  return (JSON.parse(run) as string[])[2] as string
+}
+
+/** A hold is taken directly before its call, so each unsettled hold counts as a call that began. A call without a hold cost nothing. */
+async function settleInterrupted(ledger: Ledger, run: string): Promise<BudgetCut['calls']> {
+  const holds = (await ledger.holds?.(run)) ?? []
+  for (const hold of holds) await ledger.settle(hold, hold.amount)
+  return holds
+}

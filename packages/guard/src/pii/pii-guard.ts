@@ -1,0 +1,175 @@
+import type {
+  DisplayContext,
+  Message,
+  ModelContext,
+  ModelResponse,
+  ToolContext,
+  ToolResult,
+  TurnContext,
+} from '@allium/core'
+import { writerOf } from '@allium/core'
+import type { Detector, Finding } from '@allium/detect'
+import { blockOptions } from '../block-options.ts'
+import { filterAnswer } from '../filter-answer.ts'
+import { emitFound, type GuardTarget, targetNames } from '../guard-found.ts'
+import { mapThrown } from '../map-error.ts'
+import { type PiiVault, type Placeholders, PlaceholderVaults } from '../placeholders.ts'
+import { restoreJson } from '../restore-json.ts'
+import { checkRunner, type FailurePolicy } from '../run-check.ts'
+import type { TextFilter } from '../stream-filter.ts'
+import { mapMessage, mapResult, replaceIn } from '../texts.ts'
+import { CleanCache } from './clean-cache.ts'
+import { hashOf, maskOf } from './masking.ts'
+
+type Ctx = TurnContext<Record<string, unknown>>
+
+/** What happens to a value: it becomes a placeholder that tools can restore, it is masked, it is hashed, or the turn is blocked. */
+export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
+
+export interface PiiSettings {
+  readonly guard: FailurePolicy
+  readonly strategy: PiiStrategy | Readonly<Record<string, PiiStrategy>>
+  readonly allow: readonly (string | RegExp)[]
+  readonly detectors: readonly Detector[]
+  readonly vault: PiiVault | undefined
+  /** Returns the secret for hashes. */
+  secretOf(ctx: Ctx): string
+}
+
+/** Replaces values by placeholders in the texts of a session, and placeholders by values in the arguments of tools. */
+export class PiiGuard {
+  readonly #settings: PiiSettings
+  readonly #types: ReadonlySet<string>
+  readonly #vaults: PlaceholderVaults
+  readonly #cache = new CleanCache()
+  /** Waits only for a custom vault. */
+  readonly #run: <T>(ctx: Ctx, work: () => Promise<T>) => Promise<T | undefined>
+
+  constructor(settings: PiiSettings) {
+    const { guard, detectors, vault } = settings
+    this.#settings = settings
+    this.#types = new Set(detectors.map(({ type }) => type))
+    this.#vaults = new PlaceholderVaults(guard.name, vault)
+    this.#run = checkRunner(guard, (ctx: Ctx) => this.#vaults.vaultFor(ctx) !== undefined)
+  }
+
+  /** Opens the session's placeholders for a new turn. The reader sees values in their place, unless `display` is none. */
+  async openTurn(ctx: Ctx, display: 'own' | 'all' | 'none'): Promise<void> {
+    const placeholders = await this.#run(ctx, () => this.#vaults.get(ctx, { isNewTurn: true }))
+    if (placeholders !== undefined && display !== 'none')
+      ctx.onDisplay(() => placeholders.displayTransform(this.#types, display))
+  }
+
+  /** Returns the transform of texts that no running turn shows. */
+  async displayOf(ctx: DisplayContext, display: 'own' | 'all'): Promise<((text: string) => string) | undefined> {
+    const placeholders = await this.#vaults.read(ctx)
+    return placeholders && ((text) => placeholders.reveal(text, this.#types, display))
+  }
+
+  /** The principal's own values: its reader may see them again. */
+  async cleanInput(ctx: Ctx, message: Message): Promise<Message> {
+    const isOwn = message.role === 'user'
+    const clean = (filter: TextFilter) => mapMessage(message, filter.filterText, new WeakMap())
+    return (await this.#withPlaceholders(ctx, 'input', clean, isOwn)) ?? message
+  }
+
+  async cleanMessages(ctx: ModelContext<Record<string, unknown>>): Promise<void> {
+    await this.#withPlaceholders(ctx, 'input', ({ filterText }) => this.#cache.cleanMessages(ctx, filterText))
+  }
+
+  async cleanAnswer(
+    ctx: ModelContext<Record<string, unknown>>,
+    next: () => Promise<ModelResponse>,
+  ): Promise<ModelResponse> {
+    const placeholders = await this.#run(ctx, () => this.#vaults.get(ctx))
+    if (placeholders === undefined) return next()
+    try {
+      return await filterAnswer(ctx, next, this.#filter(ctx, placeholders, 'output'), this.#settings.guard)
+    } finally {
+      await this.#run(ctx, () => placeholders.save(writerOf(ctx)))
+    }
+  }
+
+  async cleanResult(ctx: Ctx, result: ToolResult): Promise<ToolResult> {
+    const clean = ({ filterText }: TextFilter) => cleanResult(result, filterText)
+    return (await this.#withPlaceholders(ctx, 'toolResults', clean)) ?? result
+  }
+
+  /** Returns whether values were put into the arguments; or why the call is refused: a placeholder does not exist or has lost its value. */
+  restoreArgs(ctx: ToolContext<Record<string, unknown>>): Promise<boolean | string | undefined> {
+    return this.#run(ctx, async () => {
+      const { args } = ctx
+      const placeholders = await this.#vaults.get(ctx)
+      const unknownNames = new Set<string>()
+      const restored = restoreJson(
+        args,
+        (text) => placeholders.restore(text, this.#types, (name) => unknownNames.add(name)),
+        (name) => placeholders.isNumber(name),
+      )
+      if (unknownNames.size > 0)
+        return `Nobody knows what ${[...unknownNames].join(', ')} stands for. Ask the user for it.`
+      if (restored !== args) ctx.modifyArgs(() => restored, { show: false })
+      return restored !== args
+    })
+  }
+
+  /** Loads the session's placeholders, runs the work, and saves new ones. */
+  #withPlaceholders<T>(
+    ctx: Ctx,
+    target: GuardTarget,
+    work: (filter: TextFilter) => Promise<T>,
+    isOwn = false,
+  ): Promise<T | undefined> {
+    return this.#run(ctx, async () => {
+      const placeholders = await this.#vaults.get(ctx)
+      const result = await work(this.#filter(ctx, placeholders, target, isOwn))
+      await placeholders.save(writerOf(ctx))
+      return result
+    })
+  }
+
+  #filter(ctx: Ctx, placeholders: Placeholders, target: GuardTarget, isOwn = false): TextFilter {
+    const { detectors } = this.#settings
+    const replace: TextFilter['replace'] = (found, isNumber) => {
+      const action = this.#actionFor(ctx, target, found)
+      const { type, value } = found
+      if (action === 'mask') return maskOf(type, value)
+      if (action === 'hash') return hashOf(this.#settings.secretOf(ctx), type, value)
+      return action === undefined ? found.text : placeholders.placeholderFor(type, value, { isOwn, isNumber })
+    }
+    const filterText = (text: string, isNumber?: boolean) =>
+      this.#cache.cleanText(ctx.agent, text, () => replaceIn(text, detectors, (found) => replace(found, isNumber)))
+    return { detectors, replace, filterText }
+  }
+
+  /** Returns what happens to a value; undefined for a public one. Blocks the turn if that is the strategy. */
+  #actionFor(ctx: Ctx, target: GuardTarget, { type, value }: Finding): Exclude<PiiStrategy, 'block'> | undefined {
+    const { guard, strategy, allow } = this.#settings
+    if (isPublic(value, ctx.agent.instructions, allow)) return undefined
+    const { name } = guard
+    const action = typeof strategy === 'string' ? strategy : (strategy[type] ?? 'redact')
+    ctx.state[`${name}:found`] = 1
+    emitFound(ctx, { layer: name, where: target, found: type, action })
+    if (action !== 'block') return action
+    const reason = `"${name}" found a value of the type "${type}" in the ${targetNames[target]}.`
+    return ctx.block(reason, blockOptions('guard.pii', guard))
+  }
+}
+
+/** Whether the instructions contain a value, or the option `allow` names it. */
+function isPublic(value: string, instructions = '', allow: PiiSettings['allow']): boolean {
+  return (
+    instructions.includes(value) ||
+    allow.some((entry) =>
+      typeof entry === 'string' ? entry.toLowerCase() === value.toLowerCase() : value.search(entry) >= 0,
+    )
+  )
+}
+
+/** Errors are logged, so they are cleaned as well. */
+async function cleanResult(result: ToolResult, filterText: TextFilter['filterText']): Promise<ToolResult> {
+  const cleaned = await mapResult(result, filterText)
+  const { error } = result
+  const mapped = error === undefined ? undefined : await mapThrown(error, async (text) => filterText(text))
+  return mapped === error ? cleaned : { ...cleaned, error: mapped }
+}

@@ -1,0 +1,177 @@
+import { AlliumError } from '@allium/core'
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { routePath } from 'hono/route'
+import { createHost, type Host } from '../host/host.ts'
+import { errorFormatOf } from '../http/error-formats.ts'
+import { checkOrigin } from '../http/origin-check.ts'
+import { requestError } from '../http/problem.ts'
+import { withTrace } from '../http/trace.ts'
+import { approvalRoutes } from '../native/approvals.ts'
+import { routes } from '../native/routes.ts'
+import { runRoutes } from '../native/runs.ts'
+import { sessionRoutes } from '../native/sessions.ts'
+import { checkDrainOptions, checkServerOptions } from '../options/check-options.ts'
+import type { ServedAgent, ServerOptions } from '../options/options.ts'
+import { imageBody } from '../request/body.ts'
+import { authenticate, type Ctx, canUse, type Env } from '../request/caller.ts'
+import { errorResponseFor, internalErrorResponse } from '../request/error-response.ts'
+import { notFoundMessage } from '../request/not-found-message.ts'
+import { Router, type Serve, type ServedRoute } from '../request/router.ts'
+import { healthRoutes } from './health.ts'
+
+/** A server without a socket: a handler of web-standard requests. */
+export interface Server {
+  /** Answers a request. Never rejects. */
+  fetch(request: Request): Promise<Response>
+  /**
+   * Takes no new runs, waits for active runs, and aborts those that are left. They are stored as interrupted.
+   *
+   * @param options.timeout milliseconds @default 30_000
+   */
+  drain(options?: { timeout?: number }): Promise<void>
+  /** The largest request body that any route accepts, in bytes. */
+  readonly maxBody: number
+  /** The option `hosts`. */
+  readonly hosts: readonly string[] | undefined
+}
+
+/**
+ * Serves one or several agents over HTTP: their runs, as streams or complete answers, their sessions and decisions.
+ *
+ * Mount it in any framework with web-standard requests, or use `serve()` of `@allium/server/node`. It rejects requests for which
+ * `principal` returns no principal. A principal finds only sessions under their own key.
+ *
+ * @throws AlliumError `server.options`
+ * @example
+ * const { fetch } = server(agent, { principal: (request) => users.byKey(request.headers.get('authorization')) })
+ */
+export function server(agent: ServedAgent, options: ServerOptions): Server
+export function server(options: ServerOptions & { agents: Readonly<Record<string, ServedAgent>> }): Server
+export function server(
+  first: ServedAgent | (ServerOptions & { agents: Readonly<Record<string, ServedAgent>> }),
+  second?: ServerOptions,
+): Server {
+  const { agents, options } =
+    second === undefined ? namedAgents(first as never) : { agents: singleAgent(first as ServedAgent), options: second }
+  checkServerOptions(options)
+  const host = createHost(agents, options)
+  const app = createApp(host)
+  app.catch(() => {})
+  return {
+    // Hono's error handler does not receive thrown values that are not an Error.
+    fetch: async (request) =>
+      app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host)),
+    hosts: options.hosts,
+    maxBody: Math.max(host.maxBody, imageBody),
+    drain: async (options) => {
+      checkDrainOptions(options)
+      await host.runs.drain(options?.timeout ?? 30_000)
+    },
+  }
+}
+
+function singleAgent(agent: ServedAgent): Map<string, ServedAgent> {
+  return new Map([[agent.name, agent]])
+}
+
+function namedAgents({ agents, ...options }: ServerOptions & { agents?: Readonly<Record<string, ServedAgent>> }) {
+  const named = new Map(Object.entries(agents ?? {}))
+  if (named.size > 0) return { agents: named, options }
+  throw new AlliumError(
+    'server.options',
+    'A server needs an agent: server(agent, options), or server({ agents: { name: agent }, … }).',
+  )
+}
+
+/**
+ * Creates the router. The code of a protocol is loaded only if its option is on.
+ *
+ * @param served receives each route that is served
+ */
+export async function createApp(host: Host, served: ServedRoute[] = []): Promise<Hono<Env>> {
+  const protocols = await protocolsOf(host)
+  const app = new Hono<Env>().basePath(host.options.base ?? '/')
+  const { options, clock, metrics } = host
+  const { origins = [], hosts, trustProxy = false, base = '' } = options
+  const pathOf = (path: string) => (base.length > 1 ? path.slice(base.length) : path)
+  app.use('*', async (c, next) => {
+    const startedAt = clock.monotonic()
+    const requestIdHeader = c.req.header('x-request-id')
+    const requestId =
+      requestIdHeader !== undefined && /^[\w.:-]{1,128}$/.test(requestIdHeader) ? requestIdHeader : crypto.randomUUID()
+    c.set('requestId', requestId)
+    c.set('shape', errorFormatOf(pathOf(c.req.path)))
+    await next()
+    host.activeRequests.release(c.req.raw)
+    await discardBody(c)
+    c.header('x-request-id', requestId)
+    c.header('x-content-type-options', 'nosniff')
+    metrics.request(routePath(c, -1), c.res.status, (clock.monotonic() - startedAt) / 1000)
+  })
+  app.use('*', (c, next) => withTrace(c.req.raw, next))
+  app.use('*', async (c, next) => {
+    checkOrigin(c.req.raw, { hosts, origins, trustProxy })
+    await next()
+  })
+  if (origins.length > 0) app.use('*', cors({ origin: [...origins], credentials: true, exposeHeaders }))
+  const router = new Router(app, host, served)
+  healthRoutes(router, host)
+  router.mount('')(routes.agents, async (c, read) => {
+    const principal = await authenticate(host, c.req.raw)
+    await read()
+    const names: string[] = []
+    for (const name of host.agents.keys()) if (await canUse(host, principal, name)) names.push(name)
+    return c.json({ agents: names })
+  })
+  for (const serve of [router.mount(''), router.mount('/agents/:agent')]) {
+    runRoutes(serve, host)
+    sessionRoutes(serve, host)
+    approvalRoutes(serve, host)
+    for (const { perAgent } of protocols) perAgent?.(serve)
+  }
+  for (const { shared } of protocols) shared?.(router.mount(''))
+  router.rejectOtherMethods()
+  app.notFound((c) => {
+    throw requestError('route.not_found', notFoundMessage(pathOf(c.req.path), options))
+  })
+  app.onError((error, c) => errorResponseFor(c, error, host))
+  return app
+}
+
+/** Hono answers `HEAD` with the handler of `GET` and drops the body. Cancelling the body lets its reader go. */
+async function discardBody(c: Ctx): Promise<void> {
+  if (c.req.method !== 'HEAD' || c.res.body === null) return
+  await c.res.body.cancel()
+  c.res = new Response(null, c.res)
+}
+
+/** The routes of a protocol, for each agent or for all of them. */
+interface ProtocolRoutes {
+  perAgent?(serve: Serve): void
+  shared?(serve: Serve): void
+}
+
+async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
+  const { uiStream, openai, agui, mcp } = host.options
+  const protocols: ProtocolRoutes[] = []
+  if (uiStream !== undefined) {
+    const { uiRoutes } = await import('../ui/routes.ts')
+    protocols.push({ perAgent: (serve) => uiRoutes(serve, host, uiStream) })
+  }
+  if (agui === true) {
+    const { aguiRoutes } = await import('../agui/routes.ts')
+    protocols.push({ perAgent: (serve) => aguiRoutes(serve, host) })
+  }
+  if (openai === true) {
+    const { openaiRoutes } = await import('../openai/routes.ts')
+    protocols.push({ shared: (serve) => openaiRoutes(serve, host) })
+  }
+  if (mcp !== undefined && mcp !== false) {
+    const { mcpRoutes } = await import('../mcp/routes.ts')
+    protocols.push({ shared: (serve) => mcpRoutes(serve, host, mcp !== true && mcp.elicitation === true) })
+  }
+  return protocols
+}
+
+const exposeHeaders = ['x-request-id', 'retry-after']

@@ -1,0 +1,133 @@
+import type { AlliumError, PendingCall, SessionKey } from '@allium/core'
+import type { StoredSession } from '@allium/store'
+import type { Host } from '../host/host.ts'
+import { requestError } from '../http/problem.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
+import { requireSession } from '../request/require-session.ts'
+import { isTokenUsed } from '../run/used-tokens.ts'
+
+/**
+ * Returns the pending calls in a session of the caller. Calls that they may approve have a token and unredacted values. Calls that
+ * `canApprove` reserves for another approver are shown as the model made them; their owner may still deny them.
+ */
+export function pendingCallsOf(
+  caller: Caller,
+  sessionId: string,
+  { rest }: Pick<StoredSession, 'rest'>,
+): Promise<readonly PendingCall[]> {
+  if (rest.suspension === undefined) return Promise.resolve([])
+  return withSession(caller, sessionId, caller.principal, async (session) => {
+    const allowed = new Map((await session.pendingFor(caller.principal as never)).map((call) => [call.callId, call]))
+    return session.pending.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
+  })
+}
+
+/** Returns the pending calls in a stored session of the caller. @throws AlliumError `session.not_found` */
+export async function requirePendingCalls(
+  host: Host,
+  caller: Caller,
+  sessionId: string,
+): Promise<readonly PendingCall[]> {
+  return pendingCallsOf(caller, sessionId, await requireSession(host, keyOf(caller, sessionId)))
+}
+
+/**
+ * Returns the calls that the caller may decide, in their own session or in that of another owner whom `resolvePrincipal` knows. If agents
+ * share a history, only calls of the requested agent.
+ */
+export async function decidableCallsOf(
+  host: Host,
+  caller: Caller,
+  listed: SessionKey,
+): Promise<readonly PendingCall[]> {
+  // A session that is listed under another name of the agent is moved when it is read.
+  const key = { ...listed, agent: caller.sessionAgent }
+  const stored = await host.sessions.load(key)
+  if (stored?.rest.suspension === undefined) return []
+  const calls =
+    key.owner === caller.owner
+      ? await pendingCallsOf(caller, key.sessionId, stored)
+      : await otherOwnersCalls(host, caller, key)
+  return calls.filter(({ client }) => client !== true)
+}
+
+async function otherOwnersCalls(host: Host, caller: Caller, { owner, sessionId }: SessionKey) {
+  const principal = await ownerPrincipal(host, caller, owner)
+  if (principal === undefined) return []
+  return withSession(caller, sessionId, principal, (session) => session.pendingFor(caller.principal as never))
+}
+
+/**
+ * Returns the owner's current principal. Undefined if no other principal may decide for the owner, or if the owner does not exist anymore.
+ */
+export async function ownerPrincipal({ options, logger }: Host, caller: Caller, owner: string): Promise<unknown> {
+  const { tenant, agent } = caller
+  if (owner === caller.owner) return caller.principal
+  try {
+    const principal = await options.resolvePrincipal?.({ tenant, owner })
+    if (principal === undefined || principal === null) return undefined
+    const { key } = agent.session({ principal: principal as never })
+    if (key.tenant === tenant && key.owner === owner) return principal
+    logger.error('The function `resolvePrincipal` gave somebody else: nobody decides for that owner.')
+  } catch {
+    logger.warn('The function `resolvePrincipal` threw: nobody decides for that owner.')
+  }
+  return undefined
+}
+
+/** Returns the calls as a reader of the run may decide them. The log has no tokens of an agent with `canApprove`. */
+export async function pendingForReader(
+  host: Host,
+  caller: Caller,
+  sessionId: string | undefined,
+  pending: readonly PendingCall[],
+): Promise<readonly PendingCall[]> {
+  if (sessionId === undefined || pending.every(({ token }) => token !== undefined)) return pending
+  const stored = await host.sessions.load(keyOf(caller, sessionId))
+  const readerCalls = stored === undefined ? [] : await pendingCallsOf(caller, sessionId, stored)
+  return pending.map((call) => readerCalls.find(({ callId }) => callId === call.callId) ?? call)
+}
+
+/** Returns the call of a token, in a session in which the caller may decide it. @throws AlliumError `approval.unknown`, `approval.used` */
+export async function findCallByToken(
+  host: Host,
+  caller: Caller,
+  token: string,
+): Promise<{ key: SessionKey; call: PendingCall }> {
+  const [outer = ''] = token.split('.', 1)
+  const found = await host.sessions.findPendingCall({
+    tenant: caller.tenant,
+    agents: [caller.sessionAgent],
+    token: outer,
+  })
+  const calls = found === undefined ? [] : await decidableCallsOf(host, caller, found.key)
+  const call = calls.find((candidate) => candidate.token === token)
+  if (found === undefined || call === undefined) throw await pendingCallError(host, caller, token)
+  return { key: { ...found.key, agent: caller.sessionAgent }, call }
+}
+
+/** Returns why no call is pending under a token. */
+export async function pendingCallError(
+  { events }: Host,
+  { tenant, sessionAgent: agent }: Caller,
+  token: string,
+): Promise<AlliumError> {
+  if (await isTokenUsed(events, { tenant, agent }, token))
+    return requestError('approval.used', 'The call of this token has been decided already. A decision is used once.')
+  return requestError('approval.unknown', 'No call waits under this token for a decision of yours.')
+}
+
+async function withSession<T>(
+  { agent }: Caller,
+  id: string,
+  principal: unknown,
+  use: (session: ReturnType<Caller['agent']['session']>) => Promise<T>,
+): Promise<T> {
+  const session = agent.session({ id, principal: principal as never })
+  await session.open()
+  try {
+    return await use(session)
+  } finally {
+    await session.close()
+  }
+}

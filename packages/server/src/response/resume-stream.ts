@@ -1,0 +1,97 @@
+import type { PendingCall, SessionKey } from '@allium/core'
+import type { RunKey } from '@allium/store'
+import { pendingForReader } from '../approvals/pending-calls.ts'
+import type { Host } from '../host/host.ts'
+import { sseHeadResponse } from '../http/sse.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
+import { concatEntries, deferEntries, type EntryReader, readEntries } from '../run/entry-reader.ts'
+import { readRemote } from '../run/takeover.ts'
+import { withoutResets } from '../run/without-resets.ts'
+import { respond, type StreamProtocol } from './stream.ts'
+
+/** A position in the runs of a session: after an event. */
+export interface StreamPosition {
+  readonly turnId: string
+  readonly seq: number
+}
+
+/**
+ * Streams the last run of a session, from its beginning or from after the last event that the reader has. Returns undefined if no
+ * events are left.
+ */
+export async function resumeStream(
+  host: Host,
+  caller: Caller,
+  sessionId: string,
+  from: StreamPosition | undefined,
+  protocol: StreamProtocol,
+): Promise<Response | undefined> {
+  const key = keyOf(caller, sessionId)
+  const position = await resumePositionOf(host, caller, key, from)
+  if (position === undefined) return undefined
+  if (caller.request.method === 'HEAD') return sseHeadResponse(protocol.headers)
+  const permit = host.shares.streams.acquire(caller)
+  const readerAbort = new AbortController()
+  const run = host.runs.find(key, position.turnId)
+  run?.readers.join()
+  const isLocal = run !== undefined || (await host.runs.durableStatus(position.turnId, caller)) !== undefined
+  const { signal } = caller.request
+  const unsubscribe = run === undefined ? host.runs.onClose(() => readerAbort.abort()) : () => {}
+  const readSignal = AbortSignal.any([readerAbort.signal, signal])
+  const source = isLocal ? readLocal : readRemote
+  const all = readEntries(position.turnId, source(host, { key, turnId: position.turnId }, position.seq, readSignal))
+  const leave = () => {
+    permit.release()
+    unsubscribe()
+    readerAbort.abort()
+    run?.readers.leave()
+  }
+  const rest = position.isEarlier ? await nonEmpty(all) : all
+  if (rest === undefined) return void leave()
+  const entries = protocol.withoutReset === true ? deferEntries(withoutResets(rest, position.knownSeq)) : rest
+  const resolvePending = (pending: readonly PendingCall[]) => pendingForReader(host, caller, sessionId, pending)
+  return respond(host, { entries, resolvePending, protocol, signal }, leave)
+}
+
+/** Returns undefined if no events are left: the log does not tell whether an earlier run has more. */
+async function nonEmpty(entries: EntryReader): Promise<EntryReader | undefined> {
+  const first = await entries.next()
+  return first === undefined ? undefined : concatEntries([first], undefined, entries)
+}
+
+/** The state of the log when the reader came. */
+interface ResumeInfo {
+  readonly knownSeq: number
+  /** A later run has started in the session. */
+  readonly isEarlier?: true
+}
+
+async function resumePositionOf(
+  host: Host,
+  caller: Caller,
+  key: SessionKey,
+  from: StreamPosition | undefined,
+): Promise<(StreamPosition & ResumeInfo) | undefined> {
+  const { events, sessions } = host
+  const latest = await events.latest(key)
+  if (latest === undefined) return undefined
+  const { turnId, seq, ended } = latest
+  if (ended && !(await isStored(host, caller, { key, turnId }))) return undefined
+  if (from?.turnId === turnId)
+    return from.seq > seq || (ended && from.seq === seq) ? undefined : { ...from, knownSeq: seq }
+  // For an earlier run, the rest of it. An id that names no run of this session is ignored.
+  if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined)
+    return { ...from, knownSeq: 0, isEarlier: true }
+  return { turnId, seq: 0, knownSeq: seq }
+}
+
+/** Events may outlive a session that the application deleted in its store. They cannot be read then. */
+async function isStored({ sessions, runs }: Host, caller: Caller, { key, turnId }: RunKey): Promise<boolean> {
+  if ((await sessions.find(key, { turnId })) !== undefined) return true
+  // A run that failed before its turn was stored.
+  return (await runs.durableStatus(turnId, caller)) !== undefined || (await sessions.load(key)) !== undefined
+}
+
+function readLocal({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {
+  return events.read(run, after, signal)
+}

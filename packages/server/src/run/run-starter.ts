@@ -1,0 +1,136 @@
+import type { AgentRun, Decision, Logger, SessionKey } from '@allium/core'
+import type { EventLog, SessionStore } from '@allium/store'
+import { requestError } from '../http/problem.ts'
+import type { DurableRuns } from '../options/durable-runs.ts'
+import type { Shares } from '../options/limits.ts'
+import type { ServedAgent } from '../options/options.ts'
+import type { ActiveRuns } from './active-runs.ts'
+import { displayTransformOf } from './display-transform.ts'
+import { LocalRun } from './local-run.ts'
+import { RemoteRun } from './remote-run.ts'
+import type { ReadersOptions, RunHandle } from './run-handle.ts'
+import { type AgentRunRequest, checkKeyReuse, entryContextOf, inputDigestOf, runOptionsOf } from './run-request.ts'
+import { markTokenUsed } from './used-tokens.ts'
+
+export interface RunStarterOptions extends ReadersOptions {
+  readonly shares: Pick<Shares, 'runs'>
+  readonly log: EventLog
+  readonly sessions: SessionStore
+  readonly logger: Logger
+  readonly durables: readonly DurableRuns[]
+}
+
+/** Starts runs in sessions that are free: in this process, or as durable runs. */
+export class RunStarter {
+  readonly #options: RunStarterOptions
+  readonly #active: ActiveRuns
+  readonly #localRuns = new WeakMap<AgentRun<unknown>, LocalRun>()
+  draining = false
+
+  constructor(options: RunStarterOptions, active: ActiveRuns) {
+    this.#options = options
+    this.#active = active
+  }
+
+  /** Starts a run, or finds the run of its idempotency key. @throws AlliumError `server.draining`, `run.key_reused` */
+  async start(request: AgentRunRequest): Promise<RunHandle> {
+    if (this.draining) throw requestError('server.draining', 'The server is being stopped.')
+    const session = sessionOf(request)
+    const permit = this.#options.shares.runs.acquire(session.key)
+    try {
+      const run = await this.#startRun(session, request)
+      // A run that was found by its key already has a permit.
+      if (this.#active.agentOf(run) !== undefined) permit.release()
+      else run.ended.catch(() => {}).finally(() => permit.release())
+      this.#active.setAgent(run, request.agent)
+      return run
+    } catch (error) {
+      permit.release()
+      throw error
+    }
+  }
+
+  durableOf(agent: ServedAgent): DurableRuns | undefined {
+    return this.#options.durables.find((durable) => (durable.agent as unknown) === agent)
+  }
+
+  /** Returns the function that shows a stored answer as readers of the session see it. */
+  displayFor(agent: ServedAgent, key: SessionKey): (text: string) => Promise<string> {
+    return async (text) => (await displayTransformOf(agent, key, this.#options.logger))(text)
+  }
+
+  #startRun(session: ReturnType<typeof sessionOf>, request: AgentRunRequest): Promise<RunHandle> {
+    const durable = this.durableOf(request.agent)
+    if (durable !== undefined && request.sessionId !== undefined)
+      return this.#startDurable(durable, session.key, request)
+    return this.#startLocal(session, request)
+  }
+
+  async #startLocal(session: ReturnType<typeof sessionOf>, request: AgentRunRequest): Promise<LocalRun> {
+    const { input, decisions, idempotencyKey, approver } = request
+    const [digest, options] = [await inputDigestOf(request), runOptionsOf(request)]
+    const run =
+      decisions === undefined
+        ? session.run(input, options)
+        : session.resume(decisions, approver === undefined ? options : { ...options, approver: approver as never })
+    const localRun = this.#localRuns.get(run) ?? this.#trackLocal(run, session.key, { request, digest })
+    checkKeyReuse(localRun.inputDigest, digest, idempotencyKey)
+    this.#markTokensUsed(localRun, decisions)
+    localRun.readers.join()
+    localRun.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
+    return localRun
+  }
+
+  #trackLocal(
+    run: AgentRun<unknown>,
+    key: SessionKey,
+    { request, digest }: { request: AgentRunRequest; digest: string },
+  ): LocalRun {
+    const { sessionId, idempotencyKey, onDisconnect = this.#options.onDisconnect } = request
+    const settings = { sessionId, ...entryContextOf(request), inputDigest: digest, idempotencyKey, onDisconnect }
+    const localRun = new LocalRun(run, { ...this.#options, key, ...settings })
+    this.#localRuns.set(run, localRun)
+    return this.#active.track(localRun)
+  }
+
+  /** Starts a durable run. This process or another one executes it. */
+  async #startDurable(durable: DurableRuns, key: SessionKey, request: AgentRunRequest): Promise<RunHandle> {
+    const { principal, input, decisions, approver, clientTools, output, idempotencyKey, onRetryAfterOutput } = request
+    const payload = decisions === undefined ? { input } : { decisions, approver }
+    const { sessionId } = key
+    const settings = {
+      principal,
+      sessionId,
+      clientTools,
+      output,
+      idempotencyKey,
+      onRetryAfterOutput,
+      onBusy: 'reject',
+    } as const
+    const started = await durable.start({ ...payload, ...settings })
+    const { onDisconnect } = this.#options
+    const display = this.displayFor(request.agent, key)
+    const options = { ...this.#options, runs: durable, display, principal, key, idempotencyKey }
+    const run =
+      this.#active.find(key, started.turnId) ??
+      this.#active.track(
+        new RemoteRun(started.turnId, { ...options, onDisconnect: request.onDisconnect ?? onDisconnect }),
+      )
+    this.#markTokensUsed(run, decisions)
+    run.readers.join()
+    return run
+  }
+
+  /** Marks the tokens of decisions as used. If that fails, a repeated token is reported as unknown. */
+  #markTokensUsed(run: RunHandle, decisions: Readonly<Record<string, Decision>> = {}): void {
+    const tokens = Object.values(decisions).flatMap((decision) => decision?.token ?? [])
+    const mark = (token: string) => markTokenUsed(this.#options.log, run.key, token)
+    run.started.then(() => Promise.all(tokens.map(mark))).catch(() => {})
+  }
+}
+
+/** Returns the session of a request, or a new session that is not stored. */
+export function sessionOf({ agent, principal, sessionId }: AgentRunRequest): ReturnType<ServedAgent['session']> {
+  const options = { principal: principal as never }
+  return agent.session(sessionId === undefined ? options : { id: sessionId, ...options })
+}

@@ -1,0 +1,33 @@
+import type { UiChunk } from '../native/ui-messages.ts'
+
+/** Returns the outcome of a steering message, at its place in the answer. */
+export function steerChunk(id: string, data: { delivered: boolean; reason?: string }): UiChunk {
+  return { type: 'data-steer', id, data }
+}
+
+/** Returns the output of a call as text. An error of the tool has its own chunk. */
+export function toolOutput(toolCallId: string, content: Parameters<typeof textOutput>[0], isError: boolean): UiChunk {
+  const text = textOutput(content)
+  if (isError) return { type: 'tool-output-error', toolCallId, errorText: text }
+  return { type: 'tool-output-available', toolCallId, output: text }
+}
+
+function textOutput(content: string | readonly { type: string; text?: string }[]): string {
+  if (typeof content === 'string') return content
+  return content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
+}
+
+export function providerExecutedField({ providerExecuted }: { providerExecuted?: boolean }): {
+  providerExecuted?: true
+} {
+  return providerExecuted === true ? { providerExecuted } : {}
+}
+
+/** Returns no arguments for text that is not JSON. The call's result has the error. */
+export function parseInput(text: string): unknown {
+  try {
+    return text === '' ? {} : JSON.parse(text)
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,1426 @@
+-- The schema after all migrations. Written by: vitest run --config vitest.e2e.config.ts current-schema -u
+
+create table accounts (
+  name text not null,
+  spent numeric not null default 0,
+  reserved numeric not null default 0,
+  ends_at double precision,
+  constraint accounts_pkey PRIMARY KEY (name)
+);
+
+create table audit (
+  tenant text not null,
+  seq bigint not null,
+  at double precision not null,
+  body bytea not null,
+  digest bytea not null,
+  key text,
+  constraint audit_pkey PRIMARY KEY (tenant, seq)
+);
+
+create table blob_holders (
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  kind text not null,
+  holder text not null,
+  digest text not null,
+  at double precision not null
+);
+
+create table blobs (
+  tenant text not null,
+  owner text not null,
+  digest text not null,
+  piece integer not null,
+  body bytea not null,
+  constraint blobs_pkey PRIMARY KEY (tenant, owner, digest, piece)
+);
+
+create table digest_key (
+  one boolean not null default true,
+  key bytea not null,
+  constraint digest_key_one_check CHECK (one),
+  constraint digest_key_pkey PRIMARY KEY (one)
+);
+
+create table erasures (
+  subject text not null,
+  token bigint not null,
+  at double precision not null,
+  expires_at double precision not null,
+  constraint erasures_pkey PRIMARY KEY (subject)
+);
+
+create table event_runs (
+  run bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  session text not null,
+  turn_id text not null,
+  epoch double precision not null,
+  seq integer not null default 0,
+  asked integer not null default 0,
+  listener integer not null default 0,
+  touched_at double precision not null,
+  ended_at double precision,
+  request text,
+  agent text not null,
+  token bigint not null default 0,
+  constraint event_runs_pkey PRIMARY KEY (run),
+  constraint event_runs_tenant_owner_agent_session_turn_id_key UNIQUE (tenant, owner, agent, session, turn_id)
+);
+
+create table event_signals (
+  run bigint not null,
+  n integer not null,
+  id text,
+  dealt boolean not null default false,
+  body bytea,
+  constraint event_signals_pkey PRIMARY KEY (run, n),
+  constraint event_signals_run_fkey FOREIGN KEY (run) REFERENCES event_runs(run) ON DELETE CASCADE
+);
+
+create table events (
+  run bigint not null,
+  first integer not null,
+  count integer not null,
+  id text not null,
+  body bytea not null,
+  constraint events_pkey PRIMARY KEY (run, first),
+  constraint events_run_fkey FOREIGN KEY (run) REFERENCES event_runs(run) ON DELETE CASCADE
+);
+
+create table holds (
+  account text not null,
+  id text not null,
+  amount numeric not null,
+  settled boolean not null default false,
+  at double precision not null,
+  run text,
+  expires_at double precision,
+  freed boolean not null default false,
+  place text,
+  tenant text,
+  owner text,
+  token bigint not null default 0,
+  constraint holds_pkey PRIMARY KEY (account, id)
+);
+
+create table key_values (
+  key text not null,
+  value bytea not null,
+  expires_at double precision,
+  tenant text,
+  owner text,
+  token bigint not null default 0,
+  constraint key_values_pkey PRIMARY KEY (key)
+);
+
+create table outbox (
+  seq bigint not null generated always as identity,
+  id text not null,
+  tenant text not null,
+  turn_id text not null,
+  added_at double precision not null,
+  body bytea not null,
+  since double precision not null default outbox_now(),
+  owner text,
+  token bigint not null default 0,
+  constraint outbox_id_key UNIQUE (id),
+  constraint outbox_pkey PRIMARY KEY (seq)
+);
+
+create table outbox_clock (
+  one boolean not null default true,
+  elapsed double precision not null,
+  seen_at double precision not null,
+  constraint outbox_clock_one_check CHECK (one),
+  constraint outbox_clock_pkey PRIMARY KEY (one)
+);
+
+create table outbox_cursors (
+  consumer text not null,
+  seen bigint not null default 0,
+  next bigint not null default 0,
+  next_xid xid8,
+  constraint outbox_cursors_pkey PRIMARY KEY (consumer)
+);
+
+create table outbox_places (
+  consumer text not null,
+  seq bigint not null,
+  held_until double precision not null,
+  done boolean not null,
+  constraint outbox_places_pkey PRIMARY KEY (seq, consumer),
+  constraint outbox_places_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
+);
+
+create table runs (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  session text not null,
+  run text not null,
+  agent text not null,
+  version text not null,
+  status text not null,
+  run_at double precision not null,
+  attempts integer not null default 0,
+  token bigint not null default 0,
+  idempotency_key text,
+  asked text not null,
+  stop text,
+  code text,
+  reason text,
+  stood integer,
+  told boolean not null default false,
+  updated_at double precision not null,
+  task bytea,
+  session_agent text not null default ''::text,
+  sealed_as text not null default ''::text,
+  constraint runs_pkey PRIMARY KEY (n),
+  constraint runs_tenant_run_key UNIQUE (tenant, run)
+);
+
+create table schema_version (
+  version integer not null
+);
+
+create table sessions (
+  tenant text not null,
+  owner text not null,
+  id text not null,
+  version integer not null default 0,
+  length integer not null default 0,
+  status text,
+  updated_at double precision not null default 0,
+  open_turn text,
+  token bigint not null default nextval('tokens'::regclass),
+  held_until double precision not null default 0,
+  run text,
+  agent text not null default ''::text,
+  constraint sessions_pkey PRIMARY KEY (tenant, owner, agent, id)
+);
+
+create table steps (
+  tenant text not null,
+  run text not null,
+  id text not null,
+  token bigint not null,
+  body bytea not null,
+  sealed_as text not null default ''::text,
+  constraint steps_pkey PRIMARY KEY (tenant, run, id),
+  constraint steps_tenant_run_fkey FOREIGN KEY (tenant, run) REFERENCES runs(tenant, run) ON DELETE CASCADE
+);
+
+create table turns (
+  tenant text not null,
+  owner text not null,
+  session text not null,
+  seq integer not null,
+  turn_id text not null,
+  idempotency_key text,
+  status text not null,
+  started_at double precision not null,
+  ended_at double precision,
+  usage text not null,
+  start integer not null,
+  count integer not null,
+  digest text not null,
+  messages bytea not null,
+  rest bytea not null,
+  info bytea not null,
+  agent text not null default ''::text,
+  sealed_as text not null default ''::text,
+  constraint turns_pkey PRIMARY KEY (tenant, owner, agent, session, seq),
+  constraint turns_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+
+create table unheld_blobs (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  digest text not null,
+  constraint unheld_blobs_pkey PRIMARY KEY (n)
+);
+
+create table usage_totals (
+  subject text not null,
+  day text not null,
+  runs bigint not null,
+  estimated bigint not null,
+  inputtokens double precision not null,
+  outputtokens double precision not null,
+  cachedinputtokens double precision not null,
+  cachewritetokens double precision not null,
+  reasoningtokens double precision not null,
+  calls double precision not null,
+  constraint usage_totals_pkey PRIMARY KEY (subject, day)
+);
+
+create table vault (
+  tenant text not null,
+  owner text not null,
+  session text not null,
+  layer text not null,
+  body bytea not null,
+  agent text not null default ''::text,
+  sealed_as text not null default ''::text,
+  token bigint not null default 0,
+  constraint vault_pkey PRIMARY KEY (tenant, owner, agent, session, layer)
+);
+
+create table waiting (
+  since bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  session text not null,
+  call_id text not null,
+  turn_id text not null,
+  name text not null,
+  expires_at double precision,
+  token text not null,
+  agent text not null default ''::text,
+  constraint waiting_pkey PRIMARY KEY (since),
+  constraint waiting_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+
+CREATE INDEX accounts_by_end ON accounts USING btree (ends_at) WHERE (ends_at IS NOT NULL);
+
+CREATE UNIQUE INDEX audit_by_key ON audit USING btree (tenant, key) WHERE (key IS NOT NULL);
+
+CREATE INDEX blob_holders_by_digest ON blob_holders USING btree (digest);
+
+CREATE INDEX blob_holders_by_session ON blob_holders USING btree (tenant, owner, agent, session);
+
+CREATE INDEX blob_records ON blob_holders USING btree (holder) WHERE (kind = 'record'::text);
+
+CREATE INDEX blob_writes ON blob_holders USING btree (at) WHERE (kind = 'write'::text);
+
+CREATE INDEX event_runs_by_end ON event_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+
+CREATE INDEX event_signals_by_id ON event_signals USING btree (run, id);
+
+CREATE INDEX holds_by_expiry ON holds USING btree (account, expires_at) WHERE ((NOT settled) AND (NOT freed) AND (expires_at IS NOT NULL));
+
+CREATE INDEX holds_by_owner ON holds USING btree (tenant, owner) WHERE (tenant IS NOT NULL);
+
+CREATE INDEX holds_by_run ON holds USING btree (hashtextextended(run, (0)::bigint)) WHERE ((run IS NOT NULL) AND (NOT settled));
+
+CREATE INDEX holds_by_time ON holds USING btree (at);
+
+CREATE INDEX key_values_by_expiry ON key_values USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE INDEX key_values_by_owner ON key_values USING btree (tenant, owner) WHERE (tenant IS NOT NULL);
+
+CREATE INDEX outbox_by_age ON outbox USING btree (since);
+
+CREATE INDEX outbox_by_owner ON outbox USING btree (hashtextextended(tenant, (0)::bigint), owner);
+
+CREATE INDEX outbox_by_time ON outbox USING btree (added_at);
+
+CREATE INDEX outbox_places_open ON outbox_places USING btree (consumer, seq) WHERE (NOT done);
+
+CREATE INDEX runs_by_end ON runs USING btree (updated_at) WHERE (status <> ALL (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX runs_by_key ON runs USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX runs_by_session ON runs USING btree (session, owner, tenant);
+
+CREATE INDEX runs_by_tenant ON runs USING btree (hashtextextended(tenant, (0)::bigint), n);
+
+CREATE INDEX runs_due ON runs USING btree (agent, run_at) WHERE (NOT told);
+
+CREATE INDEX sessions_by_owner ON sessions USING btree (hashtextextended(owner, (0)::bigint), tenant, updated_at DESC);
+
+CREATE INDEX sessions_by_time ON sessions USING btree (hashtextextended(tenant, (0)::bigint), updated_at DESC);
+
+CREATE INDEX sessions_unclaimed ON sessions USING btree (hashtextextended(tenant, (0)::bigint), owner, id) WHERE (agent = ''::text);
+
+CREATE INDEX turns_by_id ON turns USING btree (hashtextextended(turn_id, (0)::bigint), session, owner, tenant);
+
+CREATE INDEX turns_by_key ON turns USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
+
+CREATE INDEX turns_by_time ON turns USING btree (hashtextextended(tenant, (0)::bigint), ended_at);
+
+CREATE INDEX waiting_by_session ON waiting USING btree (tenant, owner, session);
+
+CREATE INDEX waiting_by_tenant ON waiting USING btree (hashtextextended(tenant, (0)::bigint), since);
+
+CREATE INDEX waiting_by_token ON waiting USING btree (token, tenant);
+
+CREATE OR REPLACE FUNCTION add_blob_piece(_tenant text, _owner text, _session_agent text, _session text, _write text, _digest text, _piece integer, _body bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('blobs ' || to_json(array[_tenant, _owner])::text, 0));
+  if not exists (select from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'write' and holder = _write and digest = _digest) then return false; end if;
+  insert into blobs values (_tenant, _owner, _digest, _piece, _body) on conflict do nothing;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if _unless_busy is not null then
+    -- Nobody takes it until this has ended; of one that is not there yet the row is made by who comes first.
+    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
+    perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+    select greatest(s.held_until, now_ms() + case when s.run is null then 0 else _unless_busy end)
+      into held_until_ from sessions s
+      where s.tenant = _tenant and s.owner = _owner and s.agent = _session_agent and s.id = _session
+      and (s.held_until > now_ms() or s.run is not null)
+      and not exists (select from runs r where r.tenant = _tenant and r.run = _run)
+      and not exists (
+        select from runs r where r.tenant = _tenant and r.owner = _owner and r.session_agent = _session_agent and r.session = _session
+        and hashtextextended(r.idempotency_key, 0) = hashtextextended(_key, 0) and r.idempotency_key = _key
+      );
+    if found then
+      outcome_ := 'busy';
+      return;
+    end if;
+  end if;
+  select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
+    into outcome_, n_, absent_, token_, version_, open_
+    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms) a;
+end $function$;
+
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  known runs%rowtype;
+begin
+  loop
+    perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+    exit when found;
+    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
+  end loop;
+  select * into known from runs where tenant = _tenant and run = _run;
+  if found then
+    -- Sent once more: what was given then is given again.
+    outcome_ := 'added';
+    n_ := known.n;
+    select token, version, open_turn is not null into token_, version_, open_ from sessions
+      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and run = _run and token = known.token and held_until > now_ms();
+    return;
+  end if;
+  select * into known from runs
+    where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session
+    and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
+  if found then
+    outcome_ := case when known.asked = any (_asked) then 'known' else 'reused' end;
+    n_ := known.n;
+    return;
+  end if;
+  select array_agg(c) into absent_ from unnest(_decides) c where not exists (
+    select from waiting where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
+  );
+  if absent_ is not null then
+    outcome_ := 'absent';
+    return;
+  end if;
+  delete from waiting
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
+  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
+    task, sealed_as)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _asked[1],
+      now_ms(), _task, _session_agent)
+    returning n into n_;
+  outcome_ := 'added';
+  if _ms is null or _run_at > now_ms() then return; end if;
+  select t.token_, t.version_, t.open_ into token_, version_, open_
+    from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
+  if token_ is not null then
+    update runs set status = 'running', attempts = 1, token = token_ where n = n_;
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION adopt_session(_tenant text, _owner text, _session_agent text, _session text, _names text[], _token bigint, OUT outcome_ text, OUT held_until_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  there sessions%rowtype;
+  _from text;
+begin
+  outcome_ := 'none';
+  select * into there from sessions
+    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+  if found and (there.version > 0 or there.open_turn is not null or there.held_until > now_ms()) then return; end if;
+  foreach _from in array _names loop
+    select * into there from sessions
+      where tenant = _tenant and owner = _owner and agent = _from and id = _session for update;
+    continue when not found;
+    continue when there.version = 0 and there.open_turn is null and there.token is distinct from _token;
+    if there.held_until > now_ms() and there.token is distinct from _token then
+      outcome_ := 'held';
+      held_until_ := there.held_until;
+      return;
+    end if;
+    perform move_session(_tenant, _owner, _from, _session_agent, _session);
+    outcome_ := 'moved';
+    return;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r event_runs%rowtype;
+begin
+  loop
+    select * into r from event_runs
+      where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id for update;
+    if found and not (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) then
+      delete from event_runs where run = r.run;
+    elsif found then
+      exit;
+    end if;
+    insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at)
+      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, now_ms()) on conflict do nothing;
+  end loop;
+  seq_ := r.seq;
+  outcome_ := case
+    when r.request = _request then 'appended'
+    when _epoch < r.epoch then 'taken'
+    when _epoch = r.epoch and r.ended_at is not null then 'ended'
+  end;
+  if outcome_ is not null then return; end if;
+  if _end then
+    delete from event_signals where run = r.run and id is null;
+    select array_agg(n order by n), array_agg(id order by n), array_agg(body order by n) into ns_, ids_, bodies_
+      from event_signals where run = r.run and not dealt;
+    if ns_ is not null then
+      update event_runs set epoch = _epoch, ended_at = null, touched_at = now_ms() where run = r.run;
+      outcome_ := 'undelivered';
+      return;
+    end if;
+  end if;
+  if _count > 0 then
+    insert into events values (r.run, r.seq + 1, _count, _id, _body);
+    seq_ := r.seq + _count;
+  end if;
+  update event_runs set epoch = _epoch, seq = seq_, touched_at = now_ms(), request = _request,
+    ended_at = case when _end then now_ms() end where run = r.run;
+  outcome_ := 'appended';
+  if _end then
+    delete from event_runs where run in (
+      select run from event_runs where ended_at <= (select now_ms()) - _ttl limit 100 for update skip locked
+    );
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _token bigint;
+  _is_new boolean := not exists (
+    select from event_runs r where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent
+    and r.session = _session and r.turn_id = _turn_id and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl)
+  );
+begin
+  if _is_new then
+    _token := writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
+    if _token is null then
+      outcome_ := 'gone';
+      return;
+    end if;
+  end if;
+  select a.* into outcome_, seq_, ns_, ids_, bodies_ from append_to_run(
+    _tenant, _owner, _session_agent, _session, _turn_id, _epoch, _request, _id, _count, _body, _end, _ttl
+  ) a;
+  if not _is_new then return; end if;
+  update event_runs set token = _token
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id;
+end $function$;
+
+CREATE OR REPLACE FUNCTION ask_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held event_runs%rowtype;
+begin
+  select r.* into held from event_runs r
+    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
+    and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
+  if not found then return false; end if;
+  if exists (select from event_signals where run = held.run and id is not distinct from _id) then return true; end if;
+  insert into event_signals (run, n, id, body) values (held.run, held.asked + 1, _id, _body);
+  update event_runs set asked = held.asked + 1 where run = held.run;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION begin_erasure(_tenant text, _owner text, _agent text, _session text, OUT token_ bigint, OUT run_ bigint)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('erasure ' || _tenant, 0));
+  delete from erasures where expires_at <= now_ms();
+  token_ := nextval('tokens');
+  insert into erasures values (
+    digest(to_json(array_remove(array[_tenant, _owner, _agent, _session], null))::text),
+    token_, now_ms(), now_ms() + 604800000
+  ) on conflict (subject) do update set token = excluded.token, at = excluded.at, expires_at = excluded.expires_at;
+  select coalesce(max(n), 0) into run_ from runs;
+  delete from blob_holders where kind = 'write' and tenant = _tenant and (_owner is null or owner = _owner)
+    and (_agent is null or agent = _agent) and (_session is null or session = _session);
+end $function$;
+
+CREATE OR REPLACE FUNCTION blob_unheld()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into unheld_blobs (tenant, owner, digest) values (old.tenant, old.owner, old.digest);
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION claim_orphans(_agents text[], _versions text[], _limit integer, _lapsed double precision, _ms double precision)
+ RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  due record;
+  _before double precision := now_ms() - _lapsed;
+begin
+  for due in
+    select r.n from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
+    where not r.told and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
+    and r.agent = any (_agents) and (r.agent, r.version) not in (select * from unnest(_agents, _versions))
+    and (s.run is null or s.run = r.run) and s.held_until <= _before
+    order by r.n limit _limit for update of r, s skip locked
+  loop
+    select * into n_, token_, version_, open_ from take_run(due.n, _ms, null);
+    if n_ is not null then return next; end if;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean)
+ RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  due record;
+  _now double precision := now_ms();
+  _attempts integer;
+  _taken integer := 0;
+begin
+  for due in
+    select r.n, r.status in ('queued', 'running') as live, r.status, r.attempts, p.progressed
+    from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session,
+    lateral (
+      select exists (select from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token) as progressed
+    ) p
+    where not r.told and r.run_at <= _now and (r.agent, r.version) in (select * from unnest(_agents, _versions))
+    and (r.status in ('queued', 'running') or r.updated_at <= _now - _ms)
+    and (s.run is null or s.run = r.run) and s.held_until <= _now
+    and (_alone or r.status <> 'running' or r.attempts + 1 < 3 or p.progressed)
+    order by r.n limit _limit for update of r, s skip locked
+  loop
+    _attempts := case when not due.live then null when due.status = 'queued' or due.progressed then 1 else due.attempts + 1 end;
+    continue when _attempts >= 3 and _taken > 0;
+    select * into n_, token_, version_, open_ from take_run(due.n, _ms, _attempts);
+    continue when n_ is null;
+    _taken := _taken + 1;
+    return next;
+    exit when _attempts >= 3;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION claim_session(_tenant text, _owner text, _session_agent text, _session text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from sessions where tenant = _tenant and owner = _owner and agent = '' and id = _session for update;
+  if not found then return; end if;
+  perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+  if found then return; end if;
+  perform move_session(_tenant, _owner, '', _session_agent, _session);
+end $function$;
+
+CREATE OR REPLACE FUNCTION collect_blobs(_limit integer)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _tenant text;
+  _owner text;
+  _digest text;
+  _gone integer;
+begin
+  delete from blob_holders where kind = 'write' and at < now_ms() - 3600000;
+  select tenant, owner into _tenant, _owner from unheld_blobs order by n limit 1;
+  if not found then return false; end if;
+  perform pg_advisory_xact_lock(hashtextextended('blobs ' || to_json(array[_tenant, _owner])::text, 0));
+  delete from unheld_blobs u where tenant = _tenant and owner = _owner and exists (
+    select from blob_holders h where h.tenant = _tenant and h.owner = _owner and h.digest = u.digest
+  );
+  select digest into _digest from unheld_blobs where tenant = _tenant and owner = _owner order by n limit 1;
+  if found then
+    delete from blobs where tenant = _tenant and owner = _owner and digest = _digest and piece in (
+      select piece from blobs where tenant = _tenant and owner = _owner and digest = _digest order by piece desc limit _limit
+    );
+    get diagnostics _gone = row_count;
+    if _gone < _limit then
+      delete from unheld_blobs where tenant = _tenant and owner = _owner and digest = _digest;
+    end if;
+  end if;
+  return exists (select from unheld_blobs);
+end $function$;
+
+CREATE OR REPLACE FUNCTION deal_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _run bigint;
+begin
+  select run into _run from event_runs
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
+    for update;
+  if not found then return; end if;
+  delete from event_signals where run = _run and n = _n and id is null;
+  update event_signals set dealt = true, body = null where run = _run and n = _n;
+end $function$;
+
+CREATE OR REPLACE FUNCTION digest(_text text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+  select encode(sha256(key || convert_to(_text, 'UTF8')), 'base64') from digest_key
+$function$;
+
+CREATE OR REPLACE FUNCTION end_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _status text, _code text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update sessions set run = null
+    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and run = _run;
+  if not found then return; end if;
+  update runs set status = _status, code = _code, updated_at = now_ms(),
+    task = case when _status in ('failed', 'suspended') then task end
+    where tenant = _tenant and run = _run;
+  delete from steps where tenant = _tenant and run = _run;
+  delete from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'step' and holder = _run;
+end $function$;
+
+CREATE OR REPLACE FUNCTION erase_some(_tenant text, _owner text, _token bigint, _run bigint, _limit integer, OUT stored_ integer, OUT found_ integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _owners text[];
+  _agents text[];
+  _ids text[];
+  _more integer;
+begin
+  select array_agg(o.owner), array_agg(o.agent), array_agg(o.id) into _owners, _agents, _ids from (
+    select owner, agent, id from sessions s where tenant = _tenant and (_owner is null or owner = _owner)
+    and (abs(token) < _token or run in (select r.run from runs r where r.tenant = _tenant and r.n <= _run))
+    order by owner, agent, id limit _limit for update
+  ) o;
+  found_ := coalesce(cardinality(_ids), 0);
+  stored_ := case when found_ = 0 then 0 else forget_sessions(_tenant, _owners, _agents, _ids) end;
+  if found_ > 0 then return; end if;
+  delete from runs where n in (
+    select n from runs where tenant = _tenant and (_owner is null or owner = _owner) and n <= _run limit _limit
+  );
+  get diagnostics found_ = row_count;
+  delete from event_runs where ctid = any (array(
+    select ctid from event_runs where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  delete from vault where ctid = any (array(
+    select ctid from vault where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  delete from outbox where ctid = any (array(
+    select ctid from outbox where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  delete from key_values where ctid = any (array(
+    select ctid from key_values where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+  update holds set place = null, run = null, tenant = null, owner = null where ctid = any (array(
+    select ctid from holds where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+end $function$;
+
+CREATE OR REPLACE FUNCTION erased(_tenant text, _owner text, _agent text, _session text, OUT token_ bigint, OUT at_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if not exists (select from erasures) then return; end if;
+  select max(token), max(at) into token_, at_ from erasures
+    where subject in (
+      digest(to_json(array[_tenant])::text), digest(to_json(array[_tenant, _owner])::text),
+      digest(to_json(array[_tenant, _owner, _agent, _session])::text)
+    ) and expires_at > now_ms();
+end $function$;
+
+CREATE OR REPLACE FUNCTION events_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind = 'event' and holder = old.turn_id;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION forget_accounts(_but text, _closed text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if cardinality(_closed) > 0 then
+    update accounts set ends_at = 0 where name in (
+      select name from accounts where name = any (_closed) and name <> _but for update skip locked
+    );
+  end if;
+  perform free_holds(name) from (
+    select name from accounts where ends_at <= (select now_ms()) and reserved <> 0 and name <> _but limit 100
+  ) ended;
+  with gone as (
+    delete from accounts where name in (
+      select name from accounts where ends_at <= (select now_ms()) and reserved = 0 and name <> _but
+      limit 100 for update skip locked
+    ) returning name
+  ) delete from holds h using gone where h.account = gone.name;
+  delete from holds where (account, id) in (
+    select account, id from holds where settled and at < (select now_ms()) - 2592000000
+    order by at limit 100 for update skip locked
+  );
+end $function$;
+
+CREATE OR REPLACE FUNCTION forget_erased(_tenant text, _owner text, _agent text, _session text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  e record;
+begin
+  select * into e from erased(_tenant, _owner, _agent, _session);
+  if e.token_ is null then return; end if;
+  perform from sessions where tenant = _tenant and owner = _owner and agent = _agent and id = _session and abs(token) < e.token_ for update;
+  if found then perform forget_sessions(_tenant, array[_owner], array[_agent], array[_session]); end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION forget_runs(_ms double precision)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _gone integer;
+begin
+  with gone as (
+    delete from runs where n in (
+      select r.n from runs r
+      where r.status not in ('queued', 'running') and r.updated_at < (select now_ms()) - _ms and not exists (
+        select from waiting w
+        where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session and w.turn_id = r.run
+      ) order by r.updated_at limit 1000 for update skip locked
+    ) returning 1
+  ) select count(*) into _gone from gone;
+  return _gone;
+end $function$;
+
+CREATE OR REPLACE FUNCTION forget_sessions(_tenant text, _owners text[], _agents text[], _ids text[])
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _stored integer;
+begin
+  insert into usage_totals as t (subject, day, runs, estimated, inputtokens, outputtokens, cachedinputtokens, cachewritetokens, reasoningtokens, calls)
+    select digest(_tenant), to_char(to_timestamp(ended_at / 1000) at time zone 'UTC', 'YYYY-MM-DD') as day, count(*) as runs,
+  sum(case when usage::json->>'estimated' = 'true' then 1 else 0 end) as estimated,
+  sum(coalesce((usage::json->>'inputTokens')::double precision, 0)) as inputtokens, sum(coalesce((usage::json->>'outputTokens')::double precision, 0)) as outputtokens, sum(coalesce((usage::json->>'cachedInputTokens')::double precision, 0)) as cachedinputtokens, sum(coalesce((usage::json->>'cacheWriteTokens')::double precision, 0)) as cachewritetokens, sum(coalesce((usage::json->>'reasoningTokens')::double precision, 0)) as reasoningtokens, sum(coalesce((usage::json->>'calls')::double precision, 0)) as calls from turns
+    where tenant = _tenant and (owner, agent, session) in (select * from unnest(_owners, _agents, _ids)) and ended_at is not null and status not in ('closed', 'rewound') group by day
+    on conflict (subject, day) do update set runs = t.runs + excluded.runs, estimated = t.estimated + excluded.estimated, inputtokens = t.inputtokens + excluded.inputtokens, outputtokens = t.outputtokens + excluded.outputtokens, cachedinputtokens = t.cachedinputtokens + excluded.cachedinputtokens, cachewritetokens = t.cachewritetokens + excluded.cachewritetokens, reasoningtokens = t.reasoningtokens + excluded.reasoningtokens, calls = t.calls + excluded.calls;
+  with gone as (
+    delete from sessions where tenant = _tenant and (owner, agent, id) in (select * from unnest(_owners, _agents, _ids)) returning status
+  ) select count(status) into _stored from gone;
+  return _stored;
+end $function$;
+
+CREATE OR REPLACE FUNCTION free_holds(_account text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _over numeric;
+begin
+  perform from accounts where name = _account for update skip locked;
+  if not found then return; end if;
+  with over as (
+    update holds set freed = true
+      where account = _account and not settled and not freed and expires_at <= now_ms() returning amount
+  ) select coalesce(sum(amount), 0) into _over from over;
+  if _over <> 0 then update accounts set reserved = reserved - _over where name = _account; end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION give_up_run(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _run text, _status text, _code text, _reason text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _version integer;
+begin
+  update sessions set run = null, held_until = 0, token = -token
+    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and token = _token and run = _run and held_until > now_ms()
+    returning version into _version;
+  if not found then
+    return exists (
+      select from runs where tenant = _tenant and run = _run and stood is not null and token = _token
+    );
+  end if;
+  update runs set status = _status, code = _code, reason = _reason, stood = _version, updated_at = now_ms()
+    where tenant = _tenant and run = _run;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION hold_blobs(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[])
+ RETURNS integer[]
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if _token is null then
+    perform forget_erased(_tenant, _owner, _session_agent, _session);
+  else
+    perform from sessions
+      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and token = _token for key share;
+    if not found then return null; end if;
+  end if;
+  perform pg_advisory_xact_lock_shared(hashtextextended('blobs ' || to_json(array[_tenant, _owner])::text, 0));
+  insert into blob_holders
+    select _tenant, _owner, _session_agent, _session, 'write', _write, b, now_ms() from unnest(_blobs) b
+    where not exists (select from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'write' and holder = _write and digest = b);
+  return array(
+    select (select count(*)::integer from blobs where tenant = _tenant and owner = _owner and digest = b.digest)
+    from unnest(_blobs) with ordinality b (digest, place) order by b.place
+  );
+end $function$;
+
+CREATE OR REPLACE FUNCTION hold_records(_tenant text, _owner text, _session_agent text, _session text, _records text[], _blobs text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into blob_holders
+    select _tenant, _owner, _session_agent, _session, 'record', r.id, r.blob, now_ms()
+    from unnest(_records, _blobs) r (id, blob)
+    where exists (select from outbox o where o.id = r.id and o.tenant = _tenant)
+    and not exists (select from blob_holders h where h.kind = 'record' and h.holder = r.id and h.tenant = _tenant and h.digest = r.blob)
+$function$;
+
+CREATE OR REPLACE FUNCTION keep_blobs(_tenant text, _owner text, _session_agent text, _session text, _kind text, _turn_id text, _write text, _blobs text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'open' and _kind in ('turn', 'open')
+    and not (_kind = 'open' and holder = _turn_id and digest = any (_blobs));
+  if cardinality(_blobs) = 0 then return; end if;
+  update blob_holders h set kind = _kind, holder = _turn_id where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'write' and holder = _write and not exists (
+    select from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = _kind and holder = _turn_id and digest = h.digest
+  );
+  delete from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = 'write' and holder = _write;
+  if exists (
+    select from unnest(_blobs) b where not exists (
+      select from blob_holders where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and kind = _kind and holder = _turn_id and digest = b
+    )
+  ) then
+    raise exception 'The write no longer holds its blobs.' using errcode = 'AL001';
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION keep_turn(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _version integer, _ended boolean, _release boolean, _turn_id text, _idempotency_key text, _status text, _started_at double precision, _ended_at double precision, _usage text, _start integer, _count integer, _digests text[], _messages bytea, _rest bytea, _info bytea, _records text[], _bodies bytea[], _calls text[], _call_turns text[], _call_names text[], _call_expiries double precision[], _call_tokens text[], OUT outcome_ text, OUT version_ integer, OUT length_ integer)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held sessions%rowtype;
+  known text;
+  is_live boolean;
+begin
+  select * into held from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+  is_live := found and held.token = _token and held.held_until > now_ms();
+  version_ := held.version;
+  length_ := held.length;
+  select digest into known from turns
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq >= 0
+    and hashtextextended(turn_id, 0) = hashtextextended(_turn_id, 0) and turn_id = _turn_id;
+  if _ended and known = any (_digests) then
+    if _release and held.token = _token then
+      update sessions set held_until = 0 where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+    end if;
+    outcome_ := 'stored';
+    return;
+  end if;
+  outcome_ := case
+    when not is_live then 'fenced'
+    when known is not null then 'taken'
+    when held.version <> _version or _start > held.length then 'conflict'
+    else 'stored'
+  end;
+  if outcome_ <> 'stored' then return; end if;
+
+  delete from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1;
+  insert into turns values (
+    _tenant, _owner, _session, case when _ended then _version else -1 end,
+    _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
+    _messages, _rest, _info, _session_agent, _session_agent
+  );
+  if not _ended then
+    update sessions set open_turn = _turn_id, status = coalesce(status, 'running'), updated_at = now_ms()
+      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+    return;
+  end if;
+  update sessions set
+    version = _version + 1, length = _start + _count, status = _status, open_turn = null, updated_at = now_ms(),
+    held_until = case when _release then 0 else held_until end
+    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+  delete from waiting
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id <> all (_calls);
+  if cardinality(_calls) > 0 then
+    update waiting w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
+      from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
+      where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id;
+    insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+      select _tenant, _owner, _session_agent, _session, c.id, c.turn, c.name, c.expires, c.token
+      from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
+      where not exists (
+        select from waiting w
+        where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id
+      );
+  end if;
+  if cardinality(_records) > 0 then
+    insert into outbox (id, tenant, turn_id, added_at, body)
+      select r.id, _tenant, _turn_id, now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
+  end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION move_session(_tenant text, _owner text, _from text, _session_agent text, _session text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
+  update sessions set agent = _session_agent
+    where tenant = _tenant and owner = _owner and agent = _from and id = _session;
+  delete from vault where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session;
+  update vault set agent = _session_agent
+    where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+  update runs set session_agent = _session_agent
+    where tenant = _tenant and owner = _owner and session_agent = _from and session = _session;
+  delete from event_runs where tenant = _tenant and owner = _owner and agent = _from and session = _session;
+end $function$;
+
+CREATE OR REPLACE FUNCTION now_ms()
+ RETURNS double precision
+ LANGUAGE sql
+AS $function$ select extract(epoch from clock_timestamp())::double precision * 1000 $function$;
+
+CREATE OR REPLACE FUNCTION outbox_now()
+ RETURNS double precision
+ LANGUAGE sql
+AS $function$
+  select elapsed + least(greatest(now_ms() - seen_at, 0), 86400000) from outbox_clock
+$function$;
+
+CREATE OR REPLACE FUNCTION own_records(_owner text, _ids text[])
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update outbox set owner = _owner where id = any (_ids) and owner is null
+$function$;
+
+CREATE OR REPLACE FUNCTION own_records(_owner text, _ids text[], _lease bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update outbox set owner = _owner, token = _lease where id = any (_ids) and owner is null
+$function$;
+
+CREATE OR REPLACE FUNCTION postpone_records(_consumer text, _ids text[], _ms double precision, _longest double precision)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  update outbox_places p
+    set held_until = now_ms() + greatest(_ms, least((outbox_now() - o.since) / 2, _longest))
+    from outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
+$function$;
+
+CREATE OR REPLACE FUNCTION record_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from blob_holders where kind = 'record' and holder = old.id and tenant = old.tenant;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION record_step(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _run text, _id text, _body bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from sessions
+    where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and token = _token and run = _run and held_until > now_ms() for share;
+  if not found then return false; end if;
+  insert into steps values (_tenant, _run, _id, _token, _body, _session_agent) on conflict do nothing;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION records_done(_consumer text, _ids text[], _consumers text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare _seqs bigint[];
+begin
+  select array_agg(o.seq) into _seqs from (
+    select seq from outbox where id = any (_ids) order by seq for update
+  ) o;
+  insert into outbox_places (consumer, seq, held_until, done)
+    select _consumer, seq, 0, true from unnest(_seqs) as seq
+    on conflict (seq, consumer) do update set done = true;
+  if cardinality(_consumers) = 0 then return; end if;
+  delete from outbox o where o.seq = any (_seqs) and not exists (
+    select from unnest(_consumers) as c (consumer) where not exists (
+      select from outbox_places p where p.seq = o.seq and p.consumer = c.consumer and p.done
+    )
+  );
+end $function$;
+
+CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], OUT amount_ numeric)
+ RETURNS numeric
+ LANGUAGE sql
+AS $function$
+  select reserve(_id, _account, _amount, _limit, _ends_in, _closed, null, null, null, null, null, null)
+$function$;
+
+CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], _ttl double precision, _run text, OUT amount_ numeric)
+ RETURNS numeric
+ LANGUAGE sql
+AS $function$
+  select reserve(_id, _account, _amount, _limit, _ends_in, _closed, _ttl, _run, null, null, null, null)
+$function$;
+
+CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], _ttl double precision, _run text, _tenant text, _owner text, _lease bigint, _began double precision, OUT amount_ numeric)
+ RETURNS numeric
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held accounts%rowtype;
+  _now double precision := now_ms();
+  _name text := digest(_account);
+  _hold text := digest(_id);
+  _over numeric;
+  _known holds%rowtype;
+  _token bigint := 0;
+begin
+  if _run is not null and _tenant is not null then
+    _token := writer_token(_tenant, _owner, null, null, _lease, _began);
+  end if;
+  loop
+    select * into held from accounts where name = _name for update;
+    exit when found;
+    insert into accounts (name) values (_name) on conflict do nothing;
+  end loop;
+  if cardinality(_closed) > 0 or random() < 0.02 then
+    perform forget_accounts(_name, array(select digest(c) from unnest(_closed) c));
+  end if;
+  select * into _known from holds where account = _name and id = _hold;
+  if found then
+    amount_ := _known.amount;
+    if _known.settled or (_known.expires_at is null and _ttl is null) then return; end if;
+    update holds set expires_at = _now + _ttl, freed = false where account = _name and id = _hold;
+    if _known.freed then
+      update accounts set reserved = reserved + _known.amount where name = _name;
+    end if;
+    return;
+  end if;
+  with over as (
+    update holds set freed = true
+      where account = _name and not settled and not freed and expires_at <= _now returning amount
+  ) select coalesce(sum(amount), 0) into _over from over;
+  if (held.spent + held.reserved - _over + _amount)::double precision > _limit then
+    if _over <> 0 then update accounts set reserved = reserved - _over where name = _name; end if;
+    return;
+  end if;
+  insert into holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
+  -- What a run finds its hold by, until that is settled or its owner is erased.
+  if _run is not null and _token is not null then
+    update holds set run = digest(_run), place = json_build_array(_account, _id)::text, tenant = _tenant,
+      owner = _owner, token = _token where account = _name and id = _hold;
+  end if;
+  update accounts
+    set reserved = reserved - _over + _amount, ends_at = coalesce(_now + _ends_in, ends_at) where name = _name;
+  amount_ := _amount;
+end $function$;
+
+CREATE OR REPLACE FUNCTION retry_run(_tenant text, _run text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r runs%rowtype;
+begin
+  select * into r from runs where tenant = _tenant and run = _run;
+  if not found then return false; end if;
+  perform from sessions
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.stood for update;
+  if not found then return false; end if;
+  update runs
+    set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
+    run_at = now_ms(), updated_at = now_ms()
+    where n = r.n and status = 'failed' and stood is not null and not exists (
+      select from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
+    );
+  return found;
+end $function$;
+
+CREATE OR REPLACE FUNCTION run_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task', 'step') and holder = old.run;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION save_vault(_tenant text, _owner text, _agent text, _session text, _layer text, _body bytea, _lease bigint, _began double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _token bigint := writer_token(_tenant, _owner, _agent, _session, _lease, _began);
+begin
+  if _token is null then return false; end if;
+  insert into vault (tenant, owner, agent, session, layer, body, sealed_as, token)
+    values (_tenant, _owner, _agent, _session, _layer, _body, _agent, _token)
+    on conflict (tenant, owner, agent, session, layer)
+    do update set body = excluded.body, sealed_as = excluded.sealed_as, token = excluded.token;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION session_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$ begin
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.id and kind in ('turn', 'open', 'write');
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION session_moved()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  update blob_holders set agent = new.agent
+    where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.id and kind <> 'event';
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION set_value(_key text, _value bytea, _ttl double precision, _tenant text, _owner text, _lease bigint, _began double precision)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _token bigint := 0;
+begin
+  if _tenant is not null then _token := writer_token(_tenant, _owner, null, null, _lease, _began); end if;
+  if _token is null then return false; end if;
+  delete from key_values where key in (
+    select key from key_values where expires_at <= (select now_ms()) and key <> _key limit 100 for update skip locked
+  );
+  insert into key_values (key, value, expires_at, tenant, owner, token)
+    values (_key, _value, now_ms() + _ttl, _tenant, _owner, _token)
+    on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at, tenant = excluded.tenant,
+      owner = excluded.owner, token = excluded.token;
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION settle(_id text, _account text, _spent numeric)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _name text := digest(_account);
+  held numeric;
+begin
+  perform from accounts where name = _name for update;
+  update holds set settled = true, place = null, run = null, tenant = null, owner = null
+    where account = _name and id = digest(_id) and not settled
+    returning case when freed then 0 else amount end into held;
+  if not found then return; end if;
+  update accounts set spent = spent + _spent, reserved = reserved - held where name = _name;
+end $function$;
+
+CREATE OR REPLACE FUNCTION take_lease(_tenant text, _owner text, _session_agent text, _session text, _ms double precision, OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+ RETURNS record
+ LANGUAGE sql
+AS $function$ select * from take_session(_tenant, _owner, _session_agent, _session, _ms, null) $function$;
+
+CREATE OR REPLACE FUNCTION take_outbox(_consumer text, _limit integer, _ms double precision, _keep double precision)
+ RETURNS SETOF outbox
+ LANGUAGE plpgsql
+AS $function$
+declare
+  c outbox_cursors%rowtype;
+  _again bigint[];
+  _new bigint[];
+begin
+  perform pg_advisory_xact_lock(hashtextextended('outbox ' || _consumer, 0));
+  update outbox_clock set elapsed = outbox_now(), seen_at = now_ms()
+    where abs(now_ms() - seen_at) > 60000;
+  delete from outbox where seq in (
+    select seq from outbox where since < (select outbox_now()) - _keep order by since limit 1000 for update skip locked
+  );
+  insert into outbox_cursors (consumer) values (_consumer) on conflict do nothing;
+  select * into c from outbox_cursors where consumer = _consumer;
+  if c.next > c.seen and pg_snapshot_xmin(pg_current_snapshot()) >= c.next_xid then c.seen := c.next; end if;
+  _again := array(
+    select o.seq from outbox_places p join outbox o on o.seq = p.seq
+    where p.consumer = _consumer and not p.done and p.held_until <= (select now_ms())
+    order by p.seq limit _limit for key share of o skip locked
+  );
+  _new := array(
+    select o.seq from outbox o where o.seq > c.seen
+    and not exists (select from outbox_places p where p.seq = o.seq and p.consumer = _consumer)
+    order by o.seq limit _limit - cardinality(_again) for key share of o skip locked
+  );
+  insert into outbox_places (consumer, seq, held_until, done)
+    select _consumer, seq, now_ms() + _ms, false from unnest(_again || _new) seq
+    on conflict (seq, consumer) do update set held_until = excluded.held_until;
+  -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
+  if c.next <= c.seen then
+    select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
+      into c.next, c.next_xid
+      from outbox o left join outbox_places p on p.seq = o.seq and p.consumer = _consumer
+      where o.seq > c.seen;
+  end if;
+  update outbox_cursors set seen = c.seen, next = c.next, next_xid = c.next_xid
+    where consumer = _consumer and (seen, next) is distinct from (c.seen, c.next);
+  return query select o.* from outbox o where o.seq = any (_again || _new) order by o.seq;
+end $function$;
+
+CREATE OR REPLACE FUNCTION take_records(_consumer text, _limit integer, _ms double precision, _keep double precision)
+ RETURNS SETOF outbox
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('outbox ' || _consumer, 0));
+  delete from outbox where seq in (
+    select seq from outbox where added_at < (select now_ms()) - _keep order by seq limit 1000 for update skip locked
+  );
+  return query
+    with free as (
+      select o.seq from outbox o left join outbox_places p on p.seq = o.seq and p.consumer = _consumer
+      where p.seq is null or (not p.done and p.held_until <= (select now_ms()))
+      order by o.seq limit _limit for key share of o skip locked
+    ), held as (
+      insert into outbox_places (consumer, seq, held_until, done)
+        select _consumer, free.seq, now_ms() + _ms, false from free
+        on conflict (seq, consumer) do update set held_until = excluded.held_until
+        returning seq
+    )
+    select o.* from outbox o join held on held.seq = o.seq order by o.seq;
+end $function$;
+
+CREATE OR REPLACE FUNCTION take_run(_n bigint, _ms double precision, _attempts integer, OUT n_ bigint, OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r runs%rowtype;
+begin
+  select * into r from runs where n = _n;
+  select t.token_, t.version_, t.open_ into token_, version_, open_
+    from take_session(r.tenant, r.owner, r.session_agent, r.session, _ms, case when r.status in ('queued', 'running') then r.run end) t;
+  if token_ is null then return; end if;
+  n_ := _n;
+  update runs set token = token_, updated_at = now_ms(),
+    status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
+    where n = _n;
+end $function$;
+
+CREATE OR REPLACE FUNCTION take_session(_tenant text, _owner text, _session_agent text, _session text, _ms double precision, _run text, OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  loop
+    update sessions set token = nextval('tokens'), held_until = now_ms() + _ms, run = _run
+      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and held_until <= now_ms() and (run is null or run = _run)
+      returning token, version, open_turn is not null into token_, version_, open_;
+    if found then return; end if;
+    -- What belongs to a run is held until one takes that over.
+    select greatest(held_until, now_ms() + case when run is distinct from _run and run is not null then _ms else 0 end)
+      into held_until_ from sessions
+      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and (held_until > now_ms() or run is distinct from _run and run is not null);
+    if found then return; end if;
+    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
+  end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION take_signals(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _run bigint;
+begin
+  select run into _run from event_runs
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
+  if not found then return false; end if;
+  update event_signals set dealt = true, body = null where run = _run and n = any (_ns);
+  return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION task_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent
+    and session = old.session and kind = 'task' and holder = old.run;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION writer_token(_tenant text, _owner text, _agent text, _session text, _lease bigint, _began double precision)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+declare
+  e record;
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('erasure ' || _tenant, 0));
+  select * into e from erased(_tenant, _owner, _agent, _session);
+  if _lease < e.token_ or _lease is null and _began <= e.at_ then return null; end if;
+  -- Null before the first token; the right to use the sequence is enough.
+  return coalesce(_lease, pg_sequence_last_value('tokens'::regclass), 0);
+end $function$;

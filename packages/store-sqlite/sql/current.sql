@@ -1,0 +1,306 @@
+-- The schema after all migrations. Written by: vitest run packages/store-sqlite/test/current-schema.test.ts -u
+
+CREATE TRIGGER blob_unheld after delete on blob_holders
+when not exists (
+  select 1 from blob_holders where tenant = old.tenant and owner = old.owner and digest = old.digest
+) begin
+  insert or ignore into unheld_blobs values (old.tenant, old.owner, old.digest);
+end;
+
+CREATE TRIGGER events_gone after delete on event_runs begin
+  delete from blob_holders
+    where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind in ('event') and holder = old.turn_id;
+end;
+
+CREATE TRIGGER record_gone after delete on outbox begin
+  delete from blob_holders where kind = 'record' and holder = old.id and tenant = old.tenant;
+end;
+
+CREATE TRIGGER run_gone after delete on runs begin
+  delete from blob_holders
+    where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task', 'step') and holder = old.run;
+end;
+
+CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent
+    and session = old.session and kind = 'task' and holder = old.run;
+end;
+
+CREATE TABLE accounts (
+  name text primary key,
+  spent real not null default 0,
+  reserved real not null default 0
+, ends_at integer, digested integer not null default 0) strict, without rowid;
+
+CREATE TABLE audit (
+  tenant text not null,
+  seq integer not null,
+  at integer not null,
+  body blob not null,
+  digest blob not null, key text,
+  primary key (tenant, seq)
+) strict, without rowid;
+
+CREATE TABLE blob_holders (
+  tenant text not null, owner text not null, agent text not null, session text not null,
+  kind text not null,
+  holder text not null,
+  digest text not null,
+  at integer not null,
+  primary key (tenant, owner, agent, session, kind, holder, digest)
+) strict, without rowid;
+
+CREATE TABLE blobs (
+  tenant text not null, owner text not null,
+  digest text not null,
+  piece integer not null,
+  body blob not null,
+  primary key (tenant, owner, digest, piece)
+) strict;
+
+CREATE TABLE counters (name text primary key, value integer not null) strict, without rowid;
+
+CREATE TABLE erasures (
+  subject text primary key,
+  token integer not null,
+  at integer not null,
+  expires_at integer not null
+) strict, without rowid;
+
+CREATE TABLE event_runs (
+  run integer primary key autoincrement,
+  tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
+  epoch real not null,
+  seq integer not null default 0,
+  asked integer not null default 0,
+  listener integer not null default 0,
+  touched_at integer not null,
+  ended_at integer, token integer not null default 0,
+  unique (tenant, owner, agent, session, turn_id)
+) strict;
+
+CREATE TABLE event_signals (
+  run integer not null,
+  n integer not null,
+  id text,
+  dealt integer not null default 0,
+  body blob,
+  primary key (run, n)
+) strict, without rowid;
+
+CREATE TABLE events (
+  run integer not null,
+  first integer not null,
+  count integer not null,
+  id text not null,
+  body blob not null,
+  primary key (run, first)
+) strict, without rowid;
+
+CREATE TABLE holds (
+  account text not null,
+  id text not null,
+  amount real not null,
+  settled integer not null default 0,
+  at integer not null, run text, expires_at integer, freed integer not null default 0, place text, tenant text, owner text, token integer not null default 0,
+  primary key (account, id)
+) strict, without rowid;
+
+CREATE TABLE key_values (
+  key text primary key,
+  value blob not null,
+  expires_at integer
+, tenant text, owner text, token integer not null default 0) strict, without rowid;
+
+CREATE TABLE outbox (
+  seq integer primary key autoincrement,
+  id text not null unique,
+  tenant text not null,
+  turn_id text not null,
+  added_at integer not null,
+  body blob not null
+, since real not null default 0, owner text, token integer not null default 0) strict;
+
+CREATE TABLE outbox_clock (
+  one integer primary key check (one = 1),
+  elapsed real not null,
+  monotonic real not null,
+  boot text not null,
+  seen_at integer not null
+) strict;
+
+CREATE TABLE outbox_cursors (consumer text primary key, seen integer not null) strict, without rowid;
+
+CREATE TABLE outbox_places (
+  consumer text not null,
+  seq integer not null,
+  held_until real not null,
+  boot text not null,
+  done integer not null default 0,
+  primary key (consumer, seq)
+) strict, without rowid;
+
+CREATE TABLE runs (
+  n integer primary key autoincrement,
+  tenant text not null, owner text not null, session text not null,
+  run text not null,
+  agent text not null,
+  version text not null,
+  status text not null,
+  run_at integer not null,
+  attempts integer not null default 0,
+  token integer not null default 0,
+  idempotency_key text,
+  asked text,
+  stop text,
+  code text,
+  reason text,
+  stood integer,
+  told integer not null default 0,
+  updated_at integer not null,
+  task blob, session_agent text not null default '', sealed_as text not null default '',
+  unique (tenant, run)
+) strict;
+
+CREATE TABLE secrets (name text primary key, key blob not null) strict, without rowid;
+
+CREATE TABLE "sessions" (
+  tenant text not null, owner text not null, agent text not null, id text not null,
+  version integer not null default 0,
+  length integer not null default 0,
+  status text,
+  updated_at integer not null default 0,
+  open_turn text,
+  token integer not null default 0,
+  held_until real not null default 0,
+  boot text not null default '',
+  run text,
+  primary key (tenant, owner, agent, id)
+) strict, without rowid;
+
+CREATE TABLE sqlite_sequence(name,seq);
+
+CREATE TABLE steps (
+  tenant text not null,
+  run text not null,
+  id text not null,
+  token integer not null,
+  body blob not null, sealed_as text not null default '',
+  primary key (tenant, run, id)
+) strict, without rowid;
+
+CREATE TABLE "turns" (
+  tenant text not null, owner text not null, agent text not null, session text not null,
+  seq integer not null,
+  turn_id text not null,
+  idempotency_key text,
+  status text not null,
+  started_at integer not null,
+  ended_at integer,
+  usage text not null,
+  start integer not null,
+  count integer not null,
+  digest text not null,
+  messages blob not null,
+  rest blob not null,
+  info blob not null,
+  sealed_as text not null,
+  primary key (tenant, owner, agent, session, seq)
+) strict;
+
+CREATE TABLE unheld_blobs (
+  tenant text not null, owner text not null,
+  digest text not null,
+  primary key (tenant, owner, digest)
+) strict, without rowid;
+
+CREATE TABLE usage_totals (
+  subject text not null,
+  day text not null,
+  runs integer not null,
+  estimated integer not null,
+  inputtokens real not null, outputtokens real not null, cachedinputtokens real not null,
+  cachewritetokens real not null, reasoningtokens real not null, calls real not null,
+  primary key (subject, day)
+) strict, without rowid;
+
+CREATE TABLE "vault" (
+  tenant text not null, owner text not null, agent text not null, session text not null, layer text not null,
+  body blob not null,
+  sealed_as text not null, token integer not null default 0,
+  primary key (tenant, owner, agent, session, layer)
+) strict, without rowid;
+
+CREATE TABLE "waiting" (
+  since integer primary key autoincrement,
+  tenant text not null, owner text not null, agent text not null, session text not null,
+  call_id text not null,
+  turn_id text not null,
+  name text not null,
+  expires_at integer,
+  token text not null,
+  unique (tenant, owner, agent, session, call_id)
+) strict;
+
+CREATE INDEX accounts_by_end on accounts (ends_at) where ends_at is not null;
+
+CREATE INDEX accounts_in_clear on accounts (name) where digested = 0;
+
+CREATE UNIQUE INDEX audit_by_key on audit (tenant, key) where key is not null;
+
+CREATE INDEX blob_holders_by_digest on blob_holders (tenant, owner, digest);
+
+CREATE INDEX blob_records on blob_holders (holder) where kind = 'record';
+
+CREATE INDEX blob_writes on blob_holders (at) where kind = 'write';
+
+CREATE INDEX event_runs_by_end on event_runs (ended_at) where ended_at is not null;
+
+CREATE INDEX event_runs_by_owner on event_runs (tenant, owner);
+
+CREATE INDEX event_runs_by_touch on event_runs (touched_at) where ended_at is null;
+
+CREATE INDEX event_signals_by_id on event_signals (run, id);
+
+CREATE INDEX holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
+
+CREATE INDEX holds_by_owner on holds (tenant, owner) where tenant is not null;
+
+CREATE INDEX holds_by_run on holds (run) where run is not null and settled = 0;
+
+CREATE INDEX holds_by_time on holds (at) where settled = 1;
+
+CREATE INDEX key_values_by_expiry on key_values (expires_at) where expires_at is not null;
+
+CREATE INDEX key_values_by_owner on key_values (tenant, owner) where tenant is not null;
+
+CREATE INDEX outbox_by_age on outbox (since);
+
+CREATE INDEX outbox_by_owner on outbox (tenant, owner);
+
+CREATE INDEX outbox_places_by_seq on outbox_places (seq);
+
+CREATE INDEX outbox_places_open on outbox_places (consumer, seq) where done = 0;
+
+CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
+  where idempotency_key is not null;
+
+CREATE INDEX runs_by_session on runs (tenant, owner, session_agent, session);
+
+CREATE INDEX runs_due on runs (agent, run_at) where told = 0;
+
+CREATE INDEX sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
+
+CREATE INDEX sessions_by_time on sessions (tenant, updated_at desc, owner, agent, id);
+
+CREATE INDEX sessions_unclaimed on sessions (tenant, owner, id) where agent = '';
+
+CREATE UNIQUE INDEX turns_by_id on turns (tenant, owner, agent, session, turn_id);
+
+CREATE INDEX turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
+
+CREATE INDEX turns_by_time on turns (tenant, ended_at);
+
+CREATE INDEX waiting_by_tenant on waiting (tenant, since);
+
+CREATE INDEX waiting_by_token on waiting (tenant, token);
