@@ -6,6 +6,7 @@ const tests = [
   'examples/*/test',
   'docs/test',
   'house/test',
+  'site/test',
 ]
 
 const unit = config(

@@ -11,12 +11,12 @@ export interface Page {
   lines: string[]
 }
 
-/** Everything that readers are sent to: the README files, CONTRIBUTING.md, and docs/ but for the generated API pages. */
+/** Everything that readers are sent to: the README files, CONTRIBUTING.md, and docs/. */
 export function findPages(): Page[] {
   const paths = [
     'README.md',
     'CONTRIBUTING.md',
-    ...under('docs').filter((path) => !path.startsWith('docs/api/')),
+    ...under('docs'),
     ...readmes('packages'),
     ...readmes('examples'),
     'benchmarks/README.md',

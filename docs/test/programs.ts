@@ -23,12 +23,20 @@ interface Draft {
 
 /** The programs of a page, written below `.cache` of the workspace whose packages they import. */
 export function writePrograms(page: Page): Program[] {
-  return readDrafts(page).map(({ line, lines, runs, output }) => {
+  return readPrograms(page).map(({ line, code, runs, output }) => {
     const file = join(folderOf(page), `${page.path.replaceAll('/', '-')}.${line}.mts`)
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, page.lines.map((_, at) => lines.get(at) ?? '').join('\n'))
+    writeFileSync(file, code)
     return { place: `${page.path}:${line}`, page: page.path, file, runs, output: output?.join('\n') }
   })
+}
+
+/** The programs of a page, with the lines of the page around them as blank lines. */
+export function readPrograms(page: Page) {
+  return readDrafts(page).map(({ lines, ...draft }) => ({
+    ...draft,
+    code: page.lines.map((_, at) => lines.get(at) ?? '').join('\n'),
+  }))
 }
 
 /** Removes what an earlier state of the pages left. */

@@ -1,0 +1,117 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { completeFences } from '../src/fences.ts'
+import { sitePages } from '../src/site-pages.ts'
+import { serve } from './serve.ts'
+
+const dist = fileURLToPath(new URL('../dist', import.meta.url))
+let site: Awaited<ReturnType<typeof serve>>
+let browser: Browser
+
+/** Builds the site if it is older than its pages. */
+beforeAll(async () => {
+  execFileSync('npm', ['run', 'docs'], { stdio: 'ignore' })
+  site = await serve(dist)
+  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
+}, 300_000)
+
+afterAll(async () => {
+  await browser.close()
+  site.close()
+})
+
+test('each page is accessible on a phone, and no wider than its window', async () => {
+  const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html'))
+  expect(files.length).toBeGreaterThan(150)
+  expect(await visitAll(files, { viewport: { width: 390, height: 844 } })).toEqual([])
+}, 300_000)
+
+test('pages of each kind are accessible on a screen, in the dark', async () => {
+  const kinds = ['index', 'overview', 'concepts/next', 'guide/deploy', 'packs/guard/budget', 'api/@allium/core', '404']
+  const files = kinds.map((kind) => `${kind}.html`)
+  expect(await visitAll(files, { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' })).toEqual([])
+}, 120_000)
+
+test('a reader moves the layers of the onion, and sees another trace', async () => {
+  const page = await open({})
+  await page.goto(site.url)
+  const trace = page.locator('.onion .trace')
+  await expect.poll(() => trace.textContent()).toContain('log logs "Please write to dana@acme.com."')
+  for (let moves = 0; moves < 3; moves++) await page.getByRole('button', { name: 'Move redact outwards' }).click()
+  await expect.poll(() => trace.textContent()).toContain('log logs "Please write to [email]."')
+  await expect.poll(() => trace.textContent()).toContain('The log contains 1 line, without the address.')
+})
+
+test('a search finds a page', async () => {
+  const page = await open({})
+  await page.goto(site.url)
+  await page.getByRole('button', { name: 'Search' }).first().click()
+  await page.getByRole('searchbox').fill('skipCall')
+  await page.locator('.VPLocalSearchBox .result').first().click()
+  await expect.poll(() => page.locator('h1').textContent()).not.toBe('')
+})
+
+test('a copied fence has its setup, which the page folds', async () => {
+  const page = await open({})
+  const next = sitePages().find(({ path }) => path === 'docs/concepts/next.md')
+  await page.goto(`${site.url}/concepts/next`)
+  const first = page.locator('.language-ts:has(.setup-lines)').first()
+  expect(await first.locator('.setup-lines').isVisible()).toBe(false)
+  const fences = completeFences(next?.lines ?? []).join('\n')
+  const copied = (await first.locator('code').textContent())?.trimEnd() as string
+  expect(copied).toContain('import ')
+  expect(fences).toContain(copied)
+  await page.locator('.fold input').first().check()
+  expect(await first.locator('.setup-lines').isVisible()).toBe(true)
+})
+
+test('a program without a browser reads the index and plain pages', async () => {
+  const index = await (await fetch(`${site.url}/llms.txt`)).text()
+  const paths = [...index.matchAll(/\]\((\/[^)]+)\)/g)].map(([, path]) => path as string)
+  expect(paths.length).toBeGreaterThan(60)
+  for (const path of paths) {
+    const text = await (await fetch(site.url + path)).text()
+    expect(text, path).toMatch(/^# /m)
+    expect(text, path).not.toMatch(/<!-- setup|^```ts \w/m)
+  }
+})
+
+/** Visits the pages, two at a time, and returns what is wrong with each. */
+async function visitAll(files: readonly string[], options: BrowserContextOptions): Promise<string[]> {
+  const [left, findings] = [[...files], [] as string[]]
+  const visitNext = async (page: Page) => {
+    for (let file = left.pop(); file !== undefined; file = left.pop()) {
+      await page.goto(`${site.url}/${file}`)
+      await page.locator('main h1').first().waitFor()
+      findings.push(...(await problemsOf(page)).map((problem) => `${file}: ${problem}`))
+    }
+  }
+  await Promise.all([visitNext(await open(options)), visitNext(await open(options))])
+  return findings
+}
+
+async function open(options: BrowserContextOptions): Promise<Page> {
+  const context = await browser.newContext(options)
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  await page.addInitScript(axe.source)
+  return page
+}
+
+async function problemsOf(page: Page): Promise<string[]> {
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults
+  const element = 'document.documentElement'
+  const wide = (await page.evaluate(`${element}.scrollWidth - ${element}.clientWidth`)) as number
+  const found = violations.map(
+    ({ id, nodes }) =>
+      `${id} at ${nodes
+        .map(({ target }) => target)
+        .slice(0, 3)
+        .join(', ')}`,
+  )
+  return wide > 0 ? [...found, `${wide} px too wide`] : found
+}
