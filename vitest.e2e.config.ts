@@ -2,6 +2,11 @@ import { defineConfig } from 'vitest/config'
 import { config } from './vitest.config.ts'
 
 /** What needs more than Node and npm: browsers, bundlers, other runtimes, databases, what users install. */
-const { ssr, test } = config('e2e', ['e2e/*.e2e.ts', 'packages/*/test/**/*.e2e.ts', 'examples/*/test/*.e2e.ts', 'site/test/*.e2e.ts'])
+const { ssr, test } = config('e2e', [
+  'e2e/*.e2e.ts',
+  'packages/*/test/**/*.e2e.ts',
+  'examples/*/test/*.e2e.ts',
+  'site/test/*.e2e.ts',
+])
 
 export default defineConfig({ ssr, test: { ...test, testTimeout: 60_000, globalSetup: 'e2e/global-setup.ts' } })
