@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { errorEntries, errorReference } from './error-reference.ts'
 import { eventReference } from './event-reference.ts'
 import { functionReference } from './function-reference.ts'
 import { optionReference } from './option-reference.ts'
@@ -20,4 +21,10 @@ test('docs/reference/functions.md has each function and class that core and stor
   const page = functionReference()
   expect(page.split('\n').filter((line) => /\| +\|$/.test(line))).toEqual([])
   await expect(page).toMatchFileSnapshot(join(root, 'docs/reference/functions.md'))
+})
+
+test('docs/reference/errors.md has each error code with its messages, cause and fix', async () => {
+  const incomplete = errorEntries().filter(({ cause, fix, messages }) => !cause || !fix || messages.length === 0)
+  expect(incomplete.map(({ code }) => code)).toEqual([])
+  await expect(errorReference()).toMatchFileSnapshot(join(root, 'docs/reference/errors.md'))
 })
