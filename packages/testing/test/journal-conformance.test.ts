@@ -42,7 +42,7 @@ describe('journalConformance', () => {
       let count = 0
       return { step: (_, work, emit) => journal.step(`${count++}`, work, emit) }
     })
-    expect(names).toContain('knows steps by their ids, in whatever order they are asked for')
+    expect(names).toContain('finds steps by their ids, in any order')
   })
 
   it('finds one that records what was cancelled', async () => {

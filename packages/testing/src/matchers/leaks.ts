@@ -1,7 +1,7 @@
 /**
  * Returns the paths at which a secret occurs in a value, such as `events[3].delta`. It searches objects, lists, maps, keys, errors with
  * their causes, bytes and URLs. It joins the deltas of a list of events or chunks, because a stream may split a secret. It also finds
- * JSON-escaped and URL-encoded secrets. Empty if there is none.
+ * JSON-escaped and URL-encoded secrets. Empty if none leaked.
  *
  * @throws TypeError for an empty secret, and for a run or a promise that was not awaited
  * @example

@@ -12,7 +12,7 @@ export function toHaveCalledTool(received: CallSource, name: string, args?: unkn
   const hint = named.length === 0 ? nameHint(name, calls) : argsHint(named, args)
   return outcome(named.some(fits), {
     fails: `Expected a call of the tool ${what}.\n\n${callList}\n\n${hint}`,
-    negated: `Expected no call of the tool ${what}, but there is one.\n\n${callList}\n\nA call counts even if it was denied; its status stands behind it.`,
+    negated: `Expected no call of the tool ${what}, but the agent called it.\n\n${callList}\n\nA denied call counts too; the list shows the status of each.`,
   })
 }
 
@@ -30,7 +30,7 @@ export function toHaveCalledTools(received: CallSource, names: readonly string[]
 }
 
 function nameHint(name: string, calls: readonly CalledTool[]): string {
-  if (calls.length === 0) return 'The model asked for no tool at all. Look at its script, and at what it was sent.'
+  if (calls.length === 0) return 'The model called no tool. Check its script and its requests.'
   const normalize = (text: string) => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '')
   const similar = calls.find((call) => normalize(call.name) === normalize(name))
   return similar === undefined ? `No call has the name ${name}.` : `Is it "${similar.name}" that you mean?`

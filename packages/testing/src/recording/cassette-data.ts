@@ -30,7 +30,7 @@ export function checkCassette(value: unknown, name: string): asserts value is Ca
   const { version, model, entries } = (value ?? {}) as Partial<Cassette>
   if (version === 1 && typeof model === 'string' && Array.isArray(entries) && entries.every(isEntry)) return
   const found = version === 1 ? 'has a damaged entry' : `has the version ${JSON.stringify(version)}, not 1`
-  throw recordingError(`${name} is no cassette: it ${found}. Record it again.`, { version })
+  throw recordingError(`${name} is not a cassette: it ${found}. Record it again.`, { version })
 }
 
 function isEntry(value: unknown): boolean {

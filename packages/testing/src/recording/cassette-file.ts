@@ -32,7 +32,7 @@ export async function saveCassette(path: string, cassette: Cassette): Promise<vo
 /** Loaded at the call, so that a browser bundle can use the rest of this package. */
 function files() {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
-  if (fs === undefined) throw recordingError('There are no files here: use recordModel() and replayModel(cassette).')
+  if (fs === undefined) throw recordingError('This runtime has no files. Use recordModel() and replayModel(cassette).')
   return fs
 }
 
@@ -40,6 +40,6 @@ function parse(text: string, path: string): unknown {
   try {
     return JSON.parse(text)
   } catch (error) {
-    throw recordingError(`The file ${path} is no JSON. Record it again.`, { path }, error)
+    throw recordingError(`The file ${path} is not JSON. Record it again.`, { path }, error)
   }
 }

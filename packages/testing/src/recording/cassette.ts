@@ -52,9 +52,9 @@ export async function cassette(path: string, options: CassetteOptions = {}): Pro
   const mode = options.mode ?? modeOf(env)
   const loaded = mode === 'record' ? undefined : await loadCassette(path)
   if (loaded !== undefined) return replayTape(replayModel(loaded, { scrub: options.scrub, name: path }))
-  if (mode === 'replay') throw recordingError(`There is no recording at ${path}. ${instructions}`, { path })
+  if (mode === 'replay') throw recordingError(`No recording at ${path}. ${instructions}`, { path })
   if (mode === 'auto' && isCi(env))
-    throw recordingError(`There is no recording at ${path}, and CI records none. ${instructions}`, { path })
+    throw recordingError(`No recording at ${path}, and CI does not record. ${instructions}`, { path })
   return recordTape(path, options)
 }
 
@@ -66,7 +66,7 @@ function replayTape(model: ReturnType<typeof replayModel>): Tape {
 
 async function recordTape(path: string, { model, scrub }: CassetteOptions): Promise<Tape> {
   if (model === undefined)
-    throw recordingError(`There is no model to record to ${path}. Give one: cassette(path, { model }).`, { path })
+    throw recordingError(`No model to record to ${path}. Pass one: cassette(path, { model }).`, { path })
   const recorder = recordModel(typeof model === 'function' ? await model() : model, { scrub })
   return {
     model: recorder,

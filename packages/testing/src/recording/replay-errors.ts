@@ -6,14 +6,14 @@ import type { Take } from './replay-model.ts'
 import { requestLines, requestTitle } from './request-lines.ts'
 
 const fix =
-  'Record it again if the change is meant. If it differs from run to run (a date, an id), add it to `scrub`, here and where it is recorded.'
+  'Record it again if the change is intended. If it differs from run to run (a date, an id), add it to `scrub`, here and where it is recorded.'
 
 /** Returns the error for a call that was not recorded, next to the nearest recorded one. */
 export function noMatch(name: string, takes: readonly Take[], unmatched: { key: string; request: CassetteRequest }) {
   const same = takes.filter(({ key }) => key === unmatched.key).length
   const summary =
     same > 0
-      ? `${name} has this request ${same === 1 ? 'once' : `${same} times`}, and it was asked once more.\n\n  ${requestTitle(unmatched.request)}`
+      ? `${name} has this request ${same === 1 ? 'once' : `${same} times`}, and the agent sent it once more.\n\n  ${requestTitle(unmatched.request)}`
       : `${name} has no such request. ${nearest(takes, unmatched.request)}`
   return recordingError(`${summary}\n\n${list(takes)}\n\n${fix}`, { request: unmatched.request })
 }
@@ -38,7 +38,7 @@ function nearest(takes: readonly Take[], unmatched: CassetteRequest): string {
   const free = takes.some(({ used }) => !used) ? takes.filter(({ used }) => !used) : takes
   const scored = free.map(({ entry }) => ({ entry, score: inCommon(requestLines(entry.request), lines) }))
   const [best] = scored.sort((a, b) => b.score - a.score)
-  if (best === undefined) return `It was asked:\n\n${lines.map((line) => `  ${line}`).join('\n')}`
+  if (best === undefined) return `The request was:\n\n${lines.map((line) => `  ${line}`).join('\n')}`
   const at = takes.findIndex(({ entry }) => entry === best.entry) + 1
   return `The nearest is call ${at} (- recorded, + asked):\n\n${difference(requestLines(best.entry.request), lines)}`
 }

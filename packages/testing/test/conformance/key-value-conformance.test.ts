@@ -14,12 +14,12 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'gives null for nothing',
     (values) => ({ get: async (key) => (await values.get(key)) ?? null }),
-    'gives back what was set, and undefined for what was not',
+    'returns the value that was set, and undefined for other keys',
   ],
   [
     'keeps numbers as texts',
     (values) => ({ set: (key, value, ttl) => values.set(key, typeof value === 'number' ? `${value}` : value, ttl) }),
-    'gives back what was set, and undefined for what was not',
+    'returns the value that was set, and undefined for other keys',
   ],
   [
     'keeps the first value',
@@ -42,18 +42,18 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'forgets nothing',
     (values) => ({ set: (key, value) => values.set(key, value) }),
-    'keeps a value as long as it was told, and no longer',
+    'keeps a value for its time to live, and no longer',
   ],
   [
     'takes milliseconds for seconds',
     (values) => ({ set: (key, value, ttl) => values.set(key, value, ttl && ttl / 1000) }),
-    'keeps a value as long as it was told, and no longer',
+    'keeps a value for its time to live, and no longer',
   ],
-  ['deletes nothing', () => ({ delete: async () => {} }), 'forgets what is deleted, and that alone'],
+  ['deletes nothing', () => ({ delete: async () => {} }), 'deletes a key, and no other'],
   [
     'deletes all',
     (values) => ({ delete: () => Promise.all(values.keys().map((key) => values.delete(key))) }),
-    'forgets what is deleted, and that alone',
+    'deletes a key, and no other',
   ],
   [
     'ignores case',
@@ -61,7 +61,7 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
       get: (key) => values.get(key.toLowerCase()),
       set: (key, value, ttl) => values.set(key.toLowerCase(), value, ttl),
     }),
-    'keeps keys apart whatever they are',
+    'keeps any two keys apart',
   ],
   [
     'copies late',

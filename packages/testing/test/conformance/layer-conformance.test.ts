@@ -29,7 +29,7 @@ const faults: [fault: string, layer: () => Partial<Middleware>, found: LayerCase
     'gives the same read as awaited',
   ],
   ['answers otherwise when it is read', impatient, 'gives the same read as awaited'],
-  ['leaves next() floating in a turn', () => ({ turn: (_, next) => void next() }), 'turn: awaits what is inside'],
+  ['leaves next() floating in a turn', () => ({ turn: (_, next) => void next() }), 'turn: awaits next()'],
   [
     'leaves next() floating in a model call',
     () => ({
@@ -38,7 +38,7 @@ const faults: [fault: string, layer: () => Partial<Middleware>, found: LayerCase
         return 'Early.'
       },
     }),
-    'model: awaits what is inside',
+    'model: awaits next()',
   ],
   [
     'leaves next() floating in a tool call',
@@ -48,7 +48,7 @@ const faults: [fault: string, layer: () => Partial<Middleware>, found: LayerCase
         return 'Early.'
       },
     }),
-    'tool: awaits what is inside',
+    'tool: awaits next()',
   ],
   ['mixes calls that run at once', mixesCalls, 'tool: keeps calls apart that run at once'],
 
@@ -66,8 +66,8 @@ const faults: [fault: string, layer: () => Partial<Middleware>, found: LayerCase
   ],
   ['counts on its model hook', () => remembers('model'), 'model: works where an outer layer answers in its place'],
   ['counts on its tool hook', () => remembers('tool'), 'tool: works where an outer layer answers in its place'],
-  ['adds to its prompt at each attempt', growingPrompt, 'model: begins anew when it is called again'],
-  ['changes arguments anew at each attempt', growingArgs, 'tool: begins anew when it is called again'],
+  ['adds to its prompt at each attempt', growingPrompt, 'model: starts again when it is called again'],
+  ['changes arguments anew at each attempt', growingArgs, 'tool: starts again when it is called again'],
 
   ['swallows errors of a turn', () => swallows('turn', () => true), 'turn: lets errors through'],
   ['swallows errors of a model', () => swallows('model', () => true), 'model: lets errors through'],
@@ -193,7 +193,7 @@ const faults: [fault: string, layer: () => Partial<Middleware>, found: LayerCase
 
   ['tells one tenant what another was told', lastAnswer, 'keeps tenants apart'],
   ['caches answers by the question alone', cache, 'keeps tenants apart'],
-  ['counts all sessions in one', countsAll, 'keeps to itself what a session is, whoever else runs'],
+  ['counts all sessions in one', countsAll, 'keeps the data of a session private while other sessions run'],
 ]
 
 describe('the layer suite finds a layer that', () => {
@@ -240,7 +240,7 @@ it('a case is skipped with its reason, and one that is not asked cannot be skipp
   const skipped = layerCases(nothing, { skip }).filter((one) => one.skip !== undefined)
   expect(skipped).toMatchObject([{ name: 'model: lets errors through', skip: 'it answers in their place' }])
   expect(() => layerCases({ name: 't', tool: nothing.tool } as Middleware, { skip })).toThrow(
-    'no case "model: lets errors through"',
+    'Unknown case "model: lets errors through"',
   )
 })
 

@@ -19,12 +19,12 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'refuses what fits exactly',
     (ledger) => ({ reserve: (asked) => ledger.reserve({ ...asked, limit: asked.limit - 0.5 }) }),
-    'reserves what has room, up to the limit exactly, and not a bit more',
+    'reserves up to the limit exactly, and no more',
   ],
   [
     'settles what was reserved',
     (ledger) => ({ settle: (held) => ledger.settle(held, held.amount) }),
-    'settles what was really spent: less, more, or nothing',
+    'settles the actual spending: less, more, or nothing',
   ],
   [
     'counts what is spent alone',
@@ -34,12 +34,12 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
           ? undefined
           : ledger.reserve({ ...asked, ...unlimited }),
     }),
-    'counts what is reserved and what is spent together',
+    'counts reservations and spending together',
   ],
   [
     'ignores ids of reservations',
     (ledger) => ({ reserve: (asked) => ledger.reserve({ ...asked, id: `${asked.id}${unique++}` }) }),
-    'reserves once for an id, however often it is asked',
+    'reserves once for an id, even if called repeatedly',
   ],
   [
     'settles each time',
@@ -49,7 +49,7 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
         await again(ledger, held.account, spent)
       },
     }),
-    'settles once for an id, however often it is told',
+    'settles once for an id, even if called repeatedly',
   ],
   ['forgets what was settled', (ledger) => forgets(ledger), 'posts nothing twice when a whole step is replayed'],
   [
@@ -98,7 +98,7 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'holds for ever',
     (ledger) => ({ reserve: ({ ttl: _, ...asked }) => ledger.reserve(asked) }),
-    'frees the room of a hold when its time is over, and posts what is told late',
+    'releases a hold after its time to live, and posts a late settlement',
   ],
   [
     'holds no longer when it is asked again',
@@ -112,12 +112,12 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
         },
       }
     },
-    'holds as long again where a hold is asked for again, also when it was over',
+    'renews a hold that is reserved again, even after it expired',
   ],
   [
     'does not know whose a hold is',
     (ledger) => ({ reserve: ({ run: _, ...asked }) => ledger.reserve(asked) }),
-    'finds what a run holds, also when it is over, until it is settled',
+    'finds the holds of a run, even expired ones, until they are settled',
   ],
   [
     'takes as much as is asked',
@@ -127,7 +127,7 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'takes any number',
     (ledger) => ({ reserve: (asked) => ledger.reserve({ ...asked, amount: Math.abs(asked.amount) || 0 }) }),
-    'refuses amounts that are no money',
+    'rejects invalid amounts',
   ],
 ]
 

@@ -59,13 +59,13 @@ const faults: Fault[] = [
     (store) => ({
       load: async (key) => (await store.load(key)) ?? { version: 0, owner: '', history: [], rest: { state: {} } },
     }),
-    'gives nothing for a session that was taken, but not written',
+    'returns nothing for a session that was locked, but not written',
   ],
   ['keeps plain JSON', loaded(json), 'gives back every kind of message, bytes and URLs as such, and the whole rest'],
   [
     'cuts texts at a NUL',
     loaded((stored) => mapTexts(stored, (text) => text.replaceAll('\0', ''))),
-    'gives back any text, whatever is in it',
+    'returns any text unchanged',
   ],
   [
     'has whole numbers alone for times',
@@ -108,9 +108,9 @@ const faults: Fault[] = [
     loaded((stored) => ({ ...stored, history: stored.history.slice(0, 100) })),
     'keeps a long session in order',
   ],
-  ['never deletes', () => ({ delete: async () => {} }), 'forgets a deleted session, that one alone, and takes it anew'],
-  ['keeps what it was given', shares, 'keeps a copy: changing what was appended changes nothing stored'],
-  ['gives what it keeps', shares, 'gives a copy: changing what was loaded changes nothing stored'],
+  ['never deletes', () => ({ delete: async () => {} }), 'deletes a session, and no other, and accepts its id again'],
+  ['keeps what it was given', shares, 'stores a copy: changing the appended data does not change the stored data'],
+  ['gives what it keeps', shares, 'returns a copy: changing the loaded data does not change the stored data'],
   [
     'copies late',
     (store) => ({
@@ -119,7 +119,7 @@ const faults: Fault[] = [
         return store.append(lease, version, turn)
       },
     }),
-    'copies what is appended before append() gives its promise back',
+    'copies the appended data before append() returns its promise',
   ],
   [
     'shares bytes',
@@ -127,7 +127,7 @@ const faults: Fault[] = [
       let loaded: ReturnType<SessionStore['load']> | undefined
       return { load: (key) => (loaded ??= store.load(key)) }
     },
-    'keeps bytes of its own: filling a buffer again changes nothing stored',
+    'stores its own bytes: filling the buffer again does not change them',
   ],
   [
     'tells no version in leases',
@@ -168,11 +168,11 @@ const faults: Fault[] = [
     }),
     'does not bring a session back that was deleted under a run',
   ],
-  ['gives leases to all', (_, clock) => leases(clock, { free: () => true }), 'refuses a session that somebody has'],
+  ['gives leases to all', (_, clock) => leases(clock, { free: () => true }), 'rejects a locked session'],
   [
     'looks, waits and takes',
     (_, clock) => leases(clock, { slow: true }),
-    'gives a session to exactly one of many who ask at once',
+    'gives a session to exactly one of many concurrent callers',
   ],
   [
     'counts tokens anew',
@@ -187,7 +187,7 @@ const faults: Fault[] = [
   [
     'ignores tokens',
     (_, clock) => leases(clock, { holds: () => true }),
-    'refuses a late writer whose session somebody else has by now',
+    'rejects a late writer whose session another process holds',
   ],
   [
     'ignores tokens of a session that is free',
@@ -197,19 +197,19 @@ const faults: Fault[] = [
   [
     'ignores that a lease ran out',
     (_, clock) => leases(clock, { holds: (held, token) => held?.token === token }),
-    'refuses a writer whose lease ran out, until it is renewed, if nobody else came',
+    'rejects a writer with an expired lease, until it is renewed',
   ],
   ['renews nothing', () => ({ renew: async () => true }), 'prolongs a lease that is renewed, from now on'],
   [
     'renews any lease',
     (store) => ({ renew: async (lease, ms) => store.renew(lease, ms).then(() => true) }),
-    'does not renew a lease that somebody else has by now',
+    'does not renew a lease that another process holds',
   ],
   ['releases nothing', () => ({ release: async () => {} }), 'frees a session at once when it is released, also twice'],
   [
     'releases for anybody',
     (_, clock) => leases(clock, { frees: () => true }),
-    'does not free a session that somebody else has by now',
+    'does not release a session that another process holds',
   ],
   ['ignores case', both((text) => text.toLowerCase()), 'keeps sessions apart whatever their ids are'],
   ['trims names', both((text) => text.trim()), 'keeps tenants apart whatever their names are, also from none'],
@@ -223,7 +223,7 @@ const faults: Fault[] = [
   [
     'joins names with a colon',
     joined(({ tenant, owner, sessionId }) => `${tenant}:${owner}:${sessionId}`),
-    'keeps apart what would look alike if tenant, owner, agent and id were joined',
+    'keeps sessions apart whose joined tenant, owner, agent and id are equal',
   ],
   [
     'ends names at a NUL',
@@ -263,7 +263,7 @@ const faults: Fault[] = [
     (store) => ({
       list: (of) => store.list({ ...of, tenant: new TextDecoder().decode(new TextEncoder().encode(of.tenant)) }),
     }),
-    'refuses a name that is no plain text on every operation, and takes it for no other',
+    'rejects a name that is not plain text in every operation, and confuses it with no other',
   ],
   [
     'stores whatever it is given',
@@ -303,10 +303,10 @@ describe('the store suite finds a store that', () => {
 })
 
 it('a skip keeps its case, with the reason; one that names no case is refused', () => {
-  const name = 'keeps bytes of its own: filling a buffer again changes nothing stored'
+  const name = 'stores its own bytes: filling the buffer again does not change them'
   const skipped = storeCases(() => memoryStore(), { skip: { [name]: 'why' } }).filter(({ skip }) => skip !== undefined)
   expect(skipped).toMatchObject([{ name, skip: 'why' }])
-  expect(() => storeCases(() => memoryStore(), { skip: { 'keeps bits': 'why' } })).toThrow('no case "keeps bits"')
+  expect(() => storeCases(() => memoryStore(), { skip: { 'keeps bits': 'why' } })).toThrow('Unknown case "keeps bits"')
 })
 
 it('a case has a store of its own, a second handle on it, and closes both', async () => {

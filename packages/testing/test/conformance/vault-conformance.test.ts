@@ -12,14 +12,14 @@ const faults: [fault: string, breaks: Breaks, found: string][] = [
   [
     'has something for everybody',
     (vault) => ({ load: async (key) => (await vault.load(key)) ?? { '[EMAIL_1]': 'x' } }),
-    'has nothing of a session that nobody has saved',
+    'has nothing for a session that was never saved',
   ],
   [
     'drops empty values',
     (vault) => ({
       save: (key, values) => vault.save(key, Object.fromEntries(Object.entries(values).filter(([, value]) => value))),
     }),
-    'gives what was saved, to other processes too',
+    'returns the saved values, also in other processes',
   ],
   [
     'adds to what was saved',

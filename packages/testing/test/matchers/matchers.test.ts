@@ -70,7 +70,7 @@ The tool was called, but with other arguments: look at amount. Fields that you d
   it('guesses the name that was meant, and tells that there was no call at all', async () => {
     const { result } = await refunded()
     expect(() => expect(result).toHaveCalledTool('findInvoice')).toThrow('Is it "find_invoice" that you mean?')
-    expect(() => expect([]).toHaveCalledTool('x')).toThrow(/Calls: none\n\nThe model asked for no tool at all/)
+    expect(() => expect([]).toHaveCalledTool('x')).toThrow(/Calls: none\n\nThe model called no tool/)
   })
 
   it('tells that a run must be awaited first', async () => {

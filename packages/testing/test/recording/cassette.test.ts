@@ -59,7 +59,7 @@ it.each(['true', '1', 'woodpecker'])('does not record in CI (CI=%s), but says wh
   const { path } = await place()
   const attempt = test(path, { model: scriptedModel(['Hello.']), env: { CI } })
   await expect(attempt).rejects.toMatchObject({ code: 'test.cassette' })
-  await expect(attempt).rejects.toThrow(/no recording at .*tape\.json, and CI records none.*ALLIUM_CASSETTES=record/)
+  await expect(attempt).rejects.toThrow(/No recording at .*tape\.json, and CI does not record.*ALLIUM_CASSETTES=record/)
 })
 
 it('records anew when the environment or the mode says so, in CI too', async () => {
@@ -73,8 +73,8 @@ it('records anew when the environment or the mode says so, in CI too', async () 
 it('refuses a mode that it does not know, a replay without a file, a recording without a model', async () => {
   const { path } = await place()
   await expect(test(path, { env: { ALLIUM_CASSETTES: 'once' } })).rejects.toThrow('record, replay or auto')
-  await expect(test(path, { mode: 'replay' })).rejects.toThrow('There is no recording at')
-  await expect(test(path)).rejects.toThrow('There is no model to record')
+  await expect(test(path, { mode: 'replay' })).rejects.toThrow('No recording at')
+  await expect(test(path)).rejects.toThrow('No model to record')
 })
 
 it('leaves the old file where a test fails before its end, and where no call came', async () => {
@@ -100,7 +100,7 @@ it('names a file that is damaged, or of a later version', async () => {
   const { path, dir } = await place()
   await test(path, { model: scriptedModel(['x']) })
   await writeFile(path, '{"version": 1')
-  await expect(loadCassette(path)).rejects.toThrow('tape.json is no JSON. Record it again.')
+  await expect(loadCassette(path)).rejects.toThrow('tape.json is not JSON. Record it again.')
   await writeFile(path, '{"version": 9}')
   await expect(loadCassette(path)).rejects.toThrow('it has the version 9, not 1')
   expect(await loadCassette(join(dir, 'none.json'))).toBeUndefined()

@@ -26,14 +26,14 @@ Recorded (✓ used):
   · 1. user: Where is my refund?   It is late.
   · 2. user: Hi
 
-Record it again if the change is meant. If it differs from run to run (a date, an id), add it to \`scrub\`, here and where it is recorded.`)
+Record it again if the change is intended. If it differs from run to run (a date, an id), add it to \`scrub\`, here and where it is recorded.`)
 })
 
 it('a call that comes more often than it was recorded is told apart from an unknown one', async () => {
   const replayed = replayModel(await recording('Hi'))
   await call(replayed, ask('Hi'))
   const { error } = await call(replayed, ask('Hi'))
-  expect(String(error)).toContain('has this request once, and it was asked once more.\n\n  user: Hi')
+  expect(String(error)).toContain('has this request once, and the agent sent it once more.\n\n  user: Hi')
 })
 
 it('the message shows no secret of the call that was asked', async () => {
@@ -65,8 +65,8 @@ it('done() throws where calls are left, and where one came that was not recorded
 })
 
 it.each([[{}], [{ version: 2 }], [{ version: 1, model: 'm', entries: [{ chunks: [] }] }], [undefined]])(
-  'refuses %j, which is no cassette',
+  'refuses %j, which is not a cassette',
   (value) => {
-    expect(() => replayModel(value as never)).toThrow(/is no cassette: it has .* Record it again/)
+    expect(() => replayModel(value as never)).toThrow(/is not a cassette: it has .* Record it again/)
   },
 )

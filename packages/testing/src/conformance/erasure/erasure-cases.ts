@@ -9,7 +9,7 @@ const account = ({ tenant, owner }: SessionKey) => JSON.stringify(['budget', ten
 
 /** Cases: erasure is final. */
 export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => Promise<void>>> = {
-  async 'leaves nothing of an owner who was erased, and all of the others'(bench) {
+  async 'deletes everything of an erased owner, and nothing of other owners'(bench) {
     checkEqual(await play(new ScriptedRun(bench, ann, 'ann says canary')), [], 'A run is stored')
     checkEqual(await play(new ScriptedRun(bench, bob, 'bob says canary')), [], 'and another')
     await bench.wait(1)
@@ -21,7 +21,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     await checkErased(bench, ['canary', bob.sessionId], 'erase() leaves nothing of a tenant')
   },
 
-  async 'refuses what a run brings that began before, whichever step it is at'(bench) {
+  async 'rejects writes of a run that began before the erasure, at every step'(bench) {
     const steps = Object.keys(new ScriptedRun(bench, ann, '').steps)
     for (const [at] of steps.entries()) {
       const key = { ...ann, sessionId: `chat at ${at}` }
@@ -49,31 +49,31 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     await play(before, ['tell', 'placeholders', 'cache', 'append', 'end'])
     await checkErased(bench, ['first canary'], 'The run from before writes over nothing')
     const held = await bench.contents()
-    check(held === undefined || held.includes('second canary'), 'and what was stored since then stays')
+    check(held === undefined || held.includes('second canary'), 'and later data remains')
   },
 
-  async 'refunds no budget, and posts what a run has spent that began before'(bench) {
+  async 'refunds no budget, and posts the spending of a run that began before the erasure'(bench) {
     const { ledger } = bench.store
     if (ledger === undefined) return
     const run = new ScriptedRun(bench, ann, 'canary')
     await play(run, ['reserve'])
     await bench.wait(1)
     await erase(bench, ann)
-    checkEqual((await ledger.balance(account(ann))).reserved, 2, 'What is held stays held')
+    checkEqual((await ledger.balance(account(ann))).reserved, 2, 'Reservations remain')
     await play(run, ['settle'])
-    checkEqual(await ledger.balance(account(ann)), { spent: 1, reserved: 0 }, 'What was spent is posted')
+    checkEqual(await ledger.balance(account(ann)), { spent: 1, reserved: 0 }, 'Spending is posted')
     const more = await ledger.reserve({ id: 'more', account: account(ann), amount: 1, limit: 1, by: run.by })
-    checkEqual(more, undefined, 'and counts for who comes back')
-    checkEqual(await ledger.holds?.('run canary'), [], 'Nobody finds a hold by a run that was erased')
+    checkEqual(more, undefined, 'and counts if the owner comes back')
+    checkEqual(await ledger.holds?.('run canary'), [], 'An erased run has no holds')
   },
 
-  async 'keeps what a tenant has used, without a name'(bench) {
+  async 'keeps the usage of a tenant, without the name of an owner'(bench) {
     const { usage } = bench.store
     if (usage === undefined) return
     const used = async () => (await usage({ tenant: ann.tenant })).map(({ usage }) => usage.inputTokens)
     await play(new ScriptedRun(bench, ann, 'canary'))
     await play(new ScriptedRun(bench, bob, 'bob canary'))
-    checkEqual(await used(), [2], 'usage() reports what was used')
+    checkEqual(await used(), [2], 'usage() reports the usage')
     await bench.wait(1)
     await erase(bench, ann)
     checkEqual(await used(), [2], 'also of an owner who was erased')
@@ -82,5 +82,5 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     await checkErased(bench, ['canary'], 'Totals have no name')
   },
 
-  'leaves nothing where owners are erased at random moments while runs go on': (bench) => randomErasures(bench),
+  'leaves nothing if owners are erased at random moments during runs': (bench) => randomErasures(bench),
 }

@@ -7,7 +7,7 @@ export interface EventLogBench {
   log: EventLog
   /** The same events as another process sees them; the log itself if it cannot be opened again. */
   other: EventLog
-  /** How long a run is kept after its end, in milliseconds. */
+  /** Retention of a run after its end, in milliseconds. */
   eventTtl: number
   /** Lets time pass. */
   wait(ms: number): Promise<void>

@@ -18,9 +18,9 @@ export const eventBlobCases: EventLogCases = {
       'A reader here gets them',
     )
     const rest = (await elsewhere.read(expected.length - 3)).map(({ event }) => event)
-    checkEqual(rest, expected.slice(3), 'and one elsewhere, who comes back')
+    checkEqual(rest, expected.slice(3), 'and one of another process that reconnects')
     await log.append(run, 1, [bytesOf(270_000)], { end: true })
-    checkEqual(await eventsIn(bench, other, run, expected.length), [bytesOf(270_000)], 'and the events behind them')
+    checkEqual(await eventsIn(bench, other, run, expected.length), [bytesOf(270_000)], 'and the events after them')
     await live.cancel()
     await elsewhere.cancel()
   },
@@ -31,7 +31,7 @@ export const eventBlobCases: EventLogCases = {
     const appends = [log.append(run, 1, [data]), log.append(run, 1, ['next'], { end: true })]
     data.fill(0)
     await Promise.all(appends)
-    checkEqual(await eventsIn(bench, other), [bytesOf(1_000_000), 'next'], 'Events stand in the order of the appends')
+    checkEqual(await eventsIn(bench, other), [bytesOf(1_000_000), 'next'], 'Events have the order of the appends')
   },
 
   async 'keeps the images of a run until the run is deleted, also where another run has the same'(bench) {
@@ -43,7 +43,7 @@ export const eventBlobCases: EventLogCases = {
     checkEqual(await eventsIn(bench, other, one), [], 'A run that was deleted has no events')
     checkEqual(await eventsIn(bench, other, two), [image], 'The other run keeps its image')
     await log.append(one, 2, [image], { end: true })
-    checkEqual(await eventsIn(bench, other, one), [image], 'A run that begins anew can have it again')
+    checkEqual(await eventsIn(bench, other, one), [image], 'A run that starts again can store it again')
   },
 
   async 'keeps no image of a run that was deleted or taken over meanwhile'(bench) {

@@ -6,7 +6,7 @@ import { chat, type EventLogCases, eventsIn, Reader, run, steer } from './bench.
 
 /** Cases: readers receive exactly the appended events. */
 export const eventCases: EventLogCases = {
-  async 'gives what was appended, in its order, and ends with the run'(bench) {
+  async 'returns the appended events in order, and ends with the run'(bench) {
     const { log, other } = bench
     const events = [{ type: 'text-delta', delta: 'a\u0000👩‍👩‍👧' }, anything(), 'plain', 7]
     await log.append(run, 1, events.slice(0, 2))
@@ -21,7 +21,7 @@ export const eventCases: EventLogCases = {
     checkGrowing(read)
   },
 
-  async 'gives the events behind a place, the same at each time and to each reader'(bench) {
+  async 'returns the events after a position, the same ones each time and to each reader'(bench) {
     const { log, other } = bench
     for (const i of [0, 1, 2, 3, 4]) await log.append(run, 1, [{ i }], { end: i === 4 })
     const all = await new Reader(bench, log).rest()
@@ -33,7 +33,7 @@ export const eventCases: EventLogCases = {
       }
   },
 
-  async 'keeps the events of an append together, and gives each a seq of its own, however many append'(bench) {
+  async 'keeps the events of an append together, each with its own seq, with many concurrent appends'(bench) {
     const { log, other } = bench
     const appends = Array.from({ length: 20 }, (_, i) =>
       (i % 2 === 0 ? log : other).append(run, 1, [`${i} a`, `${i} b`, `${i} c`]),
@@ -58,13 +58,13 @@ export const eventCases: EventLogCases = {
     await appending
     const expected = [{ list: [1], bytes: Uint8Array.of(1) }]
     const [first] = (await eventsIn(bench, log)) as (typeof event)[]
-    checkEqual([first], expected, 'What is kept is what append() was called with')
+    checkEqual([first], expected, 'The log stores the arguments of append()')
     first?.list.push(3)
     first?.bytes.fill(9)
-    checkEqual(await eventsIn(bench, log), expected, 'What a reader does with an event changes nothing kept')
+    checkEqual(await eventsIn(bench, log), expected, 'A reader cannot change stored events')
   },
 
-  async 'refuses what it cannot give back, and keeps nothing of it'(bench) {
+  async 'rejects events that it could not return, and stores none of them'(bench) {
     const { log, other } = bench
     await log.append(run, 1, ['one'])
     for (const wrong of [() => 1, new Date(Number.NaN), new Float32Array(1), Symbol('s')])
@@ -77,7 +77,7 @@ export const eventCases: EventLogCases = {
     checkEqual(await eventsIn(bench, other), ['one', 'two'], 'A refused append leaves nothing, and ends nothing')
   },
 
-  async 'refuses the events of who has lost the run, or of a run that has ended'(bench) {
+  async 'rejects events from a process that lost the run, and events of an ended run'(bench) {
     const { log, other } = bench
     const refused = (epoch: number, what: string) =>
       checkRejects(log.append(run, epoch, ['late'], { end: true }), 'store.fenced', `append() ${what}`)
@@ -88,9 +88,9 @@ export const eventCases: EventLogCases = {
     await other.append(run, 5, ['two'], { end: true })
     await refused(5, 'to a run that has ended')
     await refused(3, 'in an older epoch, after the end')
-    checkEqual(await eventsIn(bench, log), ['one', 'two'], 'What was refused is not there')
+    checkEqual(await eventsIn(bench, log), ['one', 'two'], 'Rejected events are not stored')
     await log.append(run, 6, ['three'], { end: true })
-    checkEqual(await eventsIn(bench, other), ['one', 'two', 'three'], 'A newer epoch goes on, also behind an end')
+    checkEqual(await eventsIn(bench, other), ['one', 'two', 'three'], 'A newer epoch continues, even after an end')
   },
 
   async 'has nothing of a run for who names it in another session'(bench) {
@@ -121,13 +121,13 @@ export const eventCases: EventLogCases = {
     await log.append(run, 1, [])
     checkEqual(await other.latest(chat), { turnId: run.turnId, seq: 0, ended: false }, 'A run without events is open')
     const { seq } = await log.append(run, 1, ['one', 'two'])
-    checkEqual(await other.latest(chat), { turnId: run.turnId, seq, ended: false }, 'latest() tells where it stands')
+    checkEqual(await other.latest(chat), { turnId: run.turnId, seq, ended: false }, 'latest() returns the position')
     await log.append(run, 1, [], { end: true })
     checkEqual(await other.latest(chat), { turnId: run.turnId, seq, ended: true }, 'and that it has ended')
     await log.append({ ...run, turnId: 'chat:2' }, 2, [])
     await log.append({ ...run, key: { ...chat, owner: 'bob' } }, 1, ['of bob'])
     await log.append({ ...run, key: { ...chat, agent: 'other' } }, 1, ['of another agent'])
-    checkEqual((await other.latest(chat))?.turnId, 'chat:2', 'The next run is the latest, and that of nobody else')
+    checkEqual((await other.latest(chat))?.turnId, 'chat:2', 'The next run is the latest, for this session only')
   },
 
   async 'keeps a run for a while after its end, and forgets it then'(bench) {
@@ -143,10 +143,10 @@ export const eventCases: EventLogCases = {
     checkEqual(await eventsIn(bench, other), [], 'After its time a run has no events')
     checkEqual(await other.latest(chat), undefined, 'and is not the latest of its session')
     await log.append(lasting, 1, ['ended'], { end: true })
-    checkEqual(await eventsIn(bench, other, lasting), ['begun', 'ended'], 'A run that goes on is kept')
+    checkEqual(await eventsIn(bench, other, lasting), ['begun', 'ended'], 'An active run is kept')
   },
 
-  async 'deletes the runs of a session, and refuses what is still appended to them'(bench) {
+  async 'deletes the runs of a session, and rejects later appends to them'(bench) {
     const { log, other } = bench
     const [earlier, next] = [
       { ...run, turnId: 'chat:0' },
@@ -163,7 +163,7 @@ export const eventCases: EventLogCases = {
     checkEqual(await log.latest(chat), undefined, 'and is not the latest of its session')
     checkEqual(await log.signal(run, steer('late')), false, 'and takes no signal')
     await log.append(run, 1, ['two'], { mustExist: true }).catch(() => {})
-    checkEqual(await eventsIn(bench, other), [], 'What its process still appends is not there')
+    checkEqual(await eventsIn(bench, other), [], 'Later appends of its process are not stored')
     const again = { ...run, turnId: 'chat:2' }
     await checkRejects(
       log.append(again, 1, ['one'], { mustExist: true }),
@@ -172,10 +172,10 @@ export const eventCases: EventLogCases = {
     )
     checkEqual((await other.latest(next.key))?.seq, 1, 'Other sessions keep their runs')
     await log.append(again, 1, ['anew'], { end: true })
-    checkEqual(await eventsIn(bench, other, again), ['anew'], 'A session of a deleted id begins anew')
+    checkEqual(await eventsIn(bench, other, again), ['anew'], 'A session with a deleted id starts from the beginning')
   },
 
-  async 'deletes the runs of an owner or a tenant, and of nobody else'(bench) {
+  async 'deletes the runs of an owner or a tenant, and no others'(bench) {
     const { log, other } = bench
     const keyOf = ([tenant, owner, sessionId]: readonly string[]): RunKey => ({
       key: { tenant: tenant ?? '', owner: owner ?? '', agent: 'support', sessionId: sessionId ?? '' },

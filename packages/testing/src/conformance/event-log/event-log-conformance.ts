@@ -17,7 +17,7 @@ export interface EventLogConformanceOptions {
   reopen?(log: EventLog, given: { clock: ManualClock; eventTtl: number }): EventLog | Promise<EventLog>
   /** Closes everything that a case has opened. */
   close?(log: EventLog): unknown
-  /** How long a run is kept after its end, in milliseconds. @default 1000 */
+  /** Retention of a run after its end, in milliseconds. @default 1000 */
   eventTtl?: number
   /** Lets time pass, for a log that uses its server's clock: a real sleep. @default advances the clock */
   delay?(ms: number): Promise<void>

@@ -3,14 +3,14 @@ import { type EventLogCases, eventsIn, Reader, run, withinTtl } from './bench.ts
 
 /** Cases: readers do not delay a run. */
 export const readerCases: EventLogCases = {
-  async 'goes on live with who came early, until the run ends'(bench) {
+  async 'continues live for early readers, until the run ends'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [])
     const readers = [log, other].map((one) => new Reader(bench, one))
     const first = readers.map((reader) => reader.read(1))
     await log.append(run, 1, ['one'])
     const seen = (await Promise.all(first)).map(([one]) => one?.event)
-    checkEqual(seen, ['one', 'one'], 'Readers who wait get the event that comes')
+    checkEqual(seen, ['one', 'one'], 'Waiting readers receive the next event')
     const rest = readers.map((reader) => reader.rest())
     await other.append(run, 1, ['two', 'three'])
     await log.append(run, 1, [], { end: true })
@@ -25,7 +25,7 @@ export const readerCases: EventLogCases = {
     )
   },
 
-  async 'waits for nobody who reads slowly, and loses no event for them'(bench) {
+  async 'does not wait for slow readers, and loses none of their events'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [0])
     const slow = new Reader(bench, other)
@@ -36,11 +36,11 @@ export const readerCases: EventLogCases = {
     checkEqual(
       late,
       Array.from({ length: 300 }, (_, i) => i + 1),
-      'Who reads slowly gets every event',
+      'A slow reader receives every event',
     )
   },
 
-  async 'lets a reader go whose signal aborts, or who leaves, also while they wait'(bench) {
+  async 'releases a reader whose signal aborts, or who cancels, even while it waits'(bench) {
     const { log, other } = bench
     await log.append(run, 1, ['one'])
     const aborting = new AbortController()
@@ -48,20 +48,20 @@ export const readerCases: EventLogCases = {
     await Promise.all([aborted.read(1), left.read(1)])
     const ends = Promise.all([aborted.next(), left.next()])
     aborting.abort()
-    await withinTtl(bench, left.cancel(), 'Who leaves need not wait for an event')
+    await withinTtl(bench, left.cancel(), 'A reader that cancels does not wait for an event')
     const over = { done: true, value: undefined }
     checkEqual(
-      await withinTtl(bench, ends, 'A reader who goes waits no more'),
+      await withinTtl(bench, ends, 'A released reader no longer waits'),
       [over, over],
-      'Who goes gets nothing more',
+      'A released reader receives nothing more',
     )
     const never = new Reader(bench, other, { signal: aborting.signal })
-    checkEqual(await never.rest(), [], 'A signal that has aborted lets nobody in')
+    checkEqual(await never.rest(), [], 'An aborted signal starts no reader')
     await log.append(run, 1, ['two'], { end: true })
-    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'and the run goes on')
+    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'and the run continues')
   },
 
-  async 'gives who comes back what came meanwhile, each event once'(bench) {
+  async 'gives a reconnecting reader the missed events, each once'(bench) {
     const { log, other } = bench
     const seen: unknown[] = []
     let after = 0

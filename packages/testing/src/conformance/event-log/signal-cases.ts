@@ -6,17 +6,17 @@ const stop: RunSignal = { stop: true }
 
 /** Cases: signals reach the run. */
 export const signalCases: EventLogCases = {
-  async 'tells a listener what was asked before it came, and since, in order'(bench) {
+  async 'delivers signals to a listener in order, including those sent before it started'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [])
     const parts: RunSignal = { steer: [{ type: 'image', data: Uint8Array.of(1), mediaType: 'image/png' }], id: 'b' }
-    checkEqual(await other.signal(run, steer('a')), true, 'A run that goes on takes a signal')
+    checkEqual(await other.signal(run, steer('a')), true, 'An active run accepts a signal')
     await other.signal(run, parts)
     const told = await listen(log)
     await other.signal(run, steer('c'))
     await log.signal(run, stop)
-    await until(bench, () => told.length === 4, 'A listener is told all that is asked of its run')
-    checkEqual(told, [steer('a'), parts, steer('c'), stop], 'Signals come as they were given, in their order')
+    await until(bench, () => told.length === 4, 'A listener receives all signals of its run')
+    checkEqual(told, [steer('a'), parts, steer('c'), stop], 'Signals arrive unchanged and in order')
   },
 
   async 'makes no signal wait for one that is not dealt with yet'(bench) {
@@ -28,7 +28,7 @@ export const signalCases: EventLogCases = {
     await until(bench, () => told.length === 2, 'A stop comes, though a steer before it is not heard yet')
   },
 
-  async 'keeps what was not dealt with for the next listener, and that alone'(bench) {
+  async 'keeps unhandled signals for the next listener, and no others'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [])
     let deal = () => {}
@@ -39,18 +39,18 @@ export const signalCases: EventLogCases = {
       throw new Error('not now')
     })
     await other.signal(run, steer('dealt'))
-    await until(bench, () => first.length === 1, 'A listener is told what is asked of its run')
+    await until(bench, () => first.length === 1, 'A listener receives the signals of its run')
     await bench.wait(bench.eventTtl / 4) // a log may store the acknowledgment later
     for (const id of ['refused', 'late']) await other.signal(run, steer(id))
-    await until(bench, () => first.length === 3, 'A listener is told all that is asked of its run')
+    await until(bench, () => first.length === 3, 'A listener receives all signals of its run')
     const second = await listen(other, () => new Promise(() => {}))
-    await until(bench, () => second.length === 2, 'The next listener is told what was not dealt with')
-    checkEqual(second, [steer('refused'), steer('late')], 'What was dealt with is over')
+    await until(bench, () => second.length === 2, 'The next listener receives the unhandled signals')
+    checkEqual(second, [steer('refused'), steer('late')], 'Handled signals are gone')
     deal()
     await other.signal(run, steer('new'))
-    await until(bench, () => second.length === 3, 'The newest listener is told what comes')
+    await until(bench, () => second.length === 3, 'The newest listener receives new signals')
     const third = await listen(log)
-    await until(bench, () => third.length === 3, 'What a listener deals with after the next has come is not over')
+    await until(bench, () => third.length === 3, 'Signals that a replaced listener handles are not gone')
     checkEqual(first.length, 3, 'A run has one listener, the newest')
   },
 
@@ -61,19 +61,19 @@ export const signalCases: EventLogCases = {
     await other.signal(run, stop)
     await other.signal(run, steer('a'))
     const told = await listen(log)
-    await until(bench, () => told.length === 2, 'A listener is told all that is asked of its run')
-    checkEqual(await other.signal(run, steer('a')), true, 'A steer that was heard may come again')
+    await until(bench, () => told.length === 2, 'A listener receives all signals of its run')
+    checkEqual(await other.signal(run, steer('a')), true, 'A delivered steer may be sent again')
     // A log may store the acknowledgment of the first stop later.
     const again = async () => told.length > 2 || !(await other.signal(run, stop))
-    await until(bench, again, 'A stop after a stop is told')
+    await until(bench, again, 'A stop after a stop is delivered')
     await other.signal(run, steer('b'))
-    await until(bench, () => told.some(({ id }) => id === 'b'), 'A steer after a stop is told')
+    await until(bench, () => told.some(({ id }) => id === 'b'), 'A steer after a stop is delivered')
     const steers = told.filter(({ id }) => id !== undefined)
     checkEqual(steers, [steer('a'), steer('b')], 'A steer of a known id is not')
-    checkEqual(told.slice(0, 3), [stop, steer('a'), stop], 'Stops that nobody has heard are told as one')
+    checkEqual(told.slice(0, 3), [stop, steer('a'), stop], 'Undelivered stops are delivered as one')
   },
 
-  async 'tells nothing to who has stopped listening, and keeps it'(bench) {
+  async 'delivers nothing to a closed listener, and keeps the signals'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [])
     const told: RunSignal[] = []
@@ -81,17 +81,17 @@ export const signalCases: EventLogCases = {
     off()
     await other.signal(run, steer('a'))
     const next = await listen(other)
-    await until(bench, () => next.length === 1, 'What came while nobody listened is kept')
-    checkEqual([told, next], [[], [steer('a')]], 'Who has stopped listening is told nothing')
+    await until(bench, () => next.length === 1, 'Signals without a listener are kept')
+    checkEqual([told, next], [[], [steer('a')]], 'A closed listener receives nothing')
   },
 
-  async 'takes nothing for a run that has ended, or that nobody has opened'(bench) {
+  async 'accepts no signal for a run that has ended or was never opened'(bench) {
     const { log, other } = bench
-    checkEqual(await other.signal(run, steer('early')), false, 'A run that nobody has opened takes no signal')
+    checkEqual(await other.signal(run, steer('early')), false, 'A run that was never opened accepts no signal')
     await checkRejects(
       (async () => await log.onSignal(run, () => {}))(),
       'store.fenced',
-      'onSignal() of a run that nobody has opened',
+      'onSignal() of a run that was never opened',
     )
     await log.append(run, 1, [])
     const told = await listen(log)
@@ -99,21 +99,21 @@ export const signalCases: EventLogCases = {
     checkEqual(await other.signal(run, steer('late')), false, 'A run that has ended takes no signal')
     await log.append(run, 2, [])
     await other.signal(run, steer('in time'))
-    await until(bench, () => told.length === 1, 'A run that goes on takes signals again')
-    checkEqual(told, [steer('in time')], 'What was not taken does not come later')
+    await until(bench, () => told.length === 1, 'A continued run accepts signals again')
+    checkEqual(told, [steer('in time')], 'Rejected signals are not delivered later')
   },
 
-  async 'gives the steers that nobody has heard to who ends the run, and does not end it yet'(bench) {
+  async 'returns undelivered steers to the process that ends the run, and does not end it yet'(bench) {
     const { log, other } = bench
     const { seq } = await log.append(run, 1, ['one'])
     await listen(log, () => Promise.reject(new Error('not now')))
     for (const signal of [steer('a'), stop, steer('b')]) await other.signal(run, signal)
     const given = await log.append(run, 1, ['end'], { end: true })
-    checkEqual(given, { undelivered: [steer('a'), steer('b')] }, 'append() with an end gives what nobody has heard')
+    checkEqual(given, { undelivered: [steer('a'), steer('b')] }, 'append() with an end returns the undelivered steers')
     const open = { turnId: run.turnId, seq, ended: false }
     checkEqual(await other.latest(run.key), open, 'The run has not ended, and nothing was appended')
     const { undelivered } = await log.append(run, 1, ['returned', 'end'], { end: true })
-    checkEqual(undelivered, undefined, 'It ends when they are taken')
+    checkEqual(undelivered, undefined, 'It ends once they are accepted')
     checkEqual(await eventsIn(bench, other), ['one', 'returned', 'end'], 'and its readers see all of it')
   },
 }

@@ -62,7 +62,7 @@ const call: readonly unknown[] = [
 ]
 
 export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => Promise<void>>> = {
-  async 'gives a recorded step again without running it, what it sent in its order'({ journal, reopen }) {
+  async 'replays a recorded step without running it, with its chunks in order'({ journal, reopen }) {
     const finish = { type: 'finish', reason: 'stop', usage: { inputTokens: 3, outputTokens: 4 } }
     const first = await play(journal, 'x:0:model:0:1', async (emit) => {
       for (const chunk of call) await emit(chunk)
@@ -70,11 +70,11 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     })
     checkEqual(first, { result: finish, chunks: call }, 'A step that runs sends as it goes')
     const again = await replay(await reopen(), 'x:0:model:0:1')
-    checkEqual(merged(again.chunks), merged(call), 'A replay sends what was sent')
-    checkEqual(again.result, finish, 'A replay gives what was given')
+    checkEqual(merged(again.chunks), merged(call), 'A replay sends the same chunks')
+    checkEqual(again.result, finish, 'A replay returns the same result')
   },
 
-  async 'knows steps by their ids, in whatever order they are asked for'({ journal, reopen }) {
+  async 'finds steps by their ids, in any order'({ journal, reopen }) {
     const ids = Array.from({ length: 20 }, (_, i) => `x:0:tool:call ${i}/"ö":1`)
     await Promise.all(ids.map((id, i) => play(journal, id, () => `result ${i}`)))
     const other = await reopen()
@@ -98,7 +98,7 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     checkEqual((await replay(await reopen(), 'x:0:tool:slow:1')).result, 'slow', 'The other one is, once it has ended')
   },
 
-  async 'gives an error again, with what layers go by, and what was sent before it'({ journal, reopen }) {
+  async 'replays an error with its fields and the chunks before it'({ journal, reopen }) {
     const failure = Object.assign(new Error('overloaded'), {
       name: 'ProviderError',
       code: 'busy',
@@ -114,18 +114,18 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     check(error instanceof Error, 'A replay fails where the step failed')
     const { name, message, code, status, isRetryable } = error as typeof failure
     const told = ['ProviderError', 'overloaded', 'busy', 503, true]
-    checkEqual([name, message, code, status, isRetryable], told, 'A replayed error has what it said')
-    checkEqual(chunks, [delta('Half')], 'What was sent before it is sent again')
+    checkEqual([name, message, code, status, isRetryable], told, 'A replayed error has the same fields')
+    checkEqual(chunks, [delta('Half')], 'Chunks before the error are sent again')
   },
 
   async 'keeps results of tools, bytes among them'({ journal, reopen }) {
     const content = [{ type: 'file', mediaType: 'image/png', data: Uint8Array.of(0, 255, 7) }]
     const result = { callId: 'c', status: 'ok', content }
     await play(journal, 'x:0:tool:c:1', () => result)
-    checkEqual((await replay(await reopen(), 'x:0:tool:c:1')).result, result, 'A result is given as it was')
+    checkEqual((await replay(await reopen(), 'x:0:tool:c:1')).result, result, 'A result is returned unchanged')
     for (const [i, value] of [null, 0, '', false, [], { a: [null] }, 'x'.repeat(100_000)].entries()) {
       await play(journal, `x:0:once:${i}:1`, () => value)
-      checkEqual((await replay(await reopen(), `x:0:once:${i}:1`)).result, value, `Result ${i} is given as it was`)
+      checkEqual((await replay(await reopen(), `x:0:once:${i}:1`)).result, value, `Result ${i} is returned unchanged`)
     }
   },
 
@@ -142,7 +142,7 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
   async 'does not record a step that was cancelled with its run'({ journal, reopen }) {
     await play(journal, 'x:0:model:0:1', () => Promise.reject(new DOMException('The run was aborted.', 'AbortError')))
     const again = await play(await reopen(), 'x:0:model:0:1', () => 'asked again')
-    checkEqual(again.result, 'asked again', 'Nobody knows what it would have come to: it runs again')
+    checkEqual(again.result, 'asked again', 'Its outcome is unknown, so it runs again')
   },
 
   async 'tells which steps are recorded, where it says so at all'({ journal, reopen }) {

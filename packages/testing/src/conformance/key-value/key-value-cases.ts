@@ -30,8 +30,8 @@ const samples: readonly unknown[] = [
 ]
 
 export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) => Promise<void>>> = {
-  async 'gives back what was set, and undefined for what was not'({ values, other }) {
-    checkEqual(await values.get('none'), undefined, 'A key that nobody has set has no value')
+  async 'returns the value that was set, and undefined for other keys'({ values, other }) {
+    checkEqual(await values.get('none'), undefined, 'A key that was never set has no value')
     for (const [i, value] of samples.entries()) await values.set(`sample ${i}`, value)
     for (const [i, value] of samples.entries())
       for (const one of [values, other]) checkEqual(await one.get(`sample ${i}`), value, `get() gives sample ${i} back`)
@@ -44,10 +44,10 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await values.set('b', 'short', ttl)
     checkEqual([await values.get('a'), await values.get('b')], ['long', 'short'], 'The last value counts')
     await wait(ttl * 1.5)
-    checkEqual([await values.get('a'), await values.get('b')], ['long', undefined], 'and so does the time it was given')
+    checkEqual([await values.get('a'), await values.get('b')], ['long', undefined], 'and its time to live is replaced')
   },
 
-  async 'keeps a value as long as it was told, and no longer'({ values, other, ttl, wait }) {
+  async 'keeps a value for its time to live, and no longer'({ values, other, ttl, wait }) {
     await values.set('short', 1, ttl)
     await values.set('long', 2, ttl * 100)
     await values.set('always', 3)
@@ -58,7 +58,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
       checkEqual(await all(one), [undefined, 2, 3], 'After it, it is gone; others stay')
   },
 
-  async 'forgets what is deleted, and that alone'({ values, other }) {
+  async 'deletes a key, and no other'({ values, other }) {
     await values.set('a', 1)
     await values.set('b', 2)
     await other.delete('a')
@@ -69,7 +69,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     checkEqual(await other.get('a'), 3, 'It may be set again')
   },
 
-  async 'keeps keys apart whatever they are'({ values, other }) {
+  async 'keeps any two keys apart'({ values, other }) {
     for (const [i, name] of hostileNames.entries()) await values.set(name, i)
     for (const [i, name] of hostileNames.entries())
       checkEqual(await other.get(name), i, `${JSON.stringify(name)} has its own value`)
@@ -81,9 +81,9 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     value.list.push(2)
     await setting
     const kept = (await values.get('a')) as typeof value
-    checkEqual(kept, { list: [1] }, 'What is kept is what set() was called with')
+    checkEqual(kept, { list: [1] }, 'The store has the argument of set()')
     kept.list.push(3)
-    checkEqual(await values.get('a'), { list: [1] }, 'What a reader does with a value changes nothing kept')
+    checkEqual(await values.get('a'), { list: [1] }, 'A reader cannot change a stored value')
   },
 
   async 'has a whole value of one of those who set at once'({ values, other }) {

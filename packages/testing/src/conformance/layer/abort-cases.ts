@@ -112,7 +112,7 @@ async function aborts(
         run.abort('planted')
       },
     })
-    check(reached, `The run was over before an abort ${when} could come: the layer does not call what is inside`)
+    check(reached, `The run ended before an abort ${when} was possible, because the layer does not call next()`)
     check(result === undefined, `An abort ${when} ends the run, but it ended ${result?.status}`)
     checkAborted(error, when)
     checkEqual(bench.model.closed, bench.model.calls, `An abort ${when} closes the model's stream`)

@@ -13,9 +13,9 @@ export const agreementCases = {
     await bothWays(options)
   },
 
-  'turn: awaits what is inside': (options: LayerConformanceOptions) => awaits(options, 'turn'),
-  'model: awaits what is inside': (options: LayerConformanceOptions) => awaits(options, 'model'),
-  'tool: awaits what is inside': (options: LayerConformanceOptions) => awaits(options, 'tool'),
+  'turn: awaits next()': (options: LayerConformanceOptions) => awaits(options, 'turn'),
+  'model: awaits next()': (options: LayerConformanceOptions) => awaits(options, 'model'),
+  'tool: awaits next()': (options: LayerConformanceOptions) => awaits(options, 'tool'),
 
   async 'tool: keeps calls apart that run at once'(options: LayerConformanceOptions) {
     const toolCalls = [1, 2, 3].map((n) => ({ name: 'work', args: { n } }))
@@ -30,7 +30,7 @@ export const agreementCases = {
       })
       return comparable(await runTurn(bench, bench.session()))
     }
-    checkEqual(await ran(3), await ran(1), 'Tools that run at once give what they give one after the other')
+    checkEqual(await ran(3), await ran(1), 'Concurrent tools return the same results as sequential ones')
   },
 }
 
@@ -49,13 +49,9 @@ export async function bothWays(
     return one
   }
   const [awaited, read] = [await ran(false), await ran(true)]
-  checkEqual(comparable(read), comparable(awaited), 'A run that is read gives what one gives that is awaited')
+  checkEqual(comparable(read), comparable(awaited), 'A streamed run has the same result as an awaited one')
   if (read.result?.status === 'completed')
-    checkEqual(
-      streamedText(read.events as never),
-      textsOf(read.result.messages),
-      'What is streamed is what the history has',
-    )
+    checkEqual(streamedText(read.events as never), textsOf(read.result.messages), 'The history has the streamed text')
   return comparable(awaited)
 }
 
@@ -88,9 +84,9 @@ async function awaits(options: LayerConformanceOptions, scope: CallScope): Promi
     return runTurn(bench, bench.session())
   }
   const slow = await run(true)
-  if (options.steps === undefined) completed(slow, 'What is inside takes its time')
-  check(slow.result !== undefined, `What is inside takes its time, and the run failed: ${show(slow.error)}`)
-  checkEqual(comparable(slow), comparable(await run(false)), 'What is inside may take its time')
+  if (options.steps === undefined) completed(slow, 'A slow next()')
+  check(slow.result !== undefined, `A slow next() made the run fail: ${show(slow.error)}`)
+  checkEqual(comparable(slow), comparable(await run(false)), 'A slow next() changes nothing')
 }
 
 function textsOf(messages: readonly Message[]): string {

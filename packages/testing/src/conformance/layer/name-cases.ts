@@ -20,7 +20,7 @@ export const nameCases = {
   async 'tells where it belongs'({ strict = false, warn = console.warn, ...options }: LayerConformanceOptions) {
     const { name, order, innermost } = makeLayer(options)
     if (order !== undefined || innermost === true) return
-    const message = `The layer "${name}" has no "order": agent.check() cannot tell where it stands wrong. Name its categories: order: { is: ['…'] }.`
+    const message = `The layer "${name}" has no "order": agent.check() cannot find a wrong position. Name its categories: order: { is: ['…'] }.`
     if (strict) throw new Nonconformance(message)
     warn(message)
   },

@@ -5,7 +5,7 @@ import { at, type CallScope, hookPlacements } from './hook-placements.ts'
 import type { LayerConformanceOptions } from './layer-conformance.ts'
 import { completed, runTurn } from './run.ts'
 
-/** Cases: decisions of inner layers are kept. */
+/** Cases: decisions of inner layers reach the caller. */
 export const passingCases = {
   async 'tool: lets a denial through'(options: LayerConformanceOptions) {
     const { call, executed } = await callOf(options, (ctx) => ctx.deny('Not today.'))
@@ -61,7 +61,7 @@ async function blocks(options: LayerConformanceOptions, scope: CallScope): Promi
     for (const read of [false, true]) {
       const bench = makeBench(options, { steps: defaultSteps, inside: [at(scope, makeLayer(options), hook)] })
       const { result, error } = await runTurn(bench, bench.session(), undefined, { read })
-      check(result !== undefined, `A block ${place} is no failure, but the run failed: ${show(error)}`)
+      check(result !== undefined, `A block ${place} must not fail the run, but the run failed: ${show(error)}`)
       const { status, reason, text } = result
       checkEqual([status, reason, text], ['blocked', 'planted', 'Sorry.'], `A block ${place} ends the run as it says`)
     }
@@ -74,6 +74,6 @@ async function stops(options: LayerConformanceOptions, scope: CallScope): Promis
   })
   const bench = makeBench(options, { steps: [callWork, callWork, callWork], inside: [stopping] })
   const { result, error } = await runTurn(bench, bench.session())
-  check(result !== undefined, `A stop is no failure, but the run failed: ${show(error)}`)
+  check(result !== undefined, `A stop must not fail the run, but the run failed: ${show(error)}`)
   checkEqual([result.status, result.reason], ['stopped', 'planted'], 'A stop ends the run as it says')
 }

@@ -19,7 +19,7 @@ export const reentryCases = {
     await checkNotCalled(options, 'tool', (ctx) => ctx.skipCall('From outside.'))
   },
 
-  async 'model: begins anew when it is called again'(options: LayerConformanceOptions) {
+  async 'model: starts again when it is called again'(options: LayerConformanceOptions) {
     const expected = await firstTry(options, { steps: [answer] })
     for (const first of ['First.', { chunks: ['Half '], error: new Error('planted') }]) {
       const again = { steps: [first, answer, answer], outside: [twice('model')] }
@@ -27,13 +27,13 @@ export const reentryCases = {
       const ran = await runTurn(bench, bench.session())
       const { text } = completed(ran, 'An outer layer calls again')
       const [one, two] = bench.model.requests
-      checkEqual(two, one, 'The second attempt sends what the first one sent')
-      checkEqual([text, ran.history], expected, 'The second attempt gives what a first one gives')
+      checkEqual(two, one, 'The second attempt sends the same request')
+      checkEqual([text, ran.history], expected, 'The second attempt has the same result as a first one')
       await bothWays(options, again)
     }
   },
 
-  async 'tool: begins anew when it is called again'(options: LayerConformanceOptions) {
+  async 'tool: starts again when it is called again'(options: LayerConformanceOptions) {
     const expected = await firstTry(options, { steps: [callWork, answer] })
     for (const fails of [false, true]) {
       let tries = 0
@@ -47,7 +47,7 @@ export const reentryCases = {
       const { text } = completed(ran, 'An outer layer calls again')
       for (const args of bench.executed)
         checkEqual(args, bench.executed[0], 'Each attempt has the arguments of the first')
-      checkEqual([text, ran.history], expected, 'The second attempt gives what a first one gives')
+      checkEqual([text, ran.history], expected, 'The second attempt has the same result as a first one')
       await bothWays(options, again)
     }
   },
@@ -80,7 +80,7 @@ async function checkNotCalled(
   const before = { ...session.state }
   const ran = await runTurn(bench, session)
   const { text } = completed(ran, 'An outer layer answers')
-  if (scope !== 'tool') checkEqual(text, answer, 'What an outer layer answered is the answer')
+  if (scope !== 'tool') checkEqual(text, answer, 'The answer of an outer layer is the result')
   check(bench.executed.length === 0, 'The tool does not run')
   const { turn, model, tool } = bench.layer
   const hooks = [turn, model, tool].filter((hook) => hook !== undefined).length

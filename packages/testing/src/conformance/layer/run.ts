@@ -38,7 +38,10 @@ export async function runTurn(
   })
   const ran = { ...value, ...sessionFields(session) }
   checkEnds(bench, reportedEnds, ran)
-  check(unhandled.length === 0, `Every rejection is handled, but nobody handled ${unhandled.map(show).join(', ')}`)
+  check(
+    unhandled.length === 0,
+    `Every rejection must be handled, but these were not: ${unhandled.map(show).join(', ')}`,
+  )
   if (ran.result?.status !== 'suspended') checkHistory(ran.history)
   for (const call of bench.calls.slice(first)) {
     check(call.end !== undefined, `Each hook ends before its run does, but one in ${call.scope} scope still runs`)
@@ -77,7 +80,7 @@ export async function advanceUntil({ clock }: Bench, isDone: () => boolean): Pro
   await macrotask()
   const startedAt = Date.now()
   for (let i = 0; !isDone() && (i < 500 || Date.now() - startedAt < 1000); i++) await clock.advance(i < 50 ? 0 : 1000)
-  if (!isDone()) throw new Nonconformance('The run does not end: something waits for ever.')
+  if (!isDone()) throw new Nonconformance('The run does not end: something waits without an end.')
 }
 
 /** Returns how a run ends, and the events that its reader received. */

@@ -23,7 +23,7 @@ export const suspensionCases = {
     }
     const plain = makeBench(options, { steps: defaultSteps })
     const completeRun = completed(await runTurn(plain, plain.session()), 'A plain run')
-    checkEqual(text, completeRun.text, 'A turn that waited comes to what it comes to without')
+    checkEqual(text, completeRun.text, 'A suspended turn has the same result as an uninterrupted one')
   },
 
   async 'resumes in another process'(options: LayerConformanceOptions) {

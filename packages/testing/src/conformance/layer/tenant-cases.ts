@@ -22,7 +22,7 @@ export const tenantCases = {
     globex.check(secretOf('acme'))
   },
 
-  async 'keeps to itself what a session is, whoever else runs'(options: LayerConformanceOptions) {
+  async 'keeps the data of a session private while other sessions run'(options: LayerConformanceOptions) {
     const shared = secretBench(options)
     const [acme, globex] = names.map((tenant) => new Tenant(shared, tenant)) as [Tenant, Tenant]
     await Promise.all([acme.runTurns(), globex.runTurns()])
@@ -31,7 +31,7 @@ export const tenantCases = {
     const loneTenant = new Tenant(secretBench(options), 'acme')
     await loneTenant.runTurns()
     await loneTenant.runTurns()
-    checkEqual(acme.sum(), loneTenant.sum(), 'A session beside another one comes to what it comes to alone')
+    checkEqual(acme.sum(), loneTenant.sum(), 'Two concurrent sessions have the same results as each alone')
   },
 }
 
@@ -60,7 +60,7 @@ class Tenant {
     const found = leaks({ seen: this.#runsSeen, snapshot: session.snapshot(), sent }, secret)
     if (found.length > 0)
       throw new Nonconformance(
-        `Tenant "${this.tenant}" can read what another tenant was told, in ${found[0]}. What a layer remembers belongs in ctx.state, or under a key with the tenant.`,
+        `Tenant "${this.tenant}" can read the data of another tenant, in ${found[0]}. Keep a layer's memory in ctx.state, or under a key with the tenant.`,
       )
   }
 

@@ -31,7 +31,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     checkEqual(
       [spent > 1e14, Number.isFinite(spent), reserved],
       [true, true, 0],
-      'Nothing is held after the settlement',
+      'No reservation remains after the settlement',
     )
   },
 
@@ -39,7 +39,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 0, 0)
   },
 
-  async 'reserves what has room, up to the limit exactly, and not a bit more'({ ledger, other }) {
+  async 'reserves up to the limit exactly, and no more'({ ledger, other }) {
     checkEqual(
       await ledger.reserve(hold('a', 6, 10)),
       { id: 'a', account, amount: 6 },
@@ -53,7 +53,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 0, 10)
   },
 
-  async 'settles what was really spent: less, more, or nothing'({ ledger, other }) {
+  async 'settles the actual spending: less, more, or nothing'({ ledger, other }) {
     for (const [id, spent, sum] of [
       ['less', 2, 2],
       ['more', 9, 11],
@@ -64,23 +64,20 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
       await other.settle(held, spent)
       await checkBalance(ledger, sum, 0)
     }
-    check(
-      (await ledger.reserve(hold('over', 1, 11))) === undefined,
-      'What was spent takes room, also beyond a reservation',
-    )
+    check((await ledger.reserve(hold('over', 1, 11))) === undefined, 'Spending counts, even beyond a reservation')
   },
 
-  async 'counts what is reserved and what is spent together'({ ledger, other }) {
+  async 'counts reservations and spending together'({ ledger, other }) {
     const held = await ledger.reserve(hold('a', 4, 10))
     check(held !== undefined, 'There is room')
     await ledger.settle(held, 4)
     await ledger.reserve(hold('b', 4, 10))
     check((await other.reserve(hold('c', 3, 10))) === undefined, 'spent + reserved + amount may not pass the limit')
-    check((await other.reserve(hold('c', 2, 10))) !== undefined, 'A refused id may be asked again')
+    check((await other.reserve(hold('c', 2, 10))) !== undefined, 'A rejected id may be used again')
     await checkBalance(ledger, 4, 6)
   },
 
-  async 'reserves once for an id, however often it is asked'({ ledger, other }) {
+  async 'reserves once for an id, even if called repeatedly'({ ledger, other }) {
     await ledger.reserve(hold('a', 4, 10))
     const again = await Promise.all([other, ledger, other].map((one) => one.reserve(hold('a', 4, 10))))
     for (const held of again)
@@ -88,7 +85,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 0, 4)
   },
 
-  async 'settles once for an id, however often it is told'({ ledger, other }) {
+  async 'settles once for an id, even if called repeatedly'({ ledger, other }) {
     const held = await ledger.reserve(hold('a', 4, 10))
     check(held !== undefined, 'There is room')
     await Promise.all([ledger, other, ledger].map((one) => one.settle(held, 3)))
@@ -126,7 +123,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
   async 'never passes a limit, however many reserve at once'({ ledger, other }) {
     const asked = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? ledger : other).reserve(hold(`r${i}`, 1, 37)))
     const given = (await Promise.all(asked)).filter((held) => held !== undefined)
-    checkEqual(given.length, 37, `Of 200 that ask for 1 at once 37 have room, but ${given.length} were given`)
+    checkEqual(given.length, 37, `Of 200 concurrent reservations of 1, 37 must succeed, but ${given.length} did`)
     await Promise.all(given.map((held, i) => (i % 2 === 0 ? other : ledger).settle(held, i % 2)))
     await checkBalance(ledger, 18, 0)
   },
@@ -157,7 +154,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 0.1, 0)
   },
 
-  async 'frees the room of a hold when its time is over, and posts what is told late'({ ledger, other, ttl, wait }) {
+  async 'releases a hold after its time to live, and posts a late settlement'({ ledger, other, ttl, wait }) {
     const held = await ledger.reserve({ ...hold('lost', 6, 10), ttl })
     await ledger.reserve(hold('stays', 4, 10))
     check(held !== undefined, 'There is room')
@@ -170,7 +167,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 5, 10)
   },
 
-  async 'holds as long again where a hold is asked for again, also when it was over'({ ledger, other, ttl, wait }) {
+  async 'renews a hold that is reserved again, even after it expired'({ ledger, other, ttl, wait }) {
     const asked = { ...hold('runs', 6, 10), ttl }
     await ledger.reserve(asked)
     await wait(ttl * 0.6)
@@ -179,11 +176,11 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(other, 0, 6)
     await wait(ttl)
     await checkBalance(other, 0, 0)
-    checkEqual(await other.reserve(asked), { id: 'runs', account, amount: 6 }, 'A hold that was over is given again')
+    checkEqual(await other.reserve(asked), { id: 'runs', account, amount: 6 }, 'An expired hold is granted again')
     await checkBalance(ledger, 0, 6)
   },
 
-  async 'finds what a run holds, also when it is over, until it is settled'({ ledger, other, ttl, wait }) {
+  async 'finds the holds of a run, even expired ones, until they are settled'({ ledger, other, ttl, wait }) {
     const [lost, cut] = [
       { ...hold('a', 4, 10), ttl, run: 'run-1' },
       { ...hold('b', 1, 10, 'globex'), run: 'run-1' },
@@ -198,7 +195,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     await checkBalance(ledger, 4, 2)
   },
 
-  async 'refuses amounts that are no money'({ ledger }) {
+  async 'rejects invalid amounts'({ ledger }) {
     const held = await ledger.reserve(hold('a', 1, 10))
     for (const amount of [-1, Number.NaN, Number.POSITIVE_INFINITY]) {
       await checkRejects(

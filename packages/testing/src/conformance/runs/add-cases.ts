@@ -8,13 +8,17 @@ const named = (sessionId: string) => ({ ...chat, sessionId })
 
 /** Cases: adding runs, and finding them. */
 export const addCases: RunCases = {
-  async 'keeps a run with what it is asked, for its tenant alone'({ runs, other }) {
+  async 'keeps a run with its task, for its tenant only'({ runs, other }) {
     const task = { input: 'Hé 👩‍👩‍👧', at: new Date(5), bytes: new Uint8Array([1, 2]) }
     const { run, isNew } = await runs.add(runOf('one', chat, { task, idempotencyKey: 'k', fingerprint: 'a' }))
     checkEqual([isNew, run.status, run.attempts], [true, 'queued', 0], 'It is new, and waits to be run')
     const found = await other.runs.get({ tenant: 'acme', run: 'one' })
     checkEqual(found, run, 'get() gives what add() gave')
-    checkEqual([found?.task, found?.key, found?.agent, found?.version], [task, chat, 'agent', '1'], 'All of it is kept')
+    checkEqual(
+      [found?.task, found?.key, found?.agent, found?.version],
+      [task, chat, 'agent', '1'],
+      'All fields are stored',
+    )
     checkEqual(await other.runs.get({ tenant: 'globex', run: 'one' }), undefined, 'Another tenant has no such run')
     await runs.add(runOf('one', { ...chat, tenant: 'globex' }, { task: 'theirs' }))
     checkEqual(
@@ -24,7 +28,7 @@ export const addCases: RunCases = {
     )
   },
 
-  async 'keeps the images that it is asked about until it ends, and gives them to who takes it'(bench) {
+  async 'keeps the images of the task until the run ends, and returns them to its worker'(bench) {
     const { runs, sessions, other } = bench
     const data = [bytesOf(270_000), 'iVBORw0KGgo'.repeat(1000)]
     const task = { input: { role: 'user', content: data.map((one) => ({ type: 'image', data: one })) } }
@@ -53,8 +57,8 @@ export const addCases: RunCases = {
       own.add(runOf(`r${i}`, chat, keyed), { claim: ms }),
     )
     const all = await Promise.all(asked)
-    checkEqual(all.filter(({ isNew }) => isNew).length, 1, 'Of those who ask at once one begins a run')
-    checkEqual(new Set(all.map(({ run }) => run.run)).size, 1, 'and all are told of that')
+    checkEqual(all.filter(({ isNew }) => isNew).length, 1, 'One of the concurrent callers starts a run')
+    checkEqual(new Set(all.map(({ run }) => run.run)).size, 1, 'and all callers receive it')
     checkEqual((await other.runs.find(chat, 'k'))?.run, all[0]?.run.run, 'find() gives it, too')
     const reused = runs.add(runOf('x', chat, { ...keyed, fingerprint: 'another' }))
     await checkRejects(reused, 'run.key_reused', 'add() of another task under the key')
@@ -69,7 +73,7 @@ export const addCases: RunCases = {
     checkEqual(isNew, true, 'A run that was refused holds up no other')
   },
 
-  async 'adds nothing where somebody has the session, if that is asked, and tells until when'(bench) {
+  async 'adds nothing while another process holds the session, on request, and reports until when'(bench) {
     const { runs, other, sessions, lease: ms, wait } = bench
     const asked = { claim: ms, unlessBusy: ms }
     const keyed = { idempotencyKey: 'k', asked: 'the task' }
@@ -78,18 +82,18 @@ export const addCases: RunCases = {
       other.runs.add(runOf('two', chat), asked),
     ])
     const refused = both.filter(({ status }) => status === 'rejected')
-    checkEqual(refused.length, 1, 'Of two who ask at once one is refused')
+    checkEqual(refused.length, 1, 'One of two concurrent callers is rejected')
     const [busy] = refused as PromiseRejectedResult[]
     checkEqual([busy?.reason.code, busy?.reason.details.heldUntil > 0], ['session.busy', true], 'and told why')
     const again = () => other.runs.add(runOf('again', chat, keyed), asked)
-    if (both[0]?.status === 'fulfilled') checkEqual((await again()).isNew, false, 'A run that is known is given')
+    if (both[0]?.status === 'fulfilled') checkEqual((await again()).isNew, false, 'A known run is returned')
     await checkRejects(runs.add(runOf('three', chat), asked), 'session.busy', 'add() while another one runs')
     await wait(ms * 2)
     await checkRejects(runs.add(runOf('three', chat), asked), 'session.busy', 'add() where a run has lost its process')
     checkEqual(await statusOf(bench, runOf('three', chat)), undefined, 'Nothing was added')
     await runs.add(runOf('waits', chat))
     const elsewhere = await sessions.acquire(named('held'), ms)
-    await checkRejects(runs.add(runOf('four', named('held')), asked), 'session.busy', 'add() beside another lease')
+    await checkRejects(runs.add(runOf('four', named('held')), asked), 'session.busy', 'add() with another lease active')
     if (elsewhere.lease !== undefined) await sessions.release(elsewhere.lease)
     checkEqual((await runs.add(runOf('four', named('held')), asked)).isNew, true, 'A session that is free')
   },
@@ -133,7 +137,7 @@ export const addCases: RunCases = {
     checkEqual(running.items, [], 'Those of one status')
   },
 
-  async 'records a step once: the first stands'(bench) {
+  async 'records a step once: the first one wins'(bench) {
     const { runs } = bench
     const { lease } = await startRun(bench, runOf('one', chat))
     const ids = ['one:start', 'tool:é "1"', 'model:0']

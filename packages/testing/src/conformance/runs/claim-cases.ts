@@ -6,20 +6,16 @@ const named = (sessionId: string) => ({ ...chat, sessionId })
 
 /** Cases: which process runs a run, and until when. */
 export const claimCases: RunCases = {
-  async 'holds the session of a run that is taken, also when its lease is over'(bench) {
+  async 'holds the session of a claimed run, even after its lease expired'(bench) {
     const { other, lease: ms, wait } = bench
     const { lease, run } = await startRun(bench, runOf('one', chat))
-    checkEqual(
-      [run.status, run.attempts, lease.version],
-      ['running', 1, 0],
-      'A run that is taken runs, for the first time',
-    )
-    check(await isHeld(other.sessions, chat, ms), 'Its session is held')
+    checkEqual([run.status, run.attempts, lease.version], ['running', 1, 0], 'A claimed run runs for the first time')
+    check(await isHeld(other.sessions, chat, ms), 'Its session is locked')
     await wait(ms * 2)
     check(await isHeld(other.sessions, chat, ms), 'and belongs to it until another process takes it over')
   },
 
-  async 'queues what has to wait for its session, and what has to wait for its time'(bench) {
+  async 'queues runs that wait for their session or their start time'(bench) {
     const { runs, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, runOf('one', chat))
     const second = await runs.add(runOf('two', chat), { claim: ms })
@@ -32,7 +28,7 @@ export const claimCases: RunCases = {
       'It is not run before its time',
     )
     check(!(await isHeld(other.sessions, named('later'), 1)), 'A run that waits for its time holds no session')
-    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Nothing can be taken now')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'No run can be claimed now')
     await bench.sessions.append(lease, 0, turnOf('a', 0), { release: true })
     await wait(ms * 4)
     checkEqual(namesOf(await claim(bench, other.runs)), ['one', 'later'], 'The session still belongs to its first run')
@@ -45,24 +41,24 @@ export const claimCases: RunCases = {
     const asked = Array.from({ length: 6 }, (_, i) => claim(bench, i % 2 === 0 ? runs : other.runs, { limit: 3 }))
     const taken = (await Promise.all(asked)).flatMap(namesOf)
     const rest = namesOf(await claim(bench, runs))
-    checkEqual([...taken, ...rest].toSorted(), names, 'Each run is taken once')
+    checkEqual([...taken, ...rest].toSorted(), names, 'Each run is claimed once')
   },
 
   async 'takes a run of a lost process over, with its steps, and lets that write nothing more'(bench) {
     const { runs, sessions, other, lease: ms, wait } = bench
     const { lease: stale } = await startRun(bench, runOf('one', chat))
     await runs.record(stale, 'one', { id: 'one:start', body: '{"a":1}' })
-    checkEqual(namesOf(await claim(bench, other.runs)), [], 'A run that somebody has is not taken')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'A run of another worker is not claimed')
     await wait(ms * 2)
     const [taken] = await claim(bench, other.runs)
-    check(taken !== undefined && taken.lease.token > stale.token, 'A run that was lost is taken under a higher token')
-    checkEqual(taken.run.task, { input: 'one' }, 'with what it is asked')
+    check(taken !== undefined && taken.lease.token > stale.token, 'A lost run is claimed with a higher token')
+    checkEqual(taken.run.task, { input: 'one' }, 'with its task')
     checkEqual(await other.runs.steps(taken.lease, 'one'), [{ id: 'one:start', body: '{"a":1}' }], 'and its steps')
     await checkRejects(runs.record(stale, 'one', { id: 'x', body: '' }), 'store.fenced', 'record() of a lost process')
     await checkRejects(sessions.append(stale, 0, turnOf('late')), 'store.fenced', 'append() of a lost process')
     const why = { status: 'failed', code: 'run.failed', reason: 'late' } as const
     await checkRejects(runs.giveUp(stale, 'one', why), 'store.fenced', 'giveUp() of a lost process')
-    checkEqual(await runs.renew([stale, taken.lease], ms), [false, true], 'renew() tells who has it')
+    checkEqual(await runs.renew([stale, taken.lease], ms), [false, true], 'renew() reports the current holder')
   },
 
   async 'counts how often a run was begun without a new step, and begins it alone from the third time on'(bench) {
@@ -87,7 +83,7 @@ export const claimCases: RunCases = {
     )
   },
 
-  async 'leaves runs of other agents and versions, until nobody has come back for them for long'(bench) {
+  async 'leaves runs of other agents and versions, until they are orphaned'(bench) {
     const { runs, other, lease: ms, wait } = bench
     await startRun(bench, runOf('older', chat, { version: '0' }))
     await runs.add(runOf('foreign', named('foreign'), { agent: 'another' }))
@@ -96,7 +92,11 @@ export const claimCases: RunCases = {
     await wait(ms * 2)
     checkEqual([namesOf(await claim(bench, other.runs)), namesOf(await orphans())], [[], []], 'Others may come back')
     await wait(ms * 8)
-    checkEqual(namesOf(await orphans()), ['older'], 'Nobody came back for the older version')
-    checkEqual(await statusOf(bench, runOf('foreign', chat)), 'queued', 'Another agent is no older version')
+    checkEqual(namesOf(await orphans()), ['older'], 'The run of the older version is orphaned')
+    checkEqual(
+      await statusOf(bench, runOf('foreign', chat)),
+      'queued',
+      'Another agent does not count as an older version',
+    )
   },
 }

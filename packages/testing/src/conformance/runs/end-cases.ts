@@ -5,21 +5,21 @@ import { agents, claim, namesOf, type RunBench, type RunCases, runOf, startRun, 
 const one = runOf('turn-one', chat)
 const failed = { status: 'failed', code: 'run.attempts', reason: 'too often' } as const
 
-/** Cases: how runs end, and what remains of them. */
+/** Cases: ends of runs, and the data that remains. */
 export const endCases: RunCases = {
   async 'ends with its turn: its steps are forgotten, and the session is free'(bench) {
     const { runs, sessions, other, lease: ms } = bench
     const { lease } = await startRun(bench, one)
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await sessions.append(lease, 0, turnOf('one'), { release: true })
-    checkEqual(await other.runs.steps(lease, one.run), [], 'Nobody needs its steps any more')
+    checkEqual(await other.runs.steps(lease, one.run), [], 'Its steps are deleted')
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
     checkEqual([run?.status, run?.task], ['completed', undefined], 'It has ended, and cannot be run again')
     check(!(await isHeld(other.sessions, chat, ms)), 'The session is free')
-    checkEqual(await runs.stop({ tenant: 'acme', run: one.run }, 'late'), false, 'What has ended cannot be stopped')
+    checkEqual(await runs.stop({ tenant: 'acme', run: one.run }, 'late'), false, 'An ended run cannot be stopped')
   },
 
-  async 'gives a run whose end nobody was told to the next, until somebody was'(bench) {
+  async 'returns a run with an unreported end to the next worker, until it is reported'(bench) {
     const { sessions, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
@@ -32,14 +32,14 @@ export const endCases: RunCases = {
     checkEqual(namesOf(await claim(bench, other.runs)), [], 'Once is enough')
   },
 
-  async 'keeps why a run was asked to stop, whoever runs it then'(bench) {
+  async 'keeps the reason for stopping a run, for any worker'(bench) {
     const { runs, other, lease: ms, wait } = bench
     await startRun(bench, one)
     checkEqual(await other.runs.stop({ tenant: 'acme', run: one.run }, 'enough'), true, 'A run can be asked to stop')
     await other.runs.stop({ tenant: 'acme', run: one.run }, 'again')
     checkEqual(await runs.stop({ tenant: 'globex', run: one.run }, 'x'), false, 'Another tenant has no such run')
     await wait(ms * 2)
-    checkEqual((await claim(bench, other.runs))[0]?.run.stop, 'enough', 'The first reason stands')
+    checkEqual((await claim(bench, other.runs))[0]?.run.stop, 'enough', 'The first reason wins')
   },
 
   async 'gives a run up with its steps, and frees its session'(bench) {
@@ -49,12 +49,12 @@ export const endCases: RunCases = {
     await runs.giveUp(lease, one.run, failed)
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
     checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It tells why')
-    checkEqual(await other.runs.steps(lease, one.run), [{ id: 'a', body: '1' }], 'Its steps are kept')
+    checkEqual(await other.runs.steps(lease, one.run), [{ id: 'a', body: '1' }], 'Its steps remain')
     await checkRejects(sessions.append(lease, 0, turnOf('one')), 'store.fenced', 'append() by its lease')
     check(!(await isHeld(other.sessions, chat, ms)), 'The session is free')
   },
 
-  async 'runs what was given up again, where its session stands as it stood'(bench) {
+  async 'retries a failed run if its session has not changed'(bench) {
     const { runs, other } = bench
     const { lease } = await startRun(bench, one)
     await runs.record(lease, one.run, { id: 'a', body: '1' })
@@ -69,7 +69,7 @@ export const endCases: RunCases = {
       'as one that is new',
     )
     if (taken !== undefined)
-      checkEqual(await runs.steps(taken.lease, one.run), [{ id: 'a', body: '1' }], 'It goes on from its steps')
+      checkEqual(await runs.steps(taken.lease, one.run), [{ id: 'a', body: '1' }], 'It continues from its steps')
   },
 
   async 'keeps a run that was queued again when its earlier end is reported late'(bench) {
@@ -87,17 +87,17 @@ export const endCases: RunCases = {
     checkEqual(namesOf(await claim(bench, other.runs)), [one.run], 'Its second end is still to be reported')
   },
 
-  async 'does not run again what has ended, or whose session has gone on'(bench) {
+  async 'does not retry an ended run, or a run whose session has later turns'(bench) {
     const { runs, sessions, lease: ms } = bench
     const { lease } = await startRun(bench, one)
-    checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A run that goes on')
+    checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'An active run')
     await runs.giveUp(lease, one.run, failed)
     const { lease: next } = await sessions.acquire(chat, ms)
     if (next !== undefined) await sessions.append(next, 0, turnOf('two'), { release: true })
     checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A session that has gone on')
   },
 
-  async 'tells the calls that nobody has decided in time'(bench) {
+  async 'reports the calls that were not decided in time'(bench) {
     const { sessions, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, one)
     const expiresAt = (await nowOf(bench0(bench))) + ms
@@ -116,7 +116,7 @@ export const endCases: RunCases = {
     checkEqual(await expiredOf('other'), [], 'Another agent does not')
   },
 
-  async 'forgets what ended long ago, but not what waits for somebody'(bench) {
+  async 'deletes runs that ended long ago, but not pending ones'(bench) {
     const { runs, sessions, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
@@ -130,10 +130,10 @@ export const endCases: RunCases = {
     await wait(ms * 6)
     checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 1, 'One has ended long ago')
     const left = [await statusOf(bench, one), await statusOf(bench, waits)]
-    checkEqual(left, [undefined, 'suspended'], 'A run whose call waits is kept')
+    checkEqual(left, [undefined, 'suspended'], 'A run with a pending call is kept')
     checkEqual(await statusOf(bench, { ...waits, run: 'queued' }), 'queued', 'as is one that was not run yet')
     check((await sessions.expire({ olderThan: 0 })) >= 0, 'expire() of sessions')
-    checkEqual(await statusOf(bench, { ...waits, run: 'queued' }), 'queued', 'A session with a run to come is kept')
+    checkEqual(await statusOf(bench, { ...waits, run: 'queued' }), 'queued', 'A session with a queued run is kept')
   },
 
   async 'goes with its session'(bench) {

@@ -7,7 +7,7 @@ const chat = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 
 /** Cases for images and files in steps of durable runs: a store may keep their bytes separately. */
 export const stepBlobCases: RunCases = {
-  async 'gives back steps with large bytes, base64 and data URLs as they were given'(bench) {
+  async 'returns steps with large bytes, base64 and data URLs unchanged'(bench) {
     const { runs, other, lease: ms } = bench
     const { lease } = await startRun({ ...bench, lease: ms * 100 }, runOf('one', chat))
     const posing = [{ $blob: 0 }, '{"$blobs":[]}\n{"$blob":0}', { $$blob: 0 }]
@@ -15,7 +15,7 @@ export const stepBlobCases: RunCases = {
     for (const [i, body] of bodies.entries()) await runs.record(lease, 'one', { id: `s${i}`, body })
     const steps = (await other.runs.steps(lease, 'one')).toSorted((a, b) => (a.id < b.id ? -1 : 1))
     const given = bodies.map((body, i) => ({ id: `s${i}`, body }))
-    checkEqual(steps, given, 'Another process gets every value as it was given')
+    checkEqual(steps, given, 'Another process receives every value unchanged')
   },
 
   async 'takes its own copy of the bytes of a step before it waits for anything'(bench) {
@@ -26,7 +26,7 @@ export const stepBlobCases: RunCases = {
     body.fill(0)
     await recorded
     const [step] = await other.runs.steps(lease, 'one')
-    checkEqual(step?.body, bytesOf(270_000), 'What the caller changes later changes nothing')
+    checkEqual(step?.body, bytesOf(270_000), 'Later changes by the caller have no effect')
   },
 
   async 'keeps an image of a step, and of the task, as long as the run or a turn has it'(bench) {
@@ -43,7 +43,7 @@ export const stepBlobCases: RunCases = {
     await sessions.delete(chat)
     checkEqual((await other.runs.steps(second, 'two'))[0]?.body, image, 'The step of another run keeps its own')
     await runs.giveUp(second, 'two', { status: 'failed', code: 'run.failed', reason: 'test' })
-    check(await runs.retry({ tenant: 'acme', run: 'two' }), 'A run that was given up goes on')
+    check(await runs.retry({ tenant: 'acme', run: 'two' }), 'A failed run continues')
     checkEqual((await other.runs.steps(second, 'two'))[0]?.body, image, 'with the images of its steps')
   },
 
@@ -59,7 +59,7 @@ export const stepBlobCases: RunCases = {
       await erasing
       const [found] = await claim(bench, other.runs, { limit: 1 })
       const stands = await other.runs.get({ tenant: 'acme', run: `r${round}` })
-      checkEqual(found?.run.run, stands?.run, 'A run that stands after the erasure can be taken')
+      checkEqual(found?.run.run, stands?.run, 'A run that remains after the erasure can be claimed')
       if (found === undefined) continue
       check(added !== undefined, 'A run that was refused is not there')
       checkEqual(found.run.task, bytesOf(270_000), 'and has its image')

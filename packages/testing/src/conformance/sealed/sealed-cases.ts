@@ -53,7 +53,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
     },
   },
 
-  'gives the records behind one that cannot be opened, and that one once its key is back': {
+  'delivers the records after one that cannot be decrypted, and that one once its key is back': {
     needs: 'sessions',
     async run(bench) {
       const { seals, lease: ms, wait } = bench
@@ -91,7 +91,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       checkEqual(
         await events.append(run, 1, [], { end: true }),
         { undelivered: [steer('a')] },
-        'The steer is given later',
+        'The steer is delivered later',
       )
       checkEqual((await events.append(run, 1, [], { end: true })).seq, 1, 'Then the run ends')
     },
@@ -108,11 +108,11 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       const off = await events.onSignal(run, (signal) => void told.push(signal))
       await events.signal(run, steer('b'))
       await soon(wait, ms, () => told.length === 1)
-      checkEqual(told, [steer('b')], 'The next steer is told')
+      checkEqual(told, [steer('b')], 'The next steer is delivered')
       seals.failure = undefined
       await soon(wait, ms, () => told.length === 2)
       off()
-      checkEqual(told, [steer('b'), steer('a')], 'The first steer is told once it can be opened')
+      checkEqual(told, [steer('b'), steer('a')], 'The first steer is delivered once it can be decrypted')
     },
   },
 
@@ -127,7 +127,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
         await checkRejects(claim(), 'store.unavailable', 'claim() while the key service is down')
       seals.failure = undefined
       const [claimed] = await claim()
-      checkEqual([claimed?.run.run, claimed?.run.attempts], ['one', 1], 'The run is taken for the first time')
+      checkEqual([claimed?.run.run, claimed?.run.attempts], ['one', 1], 'The run is claimed for the first time')
     },
   },
 }

@@ -41,7 +41,7 @@ export const assignAgentCases: StoreCases = {
       'It is listed once',
     )
     await add(bench, now, turnOf('four', 6))
-    checkEqual((await store.load(now))?.version, 4, 'It goes on under the new name')
+    checkEqual((await store.load(now))?.version, 4, 'It continues under the new name')
   },
 
   async 'moves nothing where the new name has such a session, or no other name has one'(bench) {
@@ -57,7 +57,7 @@ export const assignAgentCases: StoreCases = {
     for (const names of [[], ['HELPDESK'], ['helpdesk '], ['support'], ['', '%']])
       checkEqual(await other.rename(now, names).catch(() => false), false, `rename() of ${JSON.stringify(names)}`)
     await add(bench, now, turnOf('new'))
-    checkEqual(await other.rename(now, ['helpdesk']), false, 'What is there is not replaced')
+    checkEqual(await other.rename(now, ['helpdesk']), false, 'An existing session is not replaced')
     checkEqual(await textsIn(other, now), ['new', 're: new'], 'The new name keeps its session')
     checkEqual(await textsIn(other, before), ['old', 're: old'], 'and the old one its own')
   },
@@ -74,7 +74,7 @@ export const assignAgentCases: StoreCases = {
     const { store, other, lease: ms, wait } = bench
     await add(bench, before, turnOf('one'))
     const lease = await acquireLease(store, before, ms)
-    await checkRejects(other.rename(now, ['helpdesk']), 'session.busy', 'rename() of a session that is held')
+    await checkRejects(other.rename(now, ['helpdesk']), 'session.busy', 'rename() of a locked session')
     await store.append(lease, 1, turnOf('two', 2))
     await wait(ms * 2)
     checkEqual(await other.rename(now, ['helpdesk']), true, 'When the lease is over it is moved')
@@ -83,14 +83,14 @@ export const assignAgentCases: StoreCases = {
     checkEqual((await other.load(now))?.version, 2, 'Nothing of a late writer is stored')
   },
 
-  async 'moves a session with the lease of the caller, who goes on under the new name'(bench) {
+  async 'moves a session with the lease of the caller, which continues under the new name'(bench) {
     const { store, other, lease: ms } = bench
     await add(bench, before, turnOf('one'))
     const lease = await acquireLease(store, before, ms * 100)
     await store.checkpoint(lease, 1, runningTurn('two', 2))
     checkEqual(await store.rename(now, ['helpdesk'], { lease }), true, 'rename() with the lease of the session')
-    check(await isHeld(other, now, ms), 'The session is held under the new name')
-    checkEqual((await other.load(now))?.open, runningTurn('two', 2), 'with the run that goes on')
+    check(await isHeld(other, now, ms), 'The session is locked under the new name')
+    checkEqual((await other.load(now))?.open, runningTurn('two', 2), 'with the active run')
     await store.append({ ...lease, key: now }, 1, turnOf('two', 2), { release: true })
     checkEqual((await other.load(now))?.version, 2, 'and the same lease writes there')
   },

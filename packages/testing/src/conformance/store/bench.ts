@@ -68,10 +68,7 @@ export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
   const key = { ...chat, sessionId: 'tells the time' }
   const lease = await acquireLease(store, key, ms * 100)
   const { heldUntil } = await store.acquire(key, ms)
-  check(
-    Number.isFinite(heldUntil),
-    `acquire() of a session that is taken tells until when, but told ${show(heldUntil)}`,
-  )
+  check(Number.isFinite(heldUntil), `acquire() of a locked session reports until when, but reported ${show(heldUntil)}`)
   await store.release(lease)
   return Math.round(heldUntil as number) - ms * 100
 }
@@ -79,7 +76,7 @@ export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
 /** Acquires a free session. */
 export async function acquireLease(store: SessionStore, key: SessionKey, ms: number): Promise<Lease> {
   const { lease } = await store.acquire(key, ms)
-  check(lease !== undefined, `acquire() gives a lease of a session that nobody has (${JSON.stringify(key)})`)
+  check(lease !== undefined, `acquire() returns a lease of a free session (${JSON.stringify(key)})`)
   return lease
 }
 
@@ -88,7 +85,7 @@ export async function isHeld(store: SessionStore, key: SessionKey, ms: number): 
   const { lease, heldUntil } = await store.acquire(key, ms)
   check(
     lease !== undefined || Number.isFinite(heldUntil),
-    `acquire() of a session that is taken tells until when, in milliseconds, but told ${show(heldUntil)}`,
+    `acquire() of a locked session reports until when, in milliseconds, but reported ${show(heldUntil)}`,
   )
   return lease === undefined
 }

@@ -5,22 +5,22 @@ import { acquireLease, add, chat, runningTurn, type StoreBench, type StoreCases,
 
 /** Cases for images and files: a store may keep their bytes separately, and share one copy between messages. */
 export const blobCases: StoreCases = {
-  async 'gives back large bytes, base64 and data URLs as they were given, also in tool results and state'(bench) {
+  async 'returns large bytes, base64 and data URLs unchanged, also in tool results and state'(bench) {
     const given = turnWith(...largeValues())
     await add(bench, chat, given)
-    checkEqual((await bench.other.load(chat))?.history, given.messages, 'load() gives every value as it was given')
+    checkEqual((await bench.other.load(chat))?.history, given.messages, 'load() returns every value unchanged')
     const found = await bench.other.find(chat, { turnId: given.turnId })
     checkEqual(found, given, 'find() gives the whole turn, with its state and records')
   },
 
-  async 'gives back the images of a run that goes on, and of the turn that it becomes'(bench) {
+  async 'returns the images of an active run, and of its stored turn'(bench) {
     const { store, other, lease: ms } = bench
     const [image] = largeValues()
     const lease = await acquireLease(store, chat, ms * 100)
     const { messages } = turnWith(image)
     await store.checkpoint(lease, 0, runningTurn('look'))
     await store.checkpoint(lease, 0, runningTurn('look', 0, { messages }))
-    checkEqual((await other.load(chat))?.open?.messages, messages, 'The run that goes on has its image')
+    checkEqual((await other.load(chat))?.open?.messages, messages, 'The active run has its image')
     await store.checkpoint(lease, 0, runningTurn('look', 0, { messages }))
     await store.append(lease, 0, { ...turnOf('look'), messages }, { release: true })
     checkEqual((await other.load(chat))?.history, messages, 'The turn that it becomes has it, too')
@@ -32,7 +32,7 @@ export const blobCases: StoreCases = {
     const given = turnWith(image, JSON.stringify(posing), `${JSON.stringify(posing)}\n{"$blob":0}`)
     given.rest.state.posing = [{ $blob: 0 }, posing]
     await add(bench, chat, given)
-    checkEqual(await bench.other.find(chat, { version: 1 }), given, 'What looks like a reference is no reference')
+    checkEqual(await bench.other.find(chat, { version: 1 }), given, 'Data that looks like a reference is not resolved')
   },
 
   async 'takes its own copy of bytes before it waits for anything'(bench) {
@@ -42,7 +42,7 @@ export const blobCases: StoreCases = {
     const appended = store.append(lease, 0, turnWith(data), { release: true })
     data.fill(0)
     await appended
-    checkEqual(imagesIn(await other.load(chat)), [bytesOf(270_000)], 'What the caller changes later changes nothing')
+    checkEqual(imagesIn(await other.load(chat)), [bytesOf(270_000)], 'Later changes by the caller have no effect')
   },
 
   async 'knows a turn with an image again after the lease was lost'(bench) {
@@ -65,7 +65,7 @@ export const blobCases: StoreCases = {
     await add(bench, two, turnWith(bytesOf(270_000)))
     checkEqual(imagesIn(await other.load(two)), [bytesOf(270_000)], 'An image that was deleted can be stored again')
     await store.erase({ tenant: chat.tenant, owner: chat.owner })
-    checkEqual(await other.load(two), undefined, 'What was erased is gone')
+    checkEqual(await other.load(two), undefined, 'Erased data is gone')
     checkEqual(imagesIn(await other.load(bob)), [bytesOf(270_000)], 'Another owner keeps the same image')
   },
 
@@ -96,7 +96,7 @@ export const blobCases: StoreCases = {
     await store.delete({ ...chat, sessionId: 'one' })
     const datas = (taken: readonly { data: unknown }[]) => taken.map(({ data }) => data)
     const again = await other.outbox.claim('bills', 100, ms)
-    checkEqual(datas(again), datas([...records, ...records.slice(0, 1)]), 'A record has every value as it was given')
+    checkEqual(datas(again), datas([...records, ...records.slice(0, 1)]), 'A record has every value unchanged')
     await other.outbox.done(
       'bills',
       records.map(({ id }) => id),

@@ -3,7 +3,7 @@ import { acquireLease, add, chat, runningTurn, type StoreCases, textsIn, turnOf 
 
 /** Cases: a run is stored while it is open. */
 export const checkpointCases: StoreCases = {
-  async 'keeps a checkpoint beside the history, and raises no version for it'(bench) {
+  async 'keeps a checkpoint apart from the history, without a new version'(bench) {
     const { store, other, lease: ms } = bench
     const lease = await acquireLease(store, chat, ms * 100)
     const first = runningTurn('one')
@@ -17,7 +17,7 @@ export const checkpointCases: StoreCases = {
     checkEqual(
       await other.load(chat),
       { version: 1, owner: chat.owner, history, rest, open: second },
-      'A later run is open beside what was appended, and replaces nothing of it',
+      'The checkpoint of a later run replaces no appended turn',
     )
   },
 
@@ -51,10 +51,14 @@ export const checkpointCases: StoreCases = {
     await store.checkpoint(lease, 1, runningTurn('lost', 2))
     await store.append(lease, 1, turnOf('two', 2))
     checkEqual((await other.load(chat))?.open, undefined, 'Behind another run a checkpoint has no place')
-    checkEqual(await textsIn(other, chat), ['one', 're: one', 'two', 're: two'], 'What was appended is the history')
+    checkEqual(
+      await textsIn(other, chat),
+      ['one', 're: one', 'two', 're: two'],
+      'The history has the appended messages',
+    )
   },
 
-  async 'refuses the checkpoint of who has lost the session'({ store, other, lease: ms, wait }) {
+  async 'rejects the checkpoint of a process that lost the session'({ store, other, lease: ms, wait }) {
     const stale = await acquireLease(store, chat, ms)
     const late = () => store.checkpoint(stale, 0, runningTurn('late'))
     await wait(ms * 2)
@@ -82,6 +86,6 @@ export const checkpointCases: StoreCases = {
     checkEqual((await other.load(chat))?.open, undefined, 'A refused checkpoint leaves nothing')
     checkEqual(await textsIn(other, chat), ['one', 're: one'], 'and takes nothing away')
     await store.checkpoint(lease, 1, runningTurn('two', 2))
-    checkEqual((await other.load(chat))?.open, runningTurn('two', 2), 'After that the right one is taken')
+    checkEqual((await other.load(chat))?.open, runningTurn('two', 2), 'Then the correct one is accepted')
   },
 }

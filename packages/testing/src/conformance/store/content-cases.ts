@@ -31,10 +31,10 @@ export const contentCases: StoreCases = {
   },
 
   async 'gives nothing for a session that was never stored'({ store }) {
-    checkEqual(await store.load(chat), undefined, 'load() of what was never stored gives undefined')
+    checkEqual(await store.load(chat), undefined, 'load() of a missing session returns undefined')
   },
 
-  async 'gives nothing for a session that was taken, but not written'(bench) {
+  async 'returns nothing for a session that was locked, but not written'(bench) {
     await add(bench, chat)
     checkEqual(await bench.store.load(chat), undefined, 'A lease alone stores nothing')
   },
@@ -43,7 +43,7 @@ export const contentCases: StoreCases = {
     await add(bench, chat, richTurn())
     const { messages, rest } = richTurn()
     const stored = await bench.other.load(chat)
-    checkEqual(stored, { version: 1, owner: chat.owner, history: messages, rest }, 'load() gives what was appended')
+    checkEqual(stored, { version: 1, owner: chat.owner, history: messages, rest }, 'load() returns the appended data')
   },
 
   async 'takes times of a clock that counts parts of a millisecond'(bench) {
@@ -58,7 +58,7 @@ export const contentCases: StoreCases = {
     checkEqual((await bench.other.load(chat))?.rest, waiting.rest, 'load() gives the rest that was appended')
   },
 
-  async 'gives back any text, whatever is in it'(bench) {
+  async 'returns any text unchanged'(bench) {
     const said = [...texts, ...texts.map((text) => [{ type: 'text' as const, text }])]
     const messages = said.map((content): Message => ({ role: 'user', content }))
     await add(bench, chat, { ...turnOf('any'), messages })
@@ -70,8 +70,8 @@ export const contentCases: StoreCases = {
     await add(bench, chat, { ...turnOf('half'), messages: broken.map((content) => ({ role: 'user', content })) })
     const loaded = await textsIn(bench.other, chat)
     const replaced = broken.map((text) => text.replace(/[\ud800-\udfff]/g, '\ufffd'))
-    if (loaded[0] === broken[0]) checkEqual(loaded, broken, 'Lone surrogates are kept, all or none')
-    else checkEqual(loaded, replaced, 'A lone surrogate is kept, or becomes one U+FFFD')
+    if (loaded[0] === broken[0]) checkEqual(loaded, broken, 'Lone surrogates remain, all or none')
+    else checkEqual(loaded, replaced, 'A lone surrogate remains, or becomes one U+FFFD')
   },
 
   async 'takes keys such as __proto__ as data, and lets them change no prototype'(bench) {
@@ -93,7 +93,7 @@ export const contentCases: StoreCases = {
     checkEqual(
       [read[0]?.constructor, read[0]?.toString, read[0]?.a, read[1]?.constructor, read[1]?.kept],
       [args.constructor, 3, 4, 1, 2],
-      'Keys that are not __proto__ are kept as they are',
+      'Keys other than __proto__ are unchanged',
     )
   },
 
@@ -108,7 +108,7 @@ export const contentCases: StoreCases = {
         history: [waits.messages[0], ...turnOf('three').messages],
         rest: { state: { three: 3 } },
       },
-      'A turn with from: 1 stands behind the first message, in the place of all others',
+      'A turn with from: 1 replaces all messages after the first one',
     )
   },
 
@@ -125,7 +125,7 @@ export const contentCases: StoreCases = {
     checkEqual(await textsIn(bench.other, chat), expected, 'Messages come in the order in which they were appended')
   },
 
-  async 'forgets a deleted session, that one alone, and takes it anew'(bench) {
+  async 'deletes a session, and no other, and accepts its id again'(bench) {
     const other = { ...chat, sessionId: 'other' }
     await add(bench, chat, turnOf('one'), turnOf('two', 2))
     await add(bench, other, turnOf('stays'))

@@ -6,32 +6,32 @@ import { fullTurn, richTurn } from './samples.ts'
 
 /** Cases: the store keeps its own copies. */
 export const copyCases: StoreCases = {
-  async 'keeps a copy: changing what was appended changes nothing stored'(bench) {
+  async 'stores a copy: changing the appended data does not change the stored data'(bench) {
     const turn = richTurn()
     await add(bench, chat, turn)
     spoil(turn.messages, turn.rest)
-    checkEqual(await bench.store.load(chat), expected(), 'What is stored stays as it was when it was appended')
+    checkEqual(await bench.store.load(chat), expected(), 'The stored data has not changed')
   },
 
-  async 'gives a copy: changing what was loaded changes nothing stored'(bench) {
+  async 'returns a copy: changing the loaded data does not change the stored data'(bench) {
     await add(bench, chat, richTurn())
     const loaded = (await bench.store.load(chat)) as StoredSession
     const again = await bench.store.load(chat)
     spoil(loaded.history, loaded.rest)
-    checkEqual(again, expected(), 'What was loaded twice is two copies')
-    checkEqual(await bench.store.load(chat), expected(), 'What is stored stays as it was')
+    checkEqual(again, expected(), 'Two loads return two copies')
+    checkEqual(await bench.store.load(chat), expected(), 'The stored data has not changed')
   },
 
-  async 'copies what is appended before append() gives its promise back'(bench) {
+  async 'copies the appended data before append() returns its promise'(bench) {
     const turn = richTurn()
     const lease = await acquireLease(bench.store, chat, bench.lease)
     const appending = bench.store.append(lease, 0, turn)
     spoil(turn.messages, turn.rest)
     await appending
-    checkEqual(await bench.store.load(chat), expected(), 'What is stored is what append() was called with')
+    checkEqual(await bench.store.load(chat), expected(), 'The store has the arguments of append()')
   },
 
-  async 'keeps bytes of its own: filling a buffer again changes nothing stored'(bench) {
+  async 'stores its own bytes: filling the buffer again does not change them'(bench) {
     const turn = richTurn()
     await add(bench, chat, turn)
     spoilBytes(turn.messages)

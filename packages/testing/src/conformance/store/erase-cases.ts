@@ -48,9 +48,9 @@ export const eraseCases: StoreCases = {
   'does not bring a session back that was deleted while a run was open in it': (bench) =>
     forgetsOpen(bench, () => bench.other.delete(chat)),
 
-  'erases sessions whose runs go on, and does not bring them back': (bench) =>
+  'erases sessions with active runs, and does not bring them back': (bench) =>
     forgetsOpen(bench, async () => {
-      checkEqual(await bench.other.erase({ tenant: chat.tenant }), 1, 'A session whose first run goes on counts')
+      checkEqual(await bench.other.erase({ tenant: chat.tenant }), 1, 'A session in its first run counts')
     }),
 
   async 'forgets sessions whose last turn is older than that, and tells how many'(bench) {
@@ -59,7 +59,7 @@ export const eraseCases: StoreCases = {
     await add(bench, { ...named('old'), tenant: 'globex' }, turnOf('one'))
     await add(bench, named('again'), turnOf('one'))
     await store.checkpoint(await acquireLease(store, named('lost'), ms), 0, runningTurn('one'))
-    checkEqual(await store.expire({ olderThan: ms * 10 }), 0, 'What is new is not forgotten')
+    checkEqual(await store.expire({ olderThan: ms * 10 }), 0, 'New sessions are not deleted')
     await wait(ms * 20)
     await add(bench, named('again'), turnOf('two', 2))
     await add(bench, named('new'), turnOf('one'))
@@ -69,7 +69,7 @@ export const eraseCases: StoreCases = {
     checkEqual(await other.load(named('lost')), undefined, 'A run whose process was lost keeps no session')
   },
 
-  async 'keeps a session over its time while it is taken, or a call waits in it'(bench) {
+  async 'keeps an expired session while it is locked or has a pending call'(bench) {
     const { store, lease: ms, wait } = bench
     const expiresAt = (await nowOf(bench)) + ms * 50
     await add(bench, named('taken'), turnOf('one'))
@@ -81,10 +81,10 @@ export const eraseCases: StoreCases = {
     await add(bench, named('waited'), suspendedTurn('one', { c3: { token: 'v', expiresAt: expiresAt - ms * 49 } }))
     const lease = await acquireLease(store, named('taken'), ms * 100)
     await wait(ms * 20)
-    checkEqual(await store.expire({ olderThan: ms * 10 }), 1, 'expire() leaves what is taken or waits')
+    checkEqual(await store.expire({ olderThan: ms * 10 }), 1, 'expire() leaves locked and pending sessions')
     checkEqual(await listed(bench), ['taken', 'waits'], 'A call that can be approved, and a live lease, keep a session')
     await store.release(lease)
-    checkEqual(await store.expire({ olderThan: ms * 10 }), 1, 'What is taken no more goes')
+    checkEqual(await store.expire({ olderThan: ms * 10 }), 1, 'A released session is deleted')
     await wait(ms * 40)
     checkEqual(await store.expire({ olderThan: ms * 10 }), 1, 'and so does a call that only can be refused')
     checkEqual(await listed(bench), [], 'Nothing is left')
@@ -118,5 +118,5 @@ async function forgetsOpen({ store, other, lease: ms }: StoreBench, forget: () =
   checkEqual(await other.find(chat, { turnId: 'turn-one' }), undefined, 'and its run is not found')
   checkEqual((await other.list({ tenant: chat.tenant, limit: 10 })).items, [], 'nor listed')
   const { open, version } = await acquireLease(other, chat, ms)
-  checkEqual([open, version], [undefined, 0], 'Who takes it then begins anew, at once')
+  checkEqual([open, version], [undefined, 0], 'The next holder starts from the beginning, at once')
 }

@@ -5,7 +5,7 @@ import { fullTurn } from './samples.ts'
 
 /** Cases: finding single runs, and earlier versions of a session. */
 export const findCases: StoreCases = {
-  async 'finds a run by its id and by its key, one that goes on among them'(bench) {
+  async 'finds a run by its id and by its key, including an active one'(bench) {
     const one = { ...turnOf('one'), idempotencyKey: 'k1', inputDigest: 'd1' }
     const two = turnOf('two', 2)
     await add(bench, chat, one, two)
@@ -26,7 +26,7 @@ export const findCases: StoreCases = {
     const found = await Promise.all([1, 2, 3].map((version) => bench.other.find(chat, { version })))
     checkEqual(found, turns, 'find() by a version gives the run whose append made it')
     for (const version of [-1, 0, 4])
-      checkEqual(await bench.other.find(chat, { version }), undefined, `Nobody has made the version ${version}`)
+      checkEqual(await bench.other.find(chat, { version }), undefined, `The version ${version} does not exist`)
   },
 
   async 'finds no run of another session, nor one that is not there'(bench) {
@@ -54,7 +54,7 @@ export const findCases: StoreCases = {
       checkEqual(await bench.other.find(chat, { turnId }), undefined, `No run has the id ${JSON.stringify(turnId)}`)
   },
 
-  async 'gives back every field of a run, while it goes on and when it has ended'(bench) {
+  async 'returns every field of a run, while it is active and after its end'(bench) {
     const { store, other, lease: ms } = bench
     await add(bench, chat, turnOf('one'))
     const lease = await acquireLease(store, chat, ms * 100)

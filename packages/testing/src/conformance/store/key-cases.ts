@@ -17,7 +17,7 @@ import { allPages } from './pages.ts'
 
 /** Cases: sessions are never confused. */
 export const keyCases: StoreCases = {
-  async 'refuses a name that is no plain text on every operation, and takes it for no other'(bench) {
+  async 'rejects a name that is not plain text in every operation, and confuses it with no other'(bench) {
     const { store, other } = bench
     const near = { ...chat, tenant: 'a\ufffd', owner: 'a\ufffd' }
     await add(bench, near, turnOf('hello'))
@@ -74,7 +74,7 @@ export const keyCases: StoreCases = {
       hostileNames.map((agent) => ({ ...chat, agent })),
     ),
 
-  'keeps apart what would look alike if tenant, owner, agent and id were joined': (bench) =>
+  'keeps sessions apart whose joined tenant, owner, agent and id are equal': (bench) =>
     keepApart(
       bench,
       distinct(
@@ -98,7 +98,7 @@ export const keyCases: StoreCases = {
     ])
     const taken: SessionKey[] = []
     for (const key of keys) if (await canAcquire(bench, key)) taken.push(key)
-    check(taken.length >= 4, 'Ordinary names are taken')
+    check(taken.length >= 4, 'Ordinary names are accepted')
     await checkSeparate(bench.other, taken)
   },
 
@@ -125,7 +125,7 @@ export const keyCases: StoreCases = {
       )
     const bob = { ...chat, owner: 'bob' }
     const lease = await acquireLease(bench.store, chat, bench.lease)
-    check(!(await isHeld(bench.other, bob, bench.lease)), 'and waits for nobody: a lease tells nothing')
+    check(!(await isHeld(bench.other, bob, bench.lease)), 'and waits for no lease of another owner')
     await bench.store.release(lease)
     await bench.other.delete(bob)
     checkEqual(await textsIn(bench.other, chat), ['secret', 're: secret'], 'and can delete nothing')
@@ -149,7 +149,7 @@ export const keyCases: StoreCases = {
     )
     const lease = await acquireLease(store, chat, ms * 100)
     const own = await acquireLease(other, lax, ms * 100)
-    checkEqual([own.version, own.open], [0, undefined], 'It takes a session of its own')
+    checkEqual([own.version, own.open], [0, undefined], 'It gets a separate session')
     await checkRejects(
       other.append({ ...own, key: chat }, 1, turnOf('late', 2)),
       'store.fenced',
@@ -158,10 +158,10 @@ export const keyCases: StoreCases = {
     await other.append(own, 0, turnOf('mine'), { release: true })
     await other.delete(lax)
     checkEqual(await store.renew(lease, ms), true, 'The lease of the first holds on')
-    checkEqual(await textsIn(other, chat), ['secret', 're: secret'], 'and what it stored stays')
+    checkEqual(await textsIn(other, chat), ['secret', 're: secret'], 'and its stored data remains')
   },
 
-  async 'lists the sessions and waiting calls of the agents that are asked for, and of no other'(bench) {
+  async 'lists the sessions and pending calls of the requested agents, and of no other'(bench) {
     const names = ['strict', 'lax', 'third']
     for (const agent of names)
       for (const sessionId of ['a', 'b'])

@@ -3,18 +3,18 @@ import { acquireLease, chat, isHeld, type StoreCases, textsIn, turnOf } from './
 
 /** Cases: one writer at a time, and late writers are rejected. */
 export const leaseCases: StoreCases = {
-  async 'refuses a session that somebody has'({ store, other, lease: ms }) {
+  async 'rejects a locked session'({ store, other, lease: ms }) {
     await acquireLease(store, chat, ms)
-    check(await isHeld(other, chat, ms), 'acquire() of a session that is taken gives no lease')
+    check(await isHeld(other, chat, ms), 'acquire() of a locked session returns no lease')
     check(await isHeld(store, chat, ms), 'also in the process that has it')
     await acquireLease(other, { ...chat, sessionId: 'other' }, ms)
     await acquireLease(other, { ...chat, tenant: 'other' }, ms)
   },
 
-  async 'gives a session to exactly one of many who ask at once'({ store, other, lease: ms }) {
+  async 'gives a session to exactly one of many concurrent callers'({ store, other, lease: ms }) {
     const asked = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? store : other).acquire(chat, ms))
     const given = (await Promise.all(asked)).filter(({ lease }) => lease !== undefined)
-    checkEqual(given.length, 1, `Of 20 who ask at once one gets the lease, but ${given.length} did`)
+    checkEqual(given.length, 1, `One of 20 concurrent callers must get the lease, but ${given.length} did`)
   },
 
   async 'tells each lease by a token that grows, also over an end of a lease and a delete'(bench) {
@@ -43,12 +43,12 @@ export const leaseCases: StoreCases = {
   async 'ends a lease when its time is up, and gives the session to the next'({ store, other, lease: ms, wait }) {
     await acquireLease(store, chat, ms)
     await wait(ms / 2)
-    check(await isHeld(other, chat, ms), 'A lease lasts as long as was asked for')
+    check(await isHeld(other, chat, ms), 'A lease lasts as long as requested')
     await wait(ms)
     await acquireLease(other, chat, ms)
   },
 
-  async 'refuses a late writer whose session somebody else has by now'({ store, other, lease: ms, wait }) {
+  async 'rejects a late writer whose session another process holds'({ store, other, lease: ms, wait }) {
     const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
     const fresh = await acquireLease(other, chat, ms)
@@ -68,11 +68,11 @@ export const leaseCases: StoreCases = {
     checkEqual(await store.load(chat), undefined, 'A late writer leaves nothing')
   },
 
-  async 'refuses a writer whose lease ran out, until it is renewed, if nobody else came'({ store, lease: ms, wait }) {
+  async 'rejects a writer with an expired lease, until it is renewed'({ store, lease: ms, wait }) {
     const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
     await checkRejects(store.append(stale, 0, turnOf('late')), 'store.fenced', 'append() after the lease ran out')
-    checkEqual(await store.renew(stale, ms), true, 'renew() of a lease that ran out and that nobody took gives true')
+    checkEqual(await store.renew(stale, ms), true, 'renew() of an expired lease without a new holder returns true')
     await store.append(stale, 0, turnOf('in time'))
   },
 
@@ -80,15 +80,15 @@ export const leaseCases: StoreCases = {
     const lease = await acquireLease(store, chat, ms)
     for (let i = 0; i < 5; i++) {
       await wait(ms * 0.6)
-      checkEqual(await store.renew(lease, ms), true, 'renew() of a lease that is held gives true')
-      check(await isHeld(other, chat, ms), 'A lease that was renewed is held on')
+      checkEqual(await store.renew(lease, ms), true, 'renew() of an active lease returns true')
+      check(await isHeld(other, chat, ms), 'A renewed lease is active')
     }
     await store.append(lease, 0, turnOf('long'))
     await wait(ms * 2)
     await acquireLease(other, chat, ms)
   },
 
-  async 'does not renew a lease that somebody else has by now'({ store, other, lease: ms, wait }) {
+  async 'does not renew a lease that another process holds'({ store, other, lease: ms, wait }) {
     const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
     const fresh = await acquireLease(other, chat, ms)
@@ -106,7 +106,7 @@ export const leaseCases: StoreCases = {
     await acquireLease(other, chat, ms)
   },
 
-  async 'does not free a session that somebody else has by now'({ store, other, lease: ms, wait }) {
+  async 'does not release a session that another process holds'({ store, other, lease: ms, wait }) {
     const stale = await acquireLease(store, chat, ms)
     await wait(ms * 2)
     const fresh = await acquireLease(other, chat, ms)

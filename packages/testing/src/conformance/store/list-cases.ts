@@ -71,27 +71,27 @@ export const listCases: StoreCases = {
       () => addLater(bench, { ...chat, sessionId: `new ${added++}` }, turnOf('one')),
     )
     const found = all.map(({ key }) => key.sessionId).filter((id) => !id.startsWith('new'))
-    checkEqual(found, ids.toReversed(), 'Sessions that were there are given once, in their order, however many come')
+    checkEqual(found, ids.toReversed(), 'Existing sessions are listed once and in order while others are added')
   },
 
-  async 'lists a session while its first run goes on, but not one that was only taken'(bench) {
+  async 'lists a session during its first run, but not one that is only locked'(bench) {
     const { store, other, lease: ms } = bench
     await add(bench, { ...chat, sessionId: 'taken' })
     const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one'))
     const status = async () =>
       (await other.list({ tenant, limit: 10 })).items.map(({ key, version, status }) => [key, version, status])
-    checkEqual(await status(), [[chat, 0, 'running']], 'A session whose run goes on is running')
+    checkEqual(await status(), [[chat, 0, 'running']], 'A session with an active run is running')
     await store.append(lease, 0, { ...turnOf('one'), status: 'blocked' })
     checkEqual(await status(), [[chat, 1, 'blocked']], 'and when that has ended, has its status')
   },
 
-  async 'takes a cursor for a place, and for no right to what is there'(bench) {
+  async 'treats a cursor as a position that grants no access'(bench) {
     for (const name of [tenant, 'globex'])
       for (const sessionId of ['a', 'b', 'c'])
         await addLater(bench, { ...chat, tenant: name, sessionId }, turnOf('one'))
     const { cursor = '' } = await bench.store.list({ tenant, limit: 1 })
-    check(cursor !== '', 'A page behind which more come has a cursor')
+    check(cursor !== '', 'A page that is not the last one has a cursor')
     const page = (given: string, of: { tenant: string; owner?: string }) =>
       pageOrNothing(bench.other.list({ ...of, cursor: given, limit: 10 }))
     for (const given of [cursor, '{', '[]', 'null', '%', "'", '0', `${cursor}${cursor}`]) {

@@ -14,7 +14,7 @@ export const outboxCases: StoreCases = {
     const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one', 0, { records: one.records }))
     await store.append(lease, 1, recording('refused', 0, 1)).catch(() => {})
-    checkEqual(await other.outbox.claim('bills', 10, hour), [], 'Nothing is in the outbox while a run goes on')
+    checkEqual(await other.outbox.claim('bills', 10, hour), [], 'The outbox is empty during a run')
     await store.append(lease, 0, one)
     await wait(ms / 10)
     await store.append(lease, 1, two, { release: true })
@@ -46,36 +46,40 @@ export const outboxCases: StoreCases = {
     checkEqual(await idsOf(store, 'bills', ms), ['one-0', 'one-1'], 'A consumer gets all')
     await store.outbox.done('bills', ['one-0', 'one-0', 'unknown'])
     await store.outbox.done('bills', [])
-    checkEqual(await idsOf(other, 'hooks', ms), ['one-0', 'one-1'], 'What one has taken, or done, is there for another')
+    checkEqual(
+      await idsOf(other, 'hooks', ms),
+      ['one-0', 'one-1'],
+      'Records claimed or done by one consumer are there for another',
+    )
     await wait(ms * 2)
-    checkEqual(await idsOf(other, 'bills'), ['one-1'], 'What is done does not come again')
-    checkEqual(await idsOf(store, 'hooks', ms), ['one-0', 'one-1'], 'Another consumer has a place of its own')
+    checkEqual(await idsOf(other, 'bills'), ['one-1'], 'Completed records are not delivered again')
+    checkEqual(await idsOf(store, 'hooks', ms), ['one-0', 'one-1'], 'Another consumer has its own position')
     await wait(ms * 2)
     await other.outbox.done('hooks', ['one-1'])
     checkEqual(await idsOf(store, 'hooks'), ['one-0'], 'A record is done also after its time')
   },
 
-  async 'holds what was taken for so long, and gives it again when it is not done by then'(bench) {
+  async 'hides claimed records for their lease, and delivers them again if they are not done by then'(bench) {
     const { store, other, lease: ms, wait } = bench
     await add(bench, chat, recording('one', 0, 1))
     checkEqual(await idsOf(store, 'bills', ms * 10), ['one-0'], 'take() gives a record')
-    checkEqual(await idsOf(other, 'bills', ms * 10), [], 'and to nobody else while it is held')
+    checkEqual(await idsOf(other, 'bills', ms * 10), [], 'and to no other consumer during the lease')
     await add(bench, chat, recording('two', 2, 1))
-    checkEqual(await idsOf(other, 'bills', hour), ['two-0'], 'What came since is free')
+    checkEqual(await idsOf(other, 'bills', hour), ['two-0'], 'Newer records are free')
     await wait(ms * 12)
-    checkEqual(await idsOf(store, 'bills', ms), ['one-0'], 'What was not done in time comes again')
+    checkEqual(await idsOf(store, 'bills', ms), ['one-0'], 'Records that were not done in time are delivered again')
     await wait(ms * 2)
     checkEqual(await idsOf(other, 'bills'), ['one-0'], 'and again')
   },
 
-  async 'gives a record to one of many that take at once, as many as were asked for'(bench) {
+  async 'gives each record to one of many concurrent consumers, up to the requested number'(bench) {
     const { store, other } = bench
     await add(bench, chat, recording('one', 0, 30))
     const taken = await Promise.all([store, other, store, other].map((one) => one.outbox.claim('bills', 7, hour)))
     const ids = taken.flat().map(({ id }) => id)
     check(
       taken.every((records) => records.length <= 7),
-      'take() gives at most as many records as were asked for',
+      'claim() returns at most the requested number of records',
     )
     checkEqual(new Set(ids).size, ids.length, 'Of those who take at once no two get the same record')
     const rest = await idsOf(other, 'bills')

@@ -11,13 +11,10 @@ export async function allPages<T>(
   let of: { cursor?: string; limit: number } = { limit }
   for (;;) {
     const { items, cursor } = await page(of)
-    check(
-      items.length <= limit,
-      `A page has at most as many items as were asked for: ${limit}, but had ${items.length}`,
-    )
+    check(items.length <= limit, `A page has at most the requested number of items: ${limit}, but had ${items.length}`)
     all.push(...items)
     if (cursor === undefined) return all
-    check(items.length > 0, 'A page with a cursor has an item, and more come behind it')
+    check(items.length > 0, 'A page with a cursor has an item, and is not the last one')
     check(all.length < 1000, 'Pages come to an end')
     of = { cursor, limit }
     await between()

@@ -57,7 +57,7 @@ export const pendingCases: StoreCases = {
       )
     }
     const { items } = await bench.other.pendingCalls({ tenant, owner: '', limit: 10 })
-    checkEqual(items, [], 'The owner "" is one of its own, and has none')
+    checkEqual(items, [], 'The owner "" is a separate owner, and has none')
   },
 
   async 'finds a waiting call by its token, in its tenant alone'(bench) {

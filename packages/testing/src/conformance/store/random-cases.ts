@@ -50,7 +50,7 @@ class Actor {
   async compare(when: string): Promise<void> {
     for (const sessionId of ids) {
       const stored = await this.bench.other.load({ tenant: this.tenant, owner: '', agent: 'agent', sessionId })
-      checkEqual(stored, this.#model.get(sessionId), `${when} ${this.tenant} finds in "${sessionId}" what it stored`)
+      checkEqual(stored, this.#model.get(sessionId), `${when} ${this.tenant} loads its own data from "${sessionId}"`)
     }
   }
 
@@ -109,7 +109,7 @@ class Actor {
     const lease = this.#lost.at(-1)
     if (lease === undefined) return
     const refused = await this.#refusal(lease, this.#versionOf(lease.key), this.#turn(step, 0))
-    checkEqual(refused, 'store.fenced', 'append() with a lease that was given up')
+    checkEqual(refused, 'store.fenced', 'append() with a released lease')
   }
 
   async #delete(key: SessionKey): Promise<void> {

@@ -17,13 +17,13 @@ export const repeatCases: StoreCases = {
     checkEqual(await textsIn(other, chat), ['one', 're: one', 'two', 're: two'], 'and changes no history')
   },
 
-  async 'takes a run that was appended for done, also from who has lost the session'(bench) {
+  async 'accepts an appended run again without effect, even from a process that lost the session'(bench) {
     const { store, other, lease: ms, wait } = bench
     const stale = await acquireLease(store, chat, ms)
     const again = () =>
       checkResolves(
         store.append(stale, 0, turnOf('one'), { release: true }),
-        'append() takes the same run again, whoever has the session by now',
+        'append() accepts the same run again, whichever process holds the session',
       )
     await store.append(stale, 0, turnOf('one'))
     await wait(ms * 2)
@@ -32,7 +32,7 @@ export const repeatCases: StoreCases = {
     await other.checkpoint(fresh, 1, runningTurn('two', 2))
     await again()
     check(await isHeld(store, chat, ms), 'append() with a lease that was lost gives nothing back')
-    checkEqual((await store.load(chat))?.open, runningTurn('two', 2), 'and leaves the run that goes on')
+    checkEqual((await store.load(chat))?.open, runningTurn('two', 2), 'and leaves the active run')
     await other.append(fresh, 1, turnOf('two', 2), { release: true })
     await again()
     checkEqual((await store.load(chat))?.version, 2, 'The same run again raises no version')
@@ -73,14 +73,14 @@ export const repeatCases: StoreCases = {
     await store.append(lease, 1, turnOf('two', 2))
   },
 
-  async 'gives the session free with a run, where that is asked for'({ store, other, lease: ms }) {
+  async 'releases the session with a run, on request'({ store, other, lease: ms }) {
     const first = await acquireLease(store, chat, ms * 100)
     await store.append(first, 0, turnOf('one'))
     check(await isHeld(other, chat, ms), 'append() alone keeps the lease')
     await store.append(first, 0, turnOf('one'), { release: true })
     const second = await acquireLease(other, chat, ms * 100)
     await other.append(second, 1, turnOf('two', 2), { release: true })
-    checkEqual(await other.renew(second, ms), false, 'renew() of a lease that was given back gives false')
+    checkEqual(await other.renew(second, ms), false, 'renew() of a released lease returns false')
     await acquireLease(store, chat, ms)
   },
 }

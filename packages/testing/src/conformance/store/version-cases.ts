@@ -23,7 +23,7 @@ export const versionCases: StoreCases = {
     await checkRejects(store.append(lease, 2, turnOf('ahead', 2)), 'store.conflict', 'append() for a version to come')
     checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A refused turn leaves nothing')
     await store.append(lease, 1, turnOf('two', 2))
-    checkEqual((await other.load(chat))?.version, 2, 'After a conflict the right version is taken')
+    checkEqual((await other.load(chat))?.version, 2, 'After a conflict the correct version is accepted')
   },
 
   async 'lets exactly one of two turns for one version win, however they race'({ store, other, lease: ms }) {
@@ -34,7 +34,7 @@ export const versionCases: StoreCases = {
         names.map((name, i) => (i === 0 ? store : other).append(lease, version, turnOf(name, version * 2))),
       )
       const won = names.filter((_, i) => ends[i]?.status === 'fulfilled')
-      checkEqual(won.length, 1, `Of two turns for version ${version} one is taken, but ${won.length} were`)
+      checkEqual(won.length, 1, `One of two turns for version ${version} must be accepted, but ${won.length} were`)
       const lost = ends.find((end) => end.status === 'rejected')
       if (lost?.status === 'rejected' && !isAlliumError(lost.reason, 'store.conflict'))
         throw new Nonconformance(

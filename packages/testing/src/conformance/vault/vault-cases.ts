@@ -23,13 +23,13 @@ const keyOf = (tenant: string, owner: string, session: string, layer = 'guard:pi
 const chat = keyOf('acme', 'ann', 'chat')
 
 export const vaultCaseList: Readonly<Record<string, (bench: VaultBench) => Promise<void>>> = {
-  async 'has nothing of a session that nobody has saved'({ vault, other }) {
-    checkEqual(await vault.load(chat), undefined, 'load() of a session that nobody has saved gives undefined')
+  async 'has nothing for a session that was never saved'({ vault, other }) {
+    checkEqual(await vault.load(chat), undefined, 'load() of a session that was never saved returns undefined')
     await vault.save(chat, {})
     checkEqual((await other.load(chat)) ?? {}, {}, 'A session without values has none')
   },
 
-  async 'gives what was saved, to other processes too'({ vault, other }) {
+  async 'returns the saved values, also in other processes'({ vault, other }) {
     const values = {
       '[EMAIL_1]': 'ann@example.com',
       '[NAME_2]': 'Zoë "👩‍👩‍👧" \u0000 \\',
@@ -38,13 +38,13 @@ export const vaultCaseList: Readonly<Record<string, (bench: VaultBench) => Promi
       toString: 'own',
     }
     await vault.save(chat, values)
-    for (const one of [vault, other]) checkEqual(await one.load(chat), values, 'load() gives what was saved')
+    for (const one of [vault, other]) checkEqual(await one.load(chat), values, 'load() returns the saved values')
   },
 
   async 'replaces all values of a session'({ vault, other }) {
     await vault.save(chat, { '[EMAIL_1]': 'old', '[EMAIL_2]': 'gone' })
     await other.save(chat, { '[EMAIL_1]': 'new' })
-    checkEqual(await vault.load(chat), { '[EMAIL_1]': 'new' }, 'What was saved last is all there is')
+    checkEqual(await vault.load(chat), { '[EMAIL_1]': 'new' }, 'The last save replaces the others')
   },
 
   async 'keeps tenants, owners, agents, sessions and layers apart, whatever their names are'({ vault, other }) {
@@ -71,9 +71,9 @@ export const vaultCaseList: Readonly<Record<string, (bench: VaultBench) => Promi
     values['[EMAIL_1]'] = 'b'
     await saving
     const kept = (await vault.load(chat)) as Record<string, string>
-    checkEqual(kept, { '[EMAIL_1]': 'a' }, 'What is kept is what save() was called with')
+    checkEqual(kept, { '[EMAIL_1]': 'a' }, 'The vault has the arguments of save()')
     kept['[EMAIL_1]'] = 'c'
-    checkEqual(await vault.load(chat), { '[EMAIL_1]': 'a' }, 'What a reader does changes nothing kept')
+    checkEqual(await vault.load(chat), { '[EMAIL_1]': 'a' }, 'A reader cannot change stored values')
   },
 
   async 'has all values of one of those who save at once'({ vault, other }) {
@@ -81,7 +81,7 @@ export const vaultCaseList: Readonly<Record<string, (bench: VaultBench) => Promi
     await vault.save(chat, whole(-1))
     await Promise.all(Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? vault : other).save(chat, whole(i))))
     const kept = (await vault.load(chat)) ?? {}
-    checkEqual(kept, whole(Number(kept['[ID_0]'])), 'What is kept is what one of them has saved')
+    checkEqual(kept, whole(Number(kept['[ID_0]'])), 'The vault has the values of one of the callers')
     check(JSON.stringify(await other.load(chat)) === JSON.stringify(kept), 'All processes see the same')
   },
 }

@@ -10,22 +10,22 @@ export const eventFaults: readonly Fault[] = [
   [
     'gives texts',
     reads(({ seq, event }) => ({ seq, event: String(event) })),
-    'gives what was appended, in its order, and ends with the run',
+    'returns the appended events in order, and ends with the run',
   ],
   [
     'does not tell where it stands',
     (log) => ({ append: async (...args) => ({ ...(await log.append(...args)), seq: 0 }) }) as Partial<EventLog>,
-    'gives what was appended, in its order, and ends with the run',
+    'returns the appended events in order, and ends with the run',
   ],
   [
     'gives the last event again',
     (log) => ({ read: (run, after, signal) => log.read(run, after - 1, signal) }),
-    'gives the events behind a place, the same at each time and to each reader',
+    'returns the events after a position, the same ones each time and to each reader',
   ],
   [
     'counts anew for each reader',
     reads(({ event }, i) => ({ seq: i + 1, event })),
-    'gives the events behind a place, the same at each time and to each reader',
+    'returns the events after a position, the same ones each time and to each reader',
   ],
   [
     'appends one by one',
@@ -35,7 +35,7 @@ export const eventFaults: readonly Fault[] = [
         return log.append(run, epoch, [], options)
       },
     }),
-    'keeps the events of an append together, and gives each a seq of its own, however many append',
+    'keeps the events of an append together, each with its own seq, with many concurrent appends',
   ],
   [
     'copies late',
@@ -65,7 +65,7 @@ export const eventFaults: readonly Fault[] = [
   [
     'drops what it cannot keep',
     (log) => ({ append: (...args) => log.append(...args).catch(() => ({ seq: 0 })) }),
-    'refuses what it cannot give back, and keeps nothing of it',
+    'rejects events that it could not return, and stores none of them',
   ],
   [
     'ignores epochs',
@@ -73,7 +73,7 @@ export const eventFaults: readonly Fault[] = [
       let epochs = 0
       return { append: (run, _, events, options) => log.append(run, ++epochs, events, options) }
     },
-    'refuses the events of who has lost the run, or of a run that has ended',
+    'rejects events from a process that lost the run, and events of an ended run',
   ],
   [
     'knows runs by their ids',
@@ -102,17 +102,17 @@ export const eventFaults: readonly Fault[] = [
   [
     'deletes nothing',
     () => ({ delete: async () => {} }),
-    'deletes the runs of a session, and refuses what is still appended to them',
+    'deletes the runs of a session, and rejects later appends to them',
   ],
   [
     'opens a run that must exist',
     (log) => ({ append: (run, epoch, events, { end = false } = {}) => log.append(run, epoch, events, { end }) }),
-    'deletes the runs of a session, and refuses what is still appended to them',
+    'deletes the runs of a session, and rejects later appends to them',
   ],
   [
     'deletes all runs of a tenant with those of an owner',
     (log) => ({ delete: ({ tenant }) => log.delete({ tenant }) }),
-    'deletes the runs of an owner or a tenant, and of nobody else',
+    'deletes the runs of an owner or a tenant, and no others',
   ],
 ]
 

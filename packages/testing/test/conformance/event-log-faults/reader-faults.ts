@@ -3,25 +3,25 @@ import { type Events, type Fault, forever, mapped } from './fault.ts'
 
 /** Faults with those who read while a run goes on. */
 export const readerFaults: readonly Fault[] = [
-  ['ends where nothing more is there', readsOnce, 'goes on live with who came early, until the run ends'],
+  ['ends where nothing more is there', readsOnce, 'continues live for early readers, until the run ends'],
   [
     'gives each event to one reader',
     (log) => {
       let events: Events | undefined
       return { read: (...args) => (events ??= log.read(...args)) }
     },
-    'goes on live with who came early, until the run ends',
+    'continues live for early readers, until the run ends',
   ],
-  ['waits for its readers', waitsForReaders, 'waits for nobody who reads slowly, and loses no event for them'],
+  ['waits for its readers', waitsForReaders, 'does not wait for slow readers, and loses none of their events'],
   [
     'ignores that a reader has gone',
     (log) => ({ read: (run, after) => log.read(run, after) }),
-    'lets a reader go whose signal aborts, or who leaves, also while they wait',
+    'releases a reader whose signal aborts, or who cancels, even while it waits',
   ],
   [
     'lets readers go at the next event',
     (log) => ({ read: (...args) => generated(log.read(...args)) }),
-    'lets a reader go whose signal aborts, or who leaves, also while they wait',
+    'releases a reader whose signal aborts, or who cancels, even while it waits',
   ],
   [
     'gives what comes, and not what came',
@@ -29,7 +29,7 @@ export const readerFaults: readonly Fault[] = [
       append: (run, epoch, events, options) => log.append(run, epoch, events, options),
       read: (run, _, signal) => fromNow(log, run, signal),
     }),
-    'gives who comes back what came meanwhile, each event once',
+    'gives a reconnecting reader the missed events, each once',
   ],
 ]
 

@@ -5,7 +5,11 @@ type Listener = Parameters<EventLog['onSignal']>[1]
 
 /** Faults with what is asked of a run. */
 export const signalFaults: readonly Fault[] = [
-  ['forgets what nobody hears', hearsOnly, 'tells a listener what was asked before it came, and since, in order'],
+  [
+    'forgets what nobody hears',
+    hearsOnly,
+    'delivers signals to a listener in order, including those sent before it started',
+  ],
   [
     'tells one after the other',
     (log) => ({
@@ -21,9 +25,9 @@ export const signalFaults: readonly Fault[] = [
     listeners((fn) => (signal) => {
       ;(async () => fn(signal))().catch(() => {})
     }),
-    'keeps what was not dealt with for the next listener, and that alone',
+    'keeps unhandled signals for the next listener, and no others',
   ],
-  ['tells all listeners', tellsAll, 'keeps what was not dealt with for the next listener, and that alone'],
+  ['tells all listeners', tellsAll, 'keeps unhandled signals for the next listener, and no others'],
   [
     'takes each steer for a new one',
     (log) => {
@@ -52,17 +56,17 @@ export const signalFaults: readonly Fault[] = [
   [
     'tells who has stopped listening',
     (log) => ({ onSignal: async (...args) => log.onSignal(...args).then(() => () => {}) }),
-    'tells nothing to who has stopped listening, and keeps it',
+    'delivers nothing to a closed listener, and keeps the signals',
   ],
   [
     'takes signals for any run',
     (log) => ({ signal: async (run, signal) => (await log.signal(run, signal)) || true }),
-    'takes nothing for a run that has ended, or that nobody has opened',
+    'accepts no signal for a run that has ended or was never opened',
   ],
   [
     'listens to runs that nobody has opened',
     (log) => ({ onSignal: (...args) => log.onSignal(...args).catch(() => () => {}) }),
-    'takes nothing for a run that has ended, or that nobody has opened',
+    'accepts no signal for a run that has ended or was never opened',
   ],
   [
     'ends a run over its steers',
@@ -72,7 +76,7 @@ export const signalFaults: readonly Fault[] = [
         return logged.undelivered === undefined ? logged : log.append(...args)
       },
     }),
-    'gives the steers that nobody has heard to who ends the run, and does not end it yet',
+    'returns undelivered steers to the process that ends the run, and does not end it yet',
   ],
 ]
 

@@ -17,7 +17,7 @@ const withoutAgents: Breaks = (store) => {
   }
 }
 const moves = 'moves a session to its new name, with its runs, calls and leases'
-const listsOwn = 'lists the sessions and waiting calls of the agents that are asked for, and of no other'
+const listsOwn = 'lists the sessions and pending calls of the requested agents, and of no other'
 const keepsApart = 'gives nothing of a session to who knows its id, but asks as another agent'
 
 /** Faults with the agents of sessions. */
@@ -90,7 +90,7 @@ export const agentFaults: readonly Fault[] = [
         return store.rename(key, names)
       },
     }),
-    'moves a session with the lease of the caller, who goes on under the new name',
+    'moves a session with the lease of the caller, which continues under the new name',
   ],
 ]
 

@@ -7,12 +7,12 @@ export const blobFaults: readonly Fault[] = [
   [
     'writes base64 in its own way',
     loading((data) => (typeof data === 'string' ? data.replaceAll('-', '+') : data)),
-    'gives back large bytes, base64 and data URLs as they were given, also in tool results and state',
+    'returns large bytes, base64 and data URLs unchanged, also in tool results and state',
   ],
   [
     'loses the images of open runs',
     loading((data, isOpen) => (isOpen ? new Uint8Array() : data)),
-    'gives back the images of a run that goes on, and of the turn that it becomes',
+    'returns the images of an active run, and of its stored turn',
   ],
   [
     'takes input for a reference',

@@ -9,7 +9,7 @@ export const checkpointFaults: readonly Fault[] = [
   [
     'appends checkpoints',
     (store) => ({ checkpoint: (lease, version, turn) => store.append(lease, version, turn) }),
-    'keeps a checkpoint beside the history, and raises no version for it',
+    'keeps a checkpoint apart from the history, without a new version',
   ],
   [
     'keeps the first checkpoint',
@@ -41,7 +41,7 @@ export const checkpointFaults: readonly Fault[] = [
   [
     'drops checkpoints that come late',
     (store) => ({ checkpoint: (...args) => store.checkpoint(...args).catch(() => {}) }),
-    'refuses the checkpoint of who has lost the session',
+    'rejects the checkpoint of a process that lost the session',
   ],
   [
     'takes checkpoints for any version',

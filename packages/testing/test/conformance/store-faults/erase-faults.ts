@@ -27,7 +27,7 @@ export const eraseFaults: readonly Fault[] = [
   [
     'erases what nobody runs',
     (store) => ({ erase: async () => ((await idle(store, 'acme')) ? store.erase({ tenant: 'acme' }) : 0) }),
-    'erases sessions whose runs go on, and does not bring them back',
+    'erases sessions with active runs, and does not bring them back',
   ],
   [
     'forgets nothing that is old',
@@ -51,7 +51,7 @@ export const eraseFaults: readonly Fault[] = [
         return old.length
       },
     }),
-    'keeps a session over its time while it is taken, or a call waits in it',
+    'keeps an expired session while it is locked or has a pending call',
   ],
   [
     'forgets what is old and waits',
@@ -64,7 +64,7 @@ export const eraseFaults: readonly Fault[] = [
         return count
       },
     }),
-    'keeps a session over its time while it is taken, or a call waits in it',
+    'keeps an expired session while it is locked or has a pending call',
   ],
 ]
 

@@ -78,9 +78,9 @@ export const listFaults: readonly Fault[] = [
     (store) => ({
       list: async (of) => ({ items: (await store.list(of)).items.filter(({ version }) => version > 0) }),
     }),
-    'lists a session while its first run goes on, but not one that was only taken',
+    'lists a session during its first run, but not one that is only locked',
   ],
-  ['lists by what a cursor says', trustsCursors, 'takes a cursor for a place, and for no right to what is there'],
+  ['lists by what a cursor says', trustsCursors, 'treats a cursor as a position that grants no access'],
   [
     'tells the calls that wait, the newest first',
     (store) => ({ pendingCalls: async (of) => ({ items: (await store.pendingCalls(of)).items.toReversed() }) }),

@@ -47,12 +47,12 @@ export const outboxFaults: readonly Fault[] = [
   [
     'gives a record once',
     outbox((inner) => ({ claim: (consumer, limit) => inner.claim(consumer, limit, Number.POSITIVE_INFINITY) })),
-    'holds what was taken for so long, and gives it again when it is not done by then',
+    'hides claimed records for their lease, and delivers them again if they are not done by then',
   ],
   [
     'holds nothing',
     outbox((inner) => ({ claim: (consumer, limit) => inner.claim(consumer, limit, 0) })),
-    'holds what was taken for so long, and gives it again when it is not done by then',
+    'hides claimed records for their lease, and delivers them again if they are not done by then',
   ],
   [
     'looks, waits and takes records',
@@ -63,12 +63,12 @@ export const outboxFaults: readonly Fault[] = [
         return seen
       },
     })),
-    'gives a record to one of many that take at once, as many as were asked for',
+    'gives each record to one of many concurrent consumers, up to the requested number',
   ],
   [
     'gives all records at once',
     outbox((inner) => ({ claim: (consumer, _, ms) => inner.claim(consumer, 100, ms) })),
-    'gives a record to one of many that take at once, as many as were asked for',
+    'gives each record to one of many concurrent consumers, up to the requested number',
   ],
 ]
 

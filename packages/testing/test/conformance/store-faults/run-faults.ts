@@ -48,7 +48,7 @@ export const runFaults: readonly Fault[] = [
         await store.append(lease, ...rest)
       },
     }),
-    'takes a run that was appended for done, also from who has lost the session',
+    'accepts an appended run again without effect, even from a process that lost the session',
   ],
   [
     'gives any lease back with a run',
@@ -66,7 +66,7 @@ export const runFaults: readonly Fault[] = [
         },
       }
     },
-    'takes a run that was appended for done, also from who has lost the session',
+    'accepts an appended run again without effect, even from a process that lost the session',
   ],
   [
     'drops checkpoints with a run that comes again',
@@ -83,7 +83,7 @@ export const runFaults: readonly Fault[] = [
         },
       }
     },
-    'takes a run that was appended for done, also from who has lost the session',
+    'accepts an appended run again without effect, even from a process that lost the session',
   ],
   [
     'drops what comes under a known id',
@@ -119,22 +119,22 @@ export const runFaults: readonly Fault[] = [
   [
     'gives nothing back with a run',
     (store) => ({ append: (lease, version, turn) => store.append(lease, version, turn) }),
-    'gives the session free with a run, where that is asked for',
+    'releases the session with a run, on request',
   ],
   [
     'gives the session free with each run',
     (store) => ({ append: (lease, version, turn) => store.append(lease, version, turn, { release: true }) }),
-    'gives the session free with a run, where that is asked for',
+    'releases the session with a run, on request',
   ],
   [
     'finds runs that have ended',
     found((turn) => (turn.endedAt === undefined ? undefined : turn)),
-    'finds a run by its id and by its key, one that goes on among them',
+    'finds a run by its id and by its key, including an active one',
   ],
   [
     'finds runs by their ids',
     (store) => ({ find: async (key, by) => ('idempotencyKey' in by ? undefined : store.find(key, by)) }),
-    'finds a run by its id and by its key, one that goes on among them',
+    'finds a run by its id and by its key, including an active one',
   ],
   [
     'counts versions from 0',
@@ -157,12 +157,12 @@ export const runFaults: readonly Fault[] = [
   [
     'keeps records as texts',
     found(({ records, ...turn }) => ({ ...turn, records: records.map((one) => ({ ...one, data: String(one.data) })) })),
-    'gives back every field of a run, while it goes on and when it has ended',
+    'returns every field of a run, while it is active and after its end',
   ],
   [
     'keeps whole seconds',
     found((turn) => ({ ...turn, startedAt: Math.floor(turn.startedAt / 1000) * 1000 })),
-    'gives back every field of a run, while it goes on and when it has ended',
+    'returns every field of a run, while it is active and after its end',
   ],
   [
     'gives the same run to all',
