@@ -13,6 +13,14 @@ it('use() tells that it was given a promise of a layer', () => {
   expect(() => agent.use(Promise.resolve({ name: 'a' }) as never)).toThrow('a promise (await it first)')
 })
 
+it.each([
+  ['a hook named as in other frameworks', { onTurn() {} }, ['"onTurn"', 'Did you mean "turn"?']],
+  ['tools that are no list', { tools: () => [] }, ['tools', '"mine"', 'Pass a list']],
+])('use() names %s', (_, layer, parts) => {
+  const { agent } = build(['hi'])
+  expect(() => agent.use({ name: 'mine', ...layer } as never)).toThrow(refusal('layer.invalid', ...parts))
+})
+
 describe('new Agent() tells of mistakes', () => {
   const weather = { description: 'Weather', inputSchema: z.object({}), execute: () => 'sunny' }
 
@@ -23,6 +31,7 @@ describe('new Agent() tells of mistakes', () => {
     ['an embedding model', { model: { modelId: 'embed', doEmbed() {} } }, ['the embedding model "embed"']],
     ['an image model', { model: { modelId: 'draw', doGenerate() {} } }, ['the model "draw" of images']],
     ['a promise of a model', { model: Promise.resolve({}) }, ['a promise (await it first)']],
+    ['a schema of zod 3', { principal: { _def: { typeName: 'ZodObject' }, parse() {} } }, ['zod 3', 'update zod']],
     ['a principal that is no schema', { principal: {} }, ['principal', 'Standard Schema']],
   ])('%s', (_, options, parts) => {
     expect(made(options)).toThrow(refusal('agent.options', ...parts))

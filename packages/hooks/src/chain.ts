@@ -1,4 +1,5 @@
 import { AlliumError } from '@allium/core'
+import { unknownName } from '@allium/core/internal'
 import type { HookContext } from './hook-context.ts'
 import type { Lifecycle } from './lifecycle.ts'
 
@@ -16,6 +17,7 @@ export type Chain = Readonly<Record<HookName, readonly BoundHook[]>>
 
 /** Groups the hooks of objects by name. @throws AlliumError `layer.invalid` when a hook is not a function */
 export function chainOf(objects: readonly { readonly name: string; readonly object: Lifecycle }[]): Chain {
+  for (const { name, object } of objects) checkNames(name, object)
   const hooks = hookNames.map((hook) => [hook, objects.flatMap(({ name, object }) => bind(name, object, hook))])
   return Object.fromEntries(hooks) as Chain
 }
@@ -59,6 +61,16 @@ const names: Record<HookName, true> = {
   onError: true,
 }
 export const hookNames = Object.keys(names) as readonly HookName[]
+
+/** A class may have methods of its own, so only those that are named like a hook are mistakes. */
+function checkNames(name: string, object: object): void {
+  const own = [...Object.keys(object), ...Object.getOwnPropertyNames(Object.getPrototypeOf(object) ?? {})]
+  const unknown = own.find((key) => /^on[A-Z]/.test(key) && !Object.hasOwn(names, key))
+  if (unknown === undefined) return
+  throw new AlliumError('layer.invalid', `"${name}" has the hook ${unknown}. ${unknownName(unknown, hookNames)}`, {
+    details: { layer: name },
+  })
+}
 
 function bind(name: string, object: Lifecycle, hook: HookName): BoundHook[] {
   const result: unknown = object[hook]

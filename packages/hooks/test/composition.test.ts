@@ -133,6 +133,7 @@ describe('from()', () => {
     ['null', null, /null was given/],
     ['a text', 'audit', /string was given/],
     ['a layer', { name: 'x', turn() {} }, /it has the hook turn/],
+    ['an unknown hook', { onStart() {}, onTurnStart() {} }, /the hook onTurnStart\..*Known are: onStart/],
     ['a hook that is no function', { onStart: 'now' }, /onStart of .* is of the type string/],
   ])('refuses %s', (_, given, message) => {
     expect(() => from(given as never)).toThrow(

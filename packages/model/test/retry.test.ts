@@ -278,3 +278,7 @@ async function failureOf(run: PromiseLike<unknown>): Promise<unknown> {
   }
   throw new AlliumError('test.script', 'The run did not fail.')
 }
+
+it('retry() knows the names of its option in other frameworks', () => {
+  expect(() => retry({ retries: 3 } as never)).toThrow('does not know the option retries. Did you mean "attempts"?')
+})

@@ -1,13 +1,11 @@
 /** Sorts the known names by edit distance to the given one. A swap of neighbors is one edit. */
 export function nearestFirst(given: string, known: readonly string[]): string[] {
-  const wanted = given.toLowerCase()
-  const far = new Map(known.map((name) => [name, edits(wanted, name.toLowerCase())]))
-  return [...known].sort((a, b) => (far.get(a) as number) - (far.get(b) as number))
+  return [...known].sort((a, b) => edits(given, a) - edits(given, b))
 }
 
 /** Whether one of the names is one edit away: a letter added, removed or replaced, or two neighbors swapped. */
 export function isNear(given: string, known: readonly string[]): boolean {
-  return known.some((name) => edits(given.toLowerCase(), name.toLowerCase()) <= 1)
+  return known.some((name) => edits(given, name) <= 1)
 }
 
 /** Suggests a fix for an unknown name: the most likely name, then all known names. */
@@ -20,7 +18,7 @@ export function unknownName(given: string, known: readonly string[]): string {
 }
 
 function isSimilar(given: string, nearest: string): boolean {
-  return edits(given.toLowerCase(), nearest.toLowerCase()) <= Math.max(2, given.length / 3)
+  return edits(given, nearest) <= Math.max(2, given.length / 3)
 }
 
 /** Returns the known name that corresponds to another framework's name. */
@@ -42,11 +40,13 @@ const foreignNames: Readonly<Record<string, string>> = {
   output: 'schema outputschema outputtype responseformat',
   signal: 'abortsignal',
   id: 'sessionid threadid conversationid chatid',
-  canApprove: 'candecide canapprove',
+  canApprove: 'candecide',
+  attempts: 'retries maxretries',
 }
 
-/** Restricted Damerau–Levenshtein distance: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */
-function edits(a: string, b: string): number {
+/** The restricted Damerau–Levenshtein distance, without regard to case: https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance */
+function edits(given: string, known: string): number {
+  const [a, b] = [given.toLowerCase(), known.toLowerCase()]
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i++) {

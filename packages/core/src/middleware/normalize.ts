@@ -1,10 +1,12 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
+import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { isNear, unknownName } from '../errors/nearest.ts'
 import { isPlain } from '../errors/plain.ts'
 import { isThenable } from '../errors/thenable.ts'
 import type { ScopeName } from '../onion/hook.ts'
+import { formatIssues } from '../tool/check-args.ts'
 import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
 
 /** Returns the layers of one `.use()` call. `position` names plain functions, such as `turn#2`. */
@@ -12,7 +14,8 @@ export function toLayers(first: unknown, second: unknown, position: number): Lay
   if (typeof first === 'string') return [scoped(first, second, position)]
   if (typeof first === 'function') return [scoped('turn', first, position)]
   if (Array.isArray(first)) return ofList(first, position)
-  if (canConvert(first)) return toLayers(first.toMiddleware(), second, position)
+  const { toMiddleware } = (first ?? {}) as Partial<ToMiddleware>
+  if (typeof toMiddleware === 'function') return toLayers(toMiddleware.call(first), second, position)
   return [layer(first, second)]
 }
 
@@ -25,45 +28,38 @@ function ofList(list: readonly unknown[], position: number): Layer[] {
 
 function scoped(scope: string, given: unknown, position: number): Layer {
   if (!scopeNames.includes(scope as ScopeName))
-    throw new AlliumError(
-      'layer.invalid',
-      `There is no scope ${describe(scope)}. The scopes are ${scopeNames.join(', ')}.`,
-    )
-  const process = typeof given === 'object' && given !== null ? (given as { process?: unknown }).process : undefined
+    throw invalid(`There is no scope ${describe(scope)}. The scopes are ${scopeNames.join(', ')}.`)
+  const { process, name: own } = (given ?? {}) as { process?: unknown; name?: unknown }
   const hook = typeof process === 'function' ? process.bind(given) : given
   if (typeof hook !== 'function')
-    throw new AlliumError(
-      'layer.invalid',
+    throw invalid(
       `use('${scope}', …) takes a function (ctx, next) or an object with process(ctx, next), not ${describe(given)}.`,
     )
-  const own = (given as { name?: unknown }).name
-  const name = typeof process === 'function' && typeof own === 'string' && own !== '' ? own : `${scope}#${position}`
+  const name = hook !== given && typeof own === 'string' && own ? own : `${scope}#${position}`
   return { name, spec: { name, [scope]: hook } as AnyMiddleware, config: undefined }
 }
 
 function layer(given: unknown, config: unknown): Layer {
   if (typeof given !== 'object' || given === null || given instanceof Promise)
-    throw new AlliumError(
-      'layer.invalid',
+    throw invalid(
       `use() takes a layer such as { name, turn(ctx, next) {…} }, a function, or an array of them, not ${describe(given)}.`,
     )
   const spec = given as AnyMiddleware
   const { name } = spec
   if (typeof name !== 'string' || name === '')
-    throw new AlliumError(
-      'layer.invalid',
+    throw invalid(
       `A layer given to use() has no name. Add one for errors, traces and state keys. (Its fields: ${Object.keys(given).join(', ')}.)`,
     )
   checkKeys(name, given)
   for (const scope of scopeNames) {
     const hook: unknown = spec[scope]
     if (hook !== undefined && typeof hook !== 'function')
-      throw new AlliumError(
-        'layer.invalid',
-        `The ${scope} hook of the layer "${name}" is ${describe(hook)}. It is a function (ctx, next).`,
-        { details: { layer: name } },
-      )
+      throw invalid(`The ${scope} hook of the layer "${name}" is ${describe(hook)}. It is a function (ctx, next).`, {
+        layer: name,
+      })
   }
+  if (!Array.isArray(spec.tools ?? []))
+    throw invalid(`The tools of the layer "${name}" are ${describe(spec.tools)}. Pass a list.`, { layer: name })
   return { name, spec, config: checkConfig(name, spec.config as StandardSchemaV1 | undefined, config) }
 }
 
@@ -78,15 +74,18 @@ function checkKeys(name: string, given: object): void {
     (isPlain(order) && Object.keys(order).find((key) => !orderKeys.includes(key)))
   if (typeof strange !== 'string') return
   const known = strange in given ? layerKeys : orderKeys
-  throw new AlliumError(
-    'layer.invalid',
+  throw invalid(
     `The layer "${name}" has ${strange in given ? '' : 'in its order '}the key "${strange}", which no layer has. ${unknownName(strange, known)}`,
-    { details: { layer: name } },
+    { layer: name },
   )
 }
 
 function isOwn(given: object, key: string): boolean {
-  return typeof (given as Record<string, unknown>)[key] === 'function' && !isNear(key, scopeNames)
+  return typeof (given as Record<string, unknown>)[key] === 'function' && !isNear(key.replace(/^on/, ''), scopeNames)
+}
+
+function invalid(message: string, details?: { layer: string }, code: ErrorCode = 'layer.invalid'): AlliumError {
+  return new AlliumError(code, message, { details })
 }
 
 const orderKeys = ['is', 'scopes', 'inside', 'outside']
@@ -113,23 +112,15 @@ function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config:
   if (schema === undefined) return config
   const result = schema['~standard'].validate(config)
   if (isThenable(result))
-    throw new AlliumError(
-      'layer.config',
+    throw invalid(
       `The config schema of the layer "${name}" is asynchronous. Use a synchronous one.`,
-      { details: { layer: name } },
+      { layer: name },
+      'layer.config',
     )
   if (result.issues === undefined) return result.value
-  const { message, path } = result.issues[0] as StandardSchemaV1.Issue
-  const where = path === undefined || path.length === 0 ? '' : ` at ${path.map(String).join('.')}`
   throw new AlliumError(
     'layer.config',
-    `The config of the layer "${name}" does not fit its schema${where}: ${message}. Pass it as .use(layer, config).`,
+    `The config of the layer "${name}" does not fit its schema: ${formatIssues(result.issues)}. Pass it as .use(layer, config).`,
     { details: { layer: name, issues: result.issues } },
-  )
-}
-
-function canConvert(value: unknown): value is ToMiddleware {
-  return (
-    typeof value === 'object' && value !== null && typeof (value as Partial<ToMiddleware>).toMiddleware === 'function'
   )
 }

@@ -27,19 +27,18 @@ export function jsonSchemaOf(schema: StandardSchemaV1, what: string): JsonSchema
   }
 }
 
+const none = ', and no Standard Schema'
+const libraries = ' (zod, valibot, arktype)'
+
 /** Describes why a value is not a Standard Schema, and the fix. Returns undefined for a valid one. */
 export function schemaFault(value: unknown): string | undefined {
-  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  if (isObject && '~standard' in value) return undefined
-  if (!isObject || typeof value === 'function')
-    return `${describe(value)}, and no Standard Schema (zod, valibot, arktype)`
-  const { jsonSchema, type, properties } = value as Record<string, unknown>
-  if (typeof jsonSchema === 'object' && jsonSchema !== null)
-    return 'a schema of the AI SDK, and no Standard Schema: give "jsonSchema: schema.jsonSchema" in its place'
-  if (typeof type === 'string' || typeof properties === 'object')
-    return 'a JSON Schema, and no Standard Schema: where "jsonSchema" is taken, give it there'
-  const fields = Object.entries(value)
-  if (fields.length === 0) return 'an object, and no Standard Schema (zod, valibot, arktype)'
-  const what = fields.every(([, field]) => schemaFault(field) === undefined) ? 'an object of schemas' : 'an object'
-  return `${what}, and no Standard Schema: write z.object({ ${fields.map(([name]) => `${name}: …`).join(', ')} })`
+  if (Object(value) === value && '~standard' in (value as object)) return undefined
+  if (typeof value !== 'object' || value === null) return `${describe(value)}${none}${libraries}`
+  const { jsonSchema, type, properties, _def } = value as Record<string, unknown>
+  if (_def !== undefined) return `a schema of zod 3${none}: update zod`
+  if (Object(jsonSchema) === jsonSchema)
+    return `a schema of the AI SDK${none}: give "jsonSchema: schema.jsonSchema" in its place`
+  if (typeof type === 'string' || typeof properties === 'object') return `a JSON Schema${none}: pass it as "jsonSchema"`
+  const fields = Object.keys(value).map((name) => `${name}: …`)
+  return `an object${none}${fields.length === 0 ? libraries : `: write z.object({ ${fields.join(', ')} })`}`
 }

@@ -217,7 +217,7 @@ export class Turn implements CallOfTurn {
     if (!isStored)
       agent.warnOnce(
         `record:${topic}`,
-        `ctx.record("${topic}") is not stored, because no layer stores the session. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
+        `ctx.record("${topic}") is not stored. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
       )
     this.records ??= []
     this.records.push(record)
