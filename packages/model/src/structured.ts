@@ -125,7 +125,7 @@ function invalidAnswerError(
   return new AlliumError('output.invalid', message, { details: { issues, text, tries } })
 }
 
-/** An answer did not match the schema, and the model is asked again. */
+/** An answer did not match the schema, and the model is called again. */
 export interface ModelStructured {
   type: 'model:structured'
   /** The try that failed, from 1. */
