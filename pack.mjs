@@ -9,6 +9,7 @@ rmSync(to, { recursive: true, force: true })
 mkdirSync(to, { recursive: true })
 console.log(`Building ${packages.length} packages. Those that have not changed are not built again.`)
 pnpm('.', 'run', 'build')
+pnpm('.', 'exec', 'node', '--import=tsx', 'house/ship-docs.ts')
 for (const [n, dir] of packages.entries()) {
   const { name } = JSON.parse(readFileSync(join(dir, 'package.json'), 'utf8'))
   console.log(`Packing ${n + 1} of ${packages.length}: ${name}`)

@@ -1,0 +1,39 @@
+/** The pages of docs/ that each package ships about itself. Packages without an entry ship their README alone. */
+const pagesOf: Readonly<Record<string, readonly string[]>> = {
+  allium: [
+    'guide/getting-started',
+    'guide/tutorial-support-agent',
+    'guide/testing',
+    'guide/approval',
+    'guide/steering',
+    'guide/client-tools',
+    'guide/migrating',
+    'guide/troubleshooting',
+    'concepts/glossary',
+  ],
+  cli: ['packs/cli'],
+  combinators: ['packs/combinators'],
+  config: ['packs/config'],
+  core: ['concepts/', 'guide/write-a-pack', 'reference/'],
+  durable: ['guide/durable'],
+  'durable-restate': ['guide/durable-restate'],
+  guard: ['packs/guard', 'packs/guard/', 'concepts/information-flow'],
+  hooks: ['packs/hooks'],
+  memory: ['packs/memory', 'concepts/durability'],
+  model: ['packs/model', 'concepts/output'],
+  observe: ['packs/observe', 'concepts/events'],
+  providers: ['guide/ai-sdk', 'concepts/providers'],
+  server: ['guide/server', 'guide/server/', 'guide/deploy', 'guide/multi-tenant', 'reliability'],
+  'store-postgres': ['guide/stores'],
+  'store-redis': ['guide/stores'],
+  'store-sqlite': ['guide/stores'],
+  testing: ['packs/testing', 'guide/testing'],
+  tools: ['packs/tools'],
+}
+
+/** Whether a package ships a page, such as `docs/guide/stores.md`. A name that ends with a slash stands for its folder. */
+export function isShippedBy(folder: string, path: string): boolean {
+  return (pagesOf[folder] ?? []).some((name) =>
+    name.endsWith('/') ? path.startsWith(`docs/${name}`) : path === `docs/${name}.md`,
+  )
+}
