@@ -1,0 +1,18 @@
+export type { ChatError, ErrorAction } from './store/chat-error.ts'
+export {
+  type ChatMessage,
+  type FilePart,
+  type MessagePart,
+  type MessageStatus,
+  messageText,
+  type ReasoningPart,
+  type SourcePart,
+  type SteerPart,
+  type TextPart,
+  type ToolPart,
+  type ToolState,
+} from './store/chat-message.ts'
+export type { ChatState, ChatStatus, QueuedInput } from './store/chat-state.ts'
+export { type ChatOptions, ChatStore } from './store/chat-store.ts'
+export type { ChatStorage } from './store/outbox.ts'
+export { type ChatSession, useSession } from './use-session.ts'
