@@ -12,7 +12,8 @@ export {
   type ToolPart,
   type ToolState,
 } from './store/chat-message.ts'
+export type { ChatOptions } from './store/chat-options.ts'
 export type { ChatState, ChatStatus, QueuedInput } from './store/chat-state.ts'
-export { type ChatOptions, ChatStore } from './store/chat-store.ts'
+export { ChatStore } from './store/chat-store.ts'
 export type { ChatStorage } from './store/outbox.ts'
 export { type ChatSession, useSession } from './use-session.ts'

@@ -1,5 +1,6 @@
 import type { CallTypes } from '@allium/core'
-import { type ChatOptions, ChatStore } from './store/chat-store.ts'
+import type { ChatOptions } from './store/chat-options.ts'
+import { ChatStore } from './store/chat-store.ts'
 
 /** Clients are compared by identity, so create a client once, outside of components. */
 const stores = new WeakMap<object, Map<string, unknown>>()

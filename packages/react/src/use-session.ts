@@ -1,8 +1,9 @@
 import type { CallTypes } from '@allium/core'
 import { useMemo, useSyncExternalStore } from 'react'
 import { sharedStore } from './shared-store.ts'
+import type { ChatOptions } from './store/chat-options.ts'
 import type { ChatState } from './store/chat-state.ts'
-import type { ChatOptions, ChatStore } from './store/chat-store.ts'
+import type { ChatStore } from './store/chat-store.ts'
 
 type Actions = 'send' | 'steer' | 'stop' | 'approve' | 'deny' | 'resume' | 'retry' | 'removeQueued' | 'setDraft'
 

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, type Logger } from '@allium/core'
+import { Agent, type AgentOptions, defineTool, type Logger, type Model, type ModelChunk } from '@allium/core'
 import { type ServerOptions, server } from '@allium/server'
 import { createClient } from '@allium/server/client'
 import { serve } from '@allium/server/node'
@@ -59,4 +59,66 @@ export function lines({ state }: Opened): string[] {
     )
     return `${role}: ${shown.join(' ')}`
   })
+}
+
+export const refund = defineTool({
+  name: 'refund',
+  description: 'Gives money back.',
+  jsonSchema: { type: 'object' },
+  requireApproval: true,
+  execute: () => 'Refunded.',
+})
+
+export const refundStep: ScriptedStep = { toolCalls: [{ name: 'refund', callId: 'c1', args: { cents: 500 } }] }
+
+/** A model whose first answer continues when the test says so. Later answers are "Next." */
+export function gated(): { model: Model; text(delta: string): void; end(): void } {
+  const chunks: ModelChunk[] = []
+  const next = scriptedModel(['Next.', 'Next.', 'Next.'])
+  let wake = () => {}
+  let calls = 0
+  const push = (chunk: ModelChunk) => {
+    chunks.push(chunk)
+    wake()
+  }
+  async function* answer(signal: AbortSignal): AsyncGenerator<ModelChunk> {
+    for (;;) {
+      const chunk = chunks.shift()
+      if (chunk !== undefined) yield chunk
+      if (chunk?.type === 'finish') return
+      if (chunks.length > 0) continue
+      await new Promise<void>((resolve, reject) => {
+        wake = resolve
+        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+      })
+    }
+  }
+  return {
+    model: { id: 'gated', stream: (request) => (calls++ === 0 ? answer(request.signal) : next.stream(request)) },
+    text: (delta) => push({ type: 'text-delta', delta }),
+    end: () => push({ type: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 1 } }),
+  }
+}
+
+/** A `fetch` that fails while it is offline, and cuts the streams that are open when it goes offline. */
+export function network() {
+  const open = new Set<AbortController>()
+  let isOnline = true
+  const fetchOnline = async (url: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    if (!isOnline) throw new TypeError('fetch failed')
+    const cut = new AbortController()
+    open.add(cut)
+    const signal = init.signal ? AbortSignal.any([init.signal, cut.signal]) : cut.signal
+    return fetch(url, { ...init, signal })
+  }
+  return {
+    fetch: fetchOnline as typeof fetch,
+    goOffline() {
+      isOnline = false
+      for (const cut of open) cut.abort()
+    },
+    goOnline() {
+      isOnline = true
+    },
+  }
 }

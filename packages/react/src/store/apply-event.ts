@@ -2,9 +2,8 @@ import type { PendingCall } from '@allium/core'
 import type { ClientEvent } from '@allium/server/client'
 import type { ChatMessage, MessagePart, MessageStatus, ToolPart } from './chat-message.ts'
 
-/** Returns the answer after an event of its run. Events of sub-agents do not change it. */
+/** Returns the answer after an event of its run. */
 export function applyEvent(message: ChatMessage, event: ClientEvent, steerText: (id: string) => string): ChatMessage {
-  if ('path' in event && event.path !== undefined) return message
   const { parts } = message
   switch (event.type) {
     case 'text-delta':
@@ -38,13 +37,8 @@ export function applyEvent(message: ChatMessage, event: ClientEvent, steerText: 
   }
 }
 
-/** Removes the parts of a model call that another attempt replaces. */
-export function withoutAttempt(message: ChatMessage, keep: number): ChatMessage {
-  return { ...message, parts: message.parts.slice(0, keep) }
-}
-
 /** Marks the pending calls in the parts of a message. Calls of sub-agents get a part of their own. */
-export function withPending(message: ChatMessage, pending: readonly PendingCall[]): ChatMessage {
+function withPending(message: ChatMessage, pending: readonly PendingCall[]): ChatMessage {
   return pending.reduce<ChatMessage>(
     (changed, call) =>
       withTool(changed, { callId: call.callId, name: call.name, args: call.args, state: 'pending', call }),

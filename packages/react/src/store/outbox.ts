@@ -1,4 +1,5 @@
 import type { ClientInput } from '@allium/server/client'
+import { inputText } from './input.ts'
 
 /** A place for text that was not sent yet: `sessionStorage`, `localStorage`, or your own. */
 export interface ChatStorage {
@@ -68,18 +69,38 @@ export class Outbox {
     this.#save({ ...this.#content, draft })
   }
 
-  add(item: OutboxItem): void {
-    this.#save({ ...this.#content, items: [...this.items, item] })
+  add(item: OutboxItem, place: 'first' | 'last' = 'last'): OutboxItem {
+    this.#save({ ...this.#content, items: place === 'first' ? [item, ...this.items] : [...this.items, item] })
+    return item
   }
 
   update(id: string, change: Partial<Omit<OutboxItem, 'id'>>): void {
-    this.#save({ ...this.#content, items: this.items.map((item) => (item.id === id ? { ...item, ...change } : item)) })
+    const item = this.items.find((one) => one.id === id)
+    if (item !== undefined) this.replace(id, { ...item, ...change })
   }
 
-  remove(id: string): OutboxItem | undefined {
-    const removed = this.items.find((item) => item.id === id)
-    if (removed !== undefined) this.#save({ ...this.#content, items: this.items.filter((item) => item !== removed) })
-    return removed
+  remove(id: string): void {
+    this.replace(id, undefined)
+  }
+
+  /** Replaces an item at its place, or removes it. */
+  replace(id: string, by: OutboxItem | undefined): void {
+    const items = this.items.flatMap((item) => (item.id !== id ? [item] : by === undefined ? [] : [by]))
+    this.#save({ ...this.#content, items })
+  }
+
+  textOf(id: string): string {
+    const item = this.items.find((one) => one.id === id)
+    return item === undefined ? '' : inputText(item.input)
+  }
+
+  /** After a run: delivered messages are in the history, the others become inputs. */
+  settleSteers(): void {
+    for (const { id, mode, state } of this.items) {
+      if (mode !== 'steer') continue
+      if (state === 'delivered') this.remove(id)
+      else this.update(id, { mode: 'queue', state: 'queued' })
+    }
   }
 
   #save(content: Content): void {
