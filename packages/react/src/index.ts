@@ -1,3 +1,12 @@
+export { Approval, type ApprovalProps } from './components/approval.tsx'
+export { Composer, type ComposerProps } from './components/composer.tsx'
+export { ErrorNotice } from './components/error-notice.tsx'
+export type { Labels } from './components/labels.ts'
+export { Message, type MessageProps } from './components/message.tsx'
+export { Messages, type MessagesProps } from './components/messages.tsx'
+export { Queue } from './components/queue.tsx'
+export { Thread, type ThreadProps } from './components/thread.tsx'
+export { ToolCall, type ToolCallProps } from './components/tool-call.tsx'
 export type { ChatError, ErrorAction } from './store/chat-error.ts'
 export {
   type ChatMessage,

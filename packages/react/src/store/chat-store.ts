@@ -104,8 +104,7 @@ export class ChatStore<K extends CallTypes = CallTypes, S = Record<string, unkno
    * has failed, sends its input again as a new run.
    */
   readonly retry = (): void => {
-    const { failedInput, status } = this.#data
-    if (status === 'failed') this.#worker?.reload()
+    const { failedInput } = this.#data
     if (failedInput !== undefined) this.#data.outbox.add(queuedItem(failedInput), 'first')
     this.#continue()
   }

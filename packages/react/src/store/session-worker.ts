@@ -29,11 +29,6 @@ export class SessionWorker<K extends CallTypes, S> {
     this.#signal = signal
   }
 
-  /** Reads the session again before anything else. */
-  reload(): void {
-    this.#isLoaded = false
-  }
-
   async work(): Promise<void> {
     // A listener may add an input while the last step ends.
     this.#hasNews = true
@@ -45,6 +40,7 @@ export class SessionWorker<K extends CallTypes, S> {
         while (!this.#signal.aborted && (await this.#step()));
       }
     } catch (error) {
+      this.#isLoaded = false
       if (!this.#signal.aborted) this.#data.fail(toChatError(error))
     } finally {
       this.#isWorking = false
