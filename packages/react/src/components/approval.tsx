@@ -1,5 +1,5 @@
 import type { PendingCall } from '@allium/server/client'
-import { type FormEvent, type ReactNode, useId, useState } from 'react'
+import { type MouseEvent, type ReactNode, useId, useState } from 'react'
 import { ArgumentList } from './argument-list.tsx'
 import { classNames } from './class-names.ts'
 import { focusNextDecision } from './focus.ts'
@@ -20,8 +20,7 @@ export function Approval({ call, isDeciding = false, askReason = true, className
   const { session, labels } = useThread()
   const [reason, setReason] = useState('')
   const id = useId()
-  const decide = (event: FormEvent<HTMLFormElement>, decision: () => void) => {
-    event.preventDefault()
+  const decide = (event: MouseEvent<HTMLElement>, decision: () => void) => {
     if (isDeciding) return
     decision()
     focusNextDecision(event.currentTarget)
@@ -29,8 +28,8 @@ export function Approval({ call, isDeciding = false, askReason = true, className
   const approve = () => session.approve(call)
   const deny = () => session.deny(call, reason.trim() === '' ? undefined : reason)
   return (
-    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be described by its arguments
-    <form
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset needs a legend, which pages cannot style freely
+    <div
       role="group"
       className={classNames('allium-approval', className)}
       aria-labelledby={`${id}-title`}
@@ -38,8 +37,6 @@ export function Approval({ call, isDeciding = false, askReason = true, className
       aria-busy={isDeciding}
       data-allium-approval=""
       data-tool={call.name}
-      onSubmit={(event) => decide(event, approve)}
-      onReset={(event) => decide(event, deny)}
     >
       <p id={`${id}-title`} className="allium-approval-title">
         {labels.approval(call.name)}
@@ -54,12 +51,17 @@ export function Approval({ call, isDeciding = false, askReason = true, className
           <input value={reason} onChange={(event) => setReason(event.target.value)} disabled={isDeciding} />
         </label>
       )}
-      <button type="submit" className="allium-approve" aria-disabled={isDeciding}>
+      <button
+        type="button"
+        className="allium-approve"
+        aria-disabled={isDeciding}
+        onClick={(event) => decide(event, approve)}
+      >
         {labels.approve}
       </button>
-      <button type="reset" className="allium-deny" aria-disabled={isDeciding}>
+      <button type="button" className="allium-deny" aria-disabled={isDeciding} onClick={(event) => decide(event, deny)}>
         {labels.deny}
       </button>
-    </form>
+    </div>
   )
 }

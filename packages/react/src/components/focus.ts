@@ -2,7 +2,7 @@
 export function focusNextDecision(from: HTMLElement): void {
   const thread = from.closest('[data-allium-thread]')
   const open = [...(thread?.querySelectorAll('[data-allium-approval]:not([aria-busy="true"])') ?? [])]
-  const next = open.find((approval) => approval !== from)?.querySelector('button')
+  const next = open.find((approval) => !approval.contains(from))?.querySelector('button')
   ;(next ?? composerOf(thread))?.focus()
 }
 
