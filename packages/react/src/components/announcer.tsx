@@ -35,7 +35,7 @@ export function Announcer(): ReactNode {
 }
 
 /** Returns the sentences of a text. While it is streamed, the last one is not finished. */
-export function finishedSentences(text: string, isComplete: boolean): string[] {
+function finishedSentences(text: string, isComplete: boolean): string[] {
   const sentences = text.split(/(?<=[.!?。！？])\s+|\n+/)
   return (isComplete ? sentences : sentences.slice(0, -1)).filter((sentence) => sentence.trim() !== '')
 }
