@@ -42,15 +42,15 @@ afterAll(async () => {
   remove(app)
 })
 
-describe.each(nodes)('the recipe "Node behind a proxy", on %s behind nginx', (tool) => {
+describe.each(nodes)('the recipe "Node behind nginx", on %s behind nginx', (tool) => {
   const on = absent(tool) === undefined ? it : it.skip
 
   on('streams without buffering, tells its health, and ends on SIGTERM', { timeout: 60_000 }, async () => {
     const principal =
       "const signedIn = async (request) => ({ tenantId: 'acme', userId: String(request.headers.get('cookie')) })"
-    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('Node behind a proxy', 'ts')])
+    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('node', 'The server', 'ts')])
     const child = started(commandOf(tool), [file])
-    const proxy = await nginx(recipe('Node behind a proxy', 'nginx'))
+    const proxy = await nginx(recipe('node', 'nginx', 'nginx'))
     await expect.poll(async () => (await ask(proxy, '/readyz')).status, { timeout: 30_000 }).toBe(200)
 
     const run = await ask(proxy, '/sessions/a/runs', { input: 'Hi' })
@@ -74,7 +74,7 @@ console.log((await agent.run('Hi', { session: { principal } })).text)
 await agent.dispose()
 await store.close()
 process.exit(0)`
-    const file = writeRecipe(app, 'several-processes', [recipe('Several processes', 'ts'), rest])
+    const file = writeRecipe(app, 'several-processes', [recipe('several-processes', 'Several processes', 'ts'), rest])
     const child = started(commandOf(tool), [file])
     let printed = ''
     child.stdout?.on('data', (piece) => (printed += piece))
