@@ -22,7 +22,7 @@ afterAll(async () => {
   await api.close()
 })
 
-/** Opens a new chat behind a connection that the test can cut. `faults` has errors of the page. */
+/** Opens a new chat behind a connection that the test can cut. `faults` has errors of the page, and `requests` its paths. */
 export async function openPage() {
   const connection = await proxy(Number(new URL(api.url).port))
   const page = await browser.newPage()
@@ -33,9 +33,11 @@ export async function openPage() {
     // The history of a new chat is 404.
     if (message.type() === 'error' && !message.location().url.endsWith('/messages')) faults.push(message.text())
   })
+  const requests: string[] = []
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname))
   await page.goto(`${connection.url}/?chat=${crypto.randomUUID()}`)
   await page.getByLabel('Message', { exact: true }).waitFor()
-  return { page, faults, connection }
+  return { page, faults, requests, connection }
 }
 
 /** A proxy whose connections are cut by `cut()`. Between `close()` and `open()` it refuses new ones. */

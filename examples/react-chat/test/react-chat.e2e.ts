@@ -10,6 +10,12 @@ test('an input is answered as a stream, and the page has no accessibility violat
   expect(faults).toEqual([])
 })
 
+test('several components under StrictMode read the session once', async () => {
+  const { page, requests } = await openPage()
+  await page.getByText('idle').waitFor()
+  expect(requests.filter((path) => path.endsWith('/messages')).length).toBe(1)
+})
+
 test('a refund is approved by keyboard, and the focus moves to the composer', async () => {
   const { page, faults } = await openPage()
   await say(page, 'A refund, please.')
@@ -90,10 +96,24 @@ test('text that was sent without a connection is kept, and sent once', async () 
   await say(page, 'Still there?')
   await page.getByRole('alert').getByText('Your text is kept').waitFor()
   expect(await page.locator('[data-status="unsent"]').textContent()).toContain('Still there?')
+  expect(await violations(page)).toEqual([])
   connection.open()
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText('You wrote: Still there?').first().waitFor()
   expect(await page.locator('[data-role="user"]').count()).toBe(2)
+})
+
+test('an unsent message can be edited', async () => {
+  const { page, connection } = await openPage()
+  await page.getByText('idle').waitFor()
+  connection.close()
+  await say(page, 'Helo')
+  await page.getByRole('button', { name: 'Edit' }).click()
+  expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('Helo')
+  connection.open()
+  await say(page, 'Hello')
+  await page.getByText('You wrote: Hello').first().waitFor()
+  expect(await page.locator('[data-role="user"]').count()).toBe(1)
 })
 
 test('screen readers receive whole sentences', async () => {

@@ -26,6 +26,7 @@ export interface Labels {
   retry: string
   queued: string
   removeQueued(text: string): string
+  edit: string
 }
 
 export const englishLabels: Labels = {
@@ -75,4 +76,5 @@ export const englishLabels: Labels = {
   retry: 'Try again',
   queued: 'Waiting to be sent',
   removeQueued: (text) => `Remove: ${text}`,
+  edit: 'Edit',
 }

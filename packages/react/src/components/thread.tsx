@@ -8,7 +8,7 @@ import { ErrorNotice } from './error-notice.tsx'
 import { englishLabels, type Labels } from './labels.ts'
 import { Messages } from './messages.tsx'
 import { Queue } from './queue.tsx'
-import { ThreadProvider } from './thread-context.ts'
+import { LabelsContext, SessionContext } from './thread-context.ts'
 
 export interface ThreadProps<K extends CallTypes = CallTypes> {
   /** The session, from `useSession()`. */
@@ -27,29 +27,28 @@ export interface ThreadProps<K extends CallTypes = CallTypes> {
  * <Thread session={useSession({ client, sessionId })} />
  */
 export function Thread<K extends CallTypes>({ session, labels, className, children }: ThreadProps<K>): ReactNode {
-  const context = useMemo(
-    // Components show calls of any tool.
-    () => ({ session: session as unknown as ChatSession, labels: { ...englishLabels, ...labels } }),
-    [session, labels],
-  )
+  const allLabels = useMemo(() => ({ ...englishLabels, ...labels }), [labels])
   return (
-    <ThreadProvider.Provider value={context}>
-      <section
-        className={classNames('allium-thread', className)}
-        aria-label={context.labels.thread}
-        data-allium-thread=""
-        data-status={session.status}
-      >
-        {children ?? (
-          <>
-            <Messages />
-            <Queue />
-            <ErrorNotice />
-            <Composer />
-          </>
-        )}
-        <Announcer />
-      </section>
-    </ThreadProvider.Provider>
+    // Components show calls of any tool.
+    <SessionContext.Provider value={session as unknown as ChatSession}>
+      <LabelsContext.Provider value={allLabels}>
+        <section
+          className={classNames('allium-thread', className)}
+          aria-label={allLabels.thread}
+          data-allium-thread=""
+          data-status={session.status}
+        >
+          {children ?? (
+            <>
+              <Messages />
+              <Queue />
+              <ErrorNotice />
+              <Composer />
+            </>
+          )}
+          <Announcer />
+        </section>
+      </LabelsContext.Provider>
+    </SessionContext.Provider>
   )
 }

@@ -109,12 +109,15 @@ export class ChatStore<K extends CallTypes = CallTypes, S = Record<string, unkno
     this.#continue()
   }
 
-  /** Takes an unsent input out of the queue, and returns it. Returns undefined if it was sent already. */
+  /**
+   * Takes an unsent input out of the queue, and returns it. Returns undefined if it was sent already. If its request failed without a
+   * response, the server may have received it nevertheless.
+   */
   readonly removeQueued = (id: string): ClientInput | undefined => {
-    const { outbox } = this.#data
-    const item = outbox.items.find((one) => one.id === id)
-    if (item?.state !== 'queued' && item?.state !== 'unsent') return undefined
-    outbox.replace(id, undefined)
+    const { outbox, status } = this.#data
+    const item = outbox.items.find((one) => one.id === id && one.mode === 'queue')
+    if (item === undefined || (item.state === 'sending' && status !== 'failed')) return undefined
+    outbox.remove(id)
     this.#data.publish()
     return item.input
   }

@@ -83,6 +83,12 @@ export class Outbox {
     this.replace(id, undefined)
   }
 
+  /** Replaces an item at its place, or adds it as the first one. */
+  putBack(id: string, item: OutboxItem): void {
+    if (this.items.some((one) => one.id === id)) this.replace(id, item)
+    else this.add(item, 'first')
+  }
+
   /** Replaces an item at its place, or removes it. */
   replace(id: string, by: OutboxItem | undefined): void {
     const items = this.items.flatMap((item) => (item.id !== id ? [item] : by === undefined ? [] : [by]))

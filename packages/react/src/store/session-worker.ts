@@ -93,6 +93,8 @@ export class SessionWorker<K extends CallTypes, S> {
       if (hasCode(error, 'session.not_found')) return { messages: [], running: false }
       throw error
     })
+    // The session may have been closed and opened again meanwhile.
+    this.#signal.throwIfAborted()
     this.#data.transcript.load(history)
     for (const id of this.#data.transcript.steers) this.#data.outbox.remove(id)
     this.#data.publish()
@@ -154,10 +156,12 @@ export class SessionWorker<K extends CallTypes, S> {
       if (hasCode(error, 'session.busy')) return this.#waitForRun(item, error.retryAfter)
       await this.#readHistory()
       transcript.fail()
-      const isStored = transcript.hasStored(item.input, before)
-      if (isStored) this.#data.failedInput = item.input
+      if (transcript.hasStored(item.input, before)) {
+        this.#data.failedInput = item.input
+        outbox.remove(item.id)
+      }
       // The server may return the failed run for the same key.
-      outbox.replace(item.id, isStored ? undefined : { ...item, id: crypto.randomUUID(), state: 'unsent' })
+      else outbox.putBack(item.id, { ...item, id: crypto.randomUUID(), state: 'unsent' })
       throw error
     }
   }
