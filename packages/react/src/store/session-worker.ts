@@ -205,7 +205,7 @@ export class SessionWorker<K extends CallTypes, S> {
           isNew = await accept()
           this.#begun()
         }
-        if (event.type === 'steer:delivered') outbox.update(event.id, { state: 'delivered' })
+        if (event.type === 'steer:delivered') outbox.update(event.id, { mode: 'steer', state: 'delivered' })
         if (event.type === 'steer:rejected') outbox.update(event.id, { mode: 'queue', state: 'queued' })
         if (isNew) transcript.apply(event as never, (id) => outbox.textOf(id))
         this.#data.publishSoon()

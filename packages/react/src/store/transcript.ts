@@ -1,7 +1,7 @@
 import type { PendingCall } from '@allium/core'
 import type { ClientEvent, ClientInput, SessionHistory } from '@allium/server/client'
 import { applyEvent } from './apply-event.ts'
-import type { ChatMessage } from './chat-message.ts'
+import type { ChatMessage, MessagePart, ToolPart } from './chat-message.ts'
 import { fromHistory } from './from-history.ts'
 import { inputText, userMessage } from './input.ts'
 
@@ -13,7 +13,8 @@ export class Transcript {
   #keptParts = 0
 
   load(history: SessionHistory): void {
-    this.messages = fromHistory(history)
+    const messages = fromHistory(history)
+    this.messages = history.running ? messages : messages.map(withClientCalls)
     const calls = this.messages.flatMap(({ parts }) => parts.flatMap((part) => ('call' in part ? [part.call] : [])))
     this.pending = history.running ? [] : calls.filter((call) => call !== undefined)
   }
@@ -78,4 +79,16 @@ export class Transcript {
   #replaceAnswer(answer: ChatMessage): void {
     this.messages = [...this.messages.slice(0, -1), answer]
   }
+}
+
+/** When no run is active, a call without a result waits for one from the page. */
+function withClientCalls(message: ChatMessage): ChatMessage {
+  const isOpen = (part: MessagePart): part is ToolPart => part.type === 'tool' && part.state === 'running'
+  if (!message.parts.some(isOpen)) return message
+  const parts = message.parts.map((part) => {
+    if (!isOpen(part)) return part
+    const { callId, name, args = {} } = part
+    return { ...part, state: 'pending' as const, call: { callId, name, args, client: true as const } }
+  })
+  return { ...message, status: 'suspended', parts }
 }
