@@ -21,7 +21,7 @@ export interface ThreadProps<K extends CallTypes = CallTypes> {
 }
 
 /**
- * A chat with a session, without any styles. Screen readers hear the answer in whole sentences.
+ * A chat with a session, without any styles. Screen readers announce the answer in whole sentences.
  *
  * @example
  * <Thread session={useSession({ client, sessionId })} />
