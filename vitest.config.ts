@@ -11,7 +11,7 @@ const tests = [
 
 const unit = config(
   'unit',
-  tests.map((dir) => `${dir}/**/*.test.ts`),
+  tests.map((dir) => `${dir}/**/*.test.{ts,tsx}`),
 )
 
 /** What takes many seconds runs as `npm run test:long`. */

@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LLMock } from '@copilotkit/aimock'
@@ -9,8 +8,9 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { freePort, ownServer as ownPostgres, type Server } from '../packages/store-postgres/test/server.ts'
 import { ownServer as ownRedis } from '../packages/store-redis/test/server.ts'
 import { copyOf, remove } from './app-copy.ts'
+import { ask, startIn } from './deployed.ts'
 import { recipe, writeRecipe } from './recipes.ts'
-import { absent, commandOf, end, type Tool } from './runtimes.ts'
+import { absent, commandOf, type Tool } from './runtimes.ts'
 
 /** What is installed from the tarballs, and the provider that the recipes name. */
 let app: string
@@ -42,22 +42,22 @@ afterAll(async () => {
   remove(app)
 })
 
-describe.each(nodes)('the recipe "Node behind a proxy", on %s behind nginx', (tool) => {
+describe.each(nodes)('the recipe "Node behind nginx", on %s behind nginx', (tool) => {
   const on = absent(tool) === undefined ? it : it.skip
 
   on('streams without buffering, tells its health, and ends on SIGTERM', { timeout: 60_000 }, async () => {
     const principal =
       "const signedIn = async (request) => ({ tenantId: 'acme', userId: String(request.headers.get('cookie')) })"
-    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('Node behind a proxy', 'ts')])
+    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('node', 'The server', 'ts')])
     const child = started(commandOf(tool), [file])
-    const proxy = await nginx(recipe('Node behind a proxy', 'nginx'))
+    const proxy = await nginx(recipe('node', 'nginx', 'nginx'))
     await expect.poll(async () => (await ask(proxy, '/readyz')).status, { timeout: 30_000 }).toBe(200)
 
     const run = await ask(proxy, '/sessions/a/runs', { input: 'Hi' })
     expect(run.text()).toBe('Good morning, Ann. What can I do for you today?')
     // The first words came while the model was still speaking.
     expect(run.pieces.filter((piece) => !piece.includes('turn:end')).length).toBeGreaterThan(2)
-    expect((await ask(proxy, '/healthz', undefined, 'evil.example')).status).toBe(421)
+    expect((await ask(proxy, '/healthz', undefined, { host: 'evil.example' })).status).toBe(421)
 
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
@@ -74,7 +74,7 @@ console.log((await agent.run('Hi', { session: { principal } })).text)
 await agent.dispose()
 await store.close()
 process.exit(0)`
-    const file = writeRecipe(app, 'several-processes', [recipe('Several processes', 'ts'), rest])
+    const file = writeRecipe(app, 'several-processes', [recipe('several-processes', 'Several processes', 'ts'), rest])
     const child = started(commandOf(tool), [file])
     let printed = ''
     child.stdout?.on('data', (piece) => (printed += piece))
@@ -108,26 +108,14 @@ describe('the recipe "Workers, Deno, Bun"', () => {
   })
 })
 
+function started(command: readonly string[], args: readonly string[], more = {}) {
+  return startIn(app, [...command, ...args], { ...env, ...more })
+}
+
 async function there(server: Promise<Server | undefined>, name: string): Promise<Server> {
   const found = await server
   if (found === undefined) throw new Error(`${name} is not installed here.`)
   return found
-}
-
-/** A process in the folder of the app, until the test ends. */
-function started([command = '', ...before]: readonly string[], args: readonly string[], more = {}): ChildProcess {
-  const child = spawn(command, [...before, ...args], {
-    cwd: app,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env, ...more },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  })
-  onTestFinished(async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    end(child)
-    await once(child, 'exit')
-  })
-  return child
 }
 
 /** An nginx with the page's location, in a folder of its own. Returns its port. */
@@ -156,32 +144,4 @@ async function nginx(location: string): Promise<number> {
     )
     .toBe(true)
   return port
-}
-
-interface Answer {
-  status: number
-  /** As they came. */
-  pieces: string[]
-  text(): string
-}
-
-/** Asks as Ann, for a stream where there is a body. */
-function ask(port: number, path: string, body?: object, host = 'api.acme.com'): Promise<Answer> {
-  const headers = { host, cookie: 'ann', accept: 'text/event-stream', authorization: 'ann' }
-  const of = { host: '127.0.0.1', port, path, method: body === undefined ? 'GET' : 'POST' }
-  return new Promise((resolve, reject) => {
-    const asked = request({ ...of, headers: { ...headers, ...(body && { 'content-type': 'application/json' }) } })
-    asked.once('error', reject)
-    asked.once('response', async (response) => {
-      const pieces: string[] = []
-      for await (const piece of response) pieces.push(String(piece))
-      resolve({ status: response.statusCode ?? 0, pieces, text: () => textIn(pieces.join('')) })
-    })
-    asked.end(body && JSON.stringify(body))
-  })
-}
-
-function textIn(stream: string): string {
-  const events = stream.matchAll(/^data: (\{"type":"text-delta".*)$/gm)
-  return [...events].map(([, data = '{}']) => JSON.parse(data).delta).join('')
 }

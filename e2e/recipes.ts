@@ -2,13 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 
-const page = readFileSync('docs/guide/deploy.md', 'utf8')
-
-/** The code under a heading of docs/guide/deploy.md, as it stands there. */
-export function recipe(heading: string, language: string): string {
-  const [, section = ''] = page.split(`\n## ${heading}\n`)
+/** The first fence of a language below a heading of a page of docs/guide/deploy, as it stands there. */
+export function recipe(page: string, heading: string, language: string): string {
+  const text = readFileSync(`docs/guide/deploy/${page}.md`, 'utf8')
+  const [, section = ''] = text.split(new RegExp(`^#+ ${heading}$`, 'm'))
   const [, code] = new RegExp(`\`\`\`${language}[^\n]*\n([\\s\\S]+?)\`\`\``).exec(section) ?? []
-  if (code === undefined) throw new Error(`docs/guide/deploy.md has no ${language} under "${heading}".`)
+  if (code === undefined) throw new Error(`docs/guide/deploy/${page}.md has no ${language} under "${heading}".`)
   return code
 }
 

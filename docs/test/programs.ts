@@ -15,6 +15,7 @@ export interface Program {
 }
 
 interface Draft {
+  language: 'ts' | 'tsx'
   line: number
   lines: Map<number, string>
   runs: boolean
@@ -23,8 +24,8 @@ interface Draft {
 
 /** The programs of a page, written below `.cache` of the workspace whose packages they import. */
 export function writePrograms(page: Page): Program[] {
-  return readPrograms(page).map(({ line, code, runs, output }) => {
-    const file = join(folderOf(page), `${page.path.replaceAll('/', '-')}.${line}.mts`)
+  return readPrograms(page).map(({ language, line, code, runs, output }) => {
+    const file = join(folderOf(page), `${page.path.replaceAll('/', '-')}.${line}.${language === 'tsx' ? 'tsx' : 'mts'}`)
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, code)
     return { place: `${page.path}:${line}`, page: page.path, file, runs, output: output?.join('\n') }
@@ -54,7 +55,7 @@ function readDrafts({ path, lines }: Page): Draft[] {
   for (let at = 0; at < lines.length; at++) {
     const [, lang, meta = ''] = /^```(\w+) ?(.*)$/.exec(lines[at] as string) ?? []
     if (lines[at] === '<!-- setup') at = take('-->', setup)
-    else if (lang === 'ts') at = take('```', draftFor(meta.trim(), at))
+    else if (lang === 'ts' || lang === 'tsx') at = take('```', draftFor(lang, meta.trim(), at))
     else if (lang === 'text' && meta === 'output') at = takeOutput()
     else if (lang !== undefined) at = take('```', new Map())
 
@@ -77,11 +78,13 @@ function readDrafts({ path, lines }: Page): Draft[] {
   }
   return drafts
 
-  function draftFor(meta: string, at: number): Map<number, string> {
-    if (!['', 'no-run', 'continues'].includes(meta)) throw new Error(`${path}:${at + 1}: what is "ts ${meta}"?`)
+  function draftFor(language: Draft['language'], meta: string, at: number): Map<number, string> {
+    if (!['', 'no-run', 'continues'].includes(meta))
+      throw new Error(`${path}:${at + 1}: what is "${language} ${meta}"?`)
     const last = drafts.at(-1)
     if (meta === 'continues' && last !== undefined) return last.lines
-    const draft: Draft = { line: at + 1, lines: new Map(setup), runs: meta !== 'no-run', output: undefined }
+    const runs = language === 'ts' && meta !== 'no-run'
+    const draft: Draft = { language, line: at + 1, lines: new Map(setup), runs, output: undefined }
     setup.clear()
     drafts.push(draft)
     return draft.lines

@@ -2,6 +2,7 @@
  * The code in the docs is compiled and run. In README.md, docs/ and the packages' README files:
  *
  * - ` ```ts ` is a program: type-checked with all others, and run in a process without keys.
+ * - ` ```tsx ` is type-checked only: it needs a page.
  * - ` ```ts no-run ` is type-checked only: it needs a key, a server, or would not end.
  * - ` ```ts continues ` goes on with the program of the fence before it.
  * - ` ```text output ` is what the program before it must print; several of one program follow each other.

@@ -9,7 +9,12 @@ export function typeCheck(programs: readonly Program[]): string[] {
   const { options } = ts.parseJsonConfigFileContent({ ...base, files: [] }, ts.sys, root)
   const compiled = ts.createProgram({
     rootNames: programs.map(({ file }) => file),
-    options: { ...options, moduleDetection: ts.ModuleDetectionKind.Force, noUnusedLocals: false },
+    options: {
+      ...options,
+      jsx: ts.JsxEmit.ReactJSX,
+      moduleDetection: ts.ModuleDetectionKind.Force,
+      noUnusedLocals: false,
+    },
   })
   return programs.flatMap(({ file, page }) => {
     const source = compiled.getSourceFile(file)

@@ -6,8 +6,8 @@
 
 /** Makes each fence a whole program. The first lines are marked as `hidden=<count>`: the site folds them. */
 export function completeFences(lines: readonly string[]): string[] {
-  return readFences(lines, (hidden, shown) => [
-    hidden.length === 0 ? '```ts' : `\`\`\`ts hidden=${hidden.length}`,
+  return readFences(lines, (lang, hidden, shown) => [
+    hidden.length === 0 ? `\`\`\`${lang}` : `\`\`\`${lang} hidden=${hidden.length}`,
     ...hidden,
     ...shown,
     '```',
@@ -16,12 +16,13 @@ export function completeFences(lines: readonly string[]): string[] {
 
 /** For plain text: a fence shows its setup, and one that continues a program says so. */
 export function plainFences(lines: readonly string[]): string[] {
-  return readFences(lines, (hidden, shown, continues) =>
-    continues ? ['```ts', '// Continues the program above.', ...shown, '```'] : ['```ts', ...hidden, ...shown, '```'],
-  )
+  return readFences(lines, (lang, hidden, shown, continues) => {
+    const before = continues ? ['// Continues the program above.'] : hidden
+    return [`\`\`\`${lang}`, ...before, ...shown, '```']
+  })
 }
 
-type Write = (hidden: readonly string[], shown: readonly string[], continues: boolean) => string[]
+type Write = (lang: string, hidden: readonly string[], shown: readonly string[], continues: boolean) => string[]
 
 function readFences(lines: readonly string[], write: Write): string[] {
   const out: string[] = []
@@ -39,10 +40,10 @@ function readFences(lines: readonly string[], write: Write): string[] {
       const end = lines.indexOf('```', at + 1)
       const shown = lines.slice(at + 1, end)
       at = end
-      if (lang !== 'ts') out.push(`\`\`\`${lang}`, ...shown, '```')
+      if (lang !== 'ts' && lang !== 'tsx') out.push(`\`\`\`${lang}`, ...shown, '```')
       else {
         const hidden = meta === 'continues' ? [...program, ...setup] : setup
-        out.push(...write(hidden, shown, meta === 'continues'))
+        out.push(...write(lang, hidden, shown, meta === 'continues'))
         program = [...hidden, ...shown]
         setup = []
       }

@@ -56,7 +56,7 @@ done
       const fences = [
         ...completeFences(page.lines)
           .join('\n')
-          .matchAll(/^```ts.*\n([\s\S]*?)^```$/gm),
+          .matchAll(/^```tsx?\b.*\n([\s\S]*?)^```$/gm),
       ]
       const shown = new Set(fences.map(([, code]) => withoutBlanks(code as string)))
       for (const { code } of readPrograms(page)) expect(shown).toContain(withoutBlanks(code))

@@ -2,22 +2,23 @@ import { serve } from '@allium/server/node'
 import { messageOf } from 'allium'
 import { openAccounts } from './accounts.ts'
 import { createApp } from './app.ts'
+import { readEnv } from './env.ts'
 import { openModels } from './model.ts'
 import { buildPages } from './pages.ts'
 import { openSecret } from './secret.ts'
 import { openStore } from './store.ts'
 import { welcome } from './welcome.ts'
 
-const { env } = process
-
 try {
   await start()
 } catch (error) {
-  process.exitCode = 1
   console.error(`The demo could not start: ${messageOf(error)}`)
+  // Open connections would keep the process alive, so that nothing restarts it.
+  process.exit(1)
 }
 
 async function start(): Promise<void> {
+  const env = readEnv(process.env)
   const hostname = env.HOST ?? '127.0.0.1'
   const publicUrl = env.PUBLIC_URL === undefined ? undefined : new URL(env.PUBLIC_URL)
   if (publicUrl !== undefined && env.SAAS_ACCOUNTS === undefined)

@@ -20,8 +20,10 @@ export async function openStore({
   DATABASE_URL: url,
   REDIS_URL,
   SAAS_DATA = '.cache/saas-backend',
+  SAAS_MIGRATE,
 }: Env): Promise<Store> {
-  const base = url === undefined ? fileStore(`${SAAS_DATA}/saas.db`) : await databaseStore(url)
+  const migrate = SAAS_MIGRATE === 'check' ? 'check' : 'auto'
+  const base = url === undefined ? fileStore(`${SAAS_DATA}/saas.db`) : await databaseStore(url, migrate)
   if (REDIS_URL === undefined) return base
   const { events, keyValue, limits, close } = redis(REDIS_URL)
   return {
@@ -46,8 +48,8 @@ function fileStore(path: string): Store {
   return { ...store, name: `SQLite, ${path}`, close: async () => store.close() }
 }
 
-async function databaseStore(url: string): Promise<Store> {
-  const store = postgres({ url, consumers: [billing] })
+async function databaseStore(url: string, migrate: 'auto' | 'check'): Promise<Store> {
+  const store = postgres({ url, migrate, consumers: [billing] })
   await store.ready()
   return { ...store, name: 'Postgres', close: () => store.close() }
 }

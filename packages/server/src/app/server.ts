@@ -30,6 +30,8 @@ export interface Server {
    * @param options.timeout milliseconds @default 30_000
    */
   drain(options?: { timeout?: number }): Promise<void>
+  /** Resolves when no run is active in this process. */
+  idle(): Promise<void>
   /** The largest request body that any route accepts, in bytes. */
   readonly maxBody: number
   /** The option `hosts`. */
@@ -64,6 +66,7 @@ export function server(
       app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host)),
     hosts: options.hosts,
     maxBody: Math.max(host.maxBody, imageBody),
+    idle: () => host.runs.idle(),
     drain: async (options) => {
       checkDrainOptions(options)
       await host.runs.drain(options?.timeout ?? 30_000)

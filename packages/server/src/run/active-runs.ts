@@ -91,6 +91,11 @@ export class ActiveRuns {
     return () => this.#closeListeners.delete(fn)
   }
 
+  /** Waits until no run is active. */
+  async idle(): Promise<void> {
+    while (this.#all.size > 0) await Promise.allSettled([...this.#all].map(({ ended }) => ended))
+  }
+
   /**
    * Waits for active runs. After `timeout`, aborts the rest: they are stored as interrupted, or continue elsewhere. @param timeout
    * milliseconds

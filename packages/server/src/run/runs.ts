@@ -136,6 +136,11 @@ export class Runs {
     return run && this.#active.agentOf(run)
   }
 
+  /** Waits until no run is active. */
+  idle(): Promise<void> {
+    return this.#active.idle()
+  }
+
   /**
    * Waits for active runs. After `timeout`, aborts the rest: they are stored as interrupted, or continue elsewhere. @param timeout
    * milliseconds

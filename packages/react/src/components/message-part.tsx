@@ -1,0 +1,61 @@
+import type { ReactNode } from 'react'
+import type { MessagePart } from '../store/chat-message.ts'
+import { useLabels } from './thread-context.ts'
+import { ToolCall } from './tool-call.tsx'
+
+/** A part of a message, as the page rendered it or by default. */
+export function MessagePartView({ part, rendered }: { part: MessagePart; rendered: ReactNode | undefined }): ReactNode {
+  const labels = useLabels()
+  if (rendered !== undefined) return rendered
+  switch (part.type) {
+    case 'text':
+      return <Paragraphs text={part.text} />
+    case 'reasoning':
+      return (
+        <details className="allium-reasoning">
+          <summary>{labels.reasoning}</summary>
+          <Paragraphs text={part.text} />
+        </details>
+      )
+    case 'file':
+      return part.mediaType.startsWith('image/') ? (
+        <img className="allium-file" src={part.url} alt={part.mediaType} />
+      ) : (
+        <a className="allium-file" href={part.url} download>
+          {part.mediaType}
+        </a>
+      )
+    case 'source':
+      return <Source part={part} />
+    case 'steer':
+      return (
+        <blockquote className="allium-steer">
+          <p className="allium-author">{labels.roles.user}</p>
+          <Paragraphs text={part.text} />
+        </blockquote>
+      )
+    case 'tool':
+      return <ToolCall part={part} />
+  }
+}
+
+function Paragraphs({ text }: { text: string }): ReactNode {
+  return (
+    <div className="allium-text">
+      {text.split(/\n{2,}/).map((paragraph, index) => (
+        <p key={index}>{paragraph}</p>
+      ))}
+    </div>
+  )
+}
+
+/** The link comes from the model. A `javascript:` link would run code in the page. */
+function Source({ part: { url, title } }: { part: MessagePart & { type: 'source' } }): ReactNode {
+  const isWeb = url !== undefined && /^https?:/i.test(url)
+  if (!isWeb) return <span className="allium-source">{title ?? url}</span>
+  return (
+    <a className="allium-source" href={url} rel="noopener noreferrer">
+      {title ?? url}
+    </a>
+  )
+}

@@ -1,0 +1,5 @@
+import { defineConfig } from 'tsup'
+import base from '../../tsup.base.ts'
+
+// Frameworks with server components load the hooks in the browser's part of the bundle.
+export default defineConfig({ ...base, banner: { js: "'use client'" } })
