@@ -20,6 +20,11 @@ if (positionals.includes('flow')) {
   const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/allium/test/flow/cli.ts']
   execFileSync(process.execPath, cli, { stdio: 'inherit' })
 }
+if (positionals.includes('request')) {
+  const { request } = await import('./request/run.mjs')
+  await request({ rounds: options.quick ? 1 : 5, tell: progress })
+  process.exit()
+}
 const pages = { stores: 'store-postgres', durable: 'durable' }
 for (const [name, folder] of Object.entries(pages))
   if (positionals.includes(name)) {
