@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 
 // A provider with the API of OpenAI, in a process of its own. The question names the workload that it answers.
 
+/** Milliseconds between two chunks of a slow answer. */
 const chunkPause = 2
 const pieces = Array.from({ length: 200 }, (_, i) => `word${i % 10} `)
 
@@ -14,7 +15,8 @@ const server = createServer(async (request, response) => {
   if (last.role === 'tool') return reply(response, text(`The tool says: ${last.content}.`))
   const question = textOf(last.content)
   if (question.startsWith('W3')) return reply(response, toolCall(messages.length))
-  if (question.startsWith('W2')) return stream(response)
+  if (question.startsWith('W2')) return reply(response, { deltas: pieces.map((content) => ({ content })), reason: 'stop' })
+  if (question.startsWith('W5')) return stream(response)
   reply(response, text(`Here is the answer to "${question}".`))
 })
 
@@ -30,7 +32,8 @@ function toolCall(n) {
 }
 
 function reply(response, { deltas, reason }) {
-  response.end(deltas.map((delta) => frame(delta)).join('') + ending(reason))
+  for (const delta of deltas) response.write(frame(delta))
+  response.end(ending(reason))
 }
 
 function stream(response) {

@@ -47,7 +47,7 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
     servers[name] = await start('server.mjs', [name, url, join(folder, name)])
     tell(`warming up ${name}`)
     for (const workload of only.filter((workload) => served(name)({ workload })))
-      await drive(servers[name].first, `${workload}-warm`, { requests: 200, sessions: 200 })
+      await drive(servers[name].first, `${workload}-warm`, warmUpOf(workload))
   }
   const samples = []
   const rss = {}
@@ -71,6 +71,9 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
   }
   return { samples, rss, disk }
 }
+
+/** Enough requests for the compiler. */
+const warmUpOf = (workload) => ({ requests: workload === 'W1' ? 1000 : 200, sessions: 200 })
 
 async function sampleOf({ first: port, ask }, prefix, { requests, sessions, before }) {
   if (before > 0) await drive(port, prefix, { requests: before * sessions, sessions })
@@ -102,8 +105,8 @@ function compare(workload, found) {
 }
 
 function turnsOf(name, only, rounds) {
-  const of = ({ requests, sessions, before }) => 200 + rounds * (requests + before * sessions)
-  return only.filter((workload) => served(name)({ workload })).reduce((sum, one) => sum + of(workloads[one]), 0)
+  const of = ({ requests, sessions, before }) => rounds * (requests + before * sessions)
+  return only.filter((workload) => served(name)({ workload })).reduce((sum, one) => sum + warmUpOf(one).requests + of(workloads[one]), 0)
 }
 
 /** CPU of a process from its start to its first answer. */

@@ -4,24 +4,30 @@ import { server } from '@allium/server'
 import { serve } from '@allium/server/node'
 import { sqlite } from '@allium/store-sqlite'
 import { Agent, guard, memory, model, observe } from 'allium'
+import { encrypt } from './encrypt.mjs'
 import { weather } from './tool.mjs'
 
 /** Allium's server with a SQLite store and no layers. */
-export async function plain({ url, file }) {
+export function plain({ url, file }) {
   const store = sqlite(file)
   return listen(agentOf(url, store), store)
 }
 
 /** The same with the layers of a backend for many tenants. */
-export async function layered({ url, file }) {
-  const store = sqlite(file)
+export function layered({ url, file }, options = {}) {
+  const store = sqlite(file, options)
   return listen(withLayers(agentOf(url, store)), store)
 }
 
-/** The same as a durable run. */
+/** The same with an encrypted store. Durable runs with a redacting layer need one. */
+export function encrypted(place) {
+  return layered(place, { encrypt })
+}
+
+/** The same as durable runs. */
 export async function durableLayered({ url, file }) {
   const { durable } = await import('@allium/durable')
-  const store = sqlite(file)
+  const store = sqlite(file, { encrypt })
   const agent = withLayers(agentOf(url, store))
   return listen(agent, store, { durable: durable(agent, { store }) })
 }

@@ -2,14 +2,27 @@
 export const sides = {
   bare: {
     title: 'bare Hono handler, one row',
-    start: async (o) => (await import('./bare.mjs')).bare(o),
-    workloads: ['W1', 'W2'],
+    start: async (place) => (await import('./bare.mjs')).bare(place),
+    workloads: ['W1', 'W2', 'W5'],
   },
-  hand: { title: 'by hand: Hono, SQLite, history, SSE', start: async (o) => (await import('./by-hand.mjs')).byHand(o) },
-  plain: { title: 'Allium: server and store, no layers', start: async (o) => (await import('./allium.mjs')).plain(o) },
+  hand: {
+    title: 'by hand: Hono, SQLite, history, SSE',
+    start: async (place) => (await import('./by-hand.mjs')).byHand(place),
+  },
+  plain: {
+    title: 'Allium: server and store, no layers',
+    start: async (place) => (await import('./allium.mjs')).plain(place),
+  },
   layers: {
     title: 'Allium with budget, rate limit, PII, retry, usage, compaction',
-    start: async (o) => (await import('./allium.mjs')).layered(o),
+    start: async (place) => (await import('./allium.mjs')).layered(place),
   },
-  durable: { title: 'the same, durable', start: async (o) => (await import('./allium.mjs')).durableLayered(o) },
+  encrypted: {
+    title: 'the same, encrypted',
+    start: async (place) => (await import('./allium.mjs')).encrypted(place),
+  },
+  durable: {
+    title: 'the same, encrypted and durable',
+    start: async (place) => (await import('./allium.mjs')).durableLayered(place),
+  },
 }
