@@ -106,7 +106,9 @@ function compare(workload, found) {
 
 function turnsOf(name, only, rounds) {
   const of = ({ requests, sessions, before }) => rounds * (requests + before * sessions)
-  return only.filter((workload) => served(name)({ workload })).reduce((sum, one) => sum + warmUpOf(one).requests + of(workloads[one]), 0)
+  return only
+    .filter((workload) => served(name)({ workload }))
+    .reduce((sum, one) => sum + warmUpOf(one).requests + of(workloads[one]), 0)
 }
 
 /** CPU of a process from its start to its first answer. */

@@ -59,7 +59,7 @@ export function deferEntries(pendingReader: Promise<EntryReader>): EntryReader {
 }
 
 /** All entries have the same shape: spreading the parsed object costs more than reading its fields. */
-function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry {
+export function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry {
   const { event, pending, decided, client } = logged as Entry
   const entry: RunEntry = { event: event.type === 'run:error' ? withStatus(event as RunError) : event, run, seq }
   if (pending !== undefined) entry.pending = pending
