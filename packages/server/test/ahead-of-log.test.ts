@@ -1,15 +1,17 @@
 import { Agent } from '@allium/core'
 import { type EventLog, memoryEventLog, memoryStore } from '@allium/store'
 import { manualClock } from '@allium/testing'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { allOf, ask, asStream, eventsOf, gated, kept, listen, silent } from './kit.ts'
 
 /** A server whose process opens its run in the log, and is lost before it writes another event. */
 async function lostServer() {
   const clock = manualClock()
   const [sessions, log, { model, text }] = [memoryStore({ clock }), memoryEventLog(), gated()]
+  let fail = (_: Error) => {}
+  const stalled = new Promise<never>((_, reject) => (fail = reject))
   const append: EventLog['append'] = (run, epoch, events, options) =>
-    events.length === 0 && options?.end !== true ? log.append(run, epoch, events, options) : new Promise(() => {})
+    events.length === 0 && options?.end !== true ? log.append(run, epoch, events, options) : stalled
   const gone = kept(new Agent({ model, logger: silent, clock: manualClock() }), sessions)
   const lost = await listen(gone.agent, { sessions, events: { ...log, append } })
   const next = await listen(kept(new Agent({ model, logger: silent }), sessions).agent, {
@@ -17,6 +19,7 @@ async function lostServer() {
     events: log,
     clock,
   })
+  onTestFinished(() => fail(new Error('lost')))
   text('one ')
   const stream = eventsOf(await ask(`${lost.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
   const ids: string[] = []
