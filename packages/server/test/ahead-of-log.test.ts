@@ -10,6 +10,7 @@ async function lostServer() {
   const [sessions, log, { model, text }] = [memoryStore({ clock }), memoryEventLog(), gated()]
   let fail = (_: Error) => {}
   const stalled = new Promise<never>((_, reject) => (fail = reject))
+  stalled.catch(() => {})
   const append: EventLog['append'] = (run, epoch, events, options) =>
     events.length === 0 && options?.end !== true ? log.append(run, epoch, events, options) : stalled
   const gone = kept(new Agent({ model, logger: silent, clock: manualClock() }), sessions)
