@@ -16,7 +16,7 @@ export interface EventRunRow {
 type ExpiryBounds = () => { ended: number; abandoned: number }
 
 const callsPerDeletion = 100
-const deletionInterval = 60_000
+const longestInterval = 60_000
 
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
 
@@ -66,10 +66,11 @@ export class EventRuns {
 
   /** Deletes some expired runs, at most once a minute or in a hundred calls. They are never found, so this only frees their space. */
   deleteExpired(now: number): void {
-    if (this.#callsUntilDeletion-- > 0 && now - this.#deletedAt < deletionInterval) return
+    const { ended, abandoned } = this.#expiryBounds()
+    const interval = Math.min(longestInterval, (now - ended) / 2)
+    if (this.#callsUntilDeletion-- > 0 && now - this.#deletedAt < interval) return
     this.#callsUntilDeletion = callsPerDeletion
     this.#deletedAt = now
-    const { ended, abandoned } = this.#expiryBounds()
     const isExpired = 'ended_at <= ? or ended_at is null and touched_at <= ?'
     this.deleteWhere(
       `run in (select run from event_runs where ${isExpired} limit ${2 * callsPerDeletion})`,
