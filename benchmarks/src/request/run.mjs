@@ -56,10 +56,11 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
       const texts = {}
       for (const name of names.filter((name) => served(name)({ workload }))) {
         tell(`round ${round + 1} of ${rounds}: ${workload} ${name}`)
-        const sample = await sampleOf(servers[name], `${workload}-${round}`, workloads[workload])
+        const prefix = prefixOf(workload, round)
+        const sample = await sampleOf(servers[name], prefix, workloads[workload], round)
         samples.push({ name, workload, ...sample })
         if (workload === 'W1') rss[name] = await servers[name].ask('rss')
-        texts[name] = await checked(servers[name], `${workload}-${round}`, sample, name)
+        texts[name] = await checked(servers[name], prefix, sample, name)
       }
       compare(workload, texts)
     }
@@ -72,11 +73,14 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
   return { samples, rss, disk }
 }
 
+/** Each round has new sessions, except where these need many turns before the measurement. */
+const prefixOf = (workload, round) => `${workload}-${workloads[workload].before > 0 ? 0 : round}`
+
 /** Enough requests for the compiler. */
 const warmUpOf = (workload) => ({ requests: workload === 'W1' ? 1000 : 200, sessions: 200 })
 
-async function sampleOf({ first: port, ask }, prefix, { requests, sessions, before }) {
-  if (before > 0) await drive(port, prefix, { requests: before * sessions, sessions })
+async function sampleOf({ first: port, ask }, prefix, { requests, sessions, before }, round) {
+  if (before > 0 && round === 0) await drive(port, prefix, { requests: before * sessions, sessions })
   const earlier = await ask('cpu')
   const answers = await drive(port, prefix, { requests, sessions })
   const later = await ask('cpu')
@@ -105,7 +109,7 @@ function compare(workload, found) {
 }
 
 function turnsOf(name, only, rounds) {
-  const of = ({ requests, sessions, before }) => rounds * (requests + before * sessions)
+  const of = ({ requests, sessions, before }) => rounds * requests + before * sessions
   return only
     .filter((workload) => served(name)({ workload }))
     .reduce((sum, one) => sum + warmUpOf(one).requests + of(workloads[one]), 0)

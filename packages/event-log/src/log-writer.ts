@@ -1,5 +1,6 @@
 import { isAlliumError, type Writer } from '@allium/core'
 import type { EventLog, Logged, RunKey } from '@allium/store'
+import { defer, delay } from './defer.ts'
 import type { Entry } from './entry.ts'
 
 interface LogWriterOptions {
@@ -131,21 +132,3 @@ export class LogWriter {
 
 /** Number of buffered events that triggers a write. */
 const maxBuffered = 64
-
-/** Runs a function after the events of this tick of the event loop have arrived. Returns a function that cancels it. */
-function defer(fn: () => void): () => void {
-  const { setImmediate: immediate, clearImmediate: clear } = globalThis as unknown as Partial<Immediates>
-  if (immediate === undefined || clear === undefined) return delay(fn, 0)
-  const handle = immediate(fn)
-  return () => clear(handle)
-}
-
-function delay(fn: () => void, ms: number): () => void {
-  const timer = setTimeout(fn, ms)
-  return () => clearTimeout(timer)
-}
-
-interface Immediates {
-  setImmediate(fn: () => void): unknown
-  clearImmediate(handle: unknown): void
-}

@@ -1,5 +1,5 @@
 import { followSignal, toJson } from '@allium/core'
-import type { Entry } from '@allium/event-log'
+import { defer, type Entry } from '@allium/event-log'
 import type { EventReader } from '@allium/store'
 import { type EntryReader, readEntries, toRunEntry } from './entry-reader.ts'
 
@@ -19,6 +19,8 @@ export class LiveEvents {
   #logged = 0
   #ended = false
   #waiting: (() => void)[] = []
+  /** Readers wake after the events of this tick of the event loop have arrived, and send them together. */
+  #waking = false
 
   constructor(turnId: string, readLog: (after: number) => EventReader) {
     this.#turnId = turnId
@@ -33,7 +35,9 @@ export class LiveEvents {
   push(entry: Entry): void {
     if (this.#ended) return
     this.#entries.push(entry)
-    this.#wake()
+    if (this.#waking) return
+    this.#waking = true
+    defer(() => this.#wake())
   }
 
   /** Forgets the events that the log has. */
@@ -110,6 +114,7 @@ export class LiveEvents {
   }
 
   #wake(): void {
+    this.#waking = false
     const waiting = this.#waiting
     this.#waiting = []
     for (const resolve of waiting) resolve()
