@@ -1,5 +1,5 @@
-import { followSignal, toJson } from '@allium/core'
-import { defer, type Entry } from '@allium/event-log'
+import { followSignal } from '@allium/core'
+import type { Entry } from '@allium/event-log'
 import type { EventReader } from '@allium/store'
 import { type EntryReader, readEntries, toRunEntry } from './entry-reader.ts'
 
@@ -19,8 +19,6 @@ export class LiveEvents {
   #logged = 0
   #ended = false
   #waiting: (() => void)[] = []
-  /** Readers wake after the events of this tick of the event loop have arrived, and send them together. */
-  #waking = false
 
   constructor(turnId: string, readLog: (after: number) => EventReader) {
     this.#turnId = turnId
@@ -32,12 +30,10 @@ export class LiveEvents {
     return this.#logged + Math.min(this.#entries.length, maxUnlogged)
   }
 
-  push(entry: Entry): void {
+  push(entries: readonly Entry[]): void {
     if (this.#ended) return
-    this.#entries.push(entry)
-    if (this.#waking) return
-    this.#waking = true
-    defer(() => this.#wake())
+    this.#entries.push(...entries)
+    this.#wake()
   }
 
   /** Forgets the events that the log has. */
@@ -114,20 +110,8 @@ export class LiveEvents {
   }
 
   #wake(): void {
-    this.#waking = false
     const waiting = this.#waiting
     this.#waiting = []
     for (const resolve of waiting) resolve()
-  }
-}
-
-/** Whether the log can store an entry. Events of layers may contain anything, for example a function. */
-export function isStorable(entry: Entry): boolean {
-  if (entry.event.type === 'text-delta' && !('providerMetadata' in entry.event)) return true
-  try {
-    toJson(entry)
-    return true
-  } catch {
-    return false
   }
 }

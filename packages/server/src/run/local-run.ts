@@ -3,8 +3,9 @@ import { type Entry, type EntryContext, entryOf, Inbox, LogWriter } from '@alliu
 import type { EventLog, RunKey } from '@allium/store'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
-import { isStorable, LiveEvents } from './live-events.ts'
+import { LiveEvents } from './live-events.ts'
 import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
+import { RunOutput } from './run-output.ts'
 import { checkKeyReuse } from './run-request.ts'
 
 export interface LocalRunOptions extends EntryContext, ReadersOptions {
@@ -36,6 +37,7 @@ export class LocalRun implements RunHandle {
   #isReplay = false
   /** The events for readers in this process, once the run is in the log. */
   #live: LiveEvents | undefined
+  #output: RunOutput | undefined
   #startedDeferred!: { resolve(run: RunKey): void; reject(error: unknown): void }
   #unsubscribe = () => {}
   #unwatch = () => {}
@@ -104,7 +106,7 @@ export class LocalRun implements RunHandle {
       for await (const event of this.#run) {
         const entry = entryOf(event, this.#options)
         if (this.#writer === undefined) await this.#handleFirstEntry(entry)
-        else this.#push(this.#writer, entry)
+        else this.#push(entry)
       }
     } catch (error) {
       await this.#handleError(error)
@@ -112,18 +114,20 @@ export class LocalRun implements RunHandle {
     this.#unsubscribe()
     await this.#run.settled()
     this.#unwatch()
+    this.#output?.flush()
     try {
-      await this.#writer?.end((id) => this.#inbox?.giveBack(id))
+      await this.#writer?.end((id) => {
+        this.#inbox?.giveBack(id)
+        this.#output?.flush()
+      })
     } finally {
       this.#live?.end()
     }
   }
 
-  #push(writer: LogWriter, entry: Entry): void {
-    if (!isStorable(entry)) return
+  #push(entry: Entry): void {
     this.#inbox?.sees(entry.event)
-    this.#live?.push(entry)
-    writer.push(entry)
+    this.#output?.push(entry)
   }
 
   async #handleFirstEntry(entry: Entry): Promise<void> {
@@ -163,13 +167,14 @@ export class LocalRun implements RunHandle {
     writer.delayFirstWrite()
     this.#writer = writer
     this.#live = live
+    this.#output = new RunOutput(live, writer)
     this.#watchDeletion(run, live)
-    const inbox = new Inbox(run, (entry) => this.#push(writer, entry))
+    const inbox = new Inbox(run, (entry) => this.#push(entry))
     this.#inbox = inbox
     this.#unsubscribe = await log.onSignal(run, (signal) =>
       signal.stop === true ? this.stop('stopped by a client') : inbox.hear(this.#run, signal),
     )
-    for (const entry of this.#buffered) this.#push(writer, entry)
+    for (const entry of this.#buffered) this.#push(entry)
   }
 
   /** Stops the run and its readers when the run is deleted from the log: a reader of the log beyond all events ends then. */
@@ -195,8 +200,7 @@ export class LocalRun implements RunHandle {
     if (this.#writer === undefined) this.#run.abort('its events cannot be kept')
     this.#startedDeferred.reject(error)
     if ((error as { name?: unknown } | undefined)?.name === 'AbortError') return
-    if (this.#writer === undefined) return
-    this.#push(this.#writer, { event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })
+    this.#push({ event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })
   }
 }
 
