@@ -1,7 +1,9 @@
 import { Agent, request } from 'node:http'
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 const tenants = 4
+
+/** Keeps connections open for some requests. Destroy it before the server closes idle connections. */
+export const connections = () => new Agent({ keepAlive: true })
 
 /**
  * Sends one chat request and reads the whole stream.
@@ -9,9 +11,12 @@ const tenants = 4
  * @returns {Promise<{ text: string, bytes: number, first: number, total: number }>} `first` is the time to the first chunk of the
  *   answer, in milliseconds
  */
-export async function chat(port, session, input) {
+export async function chat(port, session, input, agent) {
   const started = performance.now()
-  const response = await send(port, 'POST', `/sessions/${session}/runs`, session, JSON.stringify({ input }))
+  const response = await send(port, 'POST', `/sessions/${session}/runs`, session, {
+    agent,
+    body: JSON.stringify({ input }),
+  })
   let [body, first] = ['', 0]
   for await (const piece of response.setEncoding('utf8')) {
     body += piece
@@ -29,7 +34,7 @@ export async function history(port, session) {
   return JSON.parse(body).messages.flatMap((message) => linesOf(message))
 }
 
-function send(port, method, path, session, body) {
+function send(port, method, path, session, { agent, body } = {}) {
   const tenant = `tenant-${Number(session.split('-').at(-1)) % tenants}`
   const headers = { authorization: `Bearer ${tenant}`, 'content-type': 'application/json', accept: 'text/event-stream' }
   return new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { chat } from './client.mjs'
+import { chat, connections } from './client.mjs'
 
 const clients = 16
 const sessions = 200
@@ -23,13 +23,15 @@ export const workloads = {
  */
 export async function drive(port, prefix, { requests, sessions, clients: count = clients }) {
   const answers = []
+  const agent = connections()
   const client = async (own) => {
     for (let n = 0, i = own; i < requests; n++, i = own + n * count) {
       const session = `${prefix}-${i % sessions}`
-      answers[i] = await chat(port, session, `${prefix.slice(0, 2)} question ${letters(i)}: what fits best?`)
+      answers[i] = await chat(port, session, `${prefix.slice(0, 2)} question ${letters(i)}: what fits best?`, agent)
     }
   }
   await Promise.all(Array.from({ length: count }, (_, own) => client(own)))
+  agent.destroy()
   return answers
 }
 
