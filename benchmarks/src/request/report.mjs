@@ -62,12 +62,12 @@ function tableOf(head, only, names, value) {
   return columns([[head, ...only], ...rows.map(cells)])
 }
 
-export const samplesOf = ({ samples }, name, workload) =>
+const samplesOf = ({ samples }, name, workload) =>
   samples.filter((sample) => sample.name === name && sample.workload === workload)
 
 const medianOf = (numbers) => (numbers.length === 0 ? Number.NaN : median(numbers))
 const cells = (row) => row.map((cell) => (typeof cell === 'string' ? cell : Number.isFinite(cell) ? short(cell) : '–'))
 
-export function quantile(numbers, q) {
+function quantile(numbers, q) {
   return numbers.toSorted((a, b) => a - b)[Math.floor(q * (numbers.length - 1))] ?? Number.NaN
 }

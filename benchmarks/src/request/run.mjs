@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { median } from '../timed.mjs'
+import { budgetTable, verdicts } from './budgets.mjs'
 import { history } from './client.mjs'
 import { start } from './process.mjs'
 import { report } from './report.mjs'
@@ -14,7 +15,7 @@ import { drive, workloads } from './workloads.mjs'
  *
  * @param {{ rounds: number, only?: string[], names?: string[], tell: (text: string) => void }} options
  */
-export async function measureRequests({ rounds, only = Object.keys(workloads), names = Object.keys(sides), tell }) {
+async function measureRequests({ rounds, only = ['W1', 'W2', 'W3', 'W4'], names = Object.keys(sides), tell }) {
   const folder = mkdtempSync(join(tmpdir(), 'request-'))
   const provider = await start('provider.mjs')
   const url = `http://127.0.0.1:${provider.first}`
@@ -32,7 +33,7 @@ export async function measureRequests({ rounds, only = Object.keys(workloads), n
 /** Runs `npm run bench -- request`. */
 export async function request(options) {
   const found = await measureRequests(options)
-  console.log(report(found))
+  console.log(`${report(found)}\n\n${budgetTable(verdicts(found))}`)
   return found
 }
 
@@ -77,7 +78,7 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
 const prefixOf = (workload, round) => `${workload}-${workloads[workload].before > 0 ? 0 : round}`
 
 /** Enough requests for the compiler. */
-const warmUpOf = (workload) => ({ requests: workload === 'W1' ? 1000 : 200, sessions: 200 })
+const warmUpOf = (workload) => ({ requests: workload === 'W1' ? 600 : 100, sessions: 200 })
 
 async function sampleOf({ first: port, ask }, prefix, { requests, sessions, before }, round) {
   if (before > 0 && round === 0) await drive(port, prefix, { requests: before * sessions, sessions })
@@ -92,7 +93,7 @@ async function sampleOf({ first: port, ask }, prefix, { requests, sessions, befo
 async function checked({ first: port }, prefix, { answers }, name) {
   const texts = answers.map(({ text }) => text)
   const histories =
-    name === 'bare' ? undefined : await Promise.all([0, 7, 63].map((n) => history(port, `${prefix}-${n}`)))
+    name === 'bare' ? undefined : await Promise.all([0, 7, 15].map((n) => history(port, `${prefix}-${n}`)))
   return { texts, histories }
 }
 
@@ -118,7 +119,7 @@ function turnsOf(name, only, rounds) {
 /** CPU of a process from its start to its first answer. */
 async function coldStarts({ names, rounds, url, folder, tell }) {
   const found = Object.fromEntries(names.map((name) => [name, []]))
-  for (let round = 0; round < rounds; round++)
+  for (let round = 0; round < Math.min(rounds, 3); round++)
     for (const name of names) {
       tell(`cold start of ${name}`)
       const server = await start('server.mjs', [name, url, join(folder, `cold-${name}-${round}`)])

@@ -30,4 +30,5 @@ process.on('message', async (asked) => {
   process.disconnect()
   process.exit()
 })
+process.on('disconnect', () => process.exit())
 process.send({ value: port })

@@ -12,7 +12,7 @@ export const workloads = {
   W1: { title: 'one chunk', requests: 400, sessions, before: 0 },
   W2: { title: '200 chunks', requests: 200, sessions, before: 0 },
   W3: { title: 'model → tool → model', requests: 400, sessions, before: 0 },
-  W4: { title: 'turn 50 of a session, and the next ones', requests: 64, sessions: 64, before: 49 },
+  W4: { title: 'turns 50 to 70 of a session', requests: 64, sessions: 16, before: 49 },
   W5: { title: '200 chunks, 2 ms apart', requests: 96, sessions, before: 0 },
 }
 
