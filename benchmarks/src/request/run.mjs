@@ -78,7 +78,7 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
 const prefixOf = (workload, round) => `${workload}-${workloads[workload].before > 0 ? 0 : round}`
 
 /** Enough requests for the compiler. */
-const warmUpOf = (workload) => ({ requests: workload === 'W1' ? 600 : 100, sessions: 200 })
+const warmUpOf = (workload) => ({ requests: workload === 'W1' ? 400 : 100, sessions: 200 })
 
 async function sampleOf({ first: port, ask }, prefix, { requests, sessions, before }, round) {
   if (before > 0 && round === 0) await drive(port, prefix, { requests: before * sessions, sessions })

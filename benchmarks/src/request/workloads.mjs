@@ -9,9 +9,9 @@ const sessions = 200
  * @type {Record<string, { title: string, requests: number, sessions: number, before: number }>}
  */
 export const workloads = {
-  W1: { title: 'one chunk', requests: 400, sessions, before: 0 },
-  W2: { title: '200 chunks', requests: 200, sessions, before: 0 },
-  W3: { title: 'model → tool → model', requests: 400, sessions, before: 0 },
+  W1: { title: 'one chunk', requests: 200, sessions, before: 0 },
+  W2: { title: '200 chunks', requests: 100, sessions, before: 0 },
+  W3: { title: 'model → tool → model', requests: 200, sessions, before: 0 },
   W4: { title: 'turns 50 to 70 of a session', requests: 64, sessions: 16, before: 49 },
   W5: { title: '200 chunks, 2 ms apart', requests: 96, sessions, before: 0 },
 }

@@ -13,7 +13,7 @@ export interface EntryReader {
 }
 
 /** Returns a reader for the events that a log returns. */
-export function readEntries(turnId: string, events: EventReader): EntryReader {
+export function readEntries(turnId: string, events: Pick<EventReader, 'next' | 'take'>): EntryReader {
   return {
     next: async () => {
       const { value } = await events.next()
@@ -59,7 +59,7 @@ export function deferEntries(pendingReader: Promise<EntryReader>): EntryReader {
 }
 
 /** All entries have the same shape: spreading the parsed object costs more than reading its fields. */
-export function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry {
+function toRunEntry(run: string, { seq, event: logged }: LoggedEvent): RunEntry {
   const { event, pending, decided, client } = logged as Entry
   const entry: RunEntry = { event: event.type === 'run:error' ? withStatus(event as RunError) : event, run, seq }
   if (pending !== undefined) entry.pending = pending

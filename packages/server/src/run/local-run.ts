@@ -1,11 +1,9 @@
 import { type AgentRun, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
-import { type Entry, type EntryContext, entryOf, Inbox, LogWriter } from '@allium/event-log'
+import { type Entry, type EntryContext, entryOf, Inbox, LiveEvents, LogWriter, RunOutput } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
-import { LiveEvents } from './live-events.ts'
 import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
-import { RunOutput } from './run-output.ts'
 import { checkKeyReuse } from './run-request.ts'
 
 export interface LocalRunOptions extends EntryContext, ReadersOptions {
@@ -84,7 +82,11 @@ export class LocalRun implements RunHandle {
 
   entries(signal: AbortSignal, after = 0): EntryReader {
     return deferEntries(
-      this.started.then((run) => this.#live?.read(after, signal, this.ended) ?? this.#storedEntries(run)),
+      this.started.then((run) =>
+        this.#live === undefined
+          ? this.#storedEntries(run)
+          : readEntries(run.turnId, this.#live.read(after, signal, this.ended)),
+      ),
     )
   }
 
@@ -156,7 +158,7 @@ export class LocalRun implements RunHandle {
   async #openLog(run: RunKey): Promise<void> {
     const { tenant, owner } = this.key
     const { log } = this.#options
-    const live = new LiveEvents(run.turnId, (after) => log.read(run, after))
+    const live = new LiveEvents((after) => log.read(run, after))
     const writer = new LogWriter(log, run, epoch, {
       onFenced: () => this.stop(fencedReason),
       onLogged: (seq) => live.logged(seq),

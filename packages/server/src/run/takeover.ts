@@ -1,8 +1,7 @@
 import type { Clock } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
-import type { Entry, RunError } from '@allium/event-log'
+import { type Entry, maxUnlogged, type RunError } from '@allium/event-log'
 import type { EventLog, EventReader, LoggedEvent, RunKey, SessionStore } from '@allium/store'
-import { maxUnlogged } from './live-events.ts'
 
 interface RemoteHost {
   readonly sessions: SessionStore

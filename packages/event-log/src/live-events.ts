@@ -1,7 +1,6 @@
 import { followSignal } from '@allium/core'
-import type { Entry } from '@allium/event-log'
-import type { EventReader } from '@allium/store'
-import { type EntryReader, readEntries, toRunEntry } from './entry-reader.ts'
+import type { EventReader, LoggedEvent } from '@allium/store'
+import type { Entry } from './entry.ts'
 
 /** How many events readers may be ahead of the log. A reader that comes back in another process is ahead of it by no more than that. */
 export const maxUnlogged = 1000
@@ -11,7 +10,6 @@ export const maxUnlogged = 1000
  * reads the events that are already in the log from there, so that this process keeps only those that are not.
  */
 export class LiveEvents {
-  readonly #turnId: string
   readonly #readLog: (after: number) => EventReader
   /** The events that are not known to be in the log. */
   #entries: Entry[] = []
@@ -20,8 +18,7 @@ export class LiveEvents {
   #ended = false
   #waiting: (() => void)[] = []
 
-  constructor(turnId: string, readLog: (after: number) => EventReader) {
-    this.#turnId = turnId
+  constructor(readLog: (after: number) => EventReader) {
     this.#readLog = readLog
   }
 
@@ -55,58 +52,54 @@ export class LiveEvents {
     this.end()
   }
 
-  /** Returns a reader from after a position. Its `next()` rejects with the error of `ended`. */
-  read(after: number, signal: AbortSignal, ended: Promise<void>): EntryReader {
+  /** Returns a reader from after a position. At the end, its `next()` rejects with the error of `ended`. */
+  read(after: number, signal: AbortSignal, ended: Promise<void>): Pick<Required<EventReader>, 'next' | 'take'> {
     let seq = after
-    let fromLog: { source: EventReader; reader: EntryReader } | undefined
+    let log: EventReader | undefined
     let wake = () => {}
     const closeLog = () => {
-      void fromLog?.source.return?.()
-      fromLog = undefined
+      void log?.return?.()
+      log = undefined
     }
-    const leave = () => {
+    const release = followSignal(signal, () => {
       closeLog()
       wake()
-    }
-    const release = followSignal(signal, leave)
-    const advance = <E extends { seq?: number } | undefined>(entry: E): E => {
-      seq = entry?.seq ?? seq
-      return entry
+    })
+    const advance = (event: LoggedEvent | undefined) => {
+      seq = event?.seq ?? seq
+      return event
     }
     const take = () => {
       if (signal.aborted) return undefined
-      if (seq < this.#logged) return fromLog && advance(fromLog.reader.take())
-      if (fromLog !== undefined) closeLog()
-      const entry = seq < this.seq ? this.#entries[seq - this.#logged] : undefined
-      return entry && toRunEntry(this.#turnId, { seq: ++seq, event: entry })
+      if (seq < this.#logged) return advance(log?.take?.())
+      if (log !== undefined) closeLog()
+      const event = seq < this.seq ? this.#entries[seq - this.#logged] : undefined
+      return event && { seq: ++seq, event }
     }
-    const next = async () => {
+    const wait = async (): Promise<LoggedEvent | undefined> => {
       while (!signal.aborted) {
-        const entry = take()
-        if (entry !== undefined) return entry
+        const event = take()
+        if (event !== undefined) return event
         if (seq < this.#logged) {
-          fromLog ??= this.#openLog(seq)
-          const stored = advance(await fromLog.reader.next())
-          if (stored !== undefined) return stored
-        } else if (!this.#ended) {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-            this.#waiting.push(resolve)
-          })
-          continue
+          log ??= this.#readLog(seq)
+          return advance((await log.next()).value)
         }
-        break
+        if (this.#ended) return undefined
+        await new Promise<void>((resolve) => {
+          wake = resolve
+          this.#waiting.push(resolve)
+        })
       }
-      release()
-      if (!signal.aborted) await ended
       return undefined
     }
+    const next = async (): Promise<IteratorResult<LoggedEvent, undefined>> => {
+      const value = await wait()
+      if (value !== undefined) return { value, done: false }
+      release()
+      if (!signal.aborted) await ended
+      return { value, done: true }
+    }
     return { take, next }
-  }
-
-  #openLog(seq: number) {
-    const source = this.#readLog(seq)
-    return { source, reader: readEntries(this.#turnId, source) }
   }
 
   #wake(): void {

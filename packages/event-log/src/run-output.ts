@@ -1,7 +1,9 @@
 import { toJson } from '@allium/core'
 import { merged } from '@allium/core/internal'
-import { defer, type Entry, type LogWriter } from '@allium/event-log'
+import { defer } from './defer.ts'
+import type { Entry } from './entry.ts'
 import type { LiveEvents } from './live-events.ts'
+import type { LogWriter } from './log-writer.ts'
 
 /**
  * Passes the events of a run to its readers in this process and to the log. Events of one tick of the event loop go together, and adjacent
