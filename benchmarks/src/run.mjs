@@ -8,7 +8,12 @@ import { table } from './table.mjs'
 import { lineOf } from './verdict.mjs'
 
 const { values: options, positionals } = parseArgs({
-  options: { json: { type: 'boolean' }, quick: { type: 'boolean' } },
+  options: {
+    json: { type: 'boolean' },
+    quick: { type: 'boolean' },
+    profile: { type: 'string' },
+    side: { type: 'string' },
+  },
   allowPositionals: true,
 })
 if (positionals.includes('guards')) {
@@ -19,6 +24,18 @@ if (positionals.includes('guards')) {
 if (positionals.includes('flow')) {
   const cli = ['--conditions=@allium/source', '--import=tsx', 'packages/allium/test/flow/cli.ts']
   execFileSync(process.execPath, cli, { stdio: 'inherit' })
+}
+if (positionals.includes('request')) {
+  const [workload] = positionals.filter((word) => /^w\d$/i.test(word))
+  if (options.profile !== undefined) {
+    const { profileRequest } = await import('./request/profile.mjs')
+    await profileRequest({ workload: options.profile.toUpperCase(), name: options.side })
+  } else {
+    const { request } = await import('./request/run.mjs')
+    const only = workload === undefined ? undefined : [workload.toUpperCase()]
+    await request({ rounds: options.quick ? 1 : 5, only, tell: progress })
+  }
+  process.exit()
 }
 const pages = { stores: 'store-postgres', durable: 'durable' }
 for (const [name, folder] of Object.entries(pages))

@@ -1,3 +1,5 @@
 export { type Entry, type EntryContext, entryOf, openedEvent, type RunError, type RunEvent, toEntry } from './entry.ts'
 export { Inbox } from './inbox.ts'
+export { LiveEvents, maxUnlogged } from './live-events.ts'
 export { LogWriter } from './log-writer.ts'
+export { RunOutput } from './run-output.ts'

@@ -1,10 +1,18 @@
 import { isAlliumError, type Writer } from '@allium/core'
-import type { EventLog, RunKey } from '@allium/store'
+import type { EventLog, Logged, RunKey } from '@allium/store'
+import { defer, delay } from './defer.ts'
 import type { Entry } from './entry.ts'
 
 interface LogWriterOptions {
   onFenced?: () => void
+  /** Called with the position of the last stored event. */
+  onLogged?: (seq: number) => void
   by?: Writer
+  /**
+   * Milliseconds between two writes. Readers in other processes wait for the next one, and a turn of quick steps is written less
+   * often. @default 5
+   */
+  interval?: number
 }
 
 /** Writes the events of one run to the log, in batches. */
@@ -13,9 +21,11 @@ export class LogWriter {
   readonly #run: RunKey
   readonly #epoch: number
   readonly #onFenced: () => void
+  readonly #onLogged: (seq: number) => void
   readonly #by: Writer | undefined
+  readonly #interval: number
   #buffer: Entry[] = []
-  #isScheduled = false
+  #cancelFlush: (() => void) | undefined
   /** When the next write may happen, by `performance.now()`. */
   #nextWriteAt = 0
   #writing: Promise<void> | undefined
@@ -26,17 +36,25 @@ export class LogWriter {
    * @param options.onFenced called once the log rejects further events because the run was deleted or taken over
    * @param options.by the owner of the run, and when it started
    */
-  constructor(log: EventLog, run: RunKey, epoch: number, { onFenced = () => {}, by }: LogWriterOptions = {}) {
+  constructor(log: EventLog, run: RunKey, epoch: number, options: LogWriterOptions = {}) {
+    const { onFenced = () => {}, onLogged = () => {}, by, interval = 5 } = options
     this.#log = log
     this.#run = run
     this.#epoch = epoch
     this.#onFenced = onFenced
+    this.#onLogged = onLogged
     this.#by = by
+    this.#interval = interval
   }
 
   /** Opens the run in the log, so that it can be read and stopped. */
-  open(): Promise<unknown> {
-    return this.#log.append(this.#run, this.#epoch, [], this.#by && { by: this.#by })
+  async open(): Promise<void> {
+    await this.#log.append(this.#run, this.#epoch, [], this.#by && { by: this.#by })
+  }
+
+  /** Waits one interval before the first write, too. Only for a run whose readers do not read the log. */
+  delayFirstWrite(): void {
+    this.#nextWriteAt = performance.now() + this.#interval
   }
 
   /** Buffers an event. Events of one tick of the event loop, or soon after the last write, are written together, so readers wake once. */
@@ -48,38 +66,50 @@ export class LogWriter {
     else this.#schedule()
   }
 
-  /** Returns undelivered messages, then ends the run in the log. @throws the log's error */
+  /**
+   * Returns undelivered messages, then ends the run in the log, together with its last events. @throws the log's error
+   */
   async end(giveBack: (id: string) => void): Promise<void> {
     for (;;) {
-      while (this.#buffer.length > 0 || this.#writing !== undefined) {
-        this.#flush()
-        await this.#writing
-        if (this.#failure !== undefined) break
-      }
+      while (this.#writing !== undefined) await this.#writing
       if (this.#failure !== undefined) throw this.#failure.error
-      const { undelivered } = await this.#log.append(this.#run, this.#epoch, [], { end: true, mustExist: true })
-      if (undelivered === undefined) return
+      this.#cancelFlush?.()
+      const entries = this.#buffer
+      this.#buffer = []
+      const { seq, undelivered } = await this.#appendLast(entries)
+      if (undelivered === undefined) return this.#onLogged(seq)
+      // Nothing was appended.
+      this.#buffer = [...entries, ...this.#buffer]
       for (const { id } of undelivered) if (id !== undefined) giveBack(id)
     }
   }
 
+  async #appendLast(entries: Entry[]): Promise<Logged> {
+    try {
+      return await this.#log.append(this.#run, this.#epoch, entries, { end: true, mustExist: true })
+    } catch (error) {
+      if (!isAlliumError(error, 'state.invalid')) throw error
+      await this.#append(entries)
+      return this.#appendLast([])
+    }
+  }
+
   #schedule(): void {
-    if (this.#isScheduled || this.#writing !== undefined || this.#buffer.length === 0) return
-    this.#isScheduled = true
+    if (this.#cancelFlush !== undefined || this.#writing !== undefined || this.#buffer.length === 0) return
     const wait = this.#nextWriteAt - performance.now()
-    if (wait <= 0 || this.#buffer.length >= maxBuffered) defer(this.#flush)
-    else setTimeout(this.#flush, wait)
+    this.#cancelFlush = wait <= 0 || this.#buffer.length >= maxBuffered ? defer(this.#flush) : delay(this.#flush, wait)
   }
 
   readonly #flush = (): void => {
-    this.#isScheduled = false
+    this.#cancelFlush?.()
+    this.#cancelFlush = undefined
     if (this.#buffer.length > 0) this.#writing ??= this.#write()
   }
 
   async #write(): Promise<void> {
     const entries = this.#buffer
     this.#buffer = []
-    this.#nextWriteAt = performance.now() + writeInterval
+    this.#nextWriteAt = performance.now() + this.#interval
     await this.#append(entries).catch((error) => {
       this.#failure = { error }
       if (isAlliumError(error, 'store.fenced')) this.#onFenced()
@@ -91,7 +121,8 @@ export class LogWriter {
   /** Skips events that cannot be stored, such as a layer's event that contains a function. */
   async #append(entries: Entry[]): Promise<void> {
     try {
-      await this.#log.append(this.#run, this.#epoch, entries, { mustExist: true })
+      const { seq } = await this.#log.append(this.#run, this.#epoch, entries, { mustExist: true })
+      if (seq !== undefined) this.#onLogged(seq)
     } catch (error) {
       if (!isAlliumError(error, 'state.invalid')) throw error
       if (entries.length > 1) for (const entry of entries) await this.#append([entry])
@@ -101,9 +132,3 @@ export class LogWriter {
 
 /** Number of buffered events that triggers a write. */
 const maxBuffered = 64
-/** Milliseconds between two writes. Readers do not notice the delay, and a turn of quick steps writes a quarter as often. */
-const writeInterval = 5
-
-/** Runs a function after the events of this tick of the event loop have arrived. */
-const defer: (fn: () => void) => unknown =
-  (globalThis as { setImmediate?: (fn: () => void) => unknown }).setImmediate ?? ((fn) => setTimeout(fn, 0))

@@ -11,7 +11,7 @@ async function written(log: EventLog): Promise<string[]> {
   return texts
 }
 
-it('writes what came together as one, and the rest before the end', async () => {
+it('writes events that came together as one, and the rest with the end', async () => {
   const log = memoryEventLog()
   let appends = 0
   const append: EventLog['append'] = (...of) => {
@@ -25,7 +25,7 @@ it('writes what came together as one, and the rest before the end', async () => 
   await new Promise(setImmediate)
   writer.push(entry('d'))
   await writer.end(() => {})
-  expect([await written(log), appends]).toEqual([['a', 'b', 'c', 'd'], 4])
+  expect([await written(log), appends]).toEqual([['a', 'b', 'c', 'd'], 3])
 })
 
 it('writes nothing behind what it could not write, and its end tells why', async () => {

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net'
-import { Agent, defineTool } from '@allium/core'
+import { Agent, defineTool, type Model } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { ClientError, createClient } from '../src/client.ts'
@@ -100,7 +100,7 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))(
   async (seed) => {
     const answer = Array.from({ length: 60 }, (_, at) => `word-${at} `)
     const scripted = scriptedModel([{ text: answer.join('') }])
-    const { url } = await listen(new Agent({ model: scripted, logger: silent }))
+    const { url } = await listen(new Agent({ model: inTicks(scripted), logger: silent }))
     const cutting = await cutter(new URL(url), seed)
     const client = createClient<Agent>({ url: cutting.url, headers, delay: async () => {}, attempts: 50 })
     const run = client.session('a').run('Hi')
@@ -116,6 +116,19 @@ test.each(Array.from({ length: 12 }, (_, seed) => seed))(
     expect(cutting.cuts()).toBeGreaterThan(0)
   },
 )
+
+/** Chunks of one tick of the event loop are merged, so each gets its own. */
+function inTicks(model: Model): Model {
+  return {
+    id: model.id,
+    async *stream(request) {
+      for await (const chunk of model.stream(request)) {
+        yield chunk
+        await new Promise(setImmediate)
+      }
+    },
+  }
+}
 
 /** A proxy that cuts connections after some bytes of the answer: by chance, from a seed. */
 async function cutter(to: URL, seed: number): Promise<{ url: string; cuts(): number }> {

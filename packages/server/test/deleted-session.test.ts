@@ -54,8 +54,8 @@ test('a run in another process ends when its session is deleted, and its readers
   for await (const { data } of eventsOf(await ask(`${other.url}/sessions/a/events`)))
     if (data.includes('Before.')) break
   expect((await remove(other.url)).status).toBe(204)
-  text('After.')
   await closed
+  text('After.')
   expect(textIn(await asked)).toBe('Before.')
   expect((await ask(`${one.url}/sessions/a/events`)).status).toBe(204)
 })

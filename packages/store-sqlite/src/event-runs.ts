@@ -15,12 +15,17 @@ export interface EventRunRow {
 /** Times before which runs expire: ended runs, and runs whose process never came back. */
 type ExpiryBounds = () => { ended: number; abandoned: number }
 
+const callsPerDeletion = 100
+const longestInterval = 60_000
+
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
 
 /** The runs whose events are stored. */
 export class EventRuns {
   readonly #db: Database
   readonly #expiryBounds: ExpiryBounds
+  #callsUntilDeletion = 0
+  #deletedAt = 0
 
   constructor(db: Database, bounds: ExpiryBounds) {
     this.#db = db
@@ -37,7 +42,9 @@ export class EventRuns {
 
   /** Replaces an earlier run of the same name. */
   open(run: RunKey, epoch: number, now: number, token: number): EventRunRow {
-    this.deleteWhere('tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?', ...runKeyParts(run))
+    const isSameName = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
+    const expired = this.#db.get(`select 1 from event_runs where ${isSameName}`, ...runKeyParts(run))
+    if (expired !== undefined) this.deleteWhere(isSameName, ...runKeyParts(run))
     const row = this.#db.get(
       `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token)
        values (?, ?, ?, ?, ?, ?, ?, ?) returning *`,
@@ -57,11 +64,19 @@ export class EventRuns {
     return { turnId, seq, ended }
   }
 
-  /** Deletes some expired runs. */
-  deleteExpired(): void {
+  /** Deletes some expired runs, at most once a minute or in a hundred calls. They are never found, so this only frees their space. */
+  deleteExpired(now: number): void {
     const { ended, abandoned } = this.#expiryBounds()
+    const interval = Math.min(longestInterval, (now - ended) / 2)
+    if (this.#callsUntilDeletion-- > 0 && now - this.#deletedAt < interval) return
+    this.#callsUntilDeletion = callsPerDeletion
+    this.#deletedAt = now
     const isExpired = 'ended_at <= ? or ended_at is null and touched_at <= ?'
-    this.deleteWhere(`run in (select run from event_runs where ${isExpired} limit 100)`, ended, abandoned)
+    this.deleteWhere(
+      `run in (select run from event_runs where ${isExpired} limit ${2 * callsPerDeletion})`,
+      ended,
+      abandoned,
+    )
   }
 
   delete(scope: EventScope): void {

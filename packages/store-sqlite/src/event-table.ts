@@ -21,8 +21,11 @@ export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StorePa
         const eventRun = existing ?? runs.open(run, epoch, now, erasures.writerToken(run.key, by, leases))
         if (epoch < eventRun.epoch) return { fenced: 'taken' }
         if (epoch === eventRun.epoch && eventRun.ended) return { fenced: 'ended' }
-        const undelivered = end ? pendingSignals(eventRun.run).filter(({ id }) => id !== null) : []
-        if (end) db.run('delete from event_signals where run = ? and id is null', eventRun.run)
+        const { lastSignal, listener } = eventRun
+        // A new row has all of this already.
+        if (existing === undefined && batch === undefined && !end) return { seq: eventRun.seq, lastSignal, listener }
+        const undelivered = end && lastSignal > 0 ? pendingSignals(eventRun.run).filter(({ id }) => id !== null) : []
+        if (end && lastSignal > 0) db.run('delete from event_signals where run = ? and id is null', eventRun.run)
         const endsNow = end && undelivered.length === 0
         const count = undelivered.length > 0 ? 0 : (batch?.count ?? 0)
         if (batch !== undefined && count > 0)
@@ -39,8 +42,8 @@ export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StorePa
           'update event_runs set epoch = ?, seq = ?, ended_at = ?, touched_at = ? where run = ?',
           ...[epoch, eventRun.seq + count, endsNow ? now : null, now, eventRun.run],
         )
-        if (endsNow) runs.deleteExpired()
-        return undelivered.length > 0 ? { undelivered } : { seq: eventRun.seq + count }
+        if (endsNow) runs.deleteExpired(now)
+        return undelivered.length > 0 ? { undelivered } : { seq: eventRun.seq + count, lastSignal, listener }
       })
     },
     async batches(run, after) {

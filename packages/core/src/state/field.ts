@@ -73,9 +73,8 @@ function compileField(key: string, owner: string, field: StateField<unknown> | u
 
 function maker(key: string, owner: string, given: unknown): () => unknown {
   if (typeof given === 'function') return given as () => unknown
-  if (typeof given !== 'object' || given === null) return () => given
   try {
-    structuredClone(given)
+    cloned(given)
   } catch (cause) {
     throw new AlliumError(
       'state.invalid',
@@ -83,5 +82,8 @@ function maker(key: string, owner: string, given: unknown): () => unknown {
       { cause },
     )
   }
-  return () => structuredClone(given)
+  return () => cloned(given)
 }
+
+/** Returns a copy of a value. structuredClone() takes long, so values that cannot change are returned as they are. */
+export const cloned = <T>(value: T): T => (Object(value) === value ? structuredClone(value) : value)

@@ -2,7 +2,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import { messageOf } from '../errors/describe.ts'
 import { isThenable, silence } from '../errors/thenable.ts'
 import { isReservedKey } from '../messages/json.ts'
-import type { CompiledField, Fields } from './field.ts'
+import { type CompiledField, cloned, type Fields } from './field.ts'
 
 export type State = Record<string, unknown>
 
@@ -79,7 +79,7 @@ export class StateStore {
   /** Sets copies of the values without their reducers. */
   restore(state: State): void {
     const values = this.#all()
-    for (const key of Object.keys(state)) if (!isReservedKey(key)) values[key] = structuredClone(state[key])
+    for (const key of Object.keys(state)) if (!isReservedKey(key)) values[key] = cloned(state[key])
   }
 
   /** Resets the stored keys to the values of a `snapshot()`. */
@@ -105,7 +105,7 @@ export class StateStore {
     const copy: State = {}
     for (const [key, value] of Object.entries(values)) {
       const field = this.#fields.get(key)
-      if (field !== undefined && wanted(field)) copy[key] = structuredClone(value)
+      if (field !== undefined && wanted(field)) copy[key] = cloned(value)
     }
     return copy
   }

@@ -1,11 +1,13 @@
 import type { PendingCall, SessionKey } from '@allium/core'
-import type { RunKey } from '@allium/store'
+import { maxUnlogged } from '@allium/event-log'
+import type { LatestRun, RunKey } from '@allium/store'
 import { pendingForReader } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import { sseHeadResponse } from '../http/sse.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from '../run/entry-reader.ts'
-import { readRemote } from '../run/takeover.ts'
+import { LocalRun } from '../run/local-run.ts'
+import { interruptionAt, readRemote } from '../run/takeover.ts'
 import { withoutResets } from '../run/without-resets.ts'
 import { respond, type StreamProtocol } from './stream.ts'
 
@@ -39,7 +41,10 @@ export async function resumeStream(
   const unsubscribe = run === undefined ? host.runs.onClose(() => readerAbort.abort()) : () => {}
   const readSignal = AbortSignal.any([readerAbort.signal, signal])
   const source = isLocal ? readLocal : readRemote
-  const all = readEntries(position.turnId, source(host, { key, turnId: position.turnId }, position.seq, readSignal))
+  const all =
+    run instanceof LocalRun
+      ? run.entries(readSignal, position.seq)
+      : readEntries(position.turnId, source(host, { key, turnId: position.turnId }, position.seq, readSignal))
   const leave = () => {
     permit.release()
     unsubscribe()
@@ -78,11 +83,26 @@ async function resumePositionOf(
   const { turnId, seq, ended } = latest
   if (ended && !(await isStored(host, caller, { key, turnId }))) return undefined
   if (from?.turnId === turnId)
-    return from.seq > seq || (ended && from.seq === seq) ? undefined : { ...from, knownSeq: seq }
+    return (await hasMore(host, { key, turnId }, latest, from.seq)) ? { ...from, knownSeq: seq } : undefined
   // For an earlier run, the rest of it. An id that names no run of this session is ignored.
   if (from !== undefined && (await sessions.find(key, { turnId: from.turnId })) !== undefined)
     return { ...from, knownSeq: 0, isEarlier: true }
   return { turnId, seq: 0, knownSeq: seq }
+}
+
+/**
+ * Whether events may follow a position. Readers in the run's process are ahead of the log, so the position may be beyond its end. If this
+ * process has the run, it knows by how much.
+ */
+async function hasMore(
+  { runs, events }: Host,
+  run: RunKey,
+  { seq, ended }: LatestRun,
+  after: number,
+): Promise<boolean> {
+  if (ended) return after < seq || (after < seq + maxUnlogged && (await interruptionAt(events, run, seq)) !== undefined)
+  const live = runs.find(run.key, run.turnId)
+  return after <= (live instanceof LocalRun ? Math.max(seq, live.seq) : seq + maxUnlogged)
 }
 
 /** Events may outlive a session that the application deleted in its store. They cannot be read then. */

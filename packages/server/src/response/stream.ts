@@ -1,4 +1,4 @@
-import type { Clock, PendingCall } from '@allium/core'
+import { type Clock, followSignal, type PendingCall } from '@allium/core'
 import { pendingForReader } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
@@ -58,18 +58,18 @@ async function openStream(
 ): Promise<Response | Problem> {
   const { signal } = caller.request
   const readerAbort = new AbortController()
-  const streamStart = await firstEvent(
-    run.entries(AbortSignal.any([readerAbort.signal, signal])),
-    host.headersAfter,
-    host.clock,
-  )
+  // Cheaper than AbortSignal.any(). Once it streams, the response notices that the client disconnects.
+  const release = followSignal(signal, () => readerAbort.abort())
+  const streamStart = await firstEvent(run.entries(readerAbort.signal), host.headersAfter, host.clock)
   const resolvePending = (pending: readonly PendingCall[]) => pendingForReader(host, caller, run.sessionId, pending)
   if (streamStart.problem === undefined)
     return respond(host, { entries: streamStart.entries, resolvePending, protocol, signal }, () => {
+      release()
       readerAbort.abort()
       run.readers.leave()
       permit.release()
     })
+  release()
   readerAbort.abort()
   run.readers.leave()
   return streamStart.problem

@@ -13,7 +13,7 @@ export interface EntryReader {
 }
 
 /** Returns a reader for the events that a log returns. */
-export function readEntries(turnId: string, events: EventReader): EntryReader {
+export function readEntries(turnId: string, events: Pick<EventReader, 'next' | 'take'>): EntryReader {
   return {
     next: async () => {
       const { value } = await events.next()

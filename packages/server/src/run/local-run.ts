@@ -1,5 +1,5 @@
-import { type AgentRun, followSignal, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
-import { type Entry, type EntryContext, entryOf, Inbox, LogWriter } from '@allium/event-log'
+import { type AgentRun, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
+import { type Entry, type EntryContext, entryOf, Inbox, LiveEvents, LogWriter, RunOutput } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
@@ -33,8 +33,12 @@ export class LocalRun implements RunHandle {
   /** Events before the first that has the turn id. All events, if the run is a replay of a stored one. */
   readonly #buffered: Entry[] = []
   #isReplay = false
+  /** The events for readers in this process, once the run is in the log. */
+  #live: LiveEvents | undefined
+  #output: RunOutput | undefined
   #startedDeferred!: { resolve(run: RunKey): void; reject(error: unknown): void }
   #unsubscribe = () => {}
+  #unwatch = () => {}
 
   constructor(run: AgentRun<unknown>, options: LocalRunOptions) {
     this.key = options.key
@@ -76,25 +80,19 @@ export class LocalRun implements RunHandle {
     this.#run.abort(reason)
   }
 
-  entries(signal: AbortSignal): EntryReader {
+  entries(signal: AbortSignal, after = 0): EntryReader {
     return deferEntries(
-      this.started.then((run) => (this.#isReplay ? this.#storedEntries(run) : this.#liveEntries(run, signal))),
+      this.started.then((run) =>
+        this.#live === undefined
+          ? this.#storedEntries(run)
+          : readEntries(run.turnId, this.#live.read(after, signal, this.ended)),
+      ),
     )
   }
 
-  #liveEntries(run: RunKey, signal: AbortSignal): EntryReader {
-    const readAbort = new AbortController()
-    const release = followSignal(signal, () => readAbort.abort())
-    this.ended.then(release, () => readAbort.abort())
-    const { next, take } = readEntries(run.turnId, this.#options.log.read(run, 0, readAbort.signal))
-    return {
-      take,
-      next: async () => {
-        const entry = await next()
-        if (entry === undefined && readAbort.signal.aborted && !signal.aborted) await this.ended
-        return entry
-      },
-    }
+  /** The position of the last event that a reader may have. */
+  get seq(): number {
+    return this.#live?.seq ?? 0
   }
 
   /** Returns the entries that the log still has of an ended run, else how it ended. */
@@ -110,19 +108,28 @@ export class LocalRun implements RunHandle {
       for await (const event of this.#run) {
         const entry = entryOf(event, this.#options)
         if (this.#writer === undefined) await this.#handleFirstEntry(entry)
-        else this.#push(this.#writer, entry)
+        else this.#push(entry)
       }
     } catch (error) {
       await this.#handleError(error)
     }
     this.#unsubscribe()
     await this.#run.settled()
-    await this.#writer?.end((id) => this.#inbox?.giveBack(id))
+    this.#unwatch()
+    this.#output?.flush()
+    try {
+      await this.#writer?.end((id) => {
+        this.#inbox?.giveBack(id)
+        this.#output?.flush()
+      })
+    } finally {
+      this.#live?.end()
+    }
   }
 
-  #push(writer: LogWriter, entry: Entry): void {
+  #push(entry: Entry): void {
     this.#inbox?.sees(entry.event)
-    writer.push(entry)
+    this.#output?.push(entry)
   }
 
   async #handleFirstEntry(entry: Entry): Promise<void> {
@@ -150,18 +157,44 @@ export class LocalRun implements RunHandle {
 
   async #openLog(run: RunKey): Promise<void> {
     const { tenant, owner } = this.key
-    const writer = new LogWriter(this.#options.log, run, epoch, {
-      onFenced: () => this.stop('its session was deleted, or another process has taken it over'),
+    const { log } = this.#options
+    const live = new LiveEvents((after) => log.read(run, after))
+    const writer = new LogWriter(log, run, epoch, {
+      onFenced: () => this.stop(fencedReason),
+      onLogged: (seq) => live.logged(seq),
       by: { tenant, owner, since: this.#startedAt },
+      interval: writeInterval,
     })
     await writer.open()
+    writer.delayFirstWrite()
     this.#writer = writer
-    const inbox = new Inbox(run, (entry) => writer.push(entry))
+    this.#live = live
+    this.#output = new RunOutput(live, writer)
+    this.#watchDeletion(run, live)
+    const inbox = new Inbox(run, (entry) => this.#push(entry))
     this.#inbox = inbox
-    this.#unsubscribe = await this.#options.log.onSignal(run, (signal) =>
+    this.#unsubscribe = await log.onSignal(run, (signal) =>
       signal.stop === true ? this.stop('stopped by a client') : inbox.hear(this.#run, signal),
     )
-    for (const entry of this.#buffered) writer.push(entry)
+    for (const entry of this.#buffered) this.#push(entry)
+  }
+
+  /** Stops the run and its readers when the run is deleted from the log: a reader of the log beyond all events ends then. */
+  #watchDeletion(run: RunKey, live: LiveEvents): void {
+    const watch = this.#options.log.read(run, Number.MAX_SAFE_INTEGER)
+    let isEnding = false
+    this.#unwatch = () => {
+      isEnding = true
+      void watch.return?.()
+    }
+    watch.next().then(
+      () => {
+        if (isEnding) return
+        live.cut()
+        this.stop(fencedReason)
+      },
+      () => {},
+    )
   }
 
   /** Reports an error. An aborted run reports that in its `turn:end`. */
@@ -169,7 +202,7 @@ export class LocalRun implements RunHandle {
     if (this.#writer === undefined) this.#run.abort('its events cannot be kept')
     this.#startedDeferred.reject(error)
     if ((error as { name?: unknown } | undefined)?.name === 'AbortError') return
-    this.#writer?.push({ event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })
+    this.#push({ event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })
   }
 }
 
@@ -177,5 +210,10 @@ function rethrowKeyReuse(error: unknown): void {
   if (isAlliumError(error, 'run.key_reused')) throw error
 }
 
+const fencedReason = 'its session was deleted, or another process has taken it over'
+
 /** The epoch of the process that executes a run. A takeover has a higher one. */
 const epoch = 1
+
+/** Milliseconds between two writes to the log. With the poll of another process, its readers get an event within 100 ms. */
+const writeInterval = 50

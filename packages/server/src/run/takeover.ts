@@ -1,6 +1,6 @@
 import type { Clock } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
-import type { Entry } from '@allium/event-log'
+import { type Entry, maxUnlogged, type RunError } from '@allium/event-log'
 import type { EventLog, EventReader, LoggedEvent, RunKey, SessionStore } from '@allium/store'
 
 interface RemoteHost {
@@ -36,8 +36,10 @@ export function readRemote(host: RemoteHost, run: RunKey, after: number, signal:
     disarm()
   }
   const observe = (event: LoggedEvent | undefined) => {
-    if (event !== undefined) [seq, lastEventAt] = [event.seq, clock.monotonic()]
-    return event
+    if (event === undefined) return undefined
+    const shown = isInterruption(event) ? behindAllReaders(event) : event
+    ;[seq, lastEventAt] = [shown.seq, clock.monotonic()]
+    return shown
   }
   signal.addEventListener('abort', end, { once: true })
   arm()
@@ -45,9 +47,12 @@ export function readRemote(host: RemoteHost, run: RunKey, after: number, signal:
     take: () => observe(events.take?.()),
     async next() {
       try {
-        const result = await events.next()
-        if (observe(result.value) === undefined) end()
-        return result
+        const { value } = await events.next()
+        const event = value === undefined && !ended ? await endOfLostRun(host.events, run, seq) : observe(value)
+        if (event === undefined || value === undefined) end()
+        if (event === undefined) return { value: undefined, done: true }
+        seq = event.seq
+        return { value: event, done: false }
       } catch (error) {
         end()
         throw error
@@ -61,6 +66,32 @@ export function readRemote(host: RemoteHost, run: RunKey, after: number, signal:
       return this
     },
   }
+}
+
+/** Returns the end of a lost run for a reader that has events which its process could not log any more. */
+async function endOfLostRun(events: EventLog, run: RunKey, after: number): Promise<LoggedEvent | undefined> {
+  const latest = await events.latest(run.key)
+  if (latest?.turnId !== run.turnId || !latest.ended || after >= latest.seq + maxUnlogged) return undefined
+  return interruptionAt(events, run, latest.seq)
+}
+
+/** Returns the event at a position of the log if it says that the process of the run was lost. */
+export async function interruptionAt(events: EventLog, run: RunKey, seq: number): Promise<LoggedEvent | undefined> {
+  const { value } = await events.read(run, seq - 1).next()
+  return value !== undefined && isInterruption(value) ? behindAllReaders(value) : undefined
+}
+
+function isInterruption({ event }: LoggedEvent): boolean {
+  const { type, code } = (event as Entry).event as { type: string; code?: unknown }
+  return type === 'run:error' && code === interruptedEntry.event.code
+}
+
+/**
+ * Moves the interruption behind every event that a reader of the lost process may have. So a reader that comes back with the id of any
+ * of these gets it, and one that has it does not get it again.
+ */
+function behindAllReaders({ seq, event }: LoggedEvent): LoggedEvent {
+  return { seq: seq + maxUnlogged, event }
 }
 
 /** Skips the takeover if the log has more events: then the reader is slow. */
@@ -89,7 +120,7 @@ async function storeInterrupted(
 /** The run itself has epoch 1. */
 const takeoverEpoch = 2
 
-const interruptedEntry: Entry = {
+const interruptedEntry: { event: RunError } = {
   event: {
     type: 'run:error',
     status: 409,

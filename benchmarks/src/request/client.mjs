@@ -1,0 +1,64 @@
+import { Agent, request } from 'node:http'
+
+const tenants = 4
+
+/** Keeps connections open for some requests. Destroy it before the server closes idle connections. */
+export const connections = () => new Agent({ keepAlive: true })
+
+/**
+ * Sends one chat request and reads the whole stream.
+ *
+ * @returns {Promise<{ text: string, bytes: number, first: number, total: number }>} `first` is the time to the first chunk of the
+ *   answer, in milliseconds
+ */
+export async function chat(port, session, input, agent) {
+  const started = performance.now()
+  const response = await send(port, 'POST', `/sessions/${session}/runs`, session, {
+    agent,
+    body: JSON.stringify({ input }),
+  })
+  let [body, first] = ['', 0]
+  for await (const piece of response.setEncoding('utf8')) {
+    body += piece
+    if (first === 0 && body.includes('text-delta')) first = performance.now() - started
+  }
+  const total = performance.now() - started
+  if (response.statusCode !== 200) throw new Error(`${response.statusCode}: ${body}`)
+  return { text: answerOf(body), bytes: Buffer.byteLength(body), first, total }
+}
+
+/** Returns the stored history of a session, one line per text or tool result. */
+export async function history(port, session) {
+  const response = await send(port, 'GET', `/sessions/${session}/messages`, session)
+  const body = (await response.setEncoding('utf8').toArray()).join('')
+  return JSON.parse(body).messages.flatMap((message) => linesOf(message))
+}
+
+function send(port, method, path, session, { agent, body } = {}) {
+  const tenant = `tenant-${Number(session.split('-').at(-1)) % tenants}`
+  const headers = { authorization: `Bearer ${tenant}`, 'content-type': 'application/json', accept: 'text/event-stream' }
+  return new Promise((resolve, reject) => {
+    const sent = request({ agent, host: '127.0.0.1', port, method, path, headers }, resolve)
+    sent.on('error', reject).end(body)
+  })
+}
+
+/** Joins the text chunks. A stream without an end, or with an error, is not an answer. */
+function answerOf(body) {
+  let text = ''
+  for (const [, data] of body.matchAll(/^data: (.*)$/gm)) {
+    const event = JSON.parse(data)
+    if (event.type === 'text-delta') text += event.delta
+    if (event.type === 'run:error') throw new Error(data)
+  }
+  return text
+}
+
+/** Messages of OpenAI's API, and those of a page of the AI SDK. */
+function linesOf({ role, content, parts }) {
+  if (parts === undefined) return content === '' ? [] : [`${role}: ${content}`]
+  return parts.flatMap((part) => {
+    if (part.type === 'text') return [`${role}: ${part.text}`]
+    return part.type.startsWith('tool-') || part.type === 'dynamic-tool' ? [`tool: ${part.output}`] : []
+  })
+}

@@ -1,0 +1,27 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+/** Starts a program of this folder. `ask` sends it a question and returns its answer. */
+export async function start(file, args = [], execArgv = []) {
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv, stdio: 'inherit' })
+  const exited = once(child, 'exit')
+  const failed = exited.then(([code]) => {
+    throw new Error(`${file} ${args[0] ?? ''} exited with ${code}.`)
+  })
+  failed.catch(() => {})
+  const answer = async () => (await Promise.race([once(child, 'message'), failed]))[0]
+  const first = await answer()
+  return {
+    first: first.value ?? first,
+    async ask(question) {
+      child.send(question)
+      return (await answer()).value
+    },
+    async end() {
+      child.send('end')
+      await exited
+    },
+    kill: () => child.kill('SIGKILL'),
+  }
+}

@@ -1,0 +1,34 @@
+import { rename } from 'node:fs/promises'
+import { Session } from 'node:inspector/promises'
+import { countStatements } from './count-statements.mjs'
+import { sides } from './sides/index.mjs'
+
+// The server of one side, in a process of its own. The runner asks it by IPC for its CPU time and memory.
+
+const [name, url, file, counting] = process.argv.slice(2)
+const counts = counting === 'counting' ? countStatements() : undefined
+const { port, close } = await sides[name].start({ url, file })
+const profiler = new Session()
+
+const answers = {
+  cpu: () => process.cpuUsage(),
+  rss: () => process.memoryUsage.rss(),
+  counts: () => ({ ...counts }),
+  async profile() {
+    profiler.connect()
+    await profiler.post('Profiler.enable')
+    await profiler.post('Profiler.setSamplingInterval', { interval: 200 })
+    await profiler.post('Profiler.start')
+  },
+  profiled: async () => (await profiler.post('Profiler.stop')).profile,
+}
+
+process.on('message', async (asked) => {
+  if (answers[asked] !== undefined) return process.send({ value: await answers[asked]() })
+  await close()
+  await rename(file, `${file}.closed`)
+  process.disconnect()
+  process.exit()
+})
+process.on('disconnect', () => process.exit())
+process.send({ value: port })

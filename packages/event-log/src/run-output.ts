@@ -1,0 +1,66 @@
+import { toJson } from '@allium/core'
+import { merged } from '@allium/core/internal'
+import { defer } from './defer.ts'
+import type { Entry } from './entry.ts'
+import type { LiveEvents } from './live-events.ts'
+import type { LogWriter } from './log-writer.ts'
+
+/**
+ * Passes the events of a run to its readers in this process and to the log. Events of one tick of the event loop go together, and adjacent
+ * text among them is merged, so that a burst of chunks costs as much as one.
+ */
+export class RunOutput {
+  readonly #live: LiveEvents
+  readonly #writer: LogWriter
+  #tick: Entry[] = []
+
+  constructor(live: LiveEvents, writer: LogWriter) {
+    this.#live = live
+    this.#writer = writer
+  }
+
+  /** Skips events that the log cannot store. */
+  push(entry: Entry): void {
+    if (!isStorable(entry)) return
+    if (this.#tick.push(entry) === 1) defer(this.flush)
+  }
+
+  readonly flush = (): void => {
+    const entries = this.#tick
+    if (entries.length === 0) return
+    this.#tick = []
+    const joined = joinText(entries)
+    for (const entry of joined) this.#writer.push(entry)
+    this.#live.push(joined)
+  }
+}
+
+/** Merges adjacent text. Entries with more than their event stay as they are. */
+function joinText(entries: readonly Entry[]): Entry[] {
+  const joined: Entry[] = []
+  let events: unknown[] = []
+  const joinEvents = () => {
+    for (const event of merged(events)) joined.push({ event } as Entry)
+    events = []
+  }
+  for (const entry of entries) {
+    if (Object.keys(entry).length === 1) events.push(entry.event)
+    else {
+      joinEvents()
+      joined.push(entry)
+    }
+  }
+  joinEvents()
+  return joined
+}
+
+/** Events of layers may contain anything, for example a function. */
+function isStorable(entry: Entry): boolean {
+  if (entry.event.type === 'text-delta' && !('providerMetadata' in entry.event)) return true
+  try {
+    toJson(entry)
+    return true
+  } catch {
+    return false
+  }
+}
