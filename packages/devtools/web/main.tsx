@@ -1,0 +1,6 @@
+import { render } from 'preact'
+import { App } from './app.tsx'
+import './page.css'
+
+const root = document.getElementById('root')
+if (root !== null) render(<App />, root)
