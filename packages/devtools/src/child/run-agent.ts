@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { server } from '@allium/server'
+import { inspector } from '@allium/server/inspect'
 import { serve } from '@allium/server/node'
 import { type ChildOptions, keyHeader } from '../messages.ts'
 import { loadAgent } from './load-agent.ts'
@@ -23,7 +24,12 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   const sessions = openSessions(database)
   const { agent, store, encrypt } = await loadAgent(file, exportName)
   const stores = sessions.storesOf(agent, { store, encrypt })
-  const app = server(agent, { principal: principalOf, base: '/api', ...stores })
+  const app = server(agent, {
+    principal: principalOf,
+    base: '/api',
+    inspect: inspector({ access: () => 'all', state: 'all' }),
+    ...stores,
+  })
   await agent.init()
   const isFromInspector = (request: Request) => request.headers.get(keyHeader) === key
   const fetch: typeof app.fetch = async (request) =>
