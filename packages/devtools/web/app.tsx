@@ -1,31 +1,60 @@
-import { useState } from 'preact/hooks'
-import { readSse } from './sse.ts'
+import { useEffect, useState } from 'preact/hooks'
+import { Chat } from './parts/chat.tsx'
+import { Header, LoadError } from './parts/header.tsx'
+import { IdentityDialog } from './parts/identity-dialog.tsx'
+import { InspectPanel } from './parts/inspect-panel.tsx'
+import { SessionList } from './parts/session-list.tsx'
+import { useTheme } from './parts/use-theme.ts'
+import type { Identity } from './store/api.ts'
+import { listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
+import { live, trace, useStore } from './store/store.ts'
+import { sessionKey } from './store/trace.ts'
+
+const developer: Identity = { principal: { userId: 'developer' } }
+const places = ['Sessions', 'Chat', 'Inspect'] as const
 
 export function App() {
-  const [text, setText] = useState('')
-  const [answer, setAnswer] = useState('')
-  const submit = async (event: Event) => {
-    event.preventDefault()
-    setAnswer('')
-    const response = await fetch('/api/sessions/first/runs', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      body: JSON.stringify({ input: text }),
-    })
-    if (response.body === null) return
-    for await (const data of readSse(response.body)) {
-      const event = JSON.parse(data) as { type: string; delta?: string }
-      if (event.type === 'text-delta') setAnswer((so) => so + event.delta)
-    }
+  useStore()
+  const { theme, toggle } = useTheme()
+  const [identity, setIdentity] = useState(developer)
+  const [isChoosing, setChoosing] = useState(false)
+  const [listed, setListed] = useState<SessionItem[]>([])
+  const [selected, setSelected] = useState<SessionItem>()
+  const [chosen, setChosen] = useState<string>()
+  const [place, setPlace] = useState<(typeof places)[number]>('Chat')
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a reload may have another store
+  useEffect(() => {
+    listSessions(identity).then(setListed, () => {})
+  }, [identity, live.status.at])
+
+  const sessions = mergeSessions(listed, trace.turns.values())
+  const turns = selected === undefined ? [] : trace.ofSession(sessionKey({ ...selected, sessionId: selected.id }))
+  const select = (item: SessionItem | undefined) => {
+    setSelected(item)
+    setChosen(undefined)
+    setPlace('Chat')
+  }
+  const inspect = (turnId: string) => {
+    setChosen(turnId)
+    setPlace('Inspect')
   }
   return (
-    <main>
-      <h1>Allium inspector</h1>
-      <p>{answer}</p>
-      <form onSubmit={submit}>
-        <input aria-label="Message" value={text} onInput={(event) => setText(event.currentTarget.value)} />
-        <button type="submit">Send</button>
-      </form>
-    </main>
+    <div class={`app at-${place}`}>
+      <Header identity={identity} openIdentity={() => setChoosing(true)} theme={theme} toggleTheme={toggle} />
+      <LoadError />
+      <main>
+        <SessionList items={sessions} selected={selected} select={select} />
+        <Chat item={selected} identity={identity} select={select} inspect={inspect} />
+        <InspectPanel turns={turns} identity={identity} chosen={chosen} choose={setChosen} />
+      </main>
+      <nav class="places" aria-label="Parts of the page">
+        {places.map((name) => (
+          <button key={name} type="button" aria-current={name === place} onClick={() => setPlace(name)}>
+            {name}
+          </button>
+        ))}
+      </nav>
+      {isChoosing && <IdentityDialog identity={identity} apply={setIdentity} close={() => setChoosing(false)} />}
+    </div>
   )
 }

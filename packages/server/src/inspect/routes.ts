@@ -103,7 +103,10 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
       throw requestError('session.not_found', `There is no session ${JSON.stringify(params.id)}.`)
     // `read()` fills in 1 for an absent number.
     const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
-    return c.body(plainJson(await storedTurns(host, caller, key, version)), 200, json)
+    const { pending, ...stored } = await storedTurns(host, caller, key, version)
+    // The owner needs the tokens, which are credentials otherwise.
+    const calls = pending.map(({ token, ...call }) => ({ ...(JSON.parse(plainJson(call)) as object), token }))
+    return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })
   })
 
   async function inspecting(request: Request, name: string | undefined) {

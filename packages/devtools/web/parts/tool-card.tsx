@@ -1,0 +1,22 @@
+import type { ToolItem } from '../store/answer.ts'
+import { brief, pretty } from './format.ts'
+
+/** A tool call with its arguments and its result, which open on a click. */
+export function ToolCard({ tool }: { tool: ToolItem }) {
+  const { name, args, result, status } = tool
+  return (
+    <details class="card tool">
+      <summary>
+        <span class="tool-name">{name}</span>
+        <code class="args">{brief(args, 80)}</code>
+        <span class={`badge ${status}`}>{status}</span>
+      </summary>
+      <h4>Arguments</h4>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <pre tabIndex={0}>{pretty(args)}</pre>
+      <h4>Result, as the model receives it</h4>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <pre tabIndex={0}>{result === undefined ? 'none yet' : result}</pre>
+    </details>
+  )
+}

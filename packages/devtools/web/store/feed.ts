@@ -1,0 +1,70 @@
+import type { InspectRecord } from '@allium/server/inspect'
+import { readSse } from '../sse.ts'
+
+export interface FeedOptions {
+  /** Receives records in order, at most for a few milliseconds at a time. */
+  onRecord(record: InspectRecord): void
+  /** Called after each slice of records. */
+  onSlice(): void
+  onConnection(isOpen: boolean): void
+}
+
+/** Milliseconds that the page works on records before it handles input again. */
+const slice = 8
+const retryDelay = 500
+
+/** Follows the feed of records, and connects again when the agent's process was replaced. */
+export function followFeed({ onRecord, onSlice, onConnection }: FeedOptions): void {
+  const queue: string[] = []
+  let ready: InspectRecord[] = []
+  let next = 0
+  let isScheduled = false
+  let lastId = ''
+
+  void connect()
+
+  async function connect(): Promise<void> {
+    for (;;) {
+      try {
+        const response = await fetch(`/api/inspect/feed?after=${encodeURIComponent(lastId)}`)
+        if (response.ok && response.body !== null) {
+          onConnection(true)
+          for await (const { id, data } of readSse(response.body)) {
+            if (id !== undefined) lastId = id
+            queue.push(data)
+            schedule()
+          }
+        }
+      } catch {
+        // The connection was lost.
+      }
+      onConnection(false)
+      await new Promise((resolve) => setTimeout(resolve, retryDelay))
+    }
+  }
+
+  function schedule(): void {
+    if (isScheduled) return
+    isScheduled = true
+    setTimeout(work)
+  }
+
+  function work(): void {
+    isScheduled = false
+    const end = performance.now() + slice
+    while (performance.now() < end) {
+      const record = ready[next]
+      if (record !== undefined) {
+        next++
+        onRecord(record)
+        continue
+      }
+      const data = queue.shift()
+      if (data === undefined) break
+      ready = JSON.parse(data) as InspectRecord[]
+      next = 0
+    }
+    onSlice()
+    if (queue.length > 0 || next < ready.length) schedule()
+  }
+}
