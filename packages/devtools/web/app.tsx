@@ -22,12 +22,12 @@ export function App() {
   const [selected, setSelected] = useState<SessionItem>()
   const [chosen, setChosen] = useState<string>()
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a reload may have another store
   useEffect(() => {
     listSessions(identity).then(setListed, () => {})
   }, [identity, live.status.at])
 
-  const sessions = mergeSessions(listed, trace.turns.values())
+  const known = selected === undefined ? listed : [selected, ...listed]
+  const sessions = mergeSessions(known, trace.turns.values())
   const turns = selected === undefined ? [] : trace.ofSession(sessionKey({ ...selected, sessionId: selected.id }))
   const select = (item: SessionItem | undefined) => {
     setSelected(item)

@@ -6,7 +6,7 @@ import { serve } from '@allium/server/node'
 import { type ChildOptions, keyHeader } from '../messages.ts'
 import { loadAgent } from './load-agent.ts'
 import { openSessions } from './open-sessions.ts'
-import { principalOf } from './request-headers.ts'
+import { principalOf, withRequestContext } from './request-headers.ts'
 
 /** An agent that is served in this process. */
 export interface RunningAgent {
@@ -23,6 +23,7 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   if (existsSync(env)) process.loadEnvFile(env)
   const sessions = openSessions(database)
   const { agent, store, encrypt } = await loadAgent(file, exportName)
+  const withContext = withRequestContext(agent)
   const stores = sessions.storesOf(agent, { store, encrypt })
   const app = server(agent, {
     principal: principalOf,
@@ -33,7 +34,7 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   await agent.init()
   const isFromInspector = (request: Request) => request.headers.get(keyHeader) === key
   const fetch: typeof app.fetch = async (request) =>
-    isFromInspector(request) ? app.fetch(request) : new Response(null, { status: 403 })
+    isFromInspector(request) ? withContext(request, () => app.fetch(request)) : new Response(null, { status: 403 })
   const served = await serve({ ...app, fetch }, { port: 0, signals: false, drainTimeout: 1 })
   return {
     name: agent.name,

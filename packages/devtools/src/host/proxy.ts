@@ -32,5 +32,5 @@ export async function proxy(
 function unavailable(response: ServerResponse): void {
   const message = 'The agent is not loaded. The terminal and the page show its error.'
   response.writeHead(503, { 'content-type': 'application/json' })
-  response.end(JSON.stringify({ error: { code: 'dev.unavailable', message } }))
+  response.end(JSON.stringify({ code: 'dev.unavailable', message }))
 }

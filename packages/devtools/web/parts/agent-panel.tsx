@@ -31,7 +31,6 @@ interface Finding {
 /** The agent itself: its layers with the findings of `check()`, and its tools. */
 export function AgentPanel({ identity }: { identity: Identity }) {
   const [inspection, setInspection] = useState<Inspection>()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a reload makes another agent
   useEffect(() => {
     api<Inspection>('/inspect', identity).then(setInspection, () => {})
   }, [live.status.at])
@@ -39,9 +38,8 @@ export function AgentPanel({ identity }: { identity: Identity }) {
   const { layers, tools, findings, scopes, agent, approvers } = inspection
   const others = findings.filter((finding) => !layers.some(({ name }) => finding.layers.includes(name)))
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls
     <div class="panel-body scrolls" tabIndex={0} role="group" aria-label="Agent">
-      <h3>{`${agent}: ${layers.length} layers`}</h3>
+      <h2>{`${agent}: ${layers.length} layers`}</h2>
       <p>
         {approvers === 'owner'
           ? 'The owner of a session decides its approvals.'
@@ -66,14 +64,14 @@ export function AgentPanel({ identity }: { identity: Identity }) {
           </li>
         ))}
       </ol>
-      <h3>Order in each scope, outermost first</h3>
+      <h2>Order in each scope, outermost first</h2>
       <dl>
         {Object.entries(scopes).map(([scope, names]) => [
           <dt key={scope}>{scope}</dt>,
           <dd key={`${scope} names`}>{names.join(' → ') || 'none'}</dd>,
         ])}
       </dl>
-      <h3>{`${tools.length} tools`}</h3>
+      <h2>{`${tools.length} tools`}</h2>
       {tools.slice(0, 100).map(({ name, description = '', ...rest }) => (
         <details key={name} class="card">
           <summary>

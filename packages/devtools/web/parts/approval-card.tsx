@@ -25,9 +25,9 @@ export function ApprovalCard({ call, decide }: { call: PendingCall; decide: Deci
   if (call.client === true) return <ClientCallCard call={call} send={send} />
   return (
     <section class="card approval" aria-label={`Approval of ${call.name}`}>
-      <h4>
+      <h2>
         <span class="tool-name">{call.name}</span> waits for approval
-      </h4>
+      </h2>
       <label>
         Arguments
         <textarea
@@ -64,9 +64,9 @@ function ClientCallCard({ call, send }: { call: PendingCall; send: (make: () => 
   const [result, setResult] = useState('')
   return (
     <section class="card approval" aria-label={`Result of ${call.name}`}>
-      <h4>
+      <h2>
         <span class="tool-name">{call.name}</span> runs in the client. Enter its result.
-      </h4>
+      </h2>
       <pre>{pretty(call.args)}</pre>
       <textarea
         aria-label="Result"

@@ -24,10 +24,12 @@ export function chatTurns(
   inputs: ReadonlyMap<string, string>,
 ): ChatTurn[] {
   const byId = new Map(live.map((turn) => [turn.turnId, turn]))
+  const results = new Map(stored.flatMap(({ messages }) => messages.flatMap(partsOf)).flatMap(resultEntry))
   const result = stored.map((turn): ChatTurn => {
-    const running = turn.endedAt === undefined ? byId.get(turn.turnId) : undefined
-    const base = running === undefined ? fromStored(turn) : fromLive(running, inputs)
-    return { ...base, input: base.input ?? inputOf(turn), live: byId.get(turn.turnId) }
+    const live = byId.get(turn.turnId)
+    const base = turn.endedAt === undefined && live !== undefined ? fromLive(live, inputs) : fromStored(turn, results)
+    const status = live?.status === 'interrupted' ? live.status : base.status
+    return { ...base, status, input: base.input ?? inputOf(turn), live }
   })
   const ids = new Set(stored.map(({ turnId }) => turnId))
   for (const turn of live)
@@ -36,13 +38,19 @@ export function chatTurns(
   return main.map((turn, index) => ({ ...turn, previous: main[index - 1]?.turnId }))
 }
 
-function fromStored(turn: StoredTurn): ChatTurn {
+type Results = ReadonlyMap<string | undefined, StoredPart>
+
+function resultEntry(part: StoredPart): [string | undefined, StoredPart][] {
+  return part.type === 'tool-result' ? [[part.callId, part]] : []
+}
+
+function fromStored(turn: StoredTurn, results: Results): ChatTurn {
   const { turnId, status, reason, endedAt } = turn
   return {
     turnId,
     previous: undefined,
     input: turn.resumes === undefined ? inputOf(turn) : undefined,
-    answer: itemsOf(turn),
+    answer: itemsOf(turn, results),
     status,
     reason,
     isStored: endedAt !== undefined,
@@ -69,11 +77,9 @@ function inputOf({ messages, resumes }: StoredTurn): string | undefined {
   return resumes !== undefined || inputs.length === 0 ? undefined : inputs.map(textOf).join('\n')
 }
 
-function itemsOf({ messages, skipped }: StoredTurn): AnswerItem[] {
+/** @param results the results of all turns: that of a pending call is in a later one */
+function itemsOf({ messages, skipped }: StoredTurn, results: Results): AnswerItem[] {
   const items: AnswerItem[] = []
-  const results = new Map(
-    messages.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part] as const] : [])),
-  )
   if (skipped > 0)
     items.push({ kind: 'text', step: 0, text: `(${skipped} earlier messages of this turn are not shown)` })
   for (const message of messages) {

@@ -53,7 +53,6 @@ export function Chat({ item, identity, select, inspect }: ChatProps) {
   const isRunning = turns.at(-1)?.status === 'running'
   return (
     <section class="chat" aria-label="Conversation">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <div class="messages" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Messages">
         {start > 0 && (
           <button type="button" class="quiet more" onClick={() => setBack(back + windowStep)}>

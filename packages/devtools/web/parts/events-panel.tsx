@@ -45,12 +45,11 @@ export function EventsPanel({ turns }: { turns: readonly Turn[] }) {
         {selected !== undefined && (
           <section class="details" aria-label="Event">
             <header>
-              <h3>{selected.event.type}</h3>
+              <h2>{selected.event.type}</h2>
               <button type="button" class="quiet" onClick={() => setSelected(undefined)}>
                 Close
               </button>
             </header>
-            {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
             <div class="details-body" tabIndex={0} role="group" aria-label="Event as JSON">
               <Block title="Event" text={pretty(selected.event)} />
             </div>

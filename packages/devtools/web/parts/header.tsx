@@ -44,7 +44,6 @@ export function LoadError() {
       <strong>
         {isServing ? 'The agent has an error. The last good version keeps running.' : 'The agent does not run.'}
       </strong>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <pre tabIndex={0}>{error}</pre>
     </section>
   )

@@ -1,5 +1,4 @@
 import { useMemo, useState } from 'preact/hooks'
-import { trace } from '../store/store.ts'
 import type { Span, Turn } from '../store/trace.ts'
 import { duration, money, tokens } from './format.ts'
 import { isOpen, visibleSpans } from './onion-rows.ts'
@@ -100,9 +99,7 @@ function OnionTree({ turn }: { turn: Turn }) {
           )
         }}
       </VirtualList>
-      {span !== undefined && (
-        <SpanDetails key={`${span.id} ${trace.version}`} turn={turn} span={span} close={() => setSelected(undefined)} />
-      )}
+      {span !== undefined && <SpanDetails key={span.id} turn={turn} span={span} close={() => setSelected(undefined)} />}
     </div>
   )
 }

@@ -19,7 +19,7 @@ export function RequestView({ turn, index }: { turn: Turn; index: number }) {
   const hidden = Math.max(0, messages.length - Math.min(shown, 60))
   return (
     <div class="request">
-      <h4>{`Request: ${messages.length} messages, ${tools.length} tools`}</h4>
+      <div class="label">{`Request: ${messages.length} messages, ${tools.length} tools`}</div>
       {hidden > 0 && shown < 60 && (
         <button type="button" class="quiet" onClick={() => setShown(shown + shownMore)}>
           Show earlier messages

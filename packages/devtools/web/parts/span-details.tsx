@@ -24,13 +24,12 @@ export function SpanDetails({ turn, span, close }: { turn: Turn; span: Span; clo
   return (
     <section class="details" aria-label={`Details of ${layer}`}>
       <header>
-        <h3>{layer}</h3>
+        <h2>{layer}</h2>
         <span class={`badge ${decision ?? 'running'}`}>{decision ?? 'running'}</span>
         <button type="button" class="quiet" onClick={close}>
           Close
         </button>
       </header>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <div class="details-body" tabIndex={0} role="group" aria-label="Details">
         <dl>
           <dt>Scope</dt>
@@ -73,7 +72,7 @@ export function SpanDetails({ turn, span, close }: { turn: Turn; span: Span; clo
 function Change({ change: { field, at, before, after } }: { change: ChangeRecord }) {
   return (
     <div class="change">
-      <h4>{at === undefined ? field : `${field}, from ${at}`}</h4>
+      <div class="label">{at === undefined ? field : `${field}, from ${at}`}</div>
       {!isEmpty(before) && <pre class="removed">{pretty(before)}</pre>}
       {!isEmpty(after) && <pre class="added">{pretty(after)}</pre>}
     </div>
@@ -83,7 +82,7 @@ function Change({ change: { field, at, before, after } }: { change: ChangeRecord
 export function Block({ title, text }: { title: string; text: string }) {
   return (
     <div class="block">
-      <h4>{title}</h4>
+      <div class="label">{title}</div>
       <pre>{text}</pre>
     </div>
   )

@@ -18,9 +18,11 @@ export function SpanRow({ span, total, open, isSelected, select, toggle }: SpanR
   const name = core && scope !== 'turn' ? (subject ?? layer) : layer
   const fields = changed?.map(({ field }) => field).join(', ')
   const label = decision === 'changed' && fields !== undefined ? `changed ${fields}` : (decision ?? 'running')
+  const onTwist = (event: MouseEvent) => {
+    event.stopPropagation()
+    toggle()
+  }
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the tree handles the keys
-    // biome-ignore lint/a11y/useFocusableInteractive: the tree has the focus
     <div
       id={`span-${id}`}
       role="treeitem"
@@ -31,7 +33,7 @@ export function SpanRow({ span, total, open, isSelected, select, toggle }: SpanR
       onClick={select}
     >
       <span class="indent" style={{ width: `${Math.min(depth, 24) * 12}px` }} />
-      <span class="twist" aria-hidden="true" onClick={(event) => (event.stopPropagation(), toggle())}>
+      <span class="twist" aria-hidden="true" onClick={onTwist}>
         {open === undefined ? '' : open ? '▾' : '▸'}
       </span>
       <span class={`scope ${scope}`}>{scope}</span>

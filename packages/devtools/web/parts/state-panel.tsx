@@ -35,7 +35,6 @@ export function StatePanel({ turns }: { turns: readonly Turn[] }) {
           )
         }}
       </VirtualList>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
       <section class="details details-body" aria-label="Values after this write" tabIndex={0}>
         {[...values].slice(0, 100).map(([key, value]) => (
           <Block key={key} title={key} text={pretty(value)} />
@@ -72,7 +71,6 @@ interface LineProps {
 /** A row of a list that a click selects. */
 export function Line({ isSelected, select, children }: LineProps) {
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys
     <div role="listitem" class={isSelected ? 'line selected' : 'line'} aria-current={isSelected} onClick={select}>
       {children}
     </div>

@@ -11,11 +11,9 @@ export function ToolCard({ tool }: { tool: ToolItem }) {
         <code class="args">{brief(args, 80)}</code>
         <span class={`badge ${status}`}>{status}</span>
       </summary>
-      <h4>Arguments</h4>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <div class="label">Arguments</div>
       <pre tabIndex={0}>{pretty(args)}</pre>
-      <h4>Result, as the model receives it</h4>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+      <div class="label">Result, as the model receives it</div>
       <pre tabIndex={0}>{result === undefined ? 'none yet' : result}</pre>
     </details>
   )

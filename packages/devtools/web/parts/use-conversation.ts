@@ -20,7 +20,6 @@ export function useConversation(item: SessionItem | undefined, current: Identity
     )
     setLoaded({ key, conversation })
   }, [key])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the version says when it is loaded again
   useEffect(() => void load(), [load, version])
 
   const loadEarlier = async () => {

@@ -56,7 +56,6 @@ export function VirtualList(props: VirtualListProps) {
   const last = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + overscan)
   const rows = Array.from({ length: Math.max(0, last - first) }, (_, index) => first + index)
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is reached by keyboard
     <div
       class="virtual"
       ref={box}

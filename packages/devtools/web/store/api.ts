@@ -37,8 +37,8 @@ export function identityHeaders(identity: Identity | undefined): Record<string, 
 
 function errorOf(status: number, text: string): ApiError {
   try {
-    const { error } = JSON.parse(text) as { error: { code: string; message: string } }
-    return new ApiError(error.code, error.message)
+    const { code, message } = JSON.parse(text) as { code: string; message: string }
+    return new ApiError(code, message)
   } catch {
     return new ApiError(`http.${status}`, text || `The server answered ${status}.`)
   }

@@ -4,9 +4,18 @@ import { readSse } from '../sse.ts'
 export interface FeedOptions {
   /** Receives records in order, at most for a few milliseconds at a time. */
   onRecord(record: InspectRecord): void
+  /** The feed comes from a new process: the turns of the previous one get no more records. */
+  onRestart(): void
   /** Called after each slice of records. */
   onSlice(): void
   onConnection(isOpen: boolean): void
+}
+
+/** Marks a new process in the queue. */
+const restart = '[ ]'
+
+function epochOf(id: string): string {
+  return id.slice(0, id.indexOf('.'))
 }
 
 /** Milliseconds that the page works on records before it handles input again. */
@@ -14,7 +23,7 @@ const slice = 8
 const retryDelay = 500
 
 /** Follows the feed of records, and connects again when the agent's process was replaced. */
-export function followFeed({ onRecord, onSlice, onConnection }: FeedOptions): void {
+export function followFeed({ onRecord, onRestart, onSlice, onConnection }: FeedOptions): void {
   const queue: string[] = []
   let ready: InspectRecord[] = []
   let next = 0
@@ -30,6 +39,7 @@ export function followFeed({ onRecord, onSlice, onConnection }: FeedOptions): vo
         if (response.ok && response.body !== null) {
           onConnection(true)
           for await (const { id, data } of readSse(response.body)) {
+            if (id !== undefined && lastId !== '' && epochOf(id) !== epochOf(lastId)) queue.push(restart)
             if (id !== undefined) lastId = id
             queue.push(data)
             schedule()
@@ -61,6 +71,7 @@ export function followFeed({ onRecord, onSlice, onConnection }: FeedOptions): vo
       }
       const data = queue.shift()
       if (data === undefined) break
+      if (data === restart) onRestart()
       ready = JSON.parse(data) as InspectRecord[]
       next = 0
     }

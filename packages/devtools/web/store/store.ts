@@ -20,7 +20,8 @@ let timer: ReturnType<typeof setTimeout> | undefined
 
 /** Renders the components that use the store, soon. */
 export function changed(): void {
-  timer ??= setTimeout(() => {
+  if (timer !== undefined) return
+  timer = setTimeout(() => {
     timer = undefined
     for (const listener of listeners) listener()
   }, interval)
@@ -39,6 +40,7 @@ export function useStore(): void {
 export function connect(): void {
   followFeed({
     onRecord: (record) => trace.add(record),
+    onRestart: () => trace.interrupt(),
     onSlice: changed,
     onConnection(isOpen) {
       live.isConnected = isOpen

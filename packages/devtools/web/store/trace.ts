@@ -44,6 +44,9 @@ export interface Turn {
   resumes?: string
 }
 
+/** The reason with which a server that closes aborts its runs. */
+const stoppedByReload = 'The run was aborted: the server stops'
+
 /** Most events and state changes that are kept of a turn. */
 const maxEvents = 20_000
 
@@ -95,6 +98,11 @@ export class Trace {
     return [...this.turns.values()].filter((turn) => sessionKey(turn) === key)
   }
 
+  /** Marks the running turns as interrupted: their process has ended. */
+  interrupt(): void {
+    for (const turn of this.turns.values()) if (turn.status === 'running') turn.status = 'interrupted'
+  }
+
   #turnOf(record: InspectRecord): Turn | undefined {
     const known = this.turns.get(record.turnId)
     if (known !== undefined) return known
@@ -131,8 +139,8 @@ function addEvent(turn: Turn, record: EventRecord): void {
   if (event.type === 'turn:start' && !('path' in event)) turn.resumes = event.resumes as string | undefined
   if (event.type === 'run:error') [turn.status, turn.reason] = ['failed', String(event.message)]
   if (event.type !== 'turn:end' || 'path' in event) return
-  turn.status = String(event.status)
   turn.reason = event.reason as string | undefined
+  turn.status = turn.reason === stoppedByReload ? 'interrupted' : String(event.status)
   turn.usage = event.usage as Turn['usage']
 }
 

@@ -121,7 +121,12 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
   function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
     const closed = new AbortController()
     const { clock, heartbeat } = host
-    const options = { clock, heartbeat, signal, onClose: () => closed.abort() }
+    const unsubscribe = host.runs.onClose(() => closed.abort())
+    const onClose = () => {
+      unsubscribe()
+      closed.abort()
+    }
+    const options = { clock, heartbeat, signal, onClose }
     return sse(async (out) => {
       let seq = from
       out.write([{ event: 'epoch', id: `${log.epoch}.${seq}`, data: '[]' }])
@@ -130,6 +135,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
         const last = records.at(-1)
         if (last === undefined) {
           await out.flush()
+          if (closed.signal.aborted) return
           await log.next(closed.signal)
           continue
         }

@@ -3,7 +3,6 @@ import type { StoredStatus } from '@allium/store'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
-import { requireSession } from '../request/require-session.ts'
 
 /** A stored turn, with the messages that it added. */
 export interface StoredTurnView {
@@ -35,7 +34,9 @@ export async function storedTurns(
   key: SessionKey,
   before?: number,
 ): Promise<{ turns: StoredTurnView[]; before?: number; pending: readonly PendingCall[]; running: boolean }> {
-  const stored = await requireSession(host, key)
+  const stored = await host.sessions.load(key)
+  // The first run of a session may not have stored anything yet.
+  if (stored === undefined) return { turns: [], pending: [], running: false }
   const last = Math.min(before ?? Number.POSITIVE_INFINITY, stored.version + 1) - 1
   const first = Math.max(1, last - maxTurns + 1)
   const turns: StoredTurnView[] = []
