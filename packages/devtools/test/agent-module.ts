@@ -78,8 +78,7 @@ function isMany(users: readonly { content: unknown }[]): boolean {
 }
 
 function nextOfMany(messages: number, call: (name: string, args: object) => object) {
-  const steps = Number(process.env.STEPS ?? 100)
-  return messages / 2 >= steps ? 'All done.' : call('look_up', { number: String(messages) })
+  return messages >= 100 ? 'All done.' : call('look_up', { number: String(messages) })
 }
 
 console.log('The agent was loaded with the key sk-ant-api03-8fKq2LmZx0VtR7nWcY4hJd1sGbP9eUaQ')
