@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const isSource = import.meta.url.endsWith('.ts')
 
 /** The script that runs the agent. */
-export const childScript = fileURLToPath(new URL(isSource ? './child/main.ts' : './child.js', import.meta.url))
+export const childScript = fileURLToPath(new URL(isSource ? './child/main.ts' : './child/main.js', import.meta.url))
 
 /** The folder with the built page. */
 export const pageFolder = fileURLToPath(new URL(isSource ? '../dist/page/' : './page/', import.meta.url))

@@ -47,7 +47,7 @@ export async function startAgentProcess({ onLine, onExit, ...options }: AgentPro
 }
 
 /** The agent's module could not be loaded. The message is the error of the module, with its stack. */
-export class AgentLoadError extends Error {
+class AgentLoadError extends Error {
   override readonly name = 'AgentLoadError'
 }
 

@@ -1,7 +1,7 @@
 import { hideSecrets } from '@allium/detect'
 
 /** The state of the agent's process. */
-export type AgentStatus =
+type AgentStatus =
   | { readonly state: 'loading' }
   | { readonly state: 'ready'; readonly agent: string }
   | { readonly state: 'failed'; readonly error: string; readonly isServing: boolean }

@@ -116,7 +116,7 @@ function partsOf({ content }: StoredMessage): readonly StoredPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
-export function textOf(message: StoredMessage): string {
+function textOf(message: StoredMessage): string {
   return partsOf(message)
     .map(({ type, text, mediaType }) => (type === 'text' ? text : `[${type} ${mediaType ?? ''}]`))
     .join('\n')

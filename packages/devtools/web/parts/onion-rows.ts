@@ -4,7 +4,7 @@ import type { Span, Turn } from '../store/trace.ts'
 const openUpTo = 300
 
 /** Whether the children of a span are shown, unless the user has changed that. In a long turn, calls are closed at first. */
-export function isOpenByDefault(span: Span, { spans }: Turn): boolean {
+function isOpenByDefault(span: Span, { spans }: Turn): boolean {
   return spans.size <= openUpTo || span.scope === 'turn'
 }
 
@@ -21,10 +21,4 @@ export function visibleSpans(turn: Turn, toggled: ReadonlySet<number>): Span[] {
 
 export function isOpen(span: Span, turn: Turn, toggled: ReadonlySet<number>): boolean {
   return isOpenByDefault(span, turn) !== toggled.has(span.id)
-}
-
-/** Returns the cost of the model calls inside a span in USD; 0 if none is known. */
-export function costOf(span: Span): number {
-  if (span.scope === 'turn') return 0
-  return span.children.reduce((sum, child) => sum + costOf(child), span.usd ?? 0)
 }

@@ -5,7 +5,7 @@ export interface Identity {
 }
 
 /** An error response of the server. */
-export class ApiError extends Error {
+class ApiError extends Error {
   constructor(
     readonly code: string,
     message: string,
@@ -26,7 +26,7 @@ export async function api<T>(path: string, identity: Identity | undefined, body?
   throw errorOf(response.status, text)
 }
 
-export function identityHeaders(identity: Identity | undefined): Record<string, string> {
+function identityHeaders(identity: Identity | undefined): Record<string, string> {
   if (identity === undefined) return {}
   const { principal, context } = identity
   return {

@@ -6,17 +6,15 @@ import type { EventLog } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import type { Inspect, ServedAgent } from '../options/options.ts'
 import type { Serve } from '../request/router.ts'
+import type { AccessRule } from './access.ts'
 import { inspectRoutes } from './routes.ts'
 import { TraceLog } from './trace-log.ts'
 import { createTurnRecorder } from './turn-recorder.ts'
 import { watchedEvents } from './watched-events.ts'
 
-/** Whose turns a principal may inspect: their own ones, those of their tenant, or those of all tenants. */
-export type InspectAccess = 'own' | 'tenant' | 'all'
-
 export interface InspectorOptions {
   /** Returns whose turns a principal may inspect, or nothing. A throw denies it. */
-  access(principal: unknown): InspectAccess | undefined | Promise<InspectAccess | undefined>
+  access: AccessRule
   /**
    * The state keys whose values are recorded. `'all'` records the keys of all layers except those that redact.
    * @default none

@@ -7,7 +7,7 @@ import { owner, pageQuery } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
-import type { InspectAccess, InspectorOptions } from './inspector.ts'
+import type { AccessRule, InspectAccess } from './access.ts'
 import { plainJson } from './plain-json.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
@@ -50,7 +50,7 @@ const routes = {
 
 interface Inspected {
   readonly log: TraceLog
-  readonly access: InspectorOptions['access']
+  readonly access: AccessRule
 }
 
 /** Most records in one event of the feed. */
