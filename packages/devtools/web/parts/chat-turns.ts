@@ -80,17 +80,15 @@ function inputOf({ messages, resumes }: StoredTurn): string | undefined {
 /** @param results the results of all turns: that of a pending call is in a later one */
 function itemsOf({ messages, skipped }: StoredTurn, results: Results): AnswerItem[] {
   const items: AnswerItem[] = []
-  if (skipped > 0)
-    items.push({ kind: 'text', step: 0, text: `(${skipped} earlier messages of this turn are not shown)` })
+  if (skipped > 0) items.push({ kind: 'text', text: `(${skipped} earlier messages of this turn are not shown)` })
   for (const message of messages) {
     if (message.role === 'user' && message.steer !== undefined)
       items.push({ kind: 'steer', id: textOf(message), outcome: 'delivered' })
     if (message.role !== 'assistant') continue
     for (const part of partsOf(message)) {
-      if (part.type === 'text' || part.type === 'reasoning')
-        items.push({ kind: part.type, text: part.text ?? '', step: 0 })
+      if (part.type === 'text' || part.type === 'reasoning') items.push({ kind: part.type, text: part.text ?? '' })
       else if (part.type === 'tool-call') items.push(toolItem(part, results.get(part.callId)))
-      else items.push({ kind: 'text', step: 0, text: `[${part.type} ${part.mediaType ?? ''}]` })
+      else items.push({ kind: 'text', text: `[${part.type} ${part.mediaType ?? ''}]` })
     }
   }
   return items

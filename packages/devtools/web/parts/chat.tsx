@@ -34,7 +34,7 @@ export function Chat({ item, identity, select, inspect }: ChatProps) {
     ...(turn.input === undefined
       ? []
       : [{ key: `${turn.turnId} input`, view: <UserMessage turn={turn} actions={actions} /> }]),
-    ...turn.answer.map((part, index) => ({ key: `${turn.turnId} ${index}`, part })),
+    ...turn.answer.flatMap((part, index) => (part.kind === 'step' ? [] : [{ key: `${turn.turnId} ${index}`, part }])),
     { key: `${turn.turnId} end`, view: <TurnFooter turn={turn} actions={actions} /> },
   ])
   const [back, setBack] = useState(0)

@@ -60,7 +60,7 @@ export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnA
         <small>{`sent during the turn: ${item.outcome}`}</small>
       </div>
     )
-  if (item.text === '') return null
+  if (item.kind === 'step') return null
   if (item.kind === 'reasoning')
     return (
       <details class="message reasoning">

@@ -1,6 +1,7 @@
 /** A part of an answer that is streamed. */
 export type AnswerItem =
-  | { kind: 'text' | 'reasoning'; text: string; step: number }
+  | { kind: 'step' }
+  | { kind: 'text' | 'reasoning'; text: string }
   | { kind: 'steer'; id: string; outcome: string }
   | ToolItem
 
@@ -27,7 +28,7 @@ export function addToAnswer(items: AnswerItem[], event: StreamedEvent): void {
     case 'reasoning-delta':
       return addText(items, 'reasoning', String(event.delta))
     case 'step:start':
-      return void items.push({ kind: 'text', text: '', step: Number(event.stepIndex) })
+      return void items.push({ kind: 'step' })
     case 'tool-input-start':
       return void toolOf(items, event)
     case 'tool-input-delta': {
@@ -53,7 +54,7 @@ export function addToAnswer(items: AnswerItem[], event: StreamedEvent): void {
 function addText(items: AnswerItem[], kind: 'text' | 'reasoning', delta: string): void {
   const last = items.at(-1)
   if (last?.kind === kind) last.text += delta
-  else items.push({ kind, text: delta, step: 0 })
+  else items.push({ kind, text: delta })
 }
 
 /** Finds a call from the end, where it almost always is. */
@@ -70,10 +71,5 @@ function toolOf(items: AnswerItem[], event: StreamedEvent): ToolItem {
 
 /** Removes the output of the current step, because another attempt follows. */
 function reset(items: AnswerItem[]): void {
-  while (items.length > 0) {
-    const last = items.at(-1)
-    if (last?.kind === 'text' && last.text === '') return
-    items.pop()
-    if (last?.kind === 'tool' && last.result !== undefined) return void items.push(last)
-  }
+  while (items.length > 0 && items.at(-1)?.kind !== 'step') items.pop()
 }
