@@ -22,6 +22,13 @@ const refund = defineTool({
   execute: ({ cents }) => ({ refunded: cents }),
 })
 
+const whoAmI = defineTool({
+  name: 'who_am_i',
+  description: 'Returns the principal and the context.',
+  schema: z.object({}),
+  execute: (_, { principal, context }) => ({ principal, context }),
+})
+
 /** Runs until the test creates the file `go`. */
 const wait = defineTool({
   name: 'wait',
@@ -67,6 +74,7 @@ function stepFor({ messages }: ModelRequest) {
       : `The tool said ${text.includes('went on') ? 'go' : 'so'}.`
   if (text.includes('refund')) return call('refund', { cents: 500 })
   if (text.includes('wait')) return call('wait', {})
+  if (text.includes('who am I')) return call('who_am_i', {})
   if (text.includes('many')) return call('look_up', { number: '0' })
   if (text.includes('hostile'))
     return { text: hostile, toolCalls: [{ name: 'look_up', callId: `c${++calls}`, args: { number: hostile } }] }
@@ -87,7 +95,7 @@ export default new Agent({
   name: 'support',
   model,
   instructions: 'You support customers.',
-  tools: [lookUp, refund, wait],
+  tools: [lookUp, refund, wait, whoAmI],
   maxSteps: 100_000,
 })
   .use(desk)

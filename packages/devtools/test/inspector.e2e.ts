@@ -92,7 +92,7 @@ test('Fork starts a session with the turns so far', async () => {
   const { page } = await openPage(project.inspector)
   await ask(page, 'first')
   await page.getByRole('button', { name: 'Fork', exact: true }).click()
-  await expect.poll(() => page.locator('.session').count()).toBe(2)
+  await expect.poll(() => page.locator('.session-item').count()).toBe(2)
   await ask(page, 'second')
   await page.getByText('You asked: second (question 2)').waitFor()
 })
@@ -155,7 +155,7 @@ test('credentials in logs, messages and requests are hidden', async () => {
   expect(await page.content()).not.toContain('sk-ant-api03')
 })
 
-test('a principal and a context are typed in, checked and kept as a preset', async () => {
+test('a principal and a context are typed in, checked, used and kept as a preset', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)
   await page.getByRole('button', { name: /^as / }).click()
@@ -163,11 +163,14 @@ test('a principal and a context are typed in, checked and kept as a preset', asy
   await page.getByRole('button', { name: 'Use', exact: true }).click()
   await page.getByText('The principal is not JSON').waitFor()
   await page.getByLabel('Principal').fill('{ "tenantId": "acme", "userId": "jane" }')
+  await page.getByLabel('Context').fill('{ "plan": "gold" }')
   await page.getByLabel('Name of the preset').fill('Jane')
   await page.getByRole('button', { name: 'Keep' }).click()
   await page.getByRole('button', { name: 'Use', exact: true }).click()
-  await ask(page, 'Hello')
+  await ask(page, 'who am I?')
   await page.getByText('jane of acme').waitFor()
+  await page.locator('summary', { hasText: 'who_am_i' }).click()
+  await page.getByText('{"principal":{"tenantId":"acme","userId":"jane"},"context":{"plan":"gold"}}').waitFor()
   await page.getByRole('button', { name: /^as / }).click()
   await page.getByRole('button', { name: 'Jane', exact: true }).waitFor()
 })

@@ -25,7 +25,15 @@ export function withRequestContext(
       return session.call(agent, (context === undefined ? options : { ...options, context }) as never)
     },
   })
-  return (request, next) => contexts.run(jsonOf(request.headers.get(contextHeader)), next)
+  return async (request, next) => {
+    try {
+      const context = jsonOf(request.headers.get(contextHeader))
+      return await contexts.run(context, next)
+    } catch {
+      const message = `The header ${contextHeader} is not URL-encoded JSON.`
+      return Response.json({ code: 'request.invalid', message }, { status: 400 })
+    }
+  }
 }
 
 function jsonOf(text: string | null): unknown {

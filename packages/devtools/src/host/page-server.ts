@@ -18,7 +18,7 @@ export interface PageServerOptions {
 export async function servePage(options: PageServerOptions): Promise<{ port: number; server: Server }> {
   const server = createServer((request, response) => void respond(request, response))
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
+    server.once('error', (error) => reject(listenError(error, options.port)))
     server.listen(options.port, '127.0.0.1', resolve)
   })
   const { port } = server.address() as AddressInfo
@@ -47,6 +47,14 @@ export async function servePage(options: PageServerOptions): Promise<{ port: num
     const stop = options.journal.follow((entries) => response.write(`data: ${JSON.stringify(entries)}\n\n`))
     response.once('close', stop)
   }
+}
+
+function listenError(cause: Error, port: number): Error {
+  if ((cause as { code?: string }).code !== 'EADDRINUSE') return cause
+  return new Error(
+    `Port ${port} is in use. Stop the other process, or choose a port with --port; 0 picks a free one.`,
+    { cause },
+  )
 }
 
 const securityHeaders = {

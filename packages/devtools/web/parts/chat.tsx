@@ -2,9 +2,10 @@ import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
 import type { SessionItem } from '../store/sessions.ts'
 import { ApprovalCard } from './approval-card.tsx'
+import { type ChatRow, countRows, rowsBetween } from './chat-rows.ts'
 import { chatTurns } from './chat-turns.ts'
 import { Composer } from './composer.tsx'
-import { AnswerPart, TurnFooter, UserMessage } from './turn-view.tsx'
+import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
 import { useChatActions } from './use-chat-actions.ts'
 import { useConversation } from './use-conversation.ts'
 
@@ -30,15 +31,9 @@ export function Chat({ item, identity, select, inspect }: ChatProps) {
     reload,
   })
   const turns = chatTurns(conversation, live, inputs)
-  const rows = turns.flatMap((turn) => [
-    ...(turn.input === undefined
-      ? []
-      : [{ key: `${turn.turnId} input`, view: <UserMessage turn={turn} actions={actions} /> }]),
-    ...turn.answer.flatMap((part, index) => (part.kind === 'step' ? [] : [{ key: `${turn.turnId} ${index}`, part }])),
-    { key: `${turn.turnId} end`, view: <TurnFooter turn={turn} actions={actions} /> },
-  ])
+  const count = countRows(turns)
   const [back, setBack] = useState(0)
-  const end = rows.length - Math.min(back, Math.max(0, rows.length - windowSize))
+  const end = count - Math.min(back, Math.max(0, count - windowSize))
   const start = Math.max(0, end - windowSize)
   const box = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)
@@ -64,15 +59,13 @@ export function Chat({ item, identity, select, inspect }: ChatProps) {
             Load earlier turns
           </button>
         )}
-        {rows.length === 0 && (
+        {count === 0 && (
           <p class="empty">{item === undefined ? 'A new session. Ask the agent something.' : 'No turns yet.'}</p>
         )}
-        {rows.slice(start, end).map((row) => (
-          <div key={row.key} class="chat-row">
-            {'view' in row ? row.view : <AnswerPart item={row.part} actions={actions} />}
-          </div>
+        {rowsBetween(turns, start, end).map((row) => (
+          <Row key={row.key} row={row} actions={actions} />
         ))}
-        {end < rows.length && (
+        {end < count && (
           <button type="button" class="quiet more" onClick={() => setBack(Math.max(0, back - windowStep))}>
             Show later
           </button>
@@ -87,5 +80,17 @@ export function Chat({ item, identity, select, inspect }: ChatProps) {
       )}
       <Composer isRunning={isRunning} send={send} steer={steer} stop={stop} />
     </section>
+  )
+}
+
+function Row({ row: { turn, part }, actions }: { row: ChatRow; actions: TurnActions }) {
+  if (part === 'input' && turn.input === undefined) return null
+  if (typeof part === 'object' && part.kind === 'step') return null
+  return (
+    <div class="chat-row">
+      {part === 'input' && <UserMessage turn={turn} actions={actions} />}
+      {part === 'end' && <TurnFooter turn={turn} actions={actions} />}
+      {typeof part === 'object' && <AnswerPart item={part} actions={actions} />}
+    </div>
   )
 }

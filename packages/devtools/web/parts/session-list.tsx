@@ -21,7 +21,7 @@ export function SessionList({ items, selected, select }: SessionListProps) {
       <ul>
         {items.slice(0, shown).map((item) => (
           <li key={`${item.tenant} ${item.owner} ${item.id}`}>
-            <button type="button" class="session" aria-current={isSelected(item)} onClick={() => select(item)}>
+            <button type="button" class="session-item" aria-current={isSelected(item)} onClick={() => select(item)}>
               <span class="name">{item.id}</span>
               <span class="facts">
                 <span class={`dot ${item.status}`} /> {item.status} · {clock(item.updatedAt)}

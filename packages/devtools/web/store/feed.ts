@@ -21,6 +21,9 @@ function epochOf(id: string): string {
 /** Milliseconds that the page works on records before it handles input again. */
 const slice = 8
 const retryDelay = 500
+/** Most events that wait for the page. */
+const maxQueue = 20
+const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 
 /** Follows the feed of records, and connects again when the agent's process was replaced. */
 export function followFeed({ onRecord, onRestart, onSlice, onConnection }: FeedOptions): void {
@@ -43,6 +46,8 @@ export function followFeed({ onRecord, onRestart, onSlice, onConnection }: FeedO
             if (id !== undefined) lastId = id
             queue.push(data)
             schedule()
+            // Reading on would be one long task if the network is faster than the page.
+            while (queue.length > maxQueue) await nextTask()
           }
         }
       } catch {
