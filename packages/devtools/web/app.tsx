@@ -45,7 +45,7 @@ export function App() {
       <main>
         <SessionList items={sessions} selected={selected} select={select} />
         <Chat item={selected} identity={identity} select={select} inspect={inspect} />
-        <InspectPanel turns={turns} identity={identity} chosen={chosen} choose={setChosen} />
+        <InspectPanel turns={trace.withSubAgents(turns)} identity={identity} chosen={chosen} choose={setChosen} />
       </main>
       <nav class="places" aria-label="Parts of the page">
         {places.map((name) => (

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, defineMiddleware, memory } from 'allium'
+import { Agent, type AgentOptions, defineMiddleware, delegate, memory, type Tool } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { server } from '../src/index.ts'
@@ -84,6 +84,25 @@ describe('inspector()', () => {
       3,
       ['assistant', 'tool'],
       undefined,
+    ])
+  })
+
+  it('records the layers that a sub-agent inherits, for those who may see the turn of its parent', async () => {
+    const inherited = defineMiddleware({ name: 'inherited', inherit: true, model: (_, next) => next() })
+    const helper = new Agent({ name: 'helper', model: scriptedModel(['Helped.'], { id: 'openai/gpt-5-nano' }) })
+    const help: Tool = {
+      name: 'help',
+      description: 'Helps',
+      jsonSchema: { type: 'object' },
+      execute: async (_, ctx) => (await delegate(ctx, helper, 'Help'))?.text,
+    }
+    const model = scriptedModel([{ toolCalls: [{ name: 'help' }] }, 'Done.'])
+    const served = serve([inherited], { model, tools: [help] })
+    await served.run('Hi')
+    const turns = ofType(await feedOf(served), 'turn')
+    expect(turns.map(({ agent, rootTurnId }) => [agent, rootTurnId])).toEqual([
+      ['agent', undefined],
+      ['helper', turns[0]?.turnId],
     ])
   })
 

@@ -20,7 +20,7 @@ export interface AgentModule {
 }
 
 /**
- * Imports a module and returns its agent: the named export, or what an exported function without parameters returns. A YAML or JSON
+ * Imports a module and returns its agent: the named export, or the result of an exported function without parameters. A YAML or JSON
  * file is a config of `allium/config`.
  */
 export async function loadAgent(file: string, exportName: string): Promise<AgentModule> {

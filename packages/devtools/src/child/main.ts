@@ -12,7 +12,7 @@ process.on('message', async (message: ParentMessage) => {
     process.send?.({ type: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }
 })
-// The inspector has ended, so nobody can reach this process.
+// The inspector has ended, so no request reaches this process.
 process.on('disconnect', close)
 // Ctrl-C reaches both processes. The inspector closes this one.
 process.on('SIGINT', () => {})

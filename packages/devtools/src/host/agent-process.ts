@@ -14,7 +14,7 @@ export interface AgentProcess {
 export interface AgentProcessOptions extends ChildOptions {
   /** Receives each line that the process writes. */
   onLine(stream: 'stdout' | 'stderr', line: string): void
-  /** The process ended, although nobody closed it. */
+  /** The process ended without a call of `close()`. */
   onExit(): void
 }
 

@@ -11,7 +11,7 @@ export interface LiveAgent {
   close(): Promise<void>
 }
 
-/** Runs the agent in a process of its own, one reload at a time. */
+/** Runs the agent in a separate process, one reload at a time. */
 export function createLiveAgent(options: ChildOptions, journal: Journal): LiveAgent {
   let current: AgentProcess | undefined
   let isClosed = false

@@ -16,7 +16,7 @@ export interface InspectPanelProps {
   choose(turnId: string): void
 }
 
-/** The parts of the inspector beside the chat. */
+/** The views next to the chat. */
 export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelProps) {
   const [tab, setTab] = useState<(typeof tabs)[number]>('Onion')
   const onKeyDown = (event: KeyboardEvent) => {

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
-import type { Span, Turn } from '../store/trace.ts'
+import { isOfSubAgent, type Span, type Turn } from '../store/trace.ts'
 import { duration, money, tokens } from './format.ts'
 import { isOpen, visibleSpans } from './onion-rows.ts'
 import { SpanDetails } from './span-details.tsx'
@@ -15,7 +15,7 @@ export interface OnionProps {
 
 /** The layers of a turn: each with its time, its decision and its changes. */
 export function OnionPanel({ turns, chosen, choose }: OnionProps) {
-  const turn = turns.find(({ turnId }) => turnId === chosen) ?? turns.at(-1)
+  const turn = turns.find(({ turnId }) => turnId === chosen) ?? turns.findLast((one) => !isOfSubAgent(one))
   if (turn === undefined) return <p class="empty">The layers of a turn appear here as soon as it runs.</p>
   return (
     <div class="panel-body">
@@ -23,11 +23,10 @@ export function OnionPanel({ turns, chosen, choose }: OnionProps) {
         <label>
           Turn{' '}
           <select value={turn.turnId} onChange={({ currentTarget }) => choose(currentTarget.value)}>
-            {turns.slice(-50).map(({ turnId, info, status }) => (
-              <option
-                key={turnId}
-                value={turnId}
-              >{`${(info?.turnIndex ?? 0) + 1}${info?.resumed ? ', resumed' : ''} · ${status}`}</option>
+            {turns.slice(-50).map((one) => (
+              <option key={one.turnId} value={one.turnId}>
+                {titleOf(one)}
+              </option>
             ))}
           </select>
         </label>
@@ -36,6 +35,12 @@ export function OnionPanel({ turns, chosen, choose }: OnionProps) {
       <OnionTree key={turn.turnId} turn={turn} />
     </div>
   )
+}
+
+function titleOf(turn: Turn): string {
+  const { info, status } = turn
+  const name = isOfSubAgent(turn) ? ` ${info?.agent}` : info?.resumed ? ', resumed' : ''
+  return `${(info?.turnIndex ?? 0) + 1}${name} · ${status}`
 }
 
 function TurnFacts({ turn }: { turn: Turn }) {

@@ -3,7 +3,7 @@ import type { Span, Turn } from '../store/trace.ts'
 import { duration, money, pretty, tokens } from './format.ts'
 import { RequestView } from './request-view.tsx'
 
-/** What a layer did: its decision, its changes, its writes to the state, and the request and answer of a model. */
+/** Shows the decision of a layer, its changes, its writes to the state, and the request and answer of a model. */
 export function SpanDetails({ turn, span, close }: { turn: Turn; span: Span; close(): void }) {
   const {
     layer,

@@ -7,7 +7,7 @@ export interface VirtualListProps {
   rowHeight: number
   label: string
   role?: 'list' | 'tree'
-  /** The row that is kept in view. */
+  /** The row to scroll to. */
   active?: number
   /** The id of the active row, for screen readers. */
   activeId?: string | undefined

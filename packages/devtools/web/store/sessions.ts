@@ -1,5 +1,5 @@
 import { api, type Identity } from './api.ts'
-import { sessionKey, type Turn } from './trace.ts'
+import { isOfSubAgent, sessionKey, type Turn } from './trace.ts'
 
 /** A session in the list. */
 export interface SessionItem {
@@ -83,6 +83,7 @@ export async function loadConversation(item: SessionItem, identity: Identity, be
 export function mergeSessions(listed: readonly SessionItem[], turns: Iterable<Turn>): SessionItem[] {
   const items = new Map(listed.map((item) => [sessionKey({ ...item, sessionId: item.id }), item]))
   for (const turn of turns) {
+    if (isOfSubAgent(turn)) continue
     const { sessionId: id, tenant, owner, status, info } = turn
     const key = sessionKey(turn)
     const known = items.get(key)

@@ -47,7 +47,7 @@ export interface Turn {
 /** The reason with which a server that closes aborts its runs. */
 const stoppedByReload = 'The run was aborted: the server stops'
 
-/** Most events and state changes that are kept of a turn. */
+/** Most stored events and state changes of a turn. */
 const maxEvents = 20_000
 
 /** All turns of which records arrived, by id, oldest first. */
@@ -68,7 +68,7 @@ export class Trace {
         addSpan(turn, record)
         break
       case 'close':
-        Object.assign(turn.spans.get(record.id) ?? {}, { ...record, type: undefined })
+        closeSpan(turn, record)
         break
       case 'event':
         addEvent(turn, record)
@@ -98,6 +98,14 @@ export class Trace {
     return [...this.turns.values()].filter((turn) => sessionKey(turn) === key)
   }
 
+  /** Returns the turns with those of the sub-agents that they ran. */
+  withSubAgents(turns: readonly Turn[]): Turn[] {
+    const ids = new Set(turns.map(({ turnId }) => turnId))
+    return [...this.turns.values()].filter(
+      (turn) => ids.has(turn.turnId) || (isOfSubAgent(turn) && ids.has(rootOf(turn))),
+    )
+  }
+
   /** Marks the running turns as interrupted: their process has ended. */
   interrupt(): void {
     for (const turn of this.turns.values()) if (turn.status === 'running') turn.status = 'interrupted'
@@ -115,6 +123,15 @@ export class Trace {
   }
 }
 
+/** Whether an agent runs this turn for a tool call of another agent. */
+export function isOfSubAgent({ info }: Turn): boolean {
+  return info?.rootTurnId !== undefined && !info.resumed
+}
+
+function rootOf({ info, turnId }: Turn): string {
+  return info?.rootTurnId ?? turnId
+}
+
 /** Identifies a session of any owner. */
 export function sessionKey({ tenant, owner, sessionId }: Pick<Turn, 'tenant' | 'owner' | 'sessionId'>): string {
   return JSON.stringify([tenant, owner, sessionId])
@@ -125,6 +142,15 @@ function addSpan(turn: Turn, { type: _type, ...record }: OpenRecord): void {
   const span: Span = { ...record, children: [], depth: parent === undefined ? 0 : parent.depth + 1 }
   turn.spans.set(record.id, span)
   ;(parent?.children ?? turn.roots).push(span)
+}
+
+function closeSpan(turn: Turn, { type: _type, ...record }: CloseRecord): void {
+  const span = turn.spans.get(record.id)
+  if (span === undefined) return
+  Object.assign(span, record)
+  // The turn of a sub-agent sends its events with those of the other agent.
+  if (span.parent !== undefined || !isOfSubAgent(turn)) return
+  turn.status = span.decision === 'failed' || span.decision === 'aborted' ? span.decision : 'completed'
 }
 
 /** A record without its span, which was sent before this page opened, changes nothing that is shown. */

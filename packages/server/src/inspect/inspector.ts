@@ -20,7 +20,7 @@ export interface InspectorOptions {
    * @default none
    */
   state?: readonly string[] | 'all' | undefined
-  /** How many records are kept in memory. A step of a turn has about 30. @default 200_000 */
+  /** The number of records in memory. A step of a turn has about 30. @default 200_000 */
   records?: number | undefined
   /** Your prices, as for `observe.usage`. @default the public list */
   prices?: Prices | undefined
@@ -51,13 +51,15 @@ export function inspector(options: InspectorOptions): Inspect {
     watch(agents: Iterable<ServedAgent>, events: EventLog): EventLog {
       for (const agent of agents) {
         const { layers } = agent.inspect()
+        // Also for the turns of sub-agents, which run its inherited layers.
+        const [sessionAgent = agent.name] = agent.sessionNames
         const isRedacting = ({ order }: (typeof layers)[number]) => order.is?.includes('redacts') === true
         const allKeys = layers.filter((layer) => !isRedacting(layer)).flatMap(({ state }) => state)
         const stateKeys = options.state === 'all' ? allKeys : (options.state ?? [])
         // Inside a layer that redacts, a tool gets the original values.
         const showsChanges = !layers.some(isRedacting)
         const onSpan = createTurnRecorder({
-          add: (key, record) => log.add(key, record),
+          add: ({ tenant, owner }, record) => log.add({ agent: sessionAgent, tenant, owner }, record),
           stateKeys,
           showsChanges,
           costOf,

@@ -14,7 +14,7 @@ import type { LoggedRecord, TraceLog } from './trace-log.ts'
 
 const after = described(
   optional(text({ max: 100 })),
-  'The id of the last event that the client received. Default: all records that are kept.',
+  'The id of the last event that the client received. Default: all records in memory.',
 )
 const before = described(optional(integerText(1, 1_000_000_000, 1)), 'Only turns before this version of the session.')
 

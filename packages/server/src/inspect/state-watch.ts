@@ -10,7 +10,7 @@ export class StateWatch {
     for (const key of keys) this.#values.set(key, state[key])
   }
 
-  /** Returns the changes since the last call. A new object with equal content is no change. */
+  /** Returns the changes since the last call. A new object with equal content does not count. */
   changes(state: Readonly<Record<string, unknown>>): { key: string; value: unknown }[] {
     const changes: { key: string; value: unknown }[] = []
     for (const key of this.#keys) {
