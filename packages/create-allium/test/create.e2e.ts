@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => {
   registry.close()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-})
+}, 120_000)
 
 test('each template passes its types, lint and tests without a key', async () => {
   await npm(['run', 'check'], join(folder, 'agent'))

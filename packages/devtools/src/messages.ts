@@ -1,6 +1,6 @@
 /** A message from the agent's process to the inspector. */
 export type ChildMessage =
-  | { readonly type: 'ready'; readonly port: number; readonly agent: string }
+  | { readonly type: 'ready'; readonly port: number; readonly agent: string; readonly principal: unknown }
   | { readonly type: 'failed'; readonly message: string }
 
 /** The data that the inspector gives to the agent's process. */

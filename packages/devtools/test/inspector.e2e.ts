@@ -155,6 +155,28 @@ test('credentials in logs, messages and requests are hidden', async () => {
   expect(await page.content()).not.toContain('sk-ant-api03')
 })
 
+test('an agent with a schema for principals takes the one that its module exports', async () => {
+  const project = await startProject(`
+    import { Agent } from 'allium'
+    import { scriptedModel } from 'allium/testing'
+    import { z } from 'zod'
+    const principal = z.object({ tenantId: z.string(), userId: z.string() })
+    export default new Agent({ name: 'support', model: scriptedModel(['Hello Jane.', 'Hello Jane.']), principal })
+  `)
+  const { page } = await openPage(project.inspector)
+  await page.getByText('The agent rejects this principal').waitFor()
+  const source = readFileSync(join(project.cwd, 'agent.ts'), 'utf8')
+  project.write(
+    'agent.ts',
+    `${source.replace('const principal', 'const schema').replace(', principal }', ', principal: schema }')}
+    export const principal = { tenantId: 'acme', userId: 'jane' }`,
+  )
+  await page.getByRole('button', { name: /^as .*jane/ }).waitFor()
+  await page.getByText('The agent rejects this principal').waitFor({ state: 'detached' })
+  await ask(page, 'Hi')
+  await page.getByText('Hello Jane.').waitFor()
+})
+
 test('a principal and a context are typed in, checked, used and kept as a preset', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)

@@ -56,7 +56,7 @@ export async function openPage({ url }: Pick<Inspector, 'url'>, options: Browser
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
   await page.goto(url)
-  await expect.poll(() => page.getByRole('status').textContent()).toContain('support')
+  await expect.poll(() => page.getByRole('status').textContent()).toMatch(/support|connecting/)
   return { page, faults }
 }
 

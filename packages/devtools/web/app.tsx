@@ -7,16 +7,16 @@ import { SessionList } from './parts/session-list.tsx'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
 import { listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
-import { live, trace, useStore } from './store/store.ts'
+import { changed, currentIdentity, live, trace, useStore } from './store/store.ts'
 import { sessionKey } from './store/trace.ts'
 
-const developer: Identity = { principal: { userId: 'developer' } }
 const places = ['Sessions', 'Chat', 'Inspect'] as const
 
 export function App() {
   useStore()
   const { theme, toggle } = useTheme()
-  const [identity, setIdentity] = useState(developer)
+  const identity = currentIdentity()
+  const identityText = JSON.stringify(identity)
   const [isChoosing, setChoosing] = useState(false)
   const [listed, setListed] = useState<SessionItem[]>([])
   const [selected, setSelected] = useState<SessionItem>()
@@ -24,7 +24,7 @@ export function App() {
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
     listSessions(identity).then(setListed, () => {})
-  }, [identity, live.status.at])
+  }, [identityText, live.status.at])
 
   const known = selected === undefined ? listed : [selected, ...listed]
   const sessions = mergeSessions(known, trace.turns.values())
@@ -33,6 +33,10 @@ export function App() {
     setSelected(item)
     setChosen(undefined)
     setPlace('Chat')
+  }
+  const choose = (identity: Identity) => {
+    live.chosen = identity
+    changed()
   }
   const inspect = (turnId: string) => {
     setChosen(turnId)
@@ -54,7 +58,7 @@ export function App() {
           </button>
         ))}
       </nav>
-      {isChoosing && <IdentityDialog identity={identity} apply={setIdentity} close={() => setChoosing(false)} />}
+      {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
     </div>
   )
 }

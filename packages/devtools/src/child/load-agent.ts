@@ -15,6 +15,8 @@ export interface AgentModule {
   readonly agent: DevAgent
   /** The store that the agent's own `memory.persist` layer uses. */
   readonly store: AgentStore | undefined
+  /** The principal of requests that name none. */
+  readonly principal: unknown
   /** Encrypts the inspector's own store. */
   readonly encrypt: SqliteOptions['encrypt']
 }
@@ -29,13 +31,18 @@ export async function loadAgent(file: string, exportName: string): Promise<Agent
   const found = module[exportName] ?? (exportName === 'default' ? module.agent : undefined)
   const agent = typeof found === 'function' && found.length === 0 ? await found() : await found
   if (!isAgent(agent)) throw new Error(noAgent(file, exportName, Object.keys(module)))
-  const { store, encrypt } = module as Partial<AgentModule>
-  return { agent, store, encrypt }
+  const { store, encrypt, principal } = module as Partial<AgentModule>
+  return { agent, store, encrypt, principal }
 }
 
 async function configAgent(file: string): Promise<AgentModule> {
   const { loadConfig } = await import('allium/config')
-  return { agent: (await loadConfig(file)) as unknown as DevAgent, store: undefined, encrypt: undefined }
+  return {
+    agent: (await loadConfig(file)) as unknown as DevAgent,
+    store: undefined,
+    encrypt: undefined,
+    principal: undefined,
+  }
 }
 
 function isAgent(value: unknown): value is DevAgent {

@@ -7,7 +7,7 @@ process.on('message', async (message: ParentMessage) => {
   if (message.type === 'close') return close()
   try {
     running = await runAgent(message.options)
-    process.send?.({ type: 'ready', port: running.port, agent: running.name })
+    process.send?.({ type: 'ready', port: running.port, agent: running.name, principal: running.principal })
   } catch (error) {
     process.send?.({ type: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }

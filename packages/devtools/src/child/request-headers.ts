@@ -2,12 +2,12 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { contextHeader, principalHeader } from '../messages.ts'
 import type { DevAgent } from './load-agent.ts'
 
-/** The principal of a request that names none. */
-const developer = { userId: 'developer' }
+/** The principal of requests that name none, if the agent's module exports none. */
+export const developer = { userId: 'developer' }
 
 /** Returns the principal that the request names as JSON. Invalid JSON names none, so the server answers 401. */
 export function principalOf({ headers }: Request): unknown {
-  return jsonOf(headers.get(principalHeader)) ?? developer
+  return jsonOf(headers.get(principalHeader))
 }
 
 /**

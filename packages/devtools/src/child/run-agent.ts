@@ -6,12 +6,14 @@ import { serve } from '@allium/server/node'
 import { type ChildOptions, keyHeader } from '../messages.ts'
 import { loadAgent } from './load-agent.ts'
 import { openSessions } from './open-sessions.ts'
-import { principalOf, withRequestContext } from './request-headers.ts'
+import { developer, principalOf, withRequestContext } from './request-headers.ts'
 
 /** An agent that is served in this process. */
 export interface RunningAgent {
   readonly name: string
   readonly port: number
+  /** The principal of requests that name none. */
+  readonly principal: unknown
   /** Aborts the active runs, which are stored as interrupted, and closes the server and the store. */
   close(): Promise<void>
 }
@@ -22,11 +24,11 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   const env = join(cwd, '.env')
   if (existsSync(env)) process.loadEnvFile(env)
   const sessions = openSessions(database)
-  const { agent, store, encrypt } = await loadAgent(file, exportName)
+  const { agent, store, encrypt, principal = developer } = await loadAgent(file, exportName)
   const withContext = withRequestContext(agent)
   const stores = sessions.storesOf(agent, { store, encrypt })
   const app = server(agent, {
-    principal: principalOf,
+    principal: (request) => principalOf(request) ?? principal,
     base: '/api',
     inspect: inspector({ access: () => 'all', state: 'all' }),
     ...stores,
@@ -38,6 +40,7 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   const served = await serve({ ...app, fetch }, { port: 0, signals: false, drainTimeout: 1 })
   return {
     name: agent.name,
+    principal,
     port: Number(new URL(served.url).port),
     async close() {
       await served.close()

@@ -7,6 +7,8 @@ import { childScript, nodeArguments } from '../package-files.ts'
 export interface AgentProcess {
   readonly port: number
   readonly agent: string
+  /** The principal of requests that name none. */
+  readonly principal: unknown
   /** Aborts its runs, which are stored as interrupted, and ends the process. */
   close(): Promise<void>
 }
@@ -39,6 +41,7 @@ export async function startAgentProcess({ onLine, onExit, ...options }: AgentPro
   return {
     port: message.port,
     agent: message.agent,
+    principal: message.principal,
     close() {
       isClosing = true
       return closeProcess(child, exited)

@@ -3,7 +3,7 @@ import { hideSecrets } from '@allium/detect'
 /** The state of the agent's process. */
 type AgentStatus =
   | { readonly state: 'loading' }
-  | { readonly state: 'ready'; readonly agent: string }
+  | { readonly state: 'ready'; readonly agent: string; readonly principal: unknown }
   | { readonly state: 'failed'; readonly error: string; readonly isServing: boolean }
 
 /** An entry for the page: a line of the agent's output, or a new state of its process. */

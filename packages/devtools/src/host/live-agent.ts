@@ -25,7 +25,7 @@ export function createLiveAgent(options: ChildOptions, journal: Journal): LiveAg
       const previous = current
       current = next
       await previous?.close()
-      journal.status({ state: 'ready', agent: next.agent })
+      journal.status({ state: 'ready', agent: next.agent, principal: next.principal })
     } catch (error) {
       journal.status({ state: 'failed', error: (error as Error).message, isServing: current !== undefined })
     }

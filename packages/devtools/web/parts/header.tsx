@@ -38,6 +38,13 @@ export function Header({ identity, openIdentity, theme, toggleTheme }: HeaderPro
 /** The error of an agent that does not load. */
 export function LoadError() {
   const { state, error, isServing } = live.status
+  if (live.fault !== undefined)
+    return (
+      <section class="load-error" role="alert">
+        <strong>The agent rejects this principal. Choose another one with the button "as …".</strong>
+        <pre tabIndex={0}>{live.fault}</pre>
+      </section>
+    )
   if (state !== 'failed') return null
   return (
     <section class="load-error" role="alert">

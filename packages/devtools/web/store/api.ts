@@ -26,7 +26,7 @@ export async function api<T>(path: string, identity: Identity | undefined, body?
   throw errorOf(response.status, text)
 }
 
-function identityHeaders(identity: Identity | undefined): Record<string, string> {
+export function identityHeaders(identity: Identity | undefined): Record<string, string> {
   if (identity === undefined) return {}
   const { principal, context } = identity
   return {

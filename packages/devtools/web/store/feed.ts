@@ -8,7 +8,10 @@ export interface FeedOptions {
   onRestart(): void
   /** Called after each slice of records. */
   onSlice(): void
-  onConnection(isOpen: boolean): void
+  /** @param fault why the server rejected the request */
+  onConnection(isOpen: boolean, fault?: string): void
+  /** Returns headers with the principal. */
+  headers(): Record<string, string>
 }
 
 /** Marks a new process in the queue. */
@@ -16,6 +19,12 @@ const restart = '[ ]'
 
 function epochOf(id: string): string {
   return id.slice(0, id.indexOf('.'))
+}
+
+/** Returns the message of an error that the agent's server reports, such as a principal that the agent rejects. */
+async function messageOf(response: Response): Promise<string | undefined> {
+  const { message } = (await response.json().catch(() => ({}))) as { message?: string }
+  return response.status === 503 ? undefined : message
 }
 
 /** Milliseconds that the page works on records before it handles input again. */
@@ -26,7 +35,7 @@ const maxQueue = 20
 const nextTask = () => new Promise((resolve) => setTimeout(resolve))
 
 /** Follows the feed of records, and connects again when the agent's process was replaced. */
-export function followFeed({ onRecord, onRestart, onSlice, onConnection }: FeedOptions): void {
+export function followFeed({ onRecord, onRestart, onSlice, onConnection, headers }: FeedOptions): void {
   const queue: string[] = []
   let ready: InspectRecord[] = []
   let next = 0
@@ -36,9 +45,12 @@ export function followFeed({ onRecord, onRestart, onSlice, onConnection }: FeedO
   void connect()
 
   async function connect(): Promise<void> {
+    let fault: string | undefined
     for (;;) {
       try {
-        const response = await fetch(`/api/inspect/feed?after=${encodeURIComponent(lastId)}`)
+        fault = undefined
+        const response = await fetch(`/api/inspect/feed?after=${encodeURIComponent(lastId)}`, { headers: headers() })
+        if (!response.ok) fault = await messageOf(response)
         if (response.ok && response.body !== null) {
           onConnection(true)
           for await (const { id, data } of readSse(response.body)) {
@@ -53,7 +65,7 @@ export function followFeed({ onRecord, onRestart, onSlice, onConnection }: FeedO
       } catch {
         // The connection was lost.
       }
-      onConnection(false)
+      onConnection(false, fault)
       await new Promise((resolve) => setTimeout(resolve, retryDelay))
     }
   }

@@ -6,6 +6,7 @@ export type JournalEntry =
       at: number
       state: 'loading' | 'ready' | 'failed'
       agent?: string
+      principal?: unknown
       error?: string
       isServing?: boolean
     }

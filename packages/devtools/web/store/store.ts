@@ -1,4 +1,5 @@
 import { useEffect, useReducer } from 'preact/hooks'
+import { type Identity, identityHeaders } from './api.ts'
 import { followFeed } from './feed.ts'
 import { type AgentStatus, followJournal, type LogLine } from './journal.ts'
 import { Trace } from './trace.ts'
@@ -7,10 +8,15 @@ import { Trace } from './trace.ts'
 export const trace = new Trace()
 export const live = {
   isConnected: false,
+  /** Why the server rejects the requests of the page. */
+  fault: undefined as string | undefined,
+  /** The principal and the context of new sessions, as the user chose them. */
+  chosen: undefined as Identity | undefined,
   status: { state: 'loading', at: 0 } as AgentStatus,
   logs: [] as LogLine[],
 }
 
+const developer = { userId: 'developer' }
 const maxLogs = 20_000
 /** Milliseconds between two renderings while records arrive. */
 const interval = 100
@@ -37,13 +43,20 @@ export function useStore(): void {
   }, [])
 }
 
+/** Returns the identity of new sessions: the user's choice, else the principal that the agent's module exports. */
+export function currentIdentity(): Identity {
+  return live.chosen ?? { principal: live.status.principal ?? developer }
+}
+
 export function connect(): void {
   followFeed({
     onRecord: (record) => trace.add(record),
     onRestart: () => trace.interrupt(),
     onSlice: changed,
-    onConnection(isOpen) {
+    headers: () => identityHeaders(currentIdentity()),
+    onConnection(isOpen, fault) {
       live.isConnected = isOpen
+      live.fault = fault
       changed()
     },
   })
