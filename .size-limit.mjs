@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 // The sizes of the bundles, gzipped. `house/sizes.ts` compares them with the limits in house/limits.json, in KB.
 // The packs are measured without their dependencies: their own code.
 const { bundles } = JSON.parse(readFileSync(new URL('house/limits.json', import.meta.url), 'utf8'))
-const { core, 'server/client': client, ...packs } = bundles
+const { core, 'server/client': client, 'devtools/page': page, ...packs } = bundles
 
 export default [
   {
@@ -22,6 +22,8 @@ export default [
   })),
   // With fromJson() of core, for stored state, and what that imports.
   { name: 'server/client', path: 'packages/server/dist/client.js', limit: `${client} KB`, gzip: true },
+  // The whole script of the inspector's page, with Preact.
+  { name: 'devtools/page', path: 'packages/devtools/dist/page/page.js', limit: `${page} KB`, gzip: true },
 ]
 
 function withoutDependencies(config) {

@@ -9,4 +9,8 @@ const { ssr, test } = config('e2e', [
   'site/test/*.e2e.ts',
 ])
 
-export default defineConfig({ ssr, test: { ...test, testTimeout: 60_000, globalSetup: 'e2e/global-setup.ts' } })
+// Most of them wait for timers, databases and browsers, so three share two cores.
+export default defineConfig({
+  ssr,
+  test: { ...test, maxWorkers: 3, testTimeout: 60_000, globalSetup: 'e2e/global-setup.ts' },
+})

@@ -15,6 +15,7 @@ const pagesOf: Readonly<Record<string, readonly string[]>> = {
   combinators: ['packs/combinators'],
   config: ['packs/config'],
   core: ['concepts/', 'guide/write-a-pack', 'reference/'],
+  devtools: ['guide/inspector'],
   durable: ['guide/durable'],
   'durable-restate': ['guide/durable-restate'],
   guard: ['packs/guard', 'packs/guard/', 'concepts/information-flow'],

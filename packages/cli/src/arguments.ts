@@ -28,6 +28,8 @@ export const help = `Usage:
   allium chat [config]            a conversation, line by line; /exit or Ctrl-D ends it
   allium resume <session> [config] ["prompt"]
                                   asks about the calls that wait in a stored session; or goes on with the prompt
+  allium dev <module>             opens the inspector of an agent in the browser and reloads the agent after changes;
+                                  --port <port>, --export <name>, --database <file>; needs @allium/devtools
   allium store sql postgres|sqlite
                                   the SQL of a store's tables; --schema <name>, --from <version>
 

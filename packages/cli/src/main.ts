@@ -3,6 +3,7 @@ import { messageOf } from 'allium'
 import { help, parseCommand } from './arguments.ts'
 import { chatCommand } from './chat-command.ts'
 import type { CommandContext } from './command-context.ts'
+import { devCommand } from './dev-command.ts'
 import { codeOfError, exitCodes, UsageError } from './exit-codes.ts'
 import { errorFields, toLine } from './print-run.ts'
 import { printable } from './printable.ts'
@@ -14,6 +15,7 @@ import { storeCommand } from './store-command.ts'
 export async function main(argv: readonly string[], context: CommandContext): Promise<number> {
   const { stdout, stderr } = context
   try {
+    if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
     if (argv[0] === 'store') return await storeCommand(argv.slice(1), context)
     const args = parseCommand(argv, context.cwd())
     if (args.command === 'help') stdout.write(help)

@@ -17,6 +17,10 @@ export async function openStore(
   const location = option ?? env.ALLIUM_STORE
   if (location === undefined || location === '') return undefined
   if (/^postgres(ql)?:\/\//.test(location))
-    return (await importOptional('postgres', () => import('@allium/store-postgres'))).postgres({ url: location })
-  return (await importOptional('sqlite', () => import('@allium/store-sqlite'))).sqlite(resolve(cwd(), location))
+    return (await importOptional('@allium/store-postgres', () => import('@allium/store-postgres'))).postgres({
+      url: location,
+    })
+  return (await importOptional('@allium/store-sqlite', () => import('@allium/store-sqlite'))).sqlite(
+    resolve(cwd(), location),
+  )
 }

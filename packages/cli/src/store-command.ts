@@ -7,10 +7,12 @@ import { importOptional } from './import-optional.ts'
 /** Loads the SQL without the drivers, which the packages' main entries import. */
 const printers: Readonly<Record<string, (options: SqlOptions) => Promise<string>>> = {
   async postgres(options) {
-    return (await importOptional('postgres', () => import('@allium/store-postgres/sql'))).postgresSql(options)
+    return (await importOptional('@allium/store-postgres', () => import('@allium/store-postgres/sql'))).postgresSql(
+      options,
+    )
   },
   async sqlite({ from }) {
-    return (await importOptional('sqlite', () => import('@allium/store-sqlite/sql'))).sqliteSql({ from })
+    return (await importOptional('@allium/store-sqlite', () => import('@allium/store-sqlite/sql'))).sqliteSql({ from })
   },
 }
 

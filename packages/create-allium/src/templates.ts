@@ -1,6 +1,6 @@
 /** The projects that can be created. */
 export const templates = {
-  agent: { title: 'Agent', hint: 'one agent with a tool and layers, as a chat in the terminal' },
+  agent: { title: 'Agent', hint: 'one agent with a tool and layers, in the inspector' },
   saas: { title: 'SaaS', hint: 'a server for many tenants: accounts, SQLite, a chat page with approvals' },
   pack: { title: 'Pack', hint: 'a layer of your own as an npm package' },
 } as const

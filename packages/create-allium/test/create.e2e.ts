@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => {
   registry.close()
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-})
+}, 120_000)
 
 test('each template passes its types, lint and tests without a key', async () => {
   await npm(['run', 'check'], join(folder, 'agent'))
@@ -41,7 +41,7 @@ test('each template passes its types, lint and tests without a key', async () =>
 }, 200_000)
 
 test('the agent answers in the terminal, and says that a script answers', async () => {
-  const chat = spawn('npm', ['run', 'dev'], {
+  const chat = spawn('npm', ['run', 'chat'], {
     cwd: join(folder, 'agent'),
     env: registry.env,
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -50,6 +50,19 @@ test('the agent answers in the terminal, and says that a script answers', async 
   const output = await text(chat.stdout)
   expect(output).toContain('Model: a script, because OPENAI_API_KEY is not set')
   expect(output).toMatch(/\[time_in {"zone":"Europe\/Oslo"}: ok]\nThis is a scripted answer\./)
+}, 60_000)
+
+test('npm run dev opens the inspector of the agent, and its chat answers', async () => {
+  const url = await startProject('agent', ['run', 'dev', '--', '--port', '0'], {})
+  const { page, faults } = await openPage(url, {})
+  await page.getByLabel('Message', { exact: true }).fill('What time is it in Oslo?')
+  await page.keyboard.press('Enter')
+  await page.getByText('This is a scripted answer.').waitFor()
+  await page
+    .getByRole('treeitem', { name: /guard:budget/ })
+    .first()
+    .waitFor()
+  expect(faults).toEqual([])
 }, 60_000)
 
 test.each<[string, BrowserContextOptions]>([
@@ -85,11 +98,15 @@ async function npm(args: string[], cwd: string): Promise<void> {
 }
 
 /** Starts the project "saas" on a free port, and returns its URL. */
-async function startSaas(): Promise<string> {
-  const env = { ...registry.env, PORT: '0', DATA: mkdtempSync(join(folder, 'data-')) }
-  const server = spawn('npm', ['start'], {
-    cwd: join(folder, 'saas'),
-    env,
+function startSaas(): Promise<string> {
+  return startProject('saas', ['start'], { PORT: '0', DATA: mkdtempSync(join(folder, 'data-')) })
+}
+
+/** Runs a script of a project that prints a URL, and returns the URL. */
+async function startProject(name: string, args: string[], env: Record<string, string>): Promise<string> {
+  const server = spawn('npm', args, {
+    cwd: join(folder, name),
+    env: { ...registry.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   })
@@ -102,7 +119,7 @@ async function startSaas(): Promise<string> {
     const [url] = /http:\S+/.exec(line) ?? []
     if (url !== undefined) return url
   }
-  throw new Error('The server has not started.')
+  throw new Error(`npm ${args.join(' ')} has not started.`)
 }
 
 async function openPage(url: string, options: BrowserContextOptions) {

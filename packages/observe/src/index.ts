@@ -10,6 +10,6 @@ export { type DurationOptions, type DurationState, duration, type ObserveDuratio
 export { type LogLevel, type LogMoment, type LogOptions, type LogTarget, log } from './log.ts'
 export { type Onion, type OnionOptions, onion } from './onion.ts'
 export type { OnionTextKind, OnionTextOptions } from './onion-text.ts'
-export type { Decision, OnionSpan, OnionTurn, TracedScope } from './onion-turn.ts'
+export type { Decision, OnionSpan, OnionTurn, RecordedSpan, SpanEvent, TracedScope } from './onion-turn.ts'
 export { type ToolStats, type ToolsOptions, type ToolsState, tools } from './tools.ts'
 export { type ModelUsage, type UsageOptions, type UsageRecord, type UsageState, usage } from './usage.ts'

@@ -18,11 +18,16 @@ export function changesIn(before: InputSnapshot, after: InputSnapshot): OnionCha
   const changes: OnionChange[] = []
   for (const [field, now] of after) {
     const previous = before.get(field)
-    if (previous === now || json(previous) === json(now)) continue
+    if (previous === now || (!hasOtherLength(previous, now) && json(previous) === json(now))) continue
     const note = noteOn(field, previous, now)
     changes.push({ field, ...(note !== undefined && { note }) })
   }
   return changes
+}
+
+/** A list of another length differs. To compare a long history as JSON would take longer than most layers. */
+function hasOtherLength(previous: unknown, now: unknown): boolean {
+  return Array.isArray(previous) && Array.isArray(now) && previous.length !== now.length
 }
 
 /** Reads the plan, because the context belongs to another layer and would record a read of the input by that layer. */

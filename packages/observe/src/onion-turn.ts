@@ -1,4 +1,4 @@
-import type { RunStatus } from '@allium/core'
+import type { RunStatus, TurnContext } from '@allium/core'
 
 /** The layers of one turn: which were entered, for how long, and what each decided. */
 export interface OnionTurn {
@@ -84,3 +84,22 @@ export interface OnionChange {
     | 'output'
   note?: string
 }
+
+/** A moment of a span, for a program that follows a turn while it runs. */
+export interface SpanEvent {
+  /** It began, called next(), next() returned or threw, or it ended. */
+  phase: 'open' | 'next' | 'returned' | 'close'
+  turn: Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'agent' | 'rootTurnId'> & { resumed: boolean }
+  /** The id of the span around it; undefined for the outermost one. */
+  parent: number | undefined
+  /** The span so far. Ids are unique in the layer. */
+  span: RecordedSpan
+  /** After next(): the span inside, whose decision may have changed because of this one. */
+  inner: RecordedSpan | undefined
+  /** The context of the layer. Use it only during the call. */
+  ctx: TurnContext
+  /** The result of next(), or of the span at its end. */
+  value: unknown
+}
+
+export type RecordedSpan = Omit<OnionSpan, 'children'> & { id: number }

@@ -2,12 +2,14 @@ import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@a
 import { explainTurn } from './onion-explanation.ts'
 import { turnToHTML } from './onion-html.ts'
 import { type OnionTextOptions, turnToText } from './onion-text.ts'
-import type { OnionTurn } from './onion-turn.ts'
+import type { OnionTurn, SpanEvent } from './onion-turn.ts'
 import { createRecorder } from './recorder.ts'
 
 export interface OnionOptions {
   /** How many of the last turns are kept. @default 100 */
   turns?: number | undefined
+  /** Receives each moment of each span while a turn runs. Its errors are ignored. @default none */
+  onSpan?: ((event: SpanEvent) => void) | undefined
   /** The layer's name. @default 'observe:onion' */
   as?: string | undefined
 }
@@ -29,6 +31,7 @@ export interface Onion extends TypedMiddleware<{}> {
 
 const readOptions = layerOptions<OnionOptions>('observe:onion', {
   turns: option.whole(1),
+  onSpan: option.fn,
 })
 
 /**
@@ -43,8 +46,8 @@ const readOptions = layerOptions<OnionOptions>('observe:onion', {
  * console.log(onion.toText(turnId))
  */
 export function onion(options: OnionOptions = {}): Onion {
-  const { turns = 100, as = 'observe:onion' } = readOptions(options)
-  const { wrapHooks, ended, timeline, turnIds } = createRecorder(turns)
+  const { turns = 100, onSpan, as = 'observe:onion' } = readOptions(options)
+  const { wrapHooks, ended, timeline, turnIds } = createRecorder(turns, onSpan)
 
   const layer = defineMiddleware({
     name: as,

@@ -9,14 +9,15 @@ import {
 } from '@allium/core'
 import { ignoreErrors } from './ignore-errors.ts'
 import { changesIn, type InputSnapshot, takeInputSnapshot } from './onion-change.ts'
-import type { OnionTurn, TracedScope } from './onion-turn.ts'
+import type { OnionTurn, SpanEvent, TracedScope } from './onion-turn.ts'
 import { outcomeOf } from './outcome.ts'
 import { withoutSecrets } from './secrets.ts'
 import { Span } from './span.ts'
 
 /** Records turns by wrapping the hooks of their layers, and keeps the last ones. */
-export function createRecorder(maxTurns: number) {
+export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => void) {
   const turns = new Map<string, Recording>()
+  let spans = 0
   /** The span whose next() is on the stack; spans that begin under it are its children. */
   let current: OpenSpan | undefined
 
@@ -41,13 +42,16 @@ export function createRecorder(maxTurns: number) {
     const openSpan = ignoreErrors(() => openHookSpan(ctx, name, scope))
     if (openSpan === undefined) return run(ctx as never, next)
     const { span, turn } = openSpan
+    notify('open', openSpan, ctx)
     const inputs = name === undefined ? undefined : ignoreErrors(() => takeInputSnapshot(scope, ctx))
     const onReturn = (value: unknown) => {
       ignoreErrors(() => closeSpan(openSpan, () => span.returned(outcomeOf(scope, ctx, value), turn.now())))
+      notify('close', openSpan, ctx, value)
       return value
     }
     const onThrow = (error: unknown) => {
       ignoreErrors(() => closeSpan(openSpan, () => span.failed(error, turn.now())))
+      notify('close', openSpan, ctx)
       throw error
     }
     let returned: unknown
@@ -70,6 +74,7 @@ export function createRecorder(maxTurns: number) {
     const { span, turn } = openSpan
     const stop = ignoreErrors(() => span.enterNext(turn.now))
     if (inputs !== undefined) ignoreErrors(() => span.addChanges(changesIn(inputs, takeInputSnapshot(span.scope, ctx))))
+    notify('next', openSpan, ctx)
     const previous = current
     current = openSpan
     let running: Promise<unknown>
@@ -79,10 +84,30 @@ export function createRecorder(maxTurns: number) {
       current = previous
     }
     running.then(
-      (value) => ignoreErrors(() => span.nextReturned(outcomeOf(span.scope, ctx, value), stop)),
-      (error) => ignoreErrors(() => span.nextFailed(error, stop)),
+      (value) => {
+        ignoreErrors(() => span.nextReturned(outcomeOf(span.scope, ctx, value), stop))
+        notify('returned', openSpan, ctx, value)
+      },
+      (error) => {
+        ignoreErrors(() => span.nextFailed(error, stop))
+        notify('returned', openSpan, ctx)
+      },
     )
     return running
+  }
+
+  function notify(
+    phase: SpanEvent['phase'],
+    { span, parent, turn }: OpenSpan,
+    ctx: TurnContext,
+    value?: unknown,
+  ): void {
+    if (onSpan === undefined) return
+    const fieldsOf = (one: Span) => ({ id: one.id, ...one.fields(turn.started, turn.now()) })
+    ignoreErrors(() => {
+      const inner = phase === 'returned' ? span.inner() : undefined
+      onSpan({ phase, turn, parent: parent?.id, span: fieldsOf(span), inner: inner && fieldsOf(inner), ctx, value })
+    })
   }
 
   function openHookSpan(ctx: TurnContext, name: string | undefined, scope: TracedScope): OpenSpan {
@@ -92,11 +117,18 @@ export function createRecorder(maxTurns: number) {
     const previous = current?.turn === turn ? current.span : turn.core
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)
     const layer = name ?? subject ?? 'loop'
-    const span = new Span(layer, scope, name === undefined, turn.now(), previous?.scope === scope ? undefined : subject)
+    const span = new Span(
+      layer,
+      scope,
+      name === undefined,
+      turn.now(),
+      previous?.scope === scope ? undefined : subject,
+      ++spans,
+    )
     if (previous === undefined) turn.top = span
     else previous.children.push(span)
     if (scope === 'turn') turn.core = span
-    return { span, turn }
+    return { span, turn, parent: previous }
   }
 
   function startTurn(ctx: TurnContext, scope: TracedScope): Recording {
@@ -111,7 +143,7 @@ export function createRecorder(maxTurns: number) {
 
   /** Begins a sub-agent of which only inherited layers are visible; its calls are recorded below its loop. */
   function startCore(ctx: TurnContext, turn: Recording): void {
-    const loop = new Span('loop', 'turn', true, turn.started, undefined)
+    const loop = new Span('loop', 'turn', true, turn.started, undefined, ++spans)
     turn.top = turn.core = loop
     ctx.onEnd((end) => {
       ended(end)
@@ -145,6 +177,7 @@ interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex'
 interface OpenSpan {
   readonly span: Span
   readonly turn: Recording
+  readonly parent: Span | undefined
 }
 
 /** Returns the model or the tool of a call. */

@@ -32,6 +32,7 @@ export class Span {
     readonly core: boolean,
     readonly start: number,
     readonly subject: string | undefined,
+    readonly id: number,
   ) {}
 
   /** Returns the status of the turn, if this is its outermost span. */
@@ -58,7 +59,7 @@ export class Span {
   /** Records that next() returned. */
   nextReturned(outcome: Outcome, stop?: () => void): void {
     stop?.()
-    const child = this.#inner()
+    const child = this.inner()
     if (child === undefined) {
       this.#isSettled = !this.core // its own skipCall or deny: nothing inside ran
       return
@@ -74,7 +75,7 @@ export class Span {
     stop?.()
     this.#thrown = { error }
     this.#nextOutcome = undefined
-    const child = this.#inner()
+    const child = this.inner()
     if (child?.decision === 'running') child.#decide('left')
   }
 
@@ -109,6 +110,10 @@ export class Span {
   }
 
   toData(origin: number, now: number): OnionSpan {
+    return { ...this.fields(origin, now), children: this.children.map((child) => child.toData(origin, now)) }
+  }
+
+  fields(origin: number, now: number): Omit<OnionSpan, 'children'> {
     const duration = (this.end ?? now) - this.start
     return {
       layer: this.layer,
@@ -122,7 +127,6 @@ export class Span {
       entered: this.entered,
       ...(this.detail !== undefined && { detail: this.detail }),
       ...(this.#changes.size > 0 && { changed: [...this.#changes.values()] }),
-      children: this.children.map((child) => child.toData(origin, now)),
     }
   }
 
@@ -152,7 +156,7 @@ export class Span {
   }
 
   /** The span that was entered during its last next(). */
-  #inner(): Span | undefined {
+  inner(): Span | undefined {
     return this.core || this.children.length === this.#from ? undefined : this.children.at(-1)
   }
 }

@@ -528,3 +528,29 @@ async function scene(
 function isTimed(step: ScriptedStep | ReturnType<typeof slowly>): step is ReturnType<typeof slowly> {
   return typeof step === 'function' && step.length === 1
 }
+
+describe('onSpan', () => {
+  it('tells onSpan each moment of each span, with the decision at its end', async () => {
+    const moments: string[] = []
+    const layer = onion({
+      onSpan: ({ phase, span }) => void moments.push(`${phase} ${span.scope} ${span.layer} ${span.decision}`),
+    })
+    const short = { name: 'short', model: (_: unknown, next: () => Promise<never>) => next() }
+    await new Agent({ model: scriptedModel(['Hi.']) }).use(layer).use(short).run('Hello')
+    expect(moments.filter((moment) => moment.includes('short'))).toEqual([
+      'open model short running',
+      'next model short running',
+      'returned model short running',
+      'close model short passed',
+    ])
+  })
+
+  it('an error of onSpan does not reach the run', async () => {
+    const layer = onion({
+      onSpan() {
+        throw new Error('onSpan failed')
+      },
+    })
+    expect((await new Agent({ model: scriptedModel(['Hi.']) }).use(layer).run('Hello')).text).toBe('Hi.')
+  })
+})

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
 import { memoryStore } from '../src/index.ts'
 
@@ -37,3 +37,11 @@ it.each([-40 * day, 40 * day])(
     expect(await outbox.claim('others', 1, 1)).toEqual([])
   },
 )
+
+it('uses the store that a development server puts in its place', () => {
+  const key = Symbol.for('allium:memory-store')
+  const replacement = memoryStore()
+  Object.assign(globalThis, { [key]: () => replacement })
+  onTestFinished(() => void Reflect.deleteProperty(globalThis, key))
+  expect(memoryStore()).toBe(replacement)
+})

@@ -131,6 +131,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     runRoutes(serve, host)
     sessionRoutes(serve, host)
     approvalRoutes(serve, host)
+    options.inspect?.routes(serve as never, host as never)
     for (const { perAgent } of protocols) perAgent?.(serve)
   }
   for (const { shared } of protocols) shared?.(router.mount(''))

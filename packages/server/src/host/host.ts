@@ -37,7 +37,8 @@ export function createHost(agents: ReadonlyMap<string, ServedAgent>, options: Se
   if (options.mcp) checkToolNames(agents)
   const shared = sharedStore(agents)
   const durables = durablesOf(agents, options)
-  const events = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
+  const log = options.events ?? durables[0]?.events ?? shared?.events ?? memoryEventLog({ clock })
+  const events = options.inspect?.watch(agents.values(), log) ?? log
   checkState(agents, options.state)
   const metrics = new Metrics()
   const store = storeOf(agents, options.sessions ?? durables[0]?.sessions ?? shared?.sessions)

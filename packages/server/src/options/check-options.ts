@@ -26,6 +26,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   heartbeat: (value) => isNonNegative(value) && value !== 0,
   maxBody: (value) => isNonNegative(value) && value !== 0,
   limits: isObject,
+  inspect: isObject,
   origins: isStringList,
   hosts: isStringList,
   trustProxy: (value) => typeof value === 'boolean',

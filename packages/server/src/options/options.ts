@@ -22,6 +22,14 @@ export interface ServedAgent {
   dispose(options?: { timeout?: number }): Promise<void>
 }
 
+/** The result of `inspector()` of `@allium/server/inspect`. */
+export interface Inspect {
+  /** Follows the turns of the agents and the events of their runs. Returns the event log for the server. */
+  watch(agents: Iterable<ServedAgent>, events: EventLog): EventLog
+  /** Adds the routes of the inspector. */
+  routes(serve: never, host: never): void
+}
+
 export interface ServerOptions {
   /**
    * Returns the principal of a request. The server answers 401 if it throws or returns anything but an object. It also answers 401 for a
@@ -110,6 +118,10 @@ export interface ServerOptions {
   maxBody?: number | undefined
   /** Limits of one process, with fair shares for tenants and users. @default see {@link ServerLimits} */
   limits?: ServerLimits | undefined
+  /**
+   * Lets chosen principals inspect the agents and their turns, with the result of `inspector()` of `@allium/server/inspect`. @default off
+   */
+  inspect?: Inspect | undefined
   /** Origins of other sites whose pages may send requests, such as `https://app.acme.com`. @default none: only pages of this host */
   origins?: readonly string[] | undefined
   /** The hosts to serve, with port, such as `api.acme.com`. @default all */

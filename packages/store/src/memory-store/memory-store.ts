@@ -14,9 +14,14 @@ export interface MemoryStoreOptions extends OutboxOptions {
 
 const known: KeysOf<MemoryStoreOptions> = { clock: true, consumers: true, recordRetention: true }
 
+/** The key under which `allium dev` gives its own store, so that sessions survive a reload of the agent. */
+const standIn = Symbol.for('allium:memory-store')
+
 /** Stores copies of sessions in this process. For tests, and for data that need not outlive the process. */
 export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   checkOptions(options, known, 'memoryStore()', 'options.invalid')
+  const replacement = (globalThis as { [standIn]?: () => SessionStore })[standIn]
+  if (replacement !== undefined) return replacement()
   const { clock = systemClock, ...records } = options
   const sessions = new Map<string, MemorySession>()
   const outbox = new MemoryOutbox(clock, records)

@@ -1,0 +1,23 @@
+import type { ParentMessage } from '../messages.ts'
+import { type RunningAgent, runAgent } from './run-agent.ts'
+
+let running: RunningAgent | undefined
+
+process.on('message', async (message: ParentMessage) => {
+  if (message.type === 'close') return close()
+  try {
+    running = await runAgent(message.options)
+    process.send?.({ type: 'ready', port: running.port, agent: running.name, principal: running.principal })
+  } catch (error) {
+    process.send?.({ type: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+  }
+})
+// The inspector has ended, so no request reaches this process.
+process.on('disconnect', close)
+// Ctrl-C reaches both processes. The inspector closes this one.
+process.on('SIGINT', () => {})
+
+async function close(): Promise<void> {
+  await running?.close().catch((error) => console.error(error))
+  process.exit()
+}

@@ -1,0 +1,28 @@
+/** A message from the agent's process to the inspector. */
+export type ChildMessage =
+  | { readonly type: 'ready'; readonly port: number; readonly agent: string; readonly principal: unknown }
+  | { readonly type: 'failed'; readonly message: string }
+
+/** The data that the inspector gives to the agent's process. */
+export interface ChildOptions {
+  /** The absolute path of the agent's module or config. */
+  readonly file: string
+  /** The export that has the agent. */
+  readonly exportName: string
+  /** The folder of the project. */
+  readonly cwd: string
+  /** The SQLite file of the sessions. */
+  readonly database: string
+  /** The key that each request to the agent's process has in the header `allium-dev-key`. */
+  readonly key: string
+}
+
+/** A message from the inspector to the agent's process. */
+export type ParentMessage = { readonly type: 'start'; readonly options: ChildOptions } | { readonly type: 'close' }
+
+/** The header with the key that the inspector shares with the agent's process. */
+export const keyHeader = 'allium-dev-key'
+/** The header with the principal of a request, as JSON. */
+export const principalHeader = 'allium-principal'
+/** The header with the runtime context of a request, as JSON. */
+export const contextHeader = 'allium-context'

@@ -1,0 +1,71 @@
+import axe from 'axe-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { expect, test } from 'vitest'
+import { ask, openPage, openView, startProject } from './project.ts'
+
+test.each<[string, BrowserContextOptions]>([
+  ['light', { colorScheme: 'light' }],
+  ['dark', { colorScheme: 'dark' }],
+  ['390 px wide', { viewport: { width: 390, height: 844 } }],
+  ['390 px wide and dark', { viewport: { width: 390, height: 844 }, colorScheme: 'dark' }],
+])(
+  'axe finds nothing in any view: %s',
+  async (_, options) => {
+    const project = await startProject()
+    const { page, faults } = await openPage(project.inspector, options)
+    const goTo = async (name: string) => {
+      if (options.viewport !== undefined) await page.getByRole('navigation', { name: 'Parts' }).getByText(name).click()
+    }
+    await ask(page, 'look up many things')
+    await page.getByText('All done.').waitFor()
+    await ask(page, 'please refund it')
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    expect(await violations(page)).toEqual([])
+    await goTo('Inspect')
+    await page.getByRole('treeitem').nth(3).click()
+    for (const view of ['Onion', 'State', 'Events', 'Logs', 'Agent']) {
+      await openView(page, view)
+      expect(await violations(page), view).toEqual([])
+    }
+    await goTo('Sessions')
+    expect(await violations(page)).toEqual([])
+    await page.getByRole('button', { name: /^as / }).click()
+    expect(await violations(page)).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    expect(faults).toEqual([])
+  },
+  120_000,
+)
+
+test('the tree of layers works with the keyboard', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  await ask(page, 'Hello')
+  await page.getByText('You asked: Hello').waitFor()
+  await page.getByRole('tree').focus()
+  await page.keyboard.press('Home')
+  const count = await page.getByRole('treeitem').count()
+  await page.keyboard.press('ArrowLeft')
+  await expect.poll(() => page.getByRole('treeitem').count()).toBe(1)
+  await page.keyboard.press('ArrowRight')
+  await expect.poll(() => page.getByRole('treeitem').count()).toBe(count)
+  await page.keyboard.press('End')
+  await page.getByRole('region', { name: 'Details of openai/gpt-5-mini' }).waitFor()
+})
+
+test('the toggle changes the theme, and the browser keeps it', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector, { colorScheme: 'light' })
+  await page.getByRole('button', { name: 'Switch to the dark theme' }).click()
+  await page.reload()
+  await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor()
+  expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(22, 24, 29)')
+})
+
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
+    return (await inPage.run()).violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  })
+}

@@ -1,0 +1,72 @@
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { type Inspector, startInspector } from '../src/index.ts'
+
+const folder = fileURLToPath(new URL('../.cache/', import.meta.url))
+const agentFile = fileURLToPath(new URL('./agent-module.ts', import.meta.url))
+
+/** A project with the agent of `agent-module.ts`, in its own folder. */
+export interface Project {
+  readonly inspector: Inspector
+  readonly cwd: string
+  /** Writes a file of the project. */
+  write(name: string, text: string): void
+  /** Sends a request to the agent's API with the token, as a program does. */
+  send(path: string, body?: object, principal?: object): Promise<Response>
+}
+
+/** Starts the inspector of a new project, and closes both after the test. */
+export async function startProject(source?: string): Promise<Project> {
+  mkdirSync(folder, { recursive: true })
+  const cwd = mkdtempSync(join(folder, 'project-'))
+  const write = (name: string, text: string) => writeFileSync(join(cwd, name), text)
+  if (source === undefined) cpSync(agentFile, join(cwd, 'agent.ts'))
+  else write('agent.ts', source)
+  const inspector = await startInspector({ file: 'agent.ts', cwd, port: 0, env: {} })
+  onTestFinished(async () => {
+    await inspector.close()
+    rmSync(cwd, { recursive: true, force: true, maxRetries: 5 })
+  })
+  const send: Project['send'] = (path, body, principal) =>
+    fetch(`${inspector.api}${path}`, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: {
+        authorization: `Bearer ${inspector.token}`,
+        'content-type': 'application/json',
+        ...(principal !== undefined && { 'allium-principal': encodeURIComponent(JSON.stringify(principal)) }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return { inspector, cwd, write, send }
+}
+
+/** Opens the page of an inspector in Chromium. `faults` has the errors of the page. */
+export async function openPage({ url }: Pick<Inspector, 'url'>, options: BrowserContextOptions = {}) {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage({ viewport: { width: 1300, height: 800 }, ...options })
+  page.setDefaultTimeout(30_000)
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
+  await page.goto(url)
+  await expect.poll(() => page.getByRole('status').textContent()).toMatch(/support|connecting/)
+  return { page, faults }
+}
+
+/** Types a message into the chat and sends it. */
+export async function ask(page: Page, text: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(text)
+  await page.keyboard.press('Enter')
+}
+
+/** Opens a view beside the chat. */
+export async function openView(page: Page, name: string): Promise<void> {
+  await page.getByRole('tab', { name }).click()
+}

@@ -1,0 +1,8 @@
+import { defineConfig } from 'tsup'
+import base from '../../tsup.base.ts'
+
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/child/main.ts'],
+  dts: { entry: 'src/index.ts' },
+})

@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Chat } from './parts/chat.tsx'
+import { Header, LoadError } from './parts/header.tsx'
+import { IdentityDialog } from './parts/identity-dialog.tsx'
+import { InspectPanel } from './parts/inspect-panel.tsx'
+import { SessionList } from './parts/session-list.tsx'
+import { useTheme } from './parts/use-theme.ts'
+import type { Identity } from './store/api.ts'
+import { listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
+import { changed, currentIdentity, live, trace, useStore } from './store/store.ts'
+import { sessionKey } from './store/trace.ts'
+
+const places = ['Sessions', 'Chat', 'Inspect'] as const
+
+export function App() {
+  useStore()
+  const { theme, toggle } = useTheme()
+  const identity = currentIdentity()
+  const identityText = JSON.stringify(identity)
+  const [isChoosing, setChoosing] = useState(false)
+  const [listed, setListed] = useState<SessionItem[]>([])
+  const [selected, setSelected] = useState<SessionItem>()
+  const [chosen, setChosen] = useState<string>()
+  const [place, setPlace] = useState<(typeof places)[number]>('Chat')
+  useEffect(() => {
+    listSessions(identity).then(setListed, () => {})
+  }, [identityText, live.status.at])
+
+  const known = selected === undefined ? listed : [selected, ...listed]
+  const sessions = mergeSessions(known, trace.turns.values())
+  const turns = selected === undefined ? [] : trace.ofSession(sessionKey({ ...selected, sessionId: selected.id }))
+  const select = (item: SessionItem | undefined) => {
+    setSelected(item)
+    setChosen(undefined)
+    setPlace('Chat')
+  }
+  const choose = (identity: Identity) => {
+    live.chosen = identity
+    changed()
+  }
+  const inspect = (turnId: string) => {
+    setChosen(turnId)
+    setPlace('Inspect')
+  }
+  return (
+    <div class={`app at-${place}`}>
+      <Header identity={identity} openIdentity={() => setChoosing(true)} theme={theme} toggleTheme={toggle} />
+      <LoadError />
+      <main>
+        <SessionList items={sessions} selected={selected} select={select} />
+        <Chat item={selected} identity={identity} select={select} inspect={inspect} />
+        <InspectPanel turns={trace.withSubAgents(turns)} identity={identity} chosen={chosen} choose={setChosen} />
+      </main>
+      <nav class="places" aria-label="Parts of the page">
+        {places.map((name) => (
+          <button key={name} type="button" aria-current={name === place} onClick={() => setPlace(name)}>
+            {name}
+          </button>
+        ))}
+      </nav>
+      {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,97 @@
+import { useEffect, useState } from 'preact/hooks'
+import { api, type Identity } from '../store/api.ts'
+import { live } from '../store/store.ts'
+import { pretty } from './format.ts'
+
+interface Inspection {
+  agent: string
+  layers: Layer[]
+  scopes: Record<string, string[]>
+  tools: { name: string; description?: string }[]
+  approvers: string
+  findings: Finding[]
+}
+
+interface Layer {
+  name: string
+  scopes: string[]
+  order: { is?: string[] }
+  state: string[]
+  tools: string[]
+  usedAt?: string
+  options?: unknown
+}
+
+interface Finding {
+  severity: 'error' | 'warn'
+  layers: string[]
+  message: string
+}
+
+/** The agent itself: its layers with the findings of `check()`, and its tools. */
+export function AgentPanel({ identity }: { identity: Identity }) {
+  const [inspection, setInspection] = useState<Inspection>()
+  useEffect(() => {
+    api<Inspection>('/inspect', identity).then(setInspection, () => {})
+  }, [live.status.at])
+  if (inspection === undefined) return <p class="empty">The agent is loading.</p>
+  const { layers, tools, findings, scopes, agent, approvers } = inspection
+  const others = findings.filter((finding) => !layers.some(({ name }) => finding.layers.includes(name)))
+  return (
+    <div class="panel-body scrolls" tabIndex={0} role="group" aria-label="Agent">
+      <h2>{`${agent}: ${layers.length} layers`}</h2>
+      <p>
+        {approvers === 'owner'
+          ? 'The owner of a session decides its approvals.'
+          : 'The rule canApprove selects the approvers.'}
+      </p>
+      {findings.length === 0 && <p>check() has no findings.</p>}
+      <FindingList findings={others} />
+      <ol class="layers">
+        {layers.slice(0, 100).map((layer) => (
+          <li key={layer.name}>
+            <strong>{layer.name}</strong>{' '}
+            {layer.scopes.map((scope) => (
+              <span key={scope} class={`scope ${scope}`}>
+                {scope}
+              </span>
+            ))}
+            {layer.order.is !== undefined && <span class="subject">{layer.order.is.join(', ')}</span>}
+            {layer.usedAt !== undefined && <code class="place">{layer.usedAt}</code>}
+            {layer.state.length > 0 && <div class="subject">{`State: ${layer.state.join(', ')}`}</div>}
+            {layer.tools.length > 0 && <div class="subject">{`Tools: ${layer.tools.join(', ')}`}</div>}
+            <FindingList findings={findings.filter((finding) => finding.layers[0] === layer.name)} />
+          </li>
+        ))}
+      </ol>
+      <h2>Order in each scope, outermost first</h2>
+      <dl>
+        {Object.entries(scopes).map(([scope, names]) => [
+          <dt key={scope}>{scope}</dt>,
+          <dd key={`${scope} names`}>{names.join(' → ') || 'none'}</dd>,
+        ])}
+      </dl>
+      <h2>{`${tools.length} tools`}</h2>
+      {tools.slice(0, 100).map(({ name, description = '', ...rest }) => (
+        <details key={name} class="card">
+          <summary>
+            <span class="tool-name">{name}</span> {description}
+          </summary>
+          <pre>{pretty(rest)}</pre>
+        </details>
+      ))}
+    </div>
+  )
+}
+
+function FindingList({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <>
+      {findings.map(({ severity, message }) => (
+        <p key={message} class={`finding ${severity}`}>
+          {message}
+        </p>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,96 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { Identity } from '../store/api.ts'
+import type { SessionItem } from '../store/sessions.ts'
+import { ApprovalCard } from './approval-card.tsx'
+import { type ChatRow, countRows, rowsBetween } from './chat-rows.ts'
+import { chatTurns } from './chat-turns.ts'
+import { Composer } from './composer.tsx'
+import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
+import { useChatActions } from './use-chat-actions.ts'
+import { useConversation } from './use-conversation.ts'
+
+export interface ChatProps {
+  item: SessionItem | undefined
+  identity: Identity
+  select(item: SessionItem): void
+  inspect(turnId: string): void
+}
+
+/** Most parts of the conversation in the document. */
+const windowSize = 100
+const windowStep = 50
+
+/** The conversation of a session. */
+export function Chat({ item, identity, select, inspect }: ChatProps) {
+  const { conversation, turns: live, loadEarlier, reload } = useConversation(item, identity)
+  const { actions, send, steer, stop, decide, fault, inputs } = useChatActions({
+    item,
+    identity,
+    select,
+    inspect,
+    reload,
+  })
+  const turns = chatTurns(conversation, live, inputs)
+  const count = countRows(turns)
+  const [back, setBack] = useState(0)
+  const end = count - Math.min(back, Math.max(0, count - windowSize))
+  const start = Math.max(0, end - windowSize)
+  const box = useRef<HTMLDivElement>(null)
+  const isAtEnd = useRef(true)
+  useLayoutEffect(() => {
+    const element = box.current
+    if (element !== null && isAtEnd.current && back === 0) element.scrollTop = element.scrollHeight
+  })
+  const onScroll = () => {
+    const { scrollTop, clientHeight, scrollHeight } = box.current as HTMLDivElement
+    isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 40
+  }
+  const isRunning = turns.at(-1)?.status === 'running'
+  return (
+    <section class="chat" aria-label="Conversation">
+      <div class="messages" ref={box} onScroll={onScroll} tabIndex={0} role="log" aria-label="Messages">
+        {start > 0 && (
+          <button type="button" class="quiet more" onClick={() => setBack(back + windowStep)}>
+            Show earlier
+          </button>
+        )}
+        {start === 0 && conversation.before !== undefined && (
+          <button type="button" class="quiet more" onClick={() => void loadEarlier()}>
+            Load earlier turns
+          </button>
+        )}
+        {count === 0 && (
+          <p class="empty">{item === undefined ? 'A new session. Ask the agent something.' : 'No turns yet.'}</p>
+        )}
+        {rowsBetween(turns, start, end).map((row) => (
+          <Row key={row.key} row={row} actions={actions} />
+        ))}
+        {end < count && (
+          <button type="button" class="quiet more" onClick={() => setBack(Math.max(0, back - windowStep))}>
+            Show later
+          </button>
+        )}
+        {!isRunning &&
+          conversation.pending.map((call) => <ApprovalCard key={call.callId} call={call} decide={decide} />)}
+      </div>
+      {fault !== '' && (
+        <p class="fault" role="alert">
+          {fault}
+        </p>
+      )}
+      <Composer isRunning={isRunning} send={send} steer={steer} stop={stop} />
+    </section>
+  )
+}
+
+function Row({ row: { turn, part }, actions }: { row: ChatRow; actions: TurnActions }) {
+  if (part === 'input' && turn.input === undefined) return null
+  if (typeof part === 'object' && part.kind === 'step') return null
+  return (
+    <div class="chat-row">
+      {part === 'input' && <UserMessage turn={turn} actions={actions} />}
+      {part === 'end' && <TurnFooter turn={turn} actions={actions} />}
+      {typeof part === 'object' && <AnswerPart item={part} actions={actions} />}
+    </div>
+  )
+}

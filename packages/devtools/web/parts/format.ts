@@ -1,0 +1,29 @@
+/** Returns a duration for people: `3 ms`, `1.2 s`. */
+export function duration(ms: number | undefined): string {
+  if (ms === undefined) return '…'
+  if (ms < 1) return '<1 ms'
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
+}
+
+export function money(usd: number): string {
+  return `$${usd < 0.01 ? usd.toFixed(6).replace(/0+$/, '') : usd.toFixed(2)}`
+}
+
+export function clock(ms: number): string {
+  return new Date(ms).toLocaleTimeString(undefined, { hour12: false })
+}
+
+/** Returns a value as text: a text unchanged, anything else as indented JSON. */
+export function pretty(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? 'undefined')
+}
+
+/** Returns a value as one short line. */
+export function brief(value: unknown, length = 160): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+  return text.length > length ? `${text.slice(0, length)}…` : text
+}
+
+export function tokens({ inputTokens, outputTokens }: { inputTokens: number; outputTokens: number }): string {
+  return `${inputTokens.toLocaleString()} in, ${outputTokens.toLocaleString()} out`
+}

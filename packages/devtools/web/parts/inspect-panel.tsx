@@ -1,0 +1,56 @@
+import { useState } from 'preact/hooks'
+import type { Identity } from '../store/api.ts'
+import type { Turn } from '../store/trace.ts'
+import { AgentPanel } from './agent-panel.tsx'
+import { EventsPanel } from './events-panel.tsx'
+import { LogsPanel } from './logs-panel.tsx'
+import { OnionPanel } from './onion.tsx'
+import { StatePanel } from './state-panel.tsx'
+
+const tabs = ['Onion', 'State', 'Events', 'Logs', 'Agent'] as const
+
+export interface InspectPanelProps {
+  turns: readonly Turn[]
+  identity: Identity
+  chosen: string | undefined
+  choose(turnId: string): void
+}
+
+/** The views next to the chat. */
+export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelProps) {
+  const [tab, setTab] = useState<(typeof tabs)[number]>('Onion')
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
+    if (step === 0) return
+    const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length] as typeof tab
+    setTab(next)
+    document.getElementById(`tab-${next}`)?.focus()
+  }
+  return (
+    <section class="inspect" aria-label="Inspector">
+      <div role="tablist" aria-label="Views" class="tabs" onKeyDown={onKeyDown}>
+        {tabs.map((name) => (
+          <button
+            key={name}
+            id={`tab-${name}`}
+            type="button"
+            role="tab"
+            aria-selected={name === tab}
+            aria-controls="view"
+            tabIndex={name === tab ? 0 : -1}
+            onClick={() => setTab(name)}
+          >
+            {name}
+          </button>
+        ))}
+      </div>
+      <div id="view" role="tabpanel" aria-labelledby={`tab-${tab}`} class="view">
+        {tab === 'Onion' && <OnionPanel turns={turns} chosen={chosen} choose={choose} />}
+        {tab === 'State' && <StatePanel turns={turns} />}
+        {tab === 'Events' && <EventsPanel turns={turns} />}
+        {tab === 'Logs' && <LogsPanel />}
+        {tab === 'Agent' && <AgentPanel identity={identity} />}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,20 @@
+import type { ToolItem } from '../store/answer.ts'
+import { brief, pretty } from './format.ts'
+
+/** A tool call with its arguments and its result, which open on a click. */
+export function ToolCard({ tool }: { tool: ToolItem }) {
+  const { name, args, result, status } = tool
+  return (
+    <details class="card tool">
+      <summary>
+        <span class="tool-name">{name}</span>
+        <code class="args">{brief(args, 80)}</code>
+        <span class={`badge ${status}`}>{status}</span>
+      </summary>
+      <div class="label">Arguments</div>
+      <pre tabIndex={0}>{pretty(args)}</pre>
+      <div class="label">Result, as the model receives it</div>
+      <pre tabIndex={0}>{result === undefined ? 'none yet' : result}</pre>
+    </details>
+  )
+}

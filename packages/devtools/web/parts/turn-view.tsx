@@ -1,0 +1,101 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { AnswerItem } from '../store/answer.ts'
+import type { ChatTurn } from './chat-turns.ts'
+import { duration, money, tokens } from './format.ts'
+import { ToolCard } from './tool-card.tsx'
+
+export interface TurnActions {
+  /** Forks the session before this turn, and runs the edited text there. */
+  editAndRun(turn: ChatTurn, text: string): Promise<void>
+  fork(turn: ChatTurn): Promise<void>
+  inspect(turnId: string): void
+  steerText(id: string): string | undefined
+}
+
+/** The message of the user, with an editor to run it again. */
+export function UserMessage({ turn, actions }: { turn: ChatTurn; actions: TurnActions }) {
+  const [draft, setDraft] = useState<string>()
+  if (draft !== undefined)
+    return (
+      <form
+        class="message user editing"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void actions.editAndRun(turn, draft).then(() => setDraft(undefined))
+        }}
+      >
+        <textarea
+          aria-label="Edited message"
+          rows={3}
+          value={draft}
+          onInput={({ currentTarget }) => setDraft(currentTarget.value)}
+        />
+        <div class="row">
+          <button type="submit" class="primary">
+            Run in a fork
+          </button>
+          <button type="button" onClick={() => setDraft(undefined)}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    )
+  return (
+    <div class="message user">
+      <div class="text">{turn.input}</div>
+      <button type="button" class="quiet" onClick={() => setDraft(turn.input)}>
+        Edit and run again
+      </button>
+    </div>
+  )
+}
+
+export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnActions }): ComponentChildren {
+  if (item.kind === 'tool') return <ToolCard tool={item} />
+  if (item.kind === 'steer')
+    return (
+      <div class="message user steer">
+        <div class="text">{actions.steerText(item.id) ?? item.id}</div>
+        <small>{`sent during the turn: ${item.outcome}`}</small>
+      </div>
+    )
+  if (item.kind === 'step') return null
+  if (item.kind === 'reasoning')
+    return (
+      <details class="message reasoning">
+        <summary>Reasoning</summary>
+        <div class="text">{item.text}</div>
+      </details>
+    )
+  return (
+    <div class="message assistant">
+      <div class="text">{item.text}</div>
+    </div>
+  )
+}
+
+/** The end of a turn: its status, usage and cost. */
+export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnActions }) {
+  const { status, reason, live, turnId, isStored } = turn
+  const root = live?.roots[0]
+  return (
+    <footer class="turn-footer">
+      <span class={`badge ${status}`}>{status}</span>
+      {reason !== undefined && reason !== '' && <span class="reason">{reason}</span>}
+      {root?.duration !== undefined && <span>{duration(root.duration)}</span>}
+      {live?.usage !== undefined && <span>{tokens(live.usage)}</span>}
+      {live !== undefined && live.usd > 0 && <span>{money(live.usd)}</span>}
+      {live !== undefined && (
+        <button type="button" class="quiet" onClick={() => actions.inspect(turnId)}>
+          Onion
+        </button>
+      )}
+      {isStored && (
+        <button type="button" class="quiet" onClick={() => void actions.fork(turn)}>
+          Fork
+        </button>
+      )}
+    </footer>
+  )
+}

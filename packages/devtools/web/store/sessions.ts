@@ -1,0 +1,95 @@
+import { api, type Identity } from './api.ts'
+import { isOfSubAgent, sessionKey, type Turn } from './trace.ts'
+
+/** A session in the list. */
+export interface SessionItem {
+  id: string
+  tenant: string
+  owner: string
+  status: string
+  updatedAt: number
+}
+
+/** A stored turn, as the server lists it. */
+export interface StoredTurn {
+  turnId: string
+  rootId: string
+  resumes?: string
+  status: string
+  reason?: string
+  code?: string
+  startedAt: number
+  endedAt?: number
+  usage: { inputTokens: number; outputTokens: number; calls: number }
+  messages: StoredMessage[]
+  skipped: number
+}
+
+export interface StoredMessage {
+  role: string
+  content: string | StoredPart[]
+  steer?: string
+}
+
+export interface StoredPart {
+  type: string
+  text?: string
+  callId?: string
+  name?: string
+  args?: unknown
+  content?: unknown
+  isError?: boolean
+  mediaType?: string
+}
+
+export interface PendingCall {
+  callId: string
+  name: string
+  args: Record<string, unknown>
+  token?: string
+  client?: boolean
+  expiresAt?: number
+}
+
+export interface Conversation {
+  turns: StoredTurn[]
+  pending: PendingCall[]
+  running: boolean
+  before?: number
+}
+
+/** Returns the identity that owns a session: the principal of one of its turns, else one with its tenant and owner. */
+export function identityOf(
+  item: Pick<SessionItem, 'id' | 'tenant' | 'owner'>,
+  turns: readonly Turn[],
+  current: Identity,
+): Identity {
+  const info = turns.findLast((turn) => turn.info !== undefined)?.info
+  const { tenant, owner } = item
+  const principal = info?.principal ?? { ...(tenant !== '' && { tenantId: tenant }), userId: owner }
+  return { ...current, principal }
+}
+
+export async function listSessions(identity: Identity): Promise<SessionItem[]> {
+  return (await api<{ sessions: SessionItem[] }>('/inspect/sessions?limit=100', identity)).sessions
+}
+
+export async function loadConversation(item: SessionItem, identity: Identity, before?: number): Promise<Conversation> {
+  const query = `owner=${encodeURIComponent(item.owner)}${before === undefined ? '' : `&before=${before}`}`
+  return api<Conversation>(`/inspect/sessions/${encodeURIComponent(item.id)}/turns?${query}`, identity)
+}
+
+/** Adds the sessions of turns that arrived live to the list, most recently changed first. */
+export function mergeSessions(listed: readonly SessionItem[], turns: Iterable<Turn>): SessionItem[] {
+  const items = new Map(listed.map((item) => [sessionKey({ ...item, sessionId: item.id }), item]))
+  for (const turn of turns) {
+    if (isOfSubAgent(turn)) continue
+    const { sessionId: id, tenant, owner, status, info } = turn
+    const key = sessionKey(turn)
+    const known = items.get(key)
+    const updatedAt = info?.startedAt ?? turn.events[0]?.at ?? 0
+    if (known === undefined || known.updatedAt <= updatedAt || status === 'running')
+      items.set(key, { id, tenant, owner, status, updatedAt: Math.max(updatedAt, known?.updatedAt ?? 0) })
+  }
+  return [...items.values()].sort((a, b) => b.updatedAt - a.updatedAt)
+}

@@ -1,0 +1,157 @@
+import type { Host } from '../host/host.ts'
+import { requestError } from '../http/problem.ts'
+import { sse } from '../http/sse.ts'
+import { filteredPage } from '../native/listing.ts'
+import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { owner, pageQuery } from '../request/fields.ts'
+import { route } from '../request/route.ts'
+import type { Serve } from '../request/router.ts'
+import { described, integerText, optional, text } from '../request/schema.ts'
+import type { AccessRule, InspectAccess } from './access.ts'
+import { plainJson } from './plain-json.ts'
+import { storedTurns } from './stored-turns.ts'
+import type { LoggedRecord, TraceLog } from './trace-log.ts'
+
+const after = described(
+  optional(text({ max: 100 })),
+  'The id of the last event that the client received. Default: all records in memory.',
+)
+const before = described(optional(integerText(1, 1_000_000_000, 1)), 'Only turns before this version of the session.')
+
+const routes = {
+  agent: route({
+    method: 'get',
+    path: '/inspect',
+    summary: 'Get the layers and tools of the agent, and the findings of its check',
+    isHidden: true,
+  }),
+  feed: route({
+    method: 'get',
+    path: '/inspect/feed',
+    summary: 'Follow the records of all turns that the caller may inspect',
+    query: { after },
+    isHidden: true,
+  }),
+  sessions: route({
+    method: 'get',
+    path: '/inspect/sessions',
+    summary: 'List the sessions that the caller may inspect, in their tenant',
+    query: pageQuery,
+    isHidden: true,
+  }),
+  turns: route({
+    method: 'get',
+    path: '/inspect/sessions/:id/turns',
+    summary: 'List the turns of a session with their messages',
+    query: { owner, before },
+    isHidden: true,
+  }),
+}
+
+interface Inspected {
+  readonly log: TraceLog
+  readonly access: AccessRule
+}
+
+/** Most records in one event of the feed. */
+const batch = 200
+
+/** Adds the routes of the inspector. To callers without access, they do not exist. */
+export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspected): void {
+  serve(routes.agent, async (c, read) => {
+    const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
+    await read()
+    const agent = caller.agent as typeof caller.agent & { check?(): readonly unknown[] }
+    return c.body(plainJson({ ...agent.inspect(), findings: agent.check?.() ?? [] }), 200, json)
+  })
+
+  serve(routes.feed, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    const { query } = await read()
+    const [epoch, seq] = (query.after ?? '').split('.')
+    return follow(c.req.raw.signal, epoch === log.epoch ? Number(seq) : 0, (record) => isVisible(record, caller, scope))
+  })
+
+  serve(routes.sessions, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    const { tenant, sessionAgent } = caller
+    const of = { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner: caller.owner }) }
+    const { items, cursor } = await filteredPage(
+      host,
+      ['inspect', sessionAgent, tenant, of.owner ?? ''],
+      (await read()).query,
+      {
+        read: (page) => host.sessions.list({ ...of, ...page }),
+        toItem: async ({ key, version, status, updatedAt }) => ({
+          id: key.sessionId,
+          tenant: key.tenant,
+          owner: key.owner,
+          version,
+          status,
+          updatedAt,
+        }),
+      },
+    )
+    return c.json({ sessions: items, cursor })
+  })
+
+  serve(routes.turns, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    const { params, query } = await read()
+    const key = { ...keyOf(caller, params.id), owner: query.owner ?? caller.owner }
+    if (scope === 'own' && key.owner !== caller.owner)
+      throw requestError('session.not_found', `There is no session ${JSON.stringify(params.id)}.`)
+    // `read()` fills in 1 for an absent number.
+    const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
+    const { pending, ...stored } = await storedTurns(host, caller, key, version)
+    // The owner needs the tokens, which are credentials otherwise.
+    const calls = pending.map(({ token, ...call }) => ({ ...(JSON.parse(plainJson(call)) as object), token }))
+    return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })
+  })
+
+  async function inspecting(request: Request, name: string | undefined) {
+    const caller = await resolveCaller(host, request, name)
+    const scope = await Promise.resolve()
+      .then(() => access(caller.principal))
+      .catch(() => undefined)
+    if (scope === 'own' || scope === 'tenant' || scope === 'all') return { caller, scope }
+    throw requestError('route.not_found', 'There is no such path, or no such agent.')
+  }
+
+  function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
+    const closed = new AbortController()
+    const { clock, heartbeat } = host
+    const unsubscribe = host.runs.onClose(() => closed.abort())
+    const onClose = () => {
+      unsubscribe()
+      closed.abort()
+    }
+    const options = { clock, heartbeat, signal, onClose }
+    return sse(async (out) => {
+      let seq = from
+      out.write([{ event: 'epoch', id: `${log.epoch}.${seq}`, data: '[]' }])
+      while (!out.closed) {
+        const records = log.after(seq, batch)
+        const last = records.at(-1)
+        if (last === undefined) {
+          await out.flush()
+          if (closed.signal.aborted) return
+          await log.next(closed.signal)
+          continue
+        }
+        seq = last.seq
+        const shown = records.filter(isShown).map((record) => record.json)
+        if (shown.length > 0) out.write([{ id: `${log.epoch}.${seq}`, data: `[${shown.join(',')}]` }])
+        if (out.isFull) await out.flush()
+      }
+    }, options)
+  }
+}
+
+function isVisible({ agent, tenant, owner }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
+  if (agent !== caller.sessionAgent) return false
+  if (scope === 'all') return true
+  return tenant === caller.tenant && (scope === 'tenant' || owner === caller.owner)
+}
+
+const json = { 'content-type': 'application/json' }

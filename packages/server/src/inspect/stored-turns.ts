@@ -1,0 +1,70 @@
+import type { Message, PendingCall, SessionKey, StoredTurn, Usage } from '@allium/core'
+import type { StoredStatus } from '@allium/store'
+import { pendingCallsOf } from '../approvals/pending-calls.ts'
+import type { Host } from '../host/host.ts'
+import type { Caller } from '../request/caller.ts'
+
+/** A stored turn, with the messages that it added. */
+export interface StoredTurnView {
+  turnId: string
+  rootId: string
+  resumes?: string
+  status: StoredStatus
+  reason?: string
+  code?: string
+  startedAt: number
+  endedAt?: number
+  usage: Usage
+  /** The index of its first message in the history. */
+  from: number
+  messages: readonly Message[]
+  /** How many messages between the first and the others were left out. */
+  skipped: number
+}
+
+/** Most turns of one answer. */
+const maxTurns = 50
+/** Most messages of one turn. */
+const maxMessages = 200
+
+/** Returns the last turns of a session before a version, oldest first, and the pending calls of the session. */
+export async function storedTurns(
+  host: Host,
+  caller: Caller,
+  key: SessionKey,
+  before?: number,
+): Promise<{ turns: StoredTurnView[]; before?: number; pending: readonly PendingCall[]; running: boolean }> {
+  const stored = await host.sessions.load(key)
+  // The first run of a session may not have stored anything yet.
+  if (stored === undefined) return { turns: [], pending: [], running: false }
+  const last = Math.min(before ?? Number.POSITIVE_INFINITY, stored.version + 1) - 1
+  const first = Math.max(1, last - maxTurns + 1)
+  const turns: StoredTurnView[] = []
+  for (let version = first; version <= last; version++) {
+    const turn = await host.sessions.find(key, { version })
+    if (turn !== undefined) turns.push(viewOf(turn))
+  }
+  if (stored.open !== undefined && before === undefined) turns.push(viewOf(stored.open))
+  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
+  const more = first > 1 ? { before: first } : {}
+  return { turns, ...more, pending, running: stored.open !== undefined }
+}
+
+function viewOf(turn: StoredTurn): StoredTurnView {
+  const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages } = turn
+  const skipped = Math.max(0, messages.length - maxMessages)
+  return {
+    turnId,
+    rootId,
+    ...(resumes !== undefined && { resumes }),
+    status,
+    ...(reason !== undefined && { reason }),
+    ...(code !== undefined && { code }),
+    startedAt,
+    ...(endedAt !== undefined && { endedAt }),
+    usage,
+    from,
+    messages: skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)],
+    skipped,
+  }
+}

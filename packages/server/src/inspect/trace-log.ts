@@ -1,0 +1,56 @@
+import type { SessionKey } from '@allium/core'
+import { plainJson } from './plain-json.ts'
+import type { InspectRecord } from './records.ts'
+
+/** A record as it is sent, with the agent and the owner of its turn. */
+export interface LoggedRecord {
+  readonly seq: number
+  readonly json: string
+  readonly agent: string
+  readonly tenant: string
+  readonly owner: string
+}
+
+/** The last records of all turns, in order. */
+export class TraceLog {
+  /** Differs for each process, whose positions mean nothing to another one. */
+  readonly epoch = crypto.randomUUID()
+  readonly #limit: number
+  #records: LoggedRecord[] = []
+  #seq = 0
+  /** Called once at the next record. */
+  #waiting: (() => void)[] = []
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  add({ agent, tenant, owner }: Pick<SessionKey, 'agent' | 'tenant' | 'owner'>, record: InspectRecord): void {
+    this.#records.push({ seq: ++this.#seq, json: plainJson(record), agent, tenant, owner })
+    // Removed in blocks, because each removal moves the rest.
+    if (this.#records.length > this.#limit * 1.1) this.#records = this.#records.slice(-this.#limit)
+    const waiting = this.#waiting
+    this.#waiting = []
+    for (const resume of waiting) resume()
+  }
+
+  /** Returns at most `limit` records after a position. */
+  after(seq: number, limit: number): readonly LoggedRecord[] {
+    const first = this.#records[0]?.seq ?? 0
+    const from = Math.max(0, seq + 1 - first)
+    return this.#records.slice(from, from + limit)
+  }
+
+  /** Resolves at the next record, or when the signal aborts. */
+  next(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      signal.addEventListener('abort', done)
+      this.#waiting.push(done)
+      if (signal.aborted) done()
+    })
+  }
+}

@@ -1,0 +1,26 @@
+import { toEntry } from '@allium/event-log'
+import type { EventLog } from '@allium/store'
+import type { TraceLog } from './trace-log.ts'
+
+/** Returns the event log, with each appended event copied to the trace log. Tokens of pending calls are not copied. */
+export function watchedEvents(events: EventLog, log: TraceLog): EventLog {
+  const append: EventLog['append'] = async (run, epoch, appended, options) => {
+    const logged = await events.append(run, epoch, appended, options)
+    if (logged.seq === undefined) return logged
+    const { key, turnId } = run
+    const { sessionId, tenant, owner } = key
+    for (const [index, item] of appended.entries()) {
+      const { event } = toEntry({ seq: index, event: item })
+      log.add(key, { type: 'event', turnId, sessionId, tenant, owner, event: event as never, at: Date.now() })
+    }
+    return logged
+  }
+  return {
+    append,
+    read: (...args) => events.read(...args),
+    latest: (...args) => events.latest(...args),
+    signal: (...args) => events.signal(...args),
+    onSignal: (...args) => events.onSignal(...args),
+    delete: (...args) => events.delete(...args),
+  }
+}
