@@ -8,18 +8,18 @@ import { sides } from './sides/index.mjs'
  * @type {{ name: string, to: string, workload: string, most: number, target: number }[]}
  */
 const budgets = [
-  { name: 'plain', to: 'hand', workload: 'W1', most: 0, target: 1.5 },
-  { name: 'plain', to: 'hand', workload: 'W2', most: 0, target: 1.8 },
-  { name: 'plain', to: 'hand', workload: 'W3', most: 0, target: 1.5 },
-  { name: 'plain', to: 'hand', workload: 'W4', most: 0, target: 1.5 },
-  { name: 'layers', to: 'hand', workload: 'W1', most: 0, target: 2 },
-  { name: 'layers', to: 'hand', workload: 'W2', most: 0, target: 2.4 },
-  { name: 'layers', to: 'hand', workload: 'W3', most: 0, target: 2 },
-  { name: 'layers', to: 'hand', workload: 'W4', most: 0, target: 2 },
-  { name: 'durable', to: 'encrypted', workload: 'W1', most: 0, target: 1.8 },
-  { name: 'durable', to: 'encrypted', workload: 'W2', most: 0, target: 1.8 },
-  { name: 'durable', to: 'encrypted', workload: 'W3', most: 0, target: 1.8 },
-  { name: 'durable', to: 'encrypted', workload: 'W4', most: 0, target: 1.8 },
+  { name: 'plain', to: 'hand', workload: 'W1', most: 1.95, target: 1.5 },
+  { name: 'plain', to: 'hand', workload: 'W2', most: 1.45, target: 1.8 },
+  { name: 'plain', to: 'hand', workload: 'W3', most: 2.3, target: 1.5 },
+  { name: 'plain', to: 'hand', workload: 'W4', most: 2.65, target: 1.5 },
+  { name: 'layers', to: 'hand', workload: 'W1', most: 2.5, target: 2 },
+  { name: 'layers', to: 'hand', workload: 'W2', most: 2.4, target: 2.4 },
+  { name: 'layers', to: 'hand', workload: 'W3', most: 3.15, target: 2 },
+  { name: 'layers', to: 'hand', workload: 'W4', most: 3.75, target: 2 },
+  { name: 'durable', to: 'encrypted', workload: 'W1', most: 1.95, target: 1.8 },
+  { name: 'durable', to: 'encrypted', workload: 'W2', most: 1.6, target: 1.8 },
+  { name: 'durable', to: 'encrypted', workload: 'W3', most: 1.75, target: 1.8 },
+  { name: 'durable', to: 'encrypted', workload: 'W4', most: 1.9, target: 1.8 },
 ]
 
 /** The budgets that a measurement can check, and whether it meets them. */

@@ -33,7 +33,10 @@ async function measureRequests({ rounds, only = ['W1', 'W2', 'W3', 'W4'], names 
 /** Runs `npm run bench -- request`. */
 export async function request(options) {
   const found = await measureRequests(options)
-  console.log(`${report(found)}\n\n${budgetTable(verdicts(found))}`)
+  const enough = options.rounds >= 5
+  console.log(
+    `${report(found)}\n\n${enough ? budgetTable(verdicts(found)) : 'Fewer than five rounds say nothing about the budgets.'}`,
+  )
   return found
 }
 
