@@ -17,6 +17,7 @@ export default defineConfig({
   outDir: 'dist',
   cacheDir: '../.cache/vitepress',
   cleanUrls: true,
+  ignoreDeadLinks: 'localhostLinks',
   markdown: {
     config(md) {
       foldSetup(md)
