@@ -45,7 +45,7 @@ test.each<[string, BrowserContextOptions]>([
       'concepts/next',
       'guide/deploy',
       'packs/guard/budget',
-      'api/@allium/core',
+      'api/@allium/core/index',
       '404',
     ]
     const files = kinds.map((kind) => `${kind}.html`)
