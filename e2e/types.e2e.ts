@@ -11,7 +11,7 @@ const notOurs = ['node_modules/@restatedev/restate-sdk-core/dist/serde_api.d.ts'
 let app: string
 
 beforeAll(() => {
-  app = copyOf(inject('app'), { '@opentelemetry/api': 'observe', pino: 'observe' })
+  app = copyOf(inject('app'), { '@opentelemetry/api': 'observe', pino: 'observe', '@types/react': 'react' })
 })
 afterAll(() => remove(app))
 
