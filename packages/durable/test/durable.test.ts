@@ -62,9 +62,9 @@ function endless(log: EventLog): EventLog {
   const taken = ({ event }: Entry) => !isEnd(event) || 'path' in event
   return {
     async append(run, epoch, events, options) {
-      if (options?.end === true) return new Promise(() => {})
-      const appended = await log.append(run, epoch, (events as Entry[]).filter(taken), options)
-      return (events as Entry[]).every(taken) ? appended : new Promise(() => {})
+      const { end, ...rest } = options ?? {}
+      const appended = await log.append(run, epoch, (events as Entry[]).filter(taken), rest)
+      return end !== true && (events as Entry[]).every(taken) ? appended : new Promise(() => {})
     },
     read: (...of) => log.read(...of),
     latest: (key) => log.latest(key),
