@@ -64,6 +64,7 @@ describe.each(all)('%s', (name, combine) => {
       name: 'pack:layer',
       state: { 'pack:n': { default: 0 } },
       order: { is: ['meters'], inside: ['retry'] },
+      options: { limit: 5 },
       innermost: true,
       reenters: true,
       inherit: true,

@@ -217,6 +217,7 @@ describe('inspect', () => {
           name: 'retry',
           reenters: true,
           order: { is: ['retries'] },
+          options: { attempts: 3 },
           model: (_, next) => next(),
           turn: (_, next) => next(),
         },
@@ -227,7 +228,13 @@ describe('inspect', () => {
       agent: 'inspected',
       layers: [
         { name: 'meter', scopes: ['model'], innermost: true, reenters: false, state: ['meter:n'] },
-        { name: 'retry', scopes: ['turn', 'model'], reenters: true, order: { is: ['retries'] } },
+        {
+          name: 'retry',
+          scopes: ['turn', 'model'],
+          reenters: true,
+          order: { is: ['retries'] },
+          options: { attempts: 3 },
+        },
       ],
       scopes: { agent: [], session: [], turn: ['retry'], model: ['retry', 'meter'], tool: [] },
     })

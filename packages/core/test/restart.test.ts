@@ -249,6 +249,29 @@ describe('a tool that began and did not end', () => {
   it('waits for a person, where it says so', async () => {
     const { ids, status, pending } = await twice('ask')
     expect([ids.length, status]).toEqual([1, 'suspended'])
-    expect(pending).toEqual([{ reason: expect.stringContaining('Approve the call to run it again') }])
+    const reason = expect.stringContaining('Approve the call to run it again')
+    expect(pending).toEqual([{ reason, interrupted: 't:tool:a:1' }])
+  })
+
+  it('has the same id when it is approved, so that its service recognizes the repeated request', async () => {
+    const ids: string[] = []
+    const begun = gate()
+    const session = (steps: ScriptedStep[], execute: () => unknown) => {
+      const work = tool('work', (_, ctx) => {
+        ids.push(ctx.stepId)
+        begun.open()
+        return execute()
+      })
+      return build(steps, [], { tools: [{ ...work, onInterrupted: 'ask' as const }] }).agent.session()
+    }
+    const journal = memoryJournal()
+    void Promise.resolve(session([call('a')], () => new Promise(() => {})).run('go', { turnId: 't', journal })).catch(
+      () => {},
+    )
+    await begun.promise
+    const restarted = session(['ended'], () => 'done')
+    const [waiting] = (await restarted.run('go', { turnId: 't', journal: journal.reopen() })).pending
+    await restarted.resume({ a: { approve: true, token: waiting?.token } }, { turnId: 'u' })
+    expect(ids).toEqual(['t:tool:a:1', 't:tool:a:1'])
   })
 })

@@ -1023,6 +1023,28 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION migrate_run(_tenant text, _run text, _from text, _to text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r runs%rowtype;
+begin
+  select * into r from runs where tenant = _tenant and run = _run and version = _from;
+  if not found then return false; end if;
+  -- A process that claims the run waits for this lock, and then sees the new version.
+  perform from sessions
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session for update;
+  perform from sessions
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session
+    and run = _run and held_until > now_ms();
+  if found then return false; end if;
+  if r.status = 'failed' and not retry_run(_tenant, _run) then return false; end if;
+  update runs set version = _to, attempts = 0, updated_at = now_ms()
+    where n = r.n and version = _from and status in ('queued', 'running');
+  return found;
+end $function$;
+
 CREATE OR REPLACE FUNCTION move_session(_tenant text, _owner text, _from text, _session_agent text, _session text)
  RETURNS void
  LANGUAGE plpgsql

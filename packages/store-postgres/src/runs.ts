@@ -116,6 +116,11 @@ export function postgresRuns(
       const [row] = await db.queryOnce(`select ${db.s}.retry_run($1, $2) as queued`, ...runRowKey(scope))
       return row?.queued === true
     },
+    async migrate(scope, { from, to }) {
+      const sql = `select ${db.s}.migrate_run($1, $2, $3, $4) as moved`
+      const [row] = await db.queryOnce(sql, ...runRowKey(scope), from, to)
+      return row?.moved === true
+    },
     async markReported({ key, token }, run) {
       await db.queryIdempotent(
         `update ${db.s}.runs set told = true

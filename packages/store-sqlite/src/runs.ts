@@ -76,6 +76,7 @@ export function sqliteRuns(
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
+    migrate: async (filter, versions) => runs.migrate(...runRowKey(filter), versions),
     async markReported({ key, token }, run) {
       const hasEnded = `status not in ('queued', 'running')`
       db.run(
@@ -191,25 +192,52 @@ class RunTable {
   }
 
   retry(tenant: string, run: string): boolean {
+    return this.#db.write(() => this.#retry(tenant, run))
+  }
+
+  migrate(tenant: string, run: string, { from, to }: { from: string; to: string }): boolean {
     return this.#db.write(() => {
-      const failed = `r.tenant = ? and r.run = ? and r.status = 'failed'`
-      const laterRuns = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner
-        and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n`
-      const row = this.#db.get(
-        `select r.run from runs r join sessions s
-         on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
-         where ${failed} and s.version = r.stood and not exists (${laterRuns})`,
-        tenant,
-        run,
-      )
-      if (row === undefined) return false
+      const row = this.#db.get('select * from runs where tenant = ? and run = ? and version = ?', tenant, run, from)
+      const isReady = row?.status === 'failed' ? this.#retry(tenant, run) : row !== undefined && this.#isIdle(row)
+      if (!isReady) return false
       this.#db.run(
-        `update runs set status = 'queued', attempts = 0, token = 0, stood = null, told = 0, code = null, reason = null, stop = null,
-         run_at = ?, updated_at = ? where tenant = ? and run = ?`,
-        ...[this.#clock.now(), this.#clock.now(), tenant, run],
+        'update runs set version = ?, attempts = 0, updated_at = ? where tenant = ? and run = ?',
+        ...[to, this.#clock.now(), tenant, run],
       )
       return true
     })
+  }
+
+  /** Whether an active run is executed by no process. */
+  #isIdle({ status, tenant, owner, session_agent, session, run }: Row): boolean {
+    if (status === 'queued') return true
+    const held = this.#db.get(
+      `select 1 from sessions where ${leaseMatches} and run = ? and boot = ? and held_until > ?`,
+      ...[tenant, owner, session_agent, session, run, this.#clock.boot, this.#clock.monotonic()].map(
+        (value) => value ?? null,
+      ),
+    )
+    return status === 'running' && held === undefined
+  }
+
+  #retry(tenant: string, run: string): boolean {
+    const failed = `r.tenant = ? and r.run = ? and r.status = 'failed'`
+    const laterRuns = `select 1 from runs l where l.tenant = r.tenant and l.owner = r.owner
+        and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n`
+    const row = this.#db.get(
+      `select r.run from runs r join sessions s
+         on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
+         where ${failed} and s.version = r.stood and not exists (${laterRuns})`,
+      tenant,
+      run,
+    )
+    if (row === undefined) return false
+    this.#db.run(
+      `update runs set status = 'queued', attempts = 0, token = 0, stood = null, told = 0, code = null, reason = null, stop = null,
+         run_at = ?, updated_at = ? where tenant = ? and run = ?`,
+      ...[this.#clock.now(), this.#clock.now(), tenant, run],
+    )
+    return true
   }
 
   expire(olderThan: number): number {

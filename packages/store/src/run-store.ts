@@ -139,6 +139,11 @@ export interface RunStore {
   giveUp(lease: Lease, run: string, why: { status: 'failed' | 'aborted'; code: string; reason: string }): Promise<void>
   /** Queues a run again that was given up, if its session has not changed since. Returns false otherwise. */
   retry(of: { tenant: string; run: string }): Promise<boolean>
+  /**
+   * Moves an active or given-up run from one version of its agent to another; a given-up run is queued again, as with `retry()`. Returns
+   * false if the run has another version or has ended, if a process is executing it, or if `retry()` would return false.
+   */
+  migrate(of: { tenant: string; run: string }, versions: { from: string; to: string }): Promise<boolean>
   /** Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease. */
   markReported(lease: Lease, run: string): Promise<void>
   /** Claims runs of other agent versions that were idle for `ms` milliseconds, to fail them. The claim lasts `lease` milliseconds. */

@@ -1,3 +1,4 @@
+import { lineOf } from '../errors/call-site.ts'
 import { type Layer, type LayerOrder, scopeNames } from '../middleware/middleware.ts'
 import { compileOnion } from '../middleware/onion.ts'
 import type { ToolDef } from '../model/model.ts'
@@ -15,6 +16,10 @@ export interface InspectedLayer {
   tools: string[]
   provides: string[]
   requires: string[]
+  /** The options that it declares. */
+  options: Readonly<Record<string, unknown>>
+  /** The line of its `.use()`, as in a stack trace, where the platform tells it. */
+  place: string | undefined
 }
 
 export interface Inspection {
@@ -39,7 +44,7 @@ function namesOf(named: readonly { readonly name: string }[] = []): string[] {
   return named.map(({ name }) => name)
 }
 
-function inspectLayer({ name, spec }: Layer): InspectedLayer {
+function inspectLayer({ name, spec, callSite }: Layer): InspectedLayer {
   return {
     name,
     scopes: scopeNames.filter((scope) => spec[scope] !== undefined),
@@ -51,5 +56,7 @@ function inspectLayer({ name, spec }: Layer): InspectedLayer {
     tools: namesOf(spec.tools),
     provides: namesOf(spec.provides),
     requires: namesOf(spec.requires),
+    options: spec.options ?? {},
+    place: lineOf(callSite)?.trim(),
   }
 }

@@ -33,10 +33,8 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
   const asked = identityOf(turn.session.principal)
-  const [sentDigest, digest] = [
-    await digestOf(sentArgs(turn, callId) ?? call.requested.call.args),
-    await digestOf(args),
-  ]
+  const sentDigest = await digestOf(sentArgs(turn, callId) ?? call.requested.call.args)
+  const digest = await digestOf(args)
   const record: Omit<SuspendedCall, 'token'> = {
     name,
     turnId: turn.turnId,

@@ -52,6 +52,8 @@ interface LayerFields {
   provides?: readonly Capability<unknown>[]
   requires?: readonly Capability<unknown>[]
   order?: LayerOrder
+  /** Its options that are plain data and no secrets, for `inspect()`. A durable run that continues with other options reports it. @default none */
+  options?: Readonly<Record<string, unknown>>
   /** Whether its model and tool hooks run right around the core, inside all other layers. @default false */
   innermost?: boolean
   /** Whether its model and tool hooks may call next() again after next() has succeeded. @default false */

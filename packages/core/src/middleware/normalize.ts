@@ -98,6 +98,7 @@ const layerKeys: readonly string[] = [
   'provides',
   'requires',
   'order',
+  'options',
   'innermost',
   'reenters',
   'inherit',

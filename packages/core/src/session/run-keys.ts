@@ -38,11 +38,7 @@ export class RunKeys {
   }
 
   #dropOldest(): void {
-    for (const [name, { settled }] of this.#runs)
-      if (settled) {
-        this.#runs.delete(name)
-        return
-      }
+    for (const [name, { settled }] of this.#runs) if (settled) return void this.#runs.delete(name)
   }
 }
 

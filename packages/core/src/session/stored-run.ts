@@ -8,7 +8,6 @@ import type { Part, ToolCallPart } from '../messages/message.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { RunEvents } from '../scopes/turn/turn-options.ts'
-import type { PendingCall } from '../state/snapshot.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 
 /**
@@ -21,7 +20,8 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
   const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
   const sessionId = scope.id
   const status = endOf(stored)
-  const pending = pendingOf(stored, scope)
+  // The calls of the run that are still pending.
+  const pending = scope.suspension?.turnId === turnId ? scope.pending : []
   const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
   if (text !== '') void events.push({ type: 'text-delta', delta: text })
   void events.push({
@@ -34,7 +34,8 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
     ...(reason !== undefined && status !== 'failed' && { reason }),
     ...(status === 'suspended' && { pending }),
   })
-  if (status === 'aborted' || status === 'failed') throw failureOf(stored, sessionId, text)
+  if (status === 'aborted' || status === 'failed')
+    throw withPartial(errorOf(stored), { text, usage: { ...usage }, messages, turnId, sessionId })
   const result: RunResult = jsonSafe({
     text,
     output: answer,
@@ -53,19 +54,9 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
   return result
 }
 
-/** Returns the calls of the run that are still pending. */
-function pendingOf({ turnId }: StoredTurn, scope: SessionScope): PendingCall[] {
-  return scope.suspension?.turnId === turnId ? scope.pending : []
-}
-
 function endOf({ status }: StoredTurn): RunStatus {
   if (status === 'running' || status === 'interrupted') return 'failed'
   return status === 'closed' || status === 'rewound' ? 'completed' : status
-}
-
-function failureOf(stored: StoredTurn, sessionId: string, text: string): unknown {
-  const { usage, messages, turnId } = stored
-  return withPartial(errorOf(stored), { text, usage: { ...usage }, messages, turnId, sessionId })
 }
 
 function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {

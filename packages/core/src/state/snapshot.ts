@@ -5,6 +5,8 @@ export interface SuspendRequest {
   reason?: string
   /** How long the approval may take, in milliseconds. @default the agent's `approvals.expiresIn` */
   expiresIn?: number
+  /** The `stepId` of the execution that was interrupted, if the call was started and its outcome is unknown. Approved, it gets this id again. */
+  interrupted?: string
   [field: string]: unknown
 }
 

@@ -93,7 +93,8 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
     return this.$number
   }
   get stepId(): string {
-    return `${this.$turn.turnId}:tool:${this.callId}:${this.$number}`
+    const interrupted = this.$number === 1 && this.$call.requested.suspension?.request?.interrupted
+    return interrupted || `${this.$turn.turnId}:tool:${this.callId}:${this.$number}`
   }
   modifyArgs(given: Args | ((args: Args) => Args), { show }: { show?: boolean | undefined } = {}): void {
     const before = show === false ? cloneJson(this.$fields.args) : undefined

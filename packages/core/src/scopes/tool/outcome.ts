@@ -58,6 +58,6 @@ export function unknownOutcome(core: ToolAttempt, onInterrupted: 'fail' | 'ask')
   const message = `The tool "${name}" was called, and its process was lost before it ended: its outcome is unknown.`
   if (onInterrupted === 'fail')
     return errorResult(callId, message, new AlliumError('tool.outcome_unknown', message, { expose: true }))
-  core.$call.suspend(core, { reason: `${message} Approve the call to run it again.` })
+  core.$call.suspend(core, { reason: `${message} Approve the call to run it again.`, interrupted: core.stepId })
   return returnedResult(core, undefined)
 }
