@@ -7,16 +7,41 @@ export interface CodeShape {
   readonly layers: readonly (readonly [name: string, digest: string])[]
   /** Digests of the schemas by tool name. A changed description or setting does not stop a run. */
   readonly tools: Readonly<Record<string, string>>
+  /** The declared options of the layers, each as JSON, or as a digest if that is long. By layer. Absent in rows of before version 0.1. */
+  readonly options?: Readonly<Record<string, Readonly<Record<string, string>>>>
+}
+
+/** How the code differs from the one that a run was started with, as clauses of a sentence. */
+export interface CodeDifferences {
+  /** These stop a run with recorded steps. */
+  readonly structure: readonly string[]
+  /** With these, it continues, and reports them. */
+  readonly options: readonly string[]
 }
 
 export async function shapeOf(agent: DurableAgent): Promise<CodeShape> {
   const { layers, tools } = agent.inspect()
   const entry = async ({ name, ...declared }: { name: string; jsonSchema?: unknown }) =>
     [name, await shortDigestOf(declared)] as const
+  const structures = layers.map(({ options: _, place: __, ...structure }) => structure)
+  const options = layers.map(async ({ name, options }) => [name, await optionTexts(options)] as const)
   return {
-    layers: await Promise.all(layers.map(entry)),
+    layers: await Promise.all(structures.map(entry)),
     tools: Object.fromEntries(await Promise.all(tools.map(({ name, jsonSchema }) => entry({ name, jsonSchema })))),
+    options: Object.fromEntries(await Promise.all(options)),
   }
+}
+
+/** Longest JSON of an option that is stored as it is. */
+const maxOptionText = 80
+
+async function optionTexts(options: Readonly<Record<string, unknown>>): Promise<Record<string, string>> {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const texts = given.map(async ([name, value]) => {
+    const text = JSON.stringify(value) ?? 'undefined'
+    return [name, text.length <= maxOptionText ? text : await shortDigestOf(value)] as const
+  })
+  return Object.fromEntries(await Promise.all(texts))
 }
 
 /** Collisions only hide a change from this check, so a part of the digest is enough. */
@@ -24,8 +49,11 @@ async function shortDigestOf(value: unknown): Promise<string> {
   return (await digestOf(value)).slice(0, 12)
 }
 
-/** Returns how the structure of the code differs from the one that the run was started with, as clauses of a sentence. */
-export function shapeDifferences(started: CodeShape, now: CodeShape): string[] {
+export function codeDifferences(started: CodeShape, now: CodeShape): CodeDifferences {
+  return { structure: structureDifferences(started, now), options: optionDifferences(started.options, now.options) }
+}
+
+function structureDifferences(started: CodeShape, now: CodeShape): string[] {
   const [layersBefore, layersNow] = [started.layers, now.layers].map((layers) => Object.fromEntries(layers))
   const differences = [
     ...changes('layer', layersBefore ?? {}, layersNow ?? {}),
@@ -34,6 +62,17 @@ export function shapeDifferences(started: CodeShape, now: CodeShape): string[] {
   if (differences.length > 0) return differences
   const [orderBefore, orderNow] = [started.layers, now.layers].map((layers) => layers.map(([name]) => name).join(', '))
   return orderBefore === orderNow ? [] : [`the order of the layers changed from ${orderBefore} to ${orderNow}`]
+}
+
+function optionDifferences(before: CodeShape['options'] = {}, now: CodeShape['options'] = {}): string[] {
+  return Object.keys(before).flatMap((layer) => {
+    const [was, is] = [before[layer] ?? {}, now[layer] ?? {}]
+    const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => was[name] !== is[name])
+    return changed.map(
+      (name) =>
+        `the option "${name}" of the layer "${layer}" changed from ${was[name] ?? 'none'} to ${is[name] ?? 'none'}`,
+    )
+  })
 }
 
 function changes(kind: string, before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>) {

@@ -1,6 +1,7 @@
 import { AlliumError } from '@allium/core'
 import type { DurableRun, DurableStatus, ExpiredCalls, LoggedEvent, Page } from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
+import { type MigrateOptions, type Migration, migrate } from './migrate.ts'
 import type { StartOptions } from './options.ts'
 import { pendingCallsOf } from './pending-calls.ts'
 import { outcomeOf, type RunInfo } from './run-info.ts'
@@ -90,7 +91,14 @@ export class DurableRuns {
     const fingerprint =
       idempotencyKey === undefined ? {} : { fingerprint: await inputDigestOf(task, this.#sharedAgentName(key)) }
     const code = await this.#host.shape()
-    const request = { run: crypto.randomUUID(), key, agent: agent.name, version, task: { ...task, code }, runAt }
+    const request = {
+      run: crypto.randomUUID(),
+      key,
+      agent: agent.name,
+      version,
+      task: { ...task, code, version },
+      runAt,
+    }
     const added = await this.worker.startNew((claim) =>
       this.#host.runs.add(
         { ...request, resolvedCalls: decidedCalls, idempotencyKey, ...fingerprint },
@@ -166,6 +174,13 @@ export class DurableRuns {
     const isQueued = await this.#host.runs.retry({ tenant: key.tenant, run })
     if (isQueued) await this.worker.poll()
     return isQueued
+  }
+
+  async migrate(run: string, { principal, ...options }: RunAccess & MigrateOptions): Promise<Migration> {
+    await this.#host.agent.init()
+    const migration = await migrate(this.#host, await this.#findOwned(run, principal), options)
+    if (migration.moved) await this.worker.poll()
+    return migration
   }
 
   async get(run: string, { principal }: RunAccess = {}): Promise<RunInfo> {

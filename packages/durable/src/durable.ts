@@ -2,6 +2,7 @@ import { AlliumError, systemClock } from '@allium/core'
 import type { DurableRun, EventLog, LoggedEvent, Page, SessionStore } from '@allium/store'
 import { shapeOf } from './code-shape.ts'
 import { DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
+import type { MigrateOptions, Migration } from './migrate.ts'
 import {
   checkBounds,
   checkDurableOptions,
@@ -42,6 +43,13 @@ export interface Durable {
    * @throws AlliumError `run.version` if the run began with a version that this process does not accept
    */
   retry(run: string, options?: RunAccess): Promise<boolean>
+  /**
+   * Replays the recorded steps of a run of another version with the code of this process, and moves the run to this version if they fit. No
+   * step runs and nothing is recorded or reported, but the code around the steps runs. With `check`, the run stays as it is.
+   *
+   * @throws AlliumError `run.version` if `to` is not the version of this process, `run.options` if the run has ended
+   */
+  migrate(run: string, options: RunAccess & MigrateOptions): Promise<Migration>
   get(run: string, options?: RunAccess): Promise<RunInfo>
   list(options: ListOptions): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
@@ -111,6 +119,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     attach: (run, options) => made.attach(run, options),
     stop: (run, options) => made.stop(run, options),
     retry: (run, options) => made.retry(run, options),
+    migrate: (run, options) => made.migrate(run, options),
     get: (run, options) => made.get(run, options),
     list: (options) => made.list(options),
     recover: () => made.worker.poll(),

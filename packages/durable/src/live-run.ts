@@ -1,21 +1,15 @@
-import {
-  type AgentRun,
-  type AlliumError,
-  isAlliumError,
-  isBlockError,
-  messageOf,
-  type OutputOption,
-  type Session,
-} from '@allium/core'
-import { entryOf } from '@allium/event-log'
-import { untrustedSchema } from '@allium/json-schema'
+import { type AgentRun, type AlliumError, isAlliumError, isBlockError, type Journal, messageOf } from '@allium/core'
+import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
-import { shapeDifferences } from './code-shape.ts'
+import { type CodeDifferences, codeDifferences } from './code-shape.ts'
+import { currentOwner } from './current-owner.ts'
 import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
+import { allowPatches } from './patched.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
-import { exposedError, RunReporter } from './run-reporter.ts'
+import { exposedError, isAbort, RunReporter } from './run-reporter.ts'
+import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
@@ -123,7 +117,7 @@ export class LiveRun implements JournalHost {
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
     const { run, lease } = this.claimed
-    const { runs, sessions } = this.#host
+    const { agent, runs, sessions, options } = this.#host
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(await sessions.find(run.key, { turnId: run.run }))
       return sessions.release(lease)
@@ -137,17 +131,18 @@ export class LiveRun implements JournalHost {
       )
     if (run.attempts > this.#host.attempts)
       return this.#giveUp(exposedError('run.attempts', tooManyAttempts(run.attempts - 1)))
-    const owner = await this.#principal()
+    const resolve = this.#isNew ? undefined : options.resolvePrincipal
+    const owner = await currentOwner(agent, run.key, { stored: this.#task.principal, resolve })
     if (owner === undefined)
       return this.#giveUp(exposedError('run.principal', 'The principal of the run is not there any more.'))
     const steps = await this.#recordedSteps()
     if (steps === undefined) return
-    const differences = await this.#codeDifferences(steps)
-    if (differences.length > 0)
-      return this.#giveUp(exposedError('journal.diverged', otherCode(run, differences), { differs: differences }))
+    const { structure, options: drift } = await this.#codeDifferences(steps)
+    if (structure.length > 0)
+      return this.#giveUp(exposedError('journal.diverged', otherCode(run, structure), { differs: structure }))
     if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
       return this.#giveUp(exposedError('run.failed', run.stop), 'aborted')
-    await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this))
+    await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this), drift)
   }
 
   /** Returns undefined, and gives the run up, if one of them cannot be read: starting it again would not help. */
@@ -163,22 +158,29 @@ export class LiveRun implements JournalHost {
     }
   }
 
-  /** Compares the code with the one that recorded the steps. A run that has recorded only its start fits any code. */
-  async #codeDifferences(steps: readonly RecordedStep[]): Promise<string[]> {
+  /** Compares the code with the one that the run was started with. A run that has recorded only its start fits any code. */
+  async #codeDifferences(steps: readonly RecordedStep[]): Promise<CodeDifferences> {
     const { code } = this.#task
-    const { run } = this.claimed.run
+    const { run, version } = this.claimed.run
     const hasSteps = steps.some(({ id }) => id !== `${run}:start`)
-    return code === undefined || !hasSteps ? [] : shapeDifferences(code, await this.#host.shape())
+    if (code === undefined || !hasSteps) return { structure: [], options: [] }
+    const found = codeDifferences(code, await this.#host.shape())
+    // `migrate()` has replayed the run with the code of this version.
+    const isMigrated = version !== (this.#task.version ?? version) && version === this.#host.version
+    return isMigrated ? { structure: [], options: [...found.structure, ...found.options] } : found
   }
 
-  async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
+  async #run(principal: unknown, journal: Journal, drift: readonly string[]): Promise<void> {
     const { agent, events } = this.#host
     const { run } = this.claimed
     const replayFilter = new ReplayFilter(await this.#reporter.readKnown())
     await this.#reporter.open()
+    if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
+    const isNewCode = (this.#task.version ?? run.version) === this.#host.version
+    allowPatches(journal, { turnId: run.run, isNewCode })
     try {
-      const agentRun = this.#startTurn(session, journal)
+      const agentRun = startTurn(session, { turnId: run.run, task: this.#task, journal })
       this.#agentRun = agentRun
       if (this.#lost) agentRun.abort(this.#stopReason)
       // Immediately, because a run without a reader drains itself.
@@ -190,23 +192,6 @@ export class LiveRun implements JournalHost {
     } finally {
       await session.close()
     }
-  }
-
-  #startTurn(session: Session<unknown, unknown>, journal: ReturnType<typeof runJournal>): AgentRun<unknown, unknown> {
-    const { input, decisions, approver, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = this.#task
-    const options = {
-      turnId: this.claimed.run.run,
-      journal,
-      idempotencyKey,
-      clientTools,
-      onRetryAfterOutput,
-      readerTimeout: false as const,
-      ...(context !== undefined && { context }),
-      ...(output !== undefined && { output: untrustedSchema(output) as OutputOption }),
-    }
-    if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
-    const resumeOptions = approver === undefined ? options : { ...options, approver: approver as never }
-    return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
   }
 
   /** Writes the run's events to the log. Returns the error that the run failed with. */
@@ -246,6 +231,8 @@ export class LiveRun implements JournalHost {
           `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
         ),
       )
+    // Stopped before its turn began.
+    if (isAbort(error)) return this.#giveUp(exposedError('run.failed', messageOf(error)), 'aborted')
     // The store rejected the turn or was unreachable: retry from the recorded steps. Retrying does not help when the store is full.
     if (isAlliumError(error) && error.code.startsWith('store.') && error.code !== 'store.full') return this.#release()
     await this.#giveUp(error as AlliumError)
@@ -273,26 +260,6 @@ export class LiveRun implements JournalHost {
     if (this.#agentRun !== undefined) await this.#reporter.inbox.hear(this.#agentRun, signal)
   }
 
-  /** Returns undefined if the owner is not there any more, or is another one. */
-  async #principal(): Promise<{ principal: unknown } | undefined> {
-    const { resolvePrincipal } = this.#host.options
-    const { key } = this.claimed.run
-    if (resolvePrincipal === undefined || this.#isNew) return this.#owned(this.#task.principal)
-    try {
-      const principal = (await resolvePrincipal(key)) ?? undefined
-      return principal === undefined ? undefined : this.#owned(principal)
-    } catch (error) {
-      if (isAlliumError(error, 'store.unavailable')) throw error
-      return undefined
-    }
-  }
-
-  #owned(principal: unknown): { principal: unknown } | undefined {
-    const { key } = this.claimed.run
-    const { tenant, owner } = this.#host.agent.session({ principal: principal as never }).key
-    return tenant === key.tenant && owner === key.owner ? { principal } : undefined
-  }
-
   #release(): Promise<void> {
     return this.#host.sessions.release(this.claimed.lease).catch(() => {})
   }
@@ -310,6 +277,11 @@ export class LiveRun implements JournalHost {
     // The log has no room either.
     if (isFull) this.#host.reportUnloggedEnd(run.run, error)
   }
+}
+
+function driftOf({ run, key }: DurableRun, differs: readonly string[]): Entry {
+  const at = { sessionId: key.sessionId, turnId: run, stepIndex: 0 }
+  return { event: { type: 'journal:drift', ...at, step: `${run}:start`, differs } }
 }
 
 function isActive({ status }: DurableRun): boolean {

@@ -29,7 +29,12 @@ export interface DurableAgent {
   session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
   displayFor(key: SessionKey): Promise<DisplayTransform>
   inspect(): {
-    layers: readonly { name: string; order: { is?: readonly string[] } }[]
+    layers: readonly {
+      name: string
+      order: { is?: readonly string[] }
+      options: Readonly<Record<string, unknown>>
+      place: string | undefined
+    }[]
     tools: readonly { name: string; jsonSchema: unknown }[]
   }
 }

@@ -55,8 +55,7 @@ export class RunReporter {
   async reportEnd(error?: unknown): Promise<void> {
     const { run, lease } = this.#claimed
     if (this.#end !== undefined) this.push(this.#end)
-    const isAbort = (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
-    if (error !== undefined && !isAbort) this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
+    if (error !== undefined && !isAbort(error)) this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
     await this.#writer.end((id) => this.inbox.giveBack(id))
     await this.#host.runs.markReported(lease, run.run)
   }
@@ -107,6 +106,11 @@ export class RunReporter {
     }
     return { event: event as never }
   }
+}
+
+/** Whether a run was stopped. */
+export function isAbort(error: unknown): boolean {
+  return (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
 }
 
 export function exposedError(

@@ -15,6 +15,8 @@ export interface Task {
   readonly onRetryAfterOutput?: 'reset' | 'fail'
   /** The code that the run was started with. Absent in rows of before version 0.1. */
   readonly code?: CodeShape
+  /** The version of the agent that it was started with. Absent in rows of before version 0.1. */
+  readonly version?: string
 }
 
 /** Returns a stored task. Rows of before version 0.1 have `decider` for `approver` and `resets` for `onRetryAfterOutput`. */

@@ -325,6 +325,16 @@ it('refuses what cannot be kept, and options that it does not know', async () =>
   await expect(runs.start({})).rejects.toThrow('either "input" or "decisions"')
 })
 
+it('a run that is stopped before its turn begins is aborted', async () => {
+  const { process } = world()
+  const runs = process(hangs())
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  await runs.stop(run, { principal, reason: 'enough' })
+  await expect.poll(async () => (await runs.get(run, { principal })).status).toBe('aborted')
+  const events = await eventsOf(runs, run)
+  expect(events.at(-1)).toMatchObject({ type: 'turn:end', status: 'aborted' })
+})
+
 it('stops a run, also where its process is lost before it heard', async () => {
   const { clock, process, store } = world()
   const dead = process(scriptedModel([call, { stall: true }]), { own: manualClock() })

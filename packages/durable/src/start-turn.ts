@@ -1,0 +1,24 @@
+import type { AgentRun, Journal, OutputOption, Session } from '@allium/core'
+import { untrustedSchema } from '@allium/json-schema'
+import type { Task } from './task.ts'
+
+/** Starts the turn of a stored request, with its recorded steps. */
+export function startTurn(
+  session: Session<unknown, unknown>,
+  { turnId, task, journal }: { turnId: string; task: Task; journal: Journal },
+): AgentRun<unknown, unknown> {
+  const { input, decisions, approver, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = task
+  const options = {
+    turnId,
+    journal,
+    idempotencyKey,
+    clientTools,
+    onRetryAfterOutput,
+    readerTimeout: false as const,
+    ...(context !== undefined && { context }),
+    ...(output !== undefined && { output: untrustedSchema(output) as OutputOption }),
+  }
+  if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
+  const resumeOptions = approver === undefined ? options : { ...options, approver: approver as never }
+  return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
+}
