@@ -15,6 +15,7 @@ type Named = Middleware & { name: string }
 /** Layers that a build can have, by name. All but `policy` let every call through. */
 const layers: Readonly<Record<string, () => Named>> = {
   watch: () => ({ name: 'watch', tool: (_, next) => next(), model: (_, next) => next() }),
+  watch2: () => ({ name: 'watch', options: { level: 2 }, tool: (_, next) => next(), model: (_, next) => next() }),
   fee: () => ({
     name: 'fee',
     async model(ctx, next) {
@@ -49,6 +50,7 @@ const change = fc.constantFrom<(build: Build, names: string[]) => Build>(
   (build) => ({ ...build, layers: build.layers.slice(1) }),
   (build) => ({ ...build, layers: build.layers.toReversed() }),
   (build) => ({ ...build, layers: build.layers.map((name) => (name === 'quiet' ? 'policy' : name)) }),
+  (build) => ({ ...build, layers: build.layers.map((name) => (name === 'watch' ? 'watch2' : name)) }),
   (build) => ({ ...build, schema: { type: 'object' } }),
   (build) => ({ ...build, requireApproval: true }),
 )
@@ -67,7 +69,7 @@ export async function deployed({ before, now: { changed, names }, dieAfter }: De
   const store = sqlite(':memory:', { clock })
   const recorded = new Set<Effect>()
   const wrong: string[] = []
-  const started = (build: Build, runs: RunStore, own: ReturnType<typeof manualClock>) => {
+  const started = (version: '1' | '2', build: Build, runs: RunStore, own: ReturnType<typeof manualClock>) => {
     const tools = effects.map((name) => ({
       name,
       description: name,
@@ -86,27 +88,30 @@ export async function deployed({ before, now: { changed, names }, dieAfter }: De
         return scriptedModel([script[done] ?? 'Done.']).stream(request)
       },
     }
-    const agent = new Agent({ model, tools, clock: own, logger }).use(persist({ store: store.sessions }))
+    const agent = new Agent({ version, model, tools, clock: own, logger }).use(persist({ store: store.sessions }))
     for (const name of build.layers) agent.use((layers[name] as () => Named)())
-    return durable(agent, { store: { ...store, runs }, lease: 1000, clock: own, logger })
+    const accepts = version === '1' ? [] : ['1']
+    return durable(agent, { store: { ...store, runs }, accepts, lease: 1000, clock: own, logger })
   }
 
   const { runs: dying, dead } = diesAfter(store, dieAfter, (id) => {
     for (const effect of effects) if (id.includes(`:tool:${effect}:`)) recorded.add(effect)
   })
-  const first = started(before, dying, manualClock())
+  const first = started('1', before, dying, manualClock())
   const { run } = await first.start({ principal, sessionId: 'chat', input: 'Go.' })
   const ended = await Promise.race([dead.then(() => undefined), endOf(first, run)])
-  if (ended !== undefined) return { ended, wrong, changed: false }
+  if (ended !== undefined) return { ended, wrong, isStopped: false, isMoved: false }
   await clock.advance(1500)
 
-  const second = started(changed(before, names), store.runs, clock)
+  const second = started('2', changed(before, names), store.runs, clock)
   await second.recover()
   let end = await endOf(second, run)
-  await second.drain()
   const isStopped = end.code === 'journal.diverged'
-  if (isStopped) {
-    const former = started(before, store.runs, clock)
+  const isMoved = isStopped && (await moves(second, run, clock))
+  if (isMoved) end = await endOf(second, run)
+  await second.drain()
+  if (isStopped && !isMoved) {
+    const former = started('1', before, store.runs, clock)
     if (!(await former.retry(run, { principal }))) wrong.push('the build that began the run cannot continue it')
     end = await endOf(former, run)
     await former.drain()
@@ -114,7 +119,7 @@ export async function deployed({ before, now: { changed, names }, dieAfter }: De
   for (const effect of recorded)
     if (end.status === 'completed' && end.toolCalls?.find(({ name }) => name === effect)?.result?.isError !== false)
       wrong.push(`${effect} is missing in the history`)
-  return { ended: end, wrong, changed: isStopped }
+  return { ended: end, wrong, isStopped, isMoved }
 }
 
 /** A process that dies when it records its step with this number. Its record is lost, and it does nothing more. */
@@ -131,6 +136,15 @@ function diesAfter({ runs }: SqliteStore, steps: number, onRecord: (id: string) 
     onRecord(step.id)
   }
   return { runs: Object.assign(Object.create(runs) as RunStore, { record }), dead }
+}
+
+/** Moves the run, if it fits. A rehearsal waits one lease for recorded calls that the code may still request. */
+async function moves(runs: Durable, run: string, clock: ReturnType<typeof manualClock>) {
+  const migration = runs.migrate(run, { principal, to: '2' })
+  let isOver = false
+  migration.finally(() => (isOver = true)).catch(() => {})
+  while (!isOver) await clock.advance(100)
+  return (await migration).moved
 }
 
 async function endOf(runs: Durable, run: string) {
