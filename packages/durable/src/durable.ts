@@ -68,7 +68,7 @@ export interface Durable {
  * Makes the runs of an agent durable. Each step is recorded in the store. If a process is lost, another process takes the run over and
  * replays the recorded steps. Polls the store until `drain()`.
  *
- * @throws AlliumError `agent.options` if a number is not above 0, if there is no event log, if the agent does not store its sessions,
+ * @throws AlliumError `agent.options` if the agent has no `version`, if a number is not above 0, if there is no event log, if the agent does not store its sessions,
  * or if a layer redacts and the store does not encrypt: tasks are stored before any layer sees them
  *
  * @example
@@ -91,8 +91,13 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkBounds({ lease, attempts, concurrency, orphanAfter, retention })
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
+  const { version } = agent
+  if (version === undefined)
+    throw new AlliumError(
+      'agent.options',
+      `durable() has to know which code a run belongs to: give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+    )
   checkLayers(agent, store.runs.sealed)
-  const version = agent.version ?? ''
   const { runs, sessions } = store
   const made = new DurableRuns({
     ...{

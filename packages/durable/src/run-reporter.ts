@@ -55,7 +55,8 @@ export class RunReporter {
   async reportEnd(error?: unknown): Promise<void> {
     const { run, lease } = this.#claimed
     if (this.#end !== undefined) this.push(this.#end)
-    if (error !== undefined && !isAbort(error)) this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
+    if (error !== undefined && !isAbort(error))
+      this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
     await this.#writer.end((id) => this.inbox.giveBack(id))
     await this.#host.runs.markReported(lease, run.run)
   }

@@ -25,7 +25,7 @@ function world() {
   const clock = manualClock()
   const store = sqlite(':memory:', { clock })
   const paid: string[] = []
-  const process = (model: Model, { version, accepts, layers = [], tool }: Build = {}, own = clock) => {
+  const process = (model: Model, { version = '1', accepts, layers = [], tool }: Build = {}, own = clock) => {
     const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => paid.push('paid'), ...tool }
     const agent = new Agent({ model, version, tools: [pay as never], clock: own }).use(
       persist({ store: store.sessions }),

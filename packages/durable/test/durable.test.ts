@@ -35,9 +35,15 @@ function world(options: Parameters<typeof sqlite>[1] = {}) {
   ) => {
     const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: pay, requireApproval }
     const tools = [tool as never]
-    const agent = new Agent({ name, formerNames, model, tools, clock: own, approvals: { expiresIn } }).use(
-      persist({ store: store.sessions }),
-    )
+    const agent = new Agent({
+      version: '1',
+      name,
+      formerNames,
+      model,
+      tools,
+      clock: own,
+      approvals: { expiresIn },
+    }).use(persist({ store: store.sessions }))
     const runs = durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
     if (own === clock) open.push(runs)
     return runs
@@ -89,13 +95,15 @@ it('keeps a task, runs it, and its readers get the events', async () => {
 it('tells its end at once where a layer does something once at the end', async () => {
   const { clock, store } = world()
   const done: string[] = []
-  const agent = new Agent({ model: scriptedModel(['Hello.']), clock }).use(persist({ store: store.sessions })).use({
-    name: 'closes',
-    turn(ctx, next) {
-      ctx.onEnd(() => ctx.once('close', () => void done.push('closed')))
-      return next()
-    },
-  })
+  const agent = new Agent({ version: '1', model: scriptedModel(['Hello.']), clock })
+    .use(persist({ store: store.sessions }))
+    .use({
+      name: 'closes',
+      turn(ctx, next) {
+        ctx.onEnd(() => ctx.once('close', () => void done.push('closed')))
+        return next()
+      },
+    })
   const runs = durable(agent, { store, lease: 1000, clock })
   open.push(runs)
   const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
@@ -124,7 +132,7 @@ it('ends with store.full for its client where the store has no room midway, in w
   const store = sqlite(':memory:', { maxBytes: 700_000 })
   const big = { name: 'big', description: 'Big', jsonSchema: {}, execute: () => 'x'.repeat(2_000_000) }
   const model = scriptedModel([{ toolCalls: [{ name: 'big', args: {} }] }, 'Never.'])
-  const agent = new Agent({ model, tools: [big as never] }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model, tools: [big as never] }).use(persist({ store: store.sessions }))
   const runs = durable(agent, { store, logger: { ...console, error() {}, warn() {} } })
   open.push(runs)
   const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
@@ -204,7 +212,7 @@ it('gives a run up without an error in the log, also where a layer writes someth
   const { clock, store } = world()
   const logged: string[] = []
   const logger = { warn: (text: string) => void logged.push(text), error: (text: string) => void logged.push(text) }
-  const agent = new Agent({ model: hangs(), clock, logger })
+  const agent = new Agent({ version: '1', model: hangs(), clock, logger })
     .use(persist({ store: store.sessions }))
     .use(audit({ sink: () => {} }))
   const runs = durable(agent, { store, lease: 1000, clock, logger })
@@ -247,7 +255,7 @@ it('tells the end of a run whose process was lost behind its commit, with the te
   const mirror = (bytes: Uint8Array) => bytes.map((byte) => byte ^ 0xff)
   const { clock, store } = world({ encrypt: { seal: mirror, open: mirror } })
   const process = (own: typeof clock, events: EventLog) => {
-    const agent = new Agent({ model: scriptedModel(['You are [EMAIL_1].']), clock: own, logger })
+    const agent = new Agent({ version: '1', model: scriptedModel(['You are [EMAIL_1].']), clock: own, logger })
       .use(persist({ store: store.sessions }))
       .use(pii({ vault: store.vault }))
     return durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
@@ -286,7 +294,7 @@ it('reports the end of a run whose sub-agent has ended before its process was lo
     const execute = async (_: unknown, ctx: ToolContext) => (await delegate(ctx, helper, 'Find.'))?.text
     const find = { name: 'find', description: 'Finds', jsonSchema: {}, execute }
     const model = scriptedModel([{ toolCalls: [{ name: 'find', callId: 'c1', args: {} }] }, 'Here.'])
-    const agent = new Agent({ model, tools: [find as never], clock: own, logger }).use(
+    const agent = new Agent({ version: '1', model, tools: [find as never], clock: own, logger }).use(
       persist({ store: store.sessions }),
     )
     return durable(agent, { store: { ...store, events }, lease: 1000, clock: own, logger })
@@ -588,7 +596,7 @@ it('asks for the owner as they are now before it takes a run over', async () => 
   const { run } = await dead.start({ principal, sessionId: 'chat', input: 'Hi' })
   await untilStep(store, run, ':start')
   await clock.advance(1500)
-  const agent = new Agent({ model: scriptedModel([]) }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model: scriptedModel([]) }).use(persist({ store: store.sessions }))
   const asked: unknown[] = []
   const resolvePrincipal = (key: unknown) => void asked.push(key)
   const next = durable(agent, { store, lease: 1000, clock, resolvePrincipal, logger: { ...console, error() {} } })
@@ -605,7 +613,7 @@ it('executes as many runs at once as its concurrency allows, and the next as soo
   const model = scriptedModel(
     Array.from({ length: 5 }, () => () => new Promise<string>((resolve) => ends.push(() => resolve('Done.')))),
   )
-  const agent = new Agent({ model, clock }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model, clock }).use(persist({ store: store.sessions }))
   const runs = durable(agent, { store, lease: 1000, clock, concurrency: 2, logger })
   open.push(runs)
   const started = [1, 2, 3, 4, 5].map((n) => runs.start({ principal, sessionId: `chat-${n}`, input: 'Hi' }))
@@ -634,7 +642,7 @@ it('starts a run that waited for its session as soon as that is free', async () 
 
 it('asks for the owner when a run starts later than its request', async () => {
   const { clock, store } = world()
-  const agent = new Agent({ model: scriptedModel([]), clock }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model: scriptedModel([]), clock }).use(persist({ store: store.sessions }))
   const runs = durable(agent, { store, lease: 1000, clock, resolvePrincipal: () => undefined, logger })
   open.push(runs)
   const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi', runAt: clock.now() + 5000 })
@@ -646,7 +654,7 @@ it('asks for the owner when a run starts later than its request', async () => {
 it('asks for the owner again where it takes up a run that it had lost itself, and not before', async () => {
   const { clock, store } = world()
   const model = scriptedModel([{ stall: true }, 'Hello.'])
-  const agent = new Agent({ model, clock }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model, clock }).use(persist({ store: store.sessions }))
   const asked: unknown[] = []
   const resolvePrincipal = (key: unknown) => {
     asked.push(key)
@@ -665,8 +673,11 @@ it('asks for the owner again where it takes up a run that it had lost itself, an
 
 it('needs an agent that keeps its sessions, and a store that encrypts where a layer redacts', () => {
   const { store } = world()
-  expect(() => durable(new Agent({ model: 'x' }), { store })).toThrow('memory.persist')
-  const redacting = new Agent({ model: 'x' }).use(persist({ store: store.sessions })).use({
+  expect(() => durable(new Agent({ model: 'x' }), { store })).toThrow(
+    'give "agent" a version that names the build, such as new Agent({ version: \'1.4\' })',
+  )
+  expect(() => durable(new Agent({ version: '1', model: 'x' }), { store })).toThrow('memory.persist')
+  const redacting = new Agent({ version: '1', model: 'x' }).use(persist({ store: store.sessions })).use({
     name: 'pii',
     order: { is: ['redacts'] },
     turn: (_ctx, next) => next(),

@@ -43,7 +43,9 @@ export function imageProcess(
     },
   })
   const tools = [tool('look', toolResult({ content: [partOf(images.tool)] })), tool('note', 'noted')]
-  const agent = new Agent({ model, tools: tools as never, ...options }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model, tools: tools as never, ...options }).use(
+    persist({ store: store.sessions }),
+  )
   const runs = durable(agent, { store, lease: 1000, logger: { ...console, warn() {}, error() {} }, ...options })
   return { runs, model, called }
 }

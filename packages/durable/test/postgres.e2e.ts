@@ -29,7 +29,7 @@ const host = {
 /** A process on a store; one that is lost renews nothing, and is heard of no more. */
 function processOn(store: PostgresStore, model: Model, { paid = [] as string[], lease = 1000 } = {}) {
   const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => void paid.push('paid') }
-  const agent = new Agent({ model, tools: [tool as never] }).use(persist({ store: store.sessions }))
+  const agent = new Agent({ version: '1', model, tools: [tool as never] }).use(persist({ store: store.sessions }))
   return durable(agent, { store, lease, logger: { ...console, warn() {}, error() {} } })
 }
 

@@ -24,7 +24,11 @@ describe.each(kinds)('A busy session of runs %s', (_, listen) => {
     async (...of) => {
       const [, path, body, headers] = of
       const { model, text, end } = gated()
-      const { url } = await listen(new Agent({ model, name: 'support' }), { uiStream: 7, openai: true, agui: true })
+      const { url } = await listen(new Agent({ version: '1', model, name: 'support' }), {
+        uiStream: 7,
+        openai: true,
+        agui: true,
+      })
       const first = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
       text('One.')
       await first
@@ -40,7 +44,7 @@ describe.each(kinds)('A busy session of runs %s', (_, listen) => {
   test('of two that go on with the same response at once the second is 409, in the shape of OpenAI', async () => {
     const [{ model: late, text, end }, quick] = [gated(), scriptedModel(['One.'])]
     const model: Model = { id: 'm', stream: (request) => (quick.calls === 0 ? quick : late).stream(request) }
-    const { url } = await listen(new Agent({ model, name: 'support' }), { openai: true })
+    const { url } = await listen(new Agent({ version: '1', model, name: 'support' }), { openai: true })
     const post = (body: object) => ask(`${url}/v1/responses`, { body: { model: 'support', input: 'Hi', ...body } })
     const { id } = (await (await post({})).json()) as { id: string }
     const asked = post({ previous_response_id: id, stream: true })

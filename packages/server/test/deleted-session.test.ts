@@ -29,7 +29,7 @@ describe.each(kinds)('a deleted session with runs %s', (_, listen) => {
 
   test('ends its running run, and the streams of its readers, who get nothing more of it', async () => {
     const { model, text, closed } = gated()
-    const { url } = await listen(new Agent({ model, logger: silent }))
+    const { url } = await listen(new Agent({ version: '1', model, logger: silent }))
     const asked = await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     text('Before.')
     const events = eventsOf(asked)
@@ -47,7 +47,7 @@ describe.each(kinds)('a deleted session with runs %s', (_, listen) => {
 test('a run in another process ends when its session is deleted, and its readers there with it', async () => {
   const file = fileOf()
   const { model, text, closed } = gated()
-  const one = await listenAt(file, new Agent({ model, logger: silent }))
+  const one = await listenAt(file, new Agent({ version: '1', model, logger: silent }))
   const other = await listenAt(file, agentOf(['Next.']))
   const asked = allOf(await ask(`${one.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
   text('Before.')

@@ -18,7 +18,7 @@ async function running(on: Listen, onBusy: 'queue' | 'steer') {
       return gate.model.stream(request)
     },
   }
-  const { url } = await on(new Agent({ model, logger: silent }) as Agent, { onBusy, headersAfter: 1 })
+  const { url } = await on(new Agent({ version: '1', model, logger: silent }) as Agent, { onBusy, headersAfter: 1 })
   const first = post(url, 'Hi')
   gate.text('One. ')
   return { url, asked, first: await first }
@@ -44,7 +44,7 @@ describe.each(kinds)('An input that waits for a session of runs %s', (_, on) => 
 })
 
 test('an input that was begun, and waits in a layer, ends when its session is deleted', async () => {
-  const { agent, sessions } = kept(new Agent({ model: gated().model, logger: silent }))
+  const { agent, sessions } = kept(new Agent({ version: '1', model: gated().model, logger: silent }))
   let reach = () => {}
   const reached = new Promise<void>((resolve) => (reach = resolve))
   let isFirst = true
@@ -70,7 +70,12 @@ test('an input begins no run when another process deletes the session that it wa
   const [sessions, events] = [memoryStore(), memoryEventLog()]
   const gate = gated()
   const at = async () =>
-    (await listen(kept(new Agent({ model: gate.model, logger: silent }), sessions).agent, { ...options, sessions })).url
+    (
+      await listen(kept(new Agent({ version: '1', model: gate.model, logger: silent }), sessions).agent, {
+        ...options,
+        sessions,
+      })
+    ).url
   const options = { events, onBusy: 'queue', headersAfter: 1 } as const
   const [one, other] = [await at(), await at()]
   const first = post(one, 'Hi')

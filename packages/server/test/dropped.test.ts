@@ -18,7 +18,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
 describe.each(kinds)('with runs %s', (_, listen) => {
   test('HEAD answers as GET does on every route, and leaves no reader and no run behind', async () => {
     const { model, text, end } = gated()
-    const { url } = await listen(new Agent({ model, logger: silent }), { uiStream: 7, metrics })
+    const { url } = await listen(new Agent({ version: '1', model, logger: silent }), { uiStream: 7, metrics })
     const asked = await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     text('One.')
     const events = eventsOf(asked)
@@ -48,7 +48,7 @@ describe.each(kinds)('with runs %s', (_, listen) => {
 
 test('HEAD does not count as the last reader of a run that ends with that', async () => {
   const { model, text, end } = gated()
-  const { url } = await listen(new Agent({ model, logger: silent }), { onDisconnect: 'abort' })
+  const { url } = await listen(new Agent({ version: '1', model, logger: silent }), { onDisconnect: 'abort' })
   const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' } })
   text('One.')
   await until(async () => (await ask(`${url}/sessions/a/events`, { method: 'HEAD' })).status === 200)
@@ -58,7 +58,7 @@ test('HEAD does not count as the last reader of a run that ends with that', asyn
 
 test('a client that disconnects before the first byte leaves no reader behind', async () => {
   const { model } = gated()
-  const { url } = await listen(new Agent({ model, logger: silent }), { metrics, headersAfter: 3_600_000 })
+  const { url } = await listen(new Agent({ version: '1', model, logger: silent }), { metrics, headersAfter: 3_600_000 })
   const left = new AbortController()
   const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream, signal: left.signal })
   await until(async () => (await ask(`${url}/sessions/a/events`, { method: 'HEAD' })).status === 200)
@@ -70,7 +70,7 @@ test('a client that disconnects before the first byte leaves no reader behind', 
 
 test('a stream whose body is cancelled unread leaves no reader behind, and neither does one whose request has aborted', async () => {
   const { model, text } = gated()
-  const app = server(new Agent({ model, logger: silent }), { principal, logger: silent, metrics })
+  const app = server(new Agent({ version: '1', model, logger: silent }), { principal, logger: silent, metrics })
   const call = (path: string, init: RequestInit = {}) =>
     app.fetch(
       new Request(`http://localhost${path}`, { ...init, headers: { authorization: 'acme/ann', ...init.headers } }),

@@ -33,7 +33,9 @@ function world() {
     model: Model,
     { isLost = false, ...options }: Partial<ServerOptions> & { isLost?: boolean } = {},
   ) => {
-    const agent = new Agent({ model, tools: [pay], logger: silent }).use(persist({ store: store.sessions }))
+    const agent = new Agent({ version: '1', model, tools: [pay], logger: silent }).use(
+      persist({ store: store.sessions }),
+    )
     const runs = durable(agent, { store, logger: silent, ...(isLost ? { lease: 300, clock: lost } : { lease: 4000 }) })
     if (!isLost) onTestFinished(() => runs.drain({ timeout: 1 }))
     return { ...(await listen(agent, { durable: runs, ...options })), runs }

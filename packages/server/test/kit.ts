@@ -71,7 +71,7 @@ export const kinds: readonly (readonly [string, Listen])[] = [
 ]
 
 export function agentOf(steps: readonly ScriptedStep[], options: Partial<AgentOptions> = {}) {
-  return new Agent({ model: scriptedModel(steps), logger: silent, ...options })
+  return new Agent({ version: '1', model: scriptedModel(steps), logger: silent, ...options })
 }
 
 export function kept(agent: Agent, sessions: SessionStore = memoryStore()): { agent: Agent; sessions: SessionStore } {

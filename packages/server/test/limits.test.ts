@@ -57,7 +57,11 @@ test('requests of one user that are being answered leave room for others, and no
 test('inputs that wait are bounded for a user over all sessions', async () => {
   const { model } = gated()
   const limits = { queued: { perUser: 1 } }
-  const { url } = await listen(new Agent({ model, logger: silent }), { onBusy: 'queue', limits, headersAfter: 0 })
+  const { url } = await listen(new Agent({ version: '1', model, logger: silent }), {
+    onBusy: 'queue',
+    limits,
+    headersAfter: 0,
+  })
   await run(url, 'a')
   expect((await run(url, 'a')).status).toBe(200)
   const third = await run(url, 'a')

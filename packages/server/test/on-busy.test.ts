@@ -13,7 +13,7 @@ async function running(on: Listen, options: Partial<ServerOptions>) {
     ctx.onInput(() => hear())
     return next()
   }
-  const agent = new Agent({ model: gate.model, logger: silent }).use({ name: 'hears', turn: hears })
+  const agent = new Agent({ version: '1', model: gate.model, logger: silent }).use({ name: 'hears', turn: hears })
   const { url, made } = await on(agent as Agent, options)
   const post = (input: string, headers: Record<string, string> = asStream) =>
     ask(`${url}/sessions/a/runs`, { body: { input }, headers })
@@ -126,7 +126,7 @@ test('a seventeenth that waits is refused, and a server that stops refuses those
 test('a run of another process is waited for, and said to', async () => {
   const [sessions, events] = [memoryStore(), memoryEventLog()]
   const gate = gated()
-  const a = await listen(kept(new Agent({ model: gate.model }), sessions).agent, { sessions, events })
+  const a = await listen(kept(new Agent({ version: '1', model: gate.model }), sessions).agent, { sessions, events })
   const asked = ask(`${a.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
   gate.text('One. ')
   const first = await asked
@@ -134,7 +134,7 @@ test('a run of another process is waited for, and said to', async () => {
   const said = new Promise<void>((resolve) => (hear = resolve))
   const signal: typeof events.signal = (...of) => events.signal(...of).finally(() => hear())
   const options = { sessions, events: { ...events, signal }, onBusy: 'steer', headersAfter: 1 } as const
-  const b = await listen(kept(new Agent({ model: gate.model }), sessions).agent, options)
+  const b = await listen(kept(new Agent({ version: '1', model: gate.model }), sessions).agent, options)
   const second = await ask(`${b.url}/sessions/a/runs`, { body: { input: 'In French.' }, headers: asStream })
   await said
   gate.end()

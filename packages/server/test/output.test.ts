@@ -12,7 +12,7 @@ const at = (url: string) =>
 describe.each(kinds)('An answer in a form, of runs %s', (_, on) => {
   test('is asked of the model by its schema, and told as text and as what was parsed', async () => {
     const model = scriptedModel(['{"city":"Rome"}'])
-    const { url } = await on(new Agent({ model, logger: silent }))
+    const { url } = await on(new Agent({ version: '1', model, logger: silent }))
     const answer = await ask(`${url}/sessions/a/runs`, { body: { input: 'Where?', output: city } })
     expect(await answer.json()).toMatchObject({ text: '{"city":"Rome"}', output: { city: 'Rome' } })
     expect(model.requests[0]?.responseFormat).toMatchObject({ type: 'json', schema: city })
@@ -40,7 +40,7 @@ describe.each(kinds)('An answer in a form, of runs %s', (_, on) => {
       { toolCalls: [{ name: 'pay' }] },
       { toolCalls: [{ name: 'answer', args: { paid: true } }] },
     ])
-    const { url } = await on(new Agent({ model, tools: [pay], logger: silent }))
+    const { url } = await on(new Agent({ version: '1', model, tools: [pay], logger: silent }))
     const session = at(url).session('a')
     const output = z.object({ paid: z.boolean() })
     const first = await session.run('Pay.', { output })

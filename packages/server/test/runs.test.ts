@@ -80,7 +80,7 @@ describe.each(kinds)('runs %s', (_, listen) => {
 
   test('a reader who stands still holds up neither the run nor another reader', async () => {
     const { model, text, end } = gated()
-    const { url } = await listen(new Agent({ model }))
+    const { url } = await listen(new Agent({ version: '1', model }))
     const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     text('begin ')
     const still = await asked
@@ -106,7 +106,7 @@ describe.each(kinds)('runs %s', (_, listen) => {
 
   test('a run goes on when its reader leaves, and is all there for who comes back', async () => {
     const { model, text, end } = gated()
-    const { url } = await listen(new Agent({ model }))
+    const { url } = await listen(new Agent({ version: '1', model }))
     const left = new AbortController()
     const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream, signal: left.signal })
     text('one ')
@@ -119,7 +119,7 @@ describe.each(kinds)('runs %s', (_, listen) => {
 
   test('a run that nobody reads any more is stopped by what its owner asks next, and kept as interrupted', async () => {
     const { model, text } = gated()
-    const { url } = await listen(new Agent({ model }))
+    const { url } = await listen(new Agent({ version: '1', model }))
     const left = new AbortController()
     const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream, signal: left.signal })
     text('one ')
@@ -138,7 +138,7 @@ describe.each(kinds)('runs %s', (_, listen) => {
 
   test('while somebody reads a run another one is busy, with a time to come back', async () => {
     const { model, text, end } = gated()
-    const { url } = await listen(new Agent({ model }))
+    const { url } = await listen(new Agent({ version: '1', model }))
     const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     text('one ')
     const first = await asked
@@ -192,7 +192,7 @@ describe.each(kinds)('runs %s', (_, listen) => {
   test('headers go out after a while though nothing came, and signs of life from then on', async () => {
     const clock = manualClock()
     const { model, text, end } = gated()
-    const { url } = await listen(new Agent({ model }), { clock })
+    const { url } = await listen(new Agent({ version: '1', model }), { clock })
     const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     let stream: Response | undefined
     void asked.then((response) => (stream = response))
@@ -217,7 +217,10 @@ describe.each(kinds)('runs %s', (_, listen) => {
 test('with onDisconnect abort the provider is closed with the last reader, before any timer runs', async () => {
   const { model, text, closed } = gated()
   const clock = manualClock()
-  const { url } = await listen(new Agent({ model, clock, logger: silent }), { clock, onDisconnect: 'abort' })
+  const { url } = await listen(new Agent({ version: '1', model, clock, logger: silent }), {
+    clock,
+    onDisconnect: 'abort',
+  })
   const left = new AbortController()
   const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream, signal: left.signal })
   text('one ')
@@ -228,7 +231,7 @@ test('with onDisconnect abort the provider is closed with the last reader, befor
 
 test('a run is stopped from elsewhere, by the log that both have', async () => {
   const { model, text } = gated()
-  const { agent, sessions } = kept(new Agent({ model }))
+  const { agent, sessions } = kept(new Agent({ version: '1', model }))
   const events = memoryEventLog()
   const { url } = await listen(agent, { sessions, events })
   const { url: elsewhere } = await listen(kept(agentOf([])).agent, { sessions, events })

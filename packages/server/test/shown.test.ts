@@ -97,7 +97,7 @@ describe.each(kinds)('what a reader is shown of runs %s', (_, listen) => {
 describe.each(kinds)('a message that was sent while the answer of a run was written, of runs %s', (_, listen) => {
   async function steered(of: Listen) {
     const gate = gated()
-    const { url } = await of(new Agent({ model: gate.model }).use(pii()), { uiStream: 7 })
+    const { url } = await of(new Agent({ version: '1', model: gate.model }).use(pii()), { uiStream: 7 })
     const asked = ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
     gate.text('One. ')
     const stream = await asked

@@ -19,7 +19,7 @@ async function running(listen: Listen, agent: (model: ReturnType<typeof gated>['
 
 describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
   test('what is said to a run is heard before its next step, and its stream tells so by the id', async () => {
-    const { url, stream, end } = await running(listen, (model) => new Agent({ model }))
+    const { url, stream, end } = await running(listen, (model) => new Agent({ version: '1', model }))
     const said = await steer(url, { message: 'In French.', id: 's1' })
     expect([said.status, await said.json()]).toEqual([202, { id: 's1' }])
     end()
@@ -29,7 +29,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
   })
 
   test('the same message sent twice is heard once', async () => {
-    const { url, stream, end } = await running(listen, (model) => new Agent({ model }))
+    const { url, stream, end } = await running(listen, (model) => new Agent({ version: '1', model }))
     for (let n = 0; n < 2; n++) await steer(url, { message: 'Once.', id: 's1' })
     end()
     expect((await allOf(stream)).filter(({ event }) => event === 'steer:delivered')).toHaveLength(1)
@@ -37,7 +37,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
 
   test('what a guard does not let in is given back with the reason, and the run goes on', async () => {
     const { url, stream, end } = await running(listen, (model) =>
-      new Agent({ model }).use({ name: 'polite', turn: polite }),
+      new Agent({ version: '1', model }).use({ name: 'polite', turn: polite }),
     )
     await steer(url, { message: 'Shout', id: 's1' })
     end()
@@ -54,7 +54,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
 
   test('a layer that would not see the message gives it back by its name', async () => {
     const { url, stream, end } = await running(listen, (model) =>
-      new Agent({ model, logger: silent }).use({ name: 'reader', turn: reads }),
+      new Agent({ version: '1', model, logger: silent }).use({ name: 'reader', turn: reads }),
     )
     await steer(url, { message: 'Sneak in.', id: 's1' })
     end()
@@ -64,7 +64,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
   const reads: Layer['turn'] = (ctx, next) => (ctx.input.length > 9 ? undefined : next())
 
   test('a run that is stopped gives back what it has not heard', async () => {
-    const { url, stream } = await running(listen, (model) => new Agent({ model, logger: silent }))
+    const { url, stream } = await running(listen, (model) => new Agent({ version: '1', model, logger: silent }))
     await steer(url, { message: 'Too late.', id: 's1' })
     await ask(`${url}/sessions/a/stop`, { body: {} })
     expect(dataOf(await allOf(stream), 'steer:rejected')).toMatchObject({ id: 's1' })
@@ -91,6 +91,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
     const seen: unknown[] = []
     const { url, stream, end } = await running(listen, (model) =>
       new Agent({
+        version: '1',
         model: {
           id: 'seen',
           stream(request) {
@@ -108,7 +109,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
   })
 
   test('the client says something to its run', async () => {
-    const { url, end } = await running(listen, (model) => new Agent({ model }))
+    const { url, end } = await running(listen, (model) => new Agent({ version: '1', model }))
     const session = createClient<Agent>({ url, headers: () => ({ authorization: 'acme/ann' }) }).session('a')
     const { id } = await session.steer('In French.')
     end()
@@ -118,7 +119,7 @@ describe.each(kinds)('what is said to runs of runs %s', (_, listen) => {
 
 test('a message reaches a run of another process by the log that they share', async () => {
   const [store, events] = [memoryStore(), memoryEventLog()]
-  const { stream, end } = await running(listen, (model) => kept(new Agent({ model }), store).agent, {
+  const { stream, end } = await running(listen, (model) => kept(new Agent({ version: '1', model }), store).agent, {
     sessions: store,
     events,
   })

@@ -52,7 +52,10 @@ function shownIn(events: readonly SseEvent[]): string {
 async function lost(options: Partial<ServerOptions> = {}, path = '/sessions/a/runs', body: object = { input: 'Hi' }) {
   const { clock, process } = world()
   const { model, text } = gated()
-  const dead = await process((at) => new Agent({ model, logger: silent, ...at }), { isLost: true, ...options })
+  const dead = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }), {
+    isLost: true,
+    ...options,
+  })
   const asked = ask(`${dead.url}${path}`, { body, headers: asStream })
   text('The train ')
   const read: SseEvent[] = []
@@ -81,7 +84,7 @@ test('a reader whose process was lost goes on in another one behind the last eve
 test('who asks again with the key of a run whose process was lost reads that run, here', async () => {
   const { clock, process } = world()
   const { model, text } = gated()
-  const dead = await process((at) => new Agent({ model, logger: silent, ...at }), { isLost: true })
+  const dead = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }), { isLost: true })
   const asked = run(dead.url, { ...asStream, 'idempotency-key': 'k' })
   text('The ')
   for await (const { data } of eventsOf(await asked)) if (data.includes('The ')) break
@@ -102,7 +105,10 @@ test.each([
   const [version, types] = of
   const { clock, process } = world()
   const { model, text } = gated()
-  const dead = await process((at) => new Agent({ model, logger: silent, ...at }), { isLost: true, uiStream: version })
+  const dead = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }), {
+    isLost: true,
+    uiStream: version,
+  })
   const next = await process((at) => agentOf(['The train.'], at), { uiStream: version })
   const asked = ask(`${dead.url}/chat`, { body: said })
   text('The ')
@@ -128,7 +134,7 @@ test('a page of the AI SDK 6 that is reloaded has the answer whole: what was tak
 test('while the first run of a session goes on its page finds what was asked, and that it runs', async () => {
   const { process } = world()
   const { model, text, end } = gated()
-  const { url } = await process((at) => new Agent({ model, ...at }))
+  const { url } = await process((at) => new Agent({ version: '1', model, ...at }))
   const asked = run(url)
   text('One.')
   const stream = await asked
@@ -143,7 +149,7 @@ test('while the first run of a session goes on its page finds what was asked, an
 test('a stop outlives the process that it was for', async () => {
   const { clock, process } = world()
   const { model, text } = gated()
-  const dead = await process((at) => new Agent({ model, logger: silent, ...at }), { isLost: true })
+  const dead = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }), { isLost: true })
   text('One.')
   const asked = await run(dead.url)
   await asked.body?.cancel()
@@ -163,7 +169,7 @@ test('a stop outlives the process that it was for', async () => {
 test('a run that the application has begun itself is read and stopped, but not by what its owner asks next', async () => {
   const { process } = world()
   const { model, text } = gated()
-  const { url, runs } = await process((at) => new Agent({ model, logger: silent, ...at }))
+  const { url, runs } = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }))
   await runs.start({ principal: { tenantId: 'acme', userId: 'ann' }, sessionId: 'a', input: 'By night' })
   text('One.')
   const busy = await run(url)
@@ -177,7 +183,7 @@ test('a run that the application has begun itself is read and stopped, but not b
 test('a server that drains leaves its runs to others, whose readers come back there', async () => {
   const { clock, process } = world()
   const { model, text, end } = gated()
-  const a = await process((at) => new Agent({ model, logger: silent, ...at }))
+  const a = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }))
   text('One ')
   const reading = allOf(await run(a.url))
   const drained = a.made.drain()
@@ -188,7 +194,7 @@ test('a server that drains leaves its runs to others, whose readers come back th
   const read = await reading
   await drained
   expect(read.map(({ event }) => event)).not.toContain('turn:end')
-  const b = await process((at) => new Agent({ model: { ...model, stream: never }, ...at }))
+  const b = await process((at) => new Agent({ version: '1', model: { ...model, stream: never }, ...at }))
   await b.runs.recover()
   const all = [...read, ...(await allOf(await follow(b.url, read.at(-1))))]
   expect([shownIn(all), fieldsOf(all.at(-1) as SseEvent)]).toMatchObject(['One two.', { status: 'completed' }])
@@ -200,7 +206,7 @@ const never = () => {
 test('a drain waits for no run longer than its timeout', async () => {
   const { clock, process } = world()
   const { model, text } = gated()
-  const { url, made, runs } = await process((at) => new Agent({ model, logger: silent, ...at }))
+  const { url, made, runs } = await process((at) => new Agent({ version: '1', model, logger: silent, ...at }))
   text('One.')
   const reading = allOf(await run(url))
   const drained = made.drain({ timeout: 5000 })
@@ -214,7 +220,7 @@ test('a drain waits for no run longer than its timeout', async () => {
 test('readers of what another process runs are let go by a server that drains', async () => {
   const { process } = world()
   const { model, text, end } = gated()
-  const a = await process((at) => new Agent({ model, ...at }))
+  const a = await process((at) => new Agent({ version: '1', model, ...at }))
   const b = await process((at) => agentOf([], at))
   text('One ')
   const whole = allOf(await run(a.url))

@@ -113,7 +113,7 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
 
   test('what is said to a running answer is heard, and the page is told where', async () => {
     const gate = gated()
-    const { url, chat } = await page(new Agent({ model: gate.model }))
+    const { url, chat } = await page(new Agent({ version: '1', model: gate.model }))
     const sent = chat.sendMessage({ text: 'Hi' })
     gate.text('One. ')
     await expect.poll(() => parts(chat)?.at(-1)).toBe('One. ')
@@ -152,7 +152,7 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
 
   test('goes on after a reload in the middle of an answer', async () => {
     const { model, text, end } = gated()
-    const { url, chat } = await page(new Agent({ model }))
+    const { url, chat } = await page(new Agent({ version: '1', model }))
     void chat.sendMessage({ text: 'Hi' })
     text('one ')
     await expect.poll(() => parts(chat)).toEqual(['step-start', 'one '])
@@ -181,7 +181,7 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
       const asks = scriptedModel([{ text: 'I ask.', toolCalls: [{ name: 'refund', args: { cents: 5 } }] }])
       let calls = 0
       const both: Model = { id: 'both', stream: (request) => (calls++ === 0 ? asks : model).stream(request) }
-      const { url, chat } = await page(new Agent({ model: both, ...options }), on)
+      const { url, chat } = await page(new Agent({ version: '1', model: both, ...options }), on)
       const stored = async () =>
         (await (await ask(`${url}/sessions/chat-1/messages`)).json()) as { messages: ai6.UIMessage[] }
       await chat.sendMessage({ text: 'Refund' })
@@ -209,7 +209,7 @@ describe.each([6, 7] as const)('a page of the AI SDK %i', (version) => {
 
   test('a stop of the page disconnects; the route of the chat stops the run', async () => {
     const { model, text } = gated()
-    const { url, chat } = await page(new Agent({ model, logger: silent }))
+    const { url, chat } = await page(new Agent({ version: '1', model, logger: silent }))
     const sent = chat.sendMessage({ text: 'Hi' })
     text('one ')
     await expect.poll(() => parts(chat)).toEqual(['step-start', 'one '])

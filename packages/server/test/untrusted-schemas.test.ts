@@ -54,7 +54,7 @@ const attacks: [name: string, schema: object, args: Record<string, unknown>, sai
 const attacked = (args: object) => {
   const model = scriptedModel([{ toolCalls: [{ name, callId: 'c1', args: args as never }] }, 'Done.'])
   const options = { openai: true, agui: true, uiStream: 6, secret: 'a secret of the test, and long' } as const
-  return { model, served: listen(new Agent({ model, logger: silent }), options) }
+  return { model, served: listen(new Agent({ version: '1', model, logger: silent }), options) }
 }
 
 describe.each(routes)('A schema that a client sends by %s', (_, path, body) => {
@@ -104,14 +104,16 @@ describe.each(kinds)('A schema of the answer that a client sends to runs %s', (_
 
   test.each(asked)('is held against the answer in few steps: %s', async (_, path, body) => {
     const model = scriptedModel([JSON.stringify({ a: text }), '{"a":"aa"}'])
-    const { url } = await listen(new Agent({ model, logger: silent }), { openai: true })
+    const { url } = await listen(new Agent({ version: '1', model, logger: silent }), { openai: true })
     const refused = await ask(url + path, { body: body(evil) })
     expect([refused.status, await refused.text()]).toEqual([502, expect.stringContaining('output.invalid')])
     expect((await ask(url + path, { body: body(evil) })).status).toBe(200)
   })
 
   test.each(asked)('is refused with 400 if it is too large: %s', async (_, path, body) => {
-    const { url } = await listen(new Agent({ model: scriptedModel([]), logger: silent }), { openai: true })
+    const { url } = await listen(new Agent({ version: '1', model: scriptedModel([]), logger: silent }), {
+      openai: true,
+    })
     const response = await ask(url + path, { body: body({ ...evil, title: 'x'.repeat(300_000) }) })
     expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('schema.limits')])
   })

@@ -34,7 +34,7 @@ export async function durableLayered({ url, file }) {
 
 function agentOf(url, store) {
   const provider = createOpenAICompatible({ name: 'mock', baseURL: url, apiKey: 'none', includeUsage: true })
-  return new Agent({ model: fromAiSdk(provider('mock')), store, tools: [weather] })
+  return new Agent({ version: '1', model: fromAiSdk(provider('mock')), store, tools: [weather] })
 }
 
 function withLayers(agent) {

@@ -67,7 +67,7 @@ async function runWith(store: Stores, kind: (typeof kinds)[number], sessionId: s
   // The scripted model copies what it is asked.
   const { id, stream } = scriptedModel(steps[kind])
   const model: Model = { id, stream: (request) => stream({ ...request, messages: [] }) }
-  const agent = new Agent({ model, tools: [look as never], logger: { warn() {}, error: console.error } })
+  const agent = new Agent({ version: '1', model, tools: [look as never], logger: { warn() {}, error: console.error } })
   const runs = durable(agent.use(persist({ store: store.sessions })) as Agent, { store })
   const content: Part[] = kind === 'in the input' ? [image] : [{ type: 'text', text: 'Hi' }]
   const taken = await took(async () => {

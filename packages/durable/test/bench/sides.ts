@@ -30,7 +30,7 @@ function agent(): Agent {
     return left > 1 ? { toolCalls: [{ name: 'note', callId: `c${left}` }] } : 'Done.'
   }
   const model: Model = { id: 'bench/model', stream: (request) => scriptedModel([step]).stream(request) }
-  return new Agent({ model, tools: [note], maxSteps: calls.long })
+  return new Agent({ version: '1', model, tools: [note], maxSteps: calls.long })
 }
 
 export const unrecorded: Side = {

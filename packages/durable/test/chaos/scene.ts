@@ -79,6 +79,7 @@ export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch
   const court = billed('chaos/court', '{"score": 1, "why": "It is polite."}', watch)
   const tools = ['train', 'room', 'table', 'pay'].map((name) => tool(name, watch))
   return new Agent({
+    version: '1',
     name: 'desk',
     model: billed('chaos/desk', script, watch),
     tools,

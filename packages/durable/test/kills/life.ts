@@ -47,7 +47,7 @@ export function durableOn(store: ReturnType<typeof open>, life: Life) {
       return `the ${what}`
     },
   } as never)
-  const agent = new Agent({ name: 'journey', model: notedModel(note), tools: [book] })
+  const agent = new Agent({ version: '1', name: 'journey', model: notedModel(note), tools: [book] })
     .use(persist({ store: store.sessions, lease }))
     .use({
       name: 'books',
