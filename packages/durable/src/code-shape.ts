@@ -36,7 +36,7 @@ export async function shapeOf(agent: DurableAgent): Promise<CodeShape> {
 const maxOptionText = 80
 
 async function optionTexts(options: Readonly<Record<string, unknown>>): Promise<Record<string, string>> {
-  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const given = Object.entries(options).filter(([, value]) => value !== undefined && typeof value !== 'function')
   const texts = given.map(async ([name, value]) => {
     const text = JSON.stringify(value) ?? 'undefined'
     return [name, text.length <= maxOptionText ? text : await shortDigestOf(value)] as const

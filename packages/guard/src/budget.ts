@@ -121,6 +121,7 @@ export function budget<Name extends string = 'guard:budget'>(
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
+    options: { limit, unit, per, window, onLimit, warnAt, holdFor },
     // Its work around a turn does not meter anything.
     order: { is: ['meters'], scopes: ['model'] },
     innermost: true,

@@ -84,6 +84,7 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
+    options: { limit, perTenant, scope, queue, maxWait },
     order: { is: ['bulkheads'] },
     innermost: true,
     inherit: true,

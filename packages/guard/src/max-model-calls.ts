@@ -38,6 +38,7 @@ export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>(
   const key = `${as}:calls`
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
+    options: { limit, per, onLimit },
     order: { is: ['meters'] },
     innermost: true,
     inherit: true,

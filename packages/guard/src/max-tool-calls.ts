@@ -56,6 +56,7 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>(
   const [key, waitingKey] = [`${as}:calls`, `${as}:waiting`] as const
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
+    options: { limit, tools, per, onLimit },
     order: { is: ['limits'], outside: ['asks'] },
     innermost: true,
     inherit: true,

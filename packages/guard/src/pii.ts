@@ -112,6 +112,7 @@ export function pii<Name extends string = 'guard:pii'>(
 
   const turnLayer = defineMiddleware<Record<string, unknown>>({
     name: as,
+    options: { types, strategy, apply, restore, display },
     order: { is: ['redacts'] },
     inherit: true,
     state: { [`${as}:found`]: sum(), ...(needsSecret && generated.state) },

@@ -130,6 +130,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
 
   const layer = defineMiddleware<Record<string, number>>({
     name: as,
+    options: { limit, window, per, rates, scope, onLimit, maxWait },
     order: { is: ['limits'] },
     inherit: true,
     state: { [stateKey]: { default: 0, scope: 'turn', persist: false } },

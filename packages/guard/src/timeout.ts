@@ -59,6 +59,7 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { turn, model, chunk, firstChunk, tool },
     inherit: true,
     order: { is: ['timeouts'], ...(firstChunk !== undefined && { inside: silentLayers }) },
     ...(turn !== undefined && { turn: (ctx, next) => withTimeout(turn, 'turn', ctx.clock, next) }),

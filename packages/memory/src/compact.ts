@@ -68,6 +68,7 @@ export function compact<Name extends string = 'memory:compact'>(
 
   const layer = defineMiddleware<Record<string, CompactView>>({
     name: as,
+    options: { strategy, limit, keep: room },
     order: { is: ['shapes'], inside: ['redacts'] },
     reenters: true,
     state: { [key]: { default: emptyView } },

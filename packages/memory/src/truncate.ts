@@ -42,6 +42,7 @@ export function truncate(given: TruncateOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { messages: given.messages, tokens: given.tokens },
     order: { is: ['shapes'] },
     model(ctx, next) {
       const newest = newestMessages(ctx.request.messages)

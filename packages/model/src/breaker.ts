@@ -63,6 +63,7 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { threshold, halfOpenAfter, per },
     order: { is: ['breakers'], inside: ['retries', 'caches', 'routes'] },
     async model(ctx, next) {
       const { model, clock } = ctx

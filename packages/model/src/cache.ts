@@ -59,6 +59,7 @@ export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { ttl, per },
     order: { is: ['caches'] },
     async model(ctx, next) {
       if (!when(ctx)) return next()

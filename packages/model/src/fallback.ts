@@ -45,6 +45,7 @@ export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { models: models.filter((model) => typeof model === 'string'), afterOutput },
     order: { is: ['fallbacks', 'retries'] },
     async model(ctx, next) {
       const hasStreamed = afterOutput === 'fail' ? trackOutput(ctx) : () => false

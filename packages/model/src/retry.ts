@@ -60,6 +60,7 @@ export function retry(options: RetryOptions = {}): TypedMiddleware<{}> {
     Math.min(retryAfter(error, now) ?? backoff(attempt, backoffOptions), maxDelay)
   return defineMiddleware({
     name: as,
+    options: { attempts, delay, maxDelay, jitter, afterOutput },
     order: { is: ['retries'] },
     async model(ctx, next) {
       const hasStreamed = afterOutput === 'fail' ? trackOutput(ctx) : () => false

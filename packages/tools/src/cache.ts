@@ -80,6 +80,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { tools, ttl, per },
     // Otherwise the key would contain a placeholder where the tool receives a value, and another person's result could answer the call.
     order: { is: ['caches'], inside: ['mutates'] },
     innermost: true,

@@ -72,6 +72,7 @@ export function retry(options: RetryOptions): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { tools, attempts, delay, maxDelay, jitter },
     order: { is: ['retries'] },
     reenters: true,
     async tool(ctx, next) {

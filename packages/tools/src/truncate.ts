@@ -41,6 +41,7 @@ export function truncate(options: TruncateOptions = {}): TypedMiddleware<{}> {
 
   return defineMiddleware({
     name: as,
+    options: { maxChars, keep, tools },
     order: { is: ['shapes'] },
     inherit: true,
     async tool(ctx, next) {

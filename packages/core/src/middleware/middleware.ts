@@ -52,7 +52,10 @@ interface LayerFields {
   provides?: readonly Capability<unknown>[]
   requires?: readonly Capability<unknown>[]
   order?: LayerOrder
-  /** Its options that are plain data and no secrets, for `inspect()`. A durable run that continues with other options reports it. @default none */
+  /**
+   * The options that it was created with, without secrets, for `inspect()`. A durable run that continues with other options reports it as
+   * `journal:drift`. Functions are not compared. @default none
+   */
   options?: Readonly<Record<string, unknown>>
   /** Whether its model and tool hooks run right around the core, inside all other layers. @default false */
   innermost?: boolean
