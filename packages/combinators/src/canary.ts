@@ -45,6 +45,8 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
         return isThenable(key) ? key.then((key) => isSelected(hook.layer, key, ctx)) : isSelected(hook.layer, key, ctx)
       },
       hook,
+      // A deploy may change the percentage while a run waits.
+      { isFixed: false },
     ),
   )
 

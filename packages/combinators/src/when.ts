@@ -24,8 +24,13 @@ export function when<M extends Combinable>(predicate: Predicate, layer: M): Comb
   return combine('when', layer, (hook) => runIf('when', predicate, hook))
 }
 
-/** Runs the hook if the predicate holds, or else next(). `by` is the combinator, for the error of a predicate that throws. */
-export function runIf(by: string, predicate: Predicate, hook: WrappedHook): AnyHook {
+/**
+ * Runs the hook if the predicate holds, or else next().
+ *
+ * @param by the combinator, for the error of a predicate that throws
+ * @param options.isFixed whether the answer depends on the context alone, so that a replay need not record it
+ */
+export function runIf(by: string, predicate: Predicate, hook: WrappedHook, { isFixed = true } = {}): AnyHook {
   const { run, scope } = hook
   return (ctx, next) => {
     let condition: unknown
@@ -34,11 +39,12 @@ export function runIf(by: string, predicate: Predicate, hook: WrappedHook): AnyH
     } catch (error) {
       throw conditionError(by, hook, ctx, error)
     }
-    if (!isThenable(condition)) return condition ? run(ctx, next) : next()
-    // An awaited answer may differ in a replay, so it is recorded. A synchronous one depends only on the context, which is the same.
-    const pendingCondition = condition
+    if (isFixed && !isThenable(condition)) return condition ? run(ctx, next) : next()
+    // An awaited answer may differ in a replay, so it is recorded, too.
+    const toBoolean = () => (isThenable(condition) ? condition.then(Boolean) : Boolean(condition))
     const recorded =
-      ctx.once?.(`${by}:${scope}`, async () => Boolean(await pendingCondition), { per: 'attempt' }) ?? pendingCondition
+      ctx.once === undefined ? condition : ctx.once(`${by}:${scope}`, toBoolean as () => boolean, { per: 'attempt' })
+    if (!isThenable(recorded)) return recorded ? run(ctx, next) : next()
     return Promise.resolve(recorded).then(
       (isActive) => (isActive ? run(ctx, next) : next()),
       (error) => {

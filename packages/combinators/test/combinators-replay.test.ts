@@ -30,4 +30,26 @@ describe('a run that is replayed', () => {
     await takesPart(name, 'a', journal)
     expect(await takesPart(name, other, journal.reopen())).toBe(first)
   })
+
+  it('canary(): another percentage changes nothing in a run that has begun', async () => {
+    const seen: number[] = []
+    const runWith = (percent: number, journal: MemoryJournal) => {
+      const marks = defineMiddleware({
+        name: 'marks',
+        model: (_, next) => {
+          seen.push(percent)
+          return next()
+        },
+      })
+      const agent = new Agent({ model: scriptedModel(['Hi.']), ids: () => 'x', journal }).use(
+        canary(marks, { percent }),
+      )
+      return agent.run('go')
+    }
+    const journal = memoryJournal()
+    await runWith(0, journal)
+    await runWith(100, journal.reopen())
+    await runWith(100, memoryJournal())
+    expect(seen).toEqual([100])
+  })
 })
