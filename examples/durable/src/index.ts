@@ -1,12 +1,15 @@
 /** One run, begun by whoever starts first, and gone on with by whoever comes after it. */
+import { setTimeout as wait } from 'node:timers/promises'
 import type { Entry } from '@allium/durable'
-import { open, principal } from './journey-agent.ts'
+import { open, principal, version } from './journey-agent.ts'
 
 const { store, runs } = open()
 // The key is what makes it one run, however often the program is started.
 const task = { principal, sessionId: 'journey', input: 'Book the train and the room.', idempotencyKey: 'journey-1' }
 const { run } = await runs.start(task)
-console.log(`run      ${(await runs.get(run, { principal })).status}`)
+const { status: found } = await runs.get(run, { principal })
+console.log(`run      ${found}`)
+if (found === 'running') await moveToThisVersion()
 
 for await (const { event } of runs.attach(run, { principal })) show((event as Entry).event)
 
@@ -15,6 +18,17 @@ console.log(`\nstatus   ${status}`)
 console.log(`answer   ${text}`)
 await runs.drain()
 store.close()
+
+/** Continues a run of another version with this code, once the lease of its lost process has expired. */
+async function moveToThisVersion(): Promise<void> {
+  for (;;) {
+    const { fits, moved, reason, replayed } = await runs.migrate(run, { principal, to: version })
+    if (!fits) throw new Error(`The run stays with its own version. ${reason}`)
+    if (moved && replayed > 0) console.log(`moved    to version ${version}, after ${replayed} replayed steps`)
+    if (moved) return
+    await wait(500)
+  }
+}
 
 function show(event: Entry['event']): void {
   if (event.type === 'text-delta') process.stdout.write(String(event.delta))

@@ -19,11 +19,20 @@ it('goes on where it was killed in the middle of its answer: nothing is booked t
   expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
 }, 120_000)
 
+it('a new version with another layer continues the run of a killed process, and books nothing twice', async () => {
+  const file = join(folder, 'deploy.db')
+  await run(file, 'leaves')
+  const out = await run(file, undefined, { JOURNEY_VERSION: '2' })
+  expect(out).toMatch(/moved {4}to version 2, after \d+ replayed steps/)
+  expect(out).toMatch(/status {3}completed\nanswer {3}The train leaves at nine/)
+  expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
+}, 120_000)
+
 /** The program from its start to its end, or until it has printed a text: it is killed then. */
-function run(file: string, until?: string): Promise<string> {
+function run(file: string, until?: string, more: Record<string, string> = {}): Promise<string> {
   const program = fileURLToPath(new URL('../src/index.ts', import.meta.url))
   const args = ['--conditions=@allium/source', '--import=tsx', program]
-  const child = spawn(process.execPath, args, { env: { ...process.env, DURABLE_FILE: file } })
+  const child = spawn(process.execPath, args, { env: { ...process.env, DURABLE_FILE: file, ...more } })
   let out = ''
   child.stdout.on('data', (data) => {
     out += data

@@ -34,6 +34,7 @@ export async function migrate(host: Host, run: DurableRun, { to, check = false }
     )
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))
     throw new AlliumError('run.options', `The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
+  if (run.version === to) return { fits: true, replayed: 0, recorded: 0, moved: true }
   const { reason, ...counts } = await rehearse(host, run)
   if (reason !== undefined) return { fits: false, reason, ...counts, moved: false }
   const { key, version: from } = run
