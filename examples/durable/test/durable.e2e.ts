@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, it } from 'vitest'
+import { programFlags } from '../../../e2e/program-flags.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-durable-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -31,7 +32,7 @@ it('a new version with another layer continues the run of a killed process, and 
 /** The program from its start to its end, or until it has printed a text: it is killed then. */
 function run(file: string, until?: string, more: Record<string, string> = {}): Promise<string> {
   const program = fileURLToPath(new URL('../src/index.ts', import.meta.url))
-  const args = ['--conditions=@allium/source', '--import=tsx', program]
+  const args = [...programFlags, program]
   const child = spawn(process.execPath, args, { env: { ...process.env, DURABLE_FILE: file, ...more } })
   let out = ''
   child.stdout.on('data', (data) => {

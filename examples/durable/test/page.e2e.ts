@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
+import { programFlags } from '../../../e2e/program-flags.ts'
 import { freePort } from '../../../packages/store-postgres/test/server.ts'
 import { openBrowser, picture } from '../../saas-backend/test/browser.ts'
 
@@ -34,7 +35,7 @@ test('a page goes on where its server was killed in the middle of the answer, an
 /** Runs the program until it says where it is. */
 async function start(file: string, port: number) {
   const program = fileURLToPath(new URL('../src/page.ts', import.meta.url))
-  const args = ['--conditions=@allium/source', '--import=tsx', program]
+  const args = [...programFlags, program]
   const env = { ...process.env, DURABLE_FILE: file, PORT: String(port) }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
   const closed = new Promise<void>((resolve) => child.on('close', () => resolve()))

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { programFlags } from '../../../e2e/program-flags.ts'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 
@@ -16,7 +17,7 @@ export interface Demo {
 
 /** Runs what `npm run demo:saas` runs, on a free port. Rejects with what it said where it does not come up. */
 export async function startDemo(env: Record<string, string>): Promise<Demo> {
-  const args = ['--conditions=@allium/source', '--import=tsx', 'examples/saas-backend/src/index.ts']
+  const args = [...programFlags, 'examples/saas-backend/src/index.ts']
   const child = spawn(process.execPath, args, {
     cwd: root,
     env: { PATH: process.env.PATH, PORT: '0', ...env },

@@ -5,12 +5,14 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { programFlags } from '../../../e2e/program-flags.ts'
 
 const runtimes = resolve('e2e/runtimes/node_modules')
 const node22 = `${runtimes}/node22/bin/node`
 const suite = `${runtimes}/@modelcontextprotocol/conformance/dist/index.js`
 const client = fileURLToPath(new URL('./mcp/conformance-client.ts', import.meta.url))
-const command = `${process.execPath} --conditions=@allium/source --import=${import.meta.resolve('tsx')} ${client}`
+const flags = programFlags.map((flag) => flag.replace(/tsx$/, import.meta.resolve('tsx')))
+const command = [process.execPath, ...flags, client].join(' ')
 
 /** Scenarios of the suite that are not run, and why. */
 const leftOut: Record<string, string> = {
