@@ -119,10 +119,10 @@ describe('an approval', () => {
     const error = await failure(session.resume({ c1: approve, c2: approve }))
     expect([error.code, error.message]).toEqual([
       'approval.unknown',
-      'No call "c2" waits for a decision. Those that wait: "c1". A decision is { approve: true }, { deny: "why" } or { args: { … } }.',
+      'No call "c2" waits for a decision. Pending: "c1". A decision is { approve: true }, { deny: "why" } or { args: { … } }.',
     ])
     expect(session.pending).toHaveLength(1)
-    expect((await failure(session.resume({}))).message).toMatch(/^resume\(\) got no decision\. Those that wait: "c1"\./)
+    expect((await failure(session.resume({}))).message).toMatch(/^resume\(\) got no decision\. Pending: "c1"\./)
     for (const none of [{}, undefined, null, []])
       expect((await failure(session.resume(none as never))).code).toBe('approval.invalid')
   })

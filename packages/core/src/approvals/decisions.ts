@@ -104,8 +104,8 @@ function checkUnused(session: SessionScope, callId: string): void {
 }
 
 function describePending({ pending }: SessionScope): string {
-  if (pending.length === 0) return 'No call waits.'
-  return `Those that wait: ${pending.map((call) => `"${call.callId}"`).join(', ')}. ${form}`
+  if (pending.length === 0) return 'No call waits. Check the id and principal of the session.'
+  return `Pending: ${pending.map((call) => `"${call.callId}"`).join(', ')}. ${form}`
 }
 
 const form = 'A decision is { approve: true }, { deny: "why" } or { args: { … } }.'
@@ -115,7 +115,7 @@ function decidableCall(session: SessionScope, decidables: ReadonlyMap<string, De
   if (another !== undefined)
     fail(
       'approval.invalid',
-      `Two pending calls have the id "${callId}", one of this agent and one of a sub-agent. Run the turn again.`,
+      `Two pending calls have the id "${callId}", one of them in a sub-agent. Run the turn again.`,
     )
   if (call !== undefined) return call
   checkUnused(session, callId)

@@ -114,7 +114,7 @@ export async function pendingCallError(
 ): Promise<AlliumError> {
   if (await isTokenUsed(events, { tenant, agent }, token))
     return requestError('approval.used', 'The call of this token has been decided already. A decision is used once.')
-  return requestError('approval.unknown', 'No call waits under this token for a decision of yours.')
+  return requestError('approval.unknown', 'No call waits under this token, or another user decides it.')
 }
 
 async function withSession<T>(
