@@ -40,6 +40,16 @@ test('each template passes its types, lint and tests without a key', async () =>
   for (const script of ['lint', 'test', 'build', 'check:package']) await npm(['run', script], pack)
 }, 200_000)
 
+test.each(['node22', 'node24'])(
+  'the tests of the agent and the SaaS pass on %s',
+  async (runtime) => {
+    const node = resolve('e2e/runtimes/node_modules', runtime, 'bin/node')
+    for (const template of ['agent', 'saas'])
+      await execute(node, ['node_modules/vitest/vitest.mjs', 'run'], { cwd: join(folder, template), env: registry.env })
+  },
+  120_000,
+)
+
 test('the agent answers in the terminal, and says that a script answers', async () => {
   const chat = spawn('npm', ['run', 'chat'], {
     cwd: join(folder, 'agent'),

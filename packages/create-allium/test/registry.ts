@@ -19,7 +19,7 @@ export interface Registry {
   url: string
   /** The environment in which npm uses it. */
   env: NodeJS.ProcessEnv
-  /** Publishes a tarball with `npm publish`. */
+  /** Publishes a tarball with `npm publish`. Only a CI that npm knows can sign its provenance. */
   publish(tarball: string): Promise<void>
   close(): void
 }
@@ -67,7 +67,7 @@ export async function startRegistry(): Promise<Registry> {
     url,
     env,
     publish: async (tarball) =>
-      void (await execute('npm', ['publish', tarball, '--access=public'], { env, cwd: folder })),
+      void (await execute('npm', ['publish', tarball, '--provenance=false'], { env, cwd: folder })),
     close: () => {
       server.close()
       rmSync(folder, { recursive: true })
