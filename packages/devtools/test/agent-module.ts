@@ -42,6 +42,7 @@ const wait = defineTool({
 
 const desk = defineMiddleware({
   name: 'desk',
+  options: { tone: 'brief', note: hostile },
   state: { 'desk:questions': { default: 0, reducer: (count: number, more: number) => count + more } },
   async turn(ctx, next) {
     ctx.state['desk:questions'] = 1

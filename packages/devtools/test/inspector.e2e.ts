@@ -139,6 +139,15 @@ test('hostile text never becomes markup, in any view', async () => {
   expect(faults).toEqual([])
 })
 
+test('the agent view shows the options of each layer, and where it was added', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  await openView(page, 'Agent')
+  const layer = page.getByRole('listitem').filter({ hasText: 'desk' }).first()
+  await layer.getByText('Options: tone "brief"').waitFor()
+  await layer.getByText(/^agent\.ts:\d+$/).waitFor()
+})
+
 test('credentials in logs, messages and requests are hidden', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)

@@ -18,8 +18,8 @@ interface Layer {
   order: { is?: string[] }
   state: string[]
   tools: string[]
-  usedAt?: string
-  options?: unknown
+  options: Record<string, unknown>
+  place?: string
 }
 
 interface Finding {
@@ -57,7 +57,10 @@ export function AgentPanel({ identity }: { identity: Identity }) {
               </span>
             ))}
             {layer.order.is !== undefined && <span class="subject">{layer.order.is.join(', ')}</span>}
-            {layer.usedAt !== undefined && <code class="place">{layer.usedAt}</code>}
+            {layer.place !== undefined && <code class="place">{lineOf(layer.place)}</code>}
+            {Object.keys(layer.options).length > 0 && (
+              <div class="subject">{`Options: ${optionsText(layer.options)}`}</div>
+            )}
             {layer.state.length > 0 && <div class="subject">{`State: ${layer.state.join(', ')}`}</div>}
             {layer.tools.length > 0 && <div class="subject">{`Tools: ${layer.tools.join(', ')}`}</div>}
             <FindingList findings={findings.filter((finding) => finding.layers[0] === layer.name)} />
@@ -82,6 +85,16 @@ export function AgentPanel({ identity }: { identity: Identity }) {
       ))}
     </div>
   )
+}
+
+/** The file and line of a stack frame, such as `agent.ts:12`. */
+function lineOf(frame: string): string {
+  return /[^/\\(\s]+:\d+(?=:\d+\)?$)/.exec(frame)?.[0] ?? frame
+}
+
+function optionsText(options: Record<string, unknown>): string {
+  const given = Object.entries(options).map(([name, value]) => `${name} ${JSON.stringify(value)}`)
+  return given.join(', ')
 }
 
 function FindingList({ findings }: { findings: readonly Finding[] }) {
