@@ -2,5 +2,6 @@ export { type Entry, entryOf, type RunError, type RunEvent } from '@allium/event
 export { type Durable, durable } from './durable.ts'
 export type { StartedRun } from './durable-runs.ts'
 export type { DurableAgent, DurableOptions, DurableStore, RunOwner, StartOptions } from './options.ts'
+export type { QueueOptions, RateLimit } from './queues.ts'
 export type { RunInfo, RunToolCall } from './run-info.ts'
 export { runJournal } from './run-journal.ts'
