@@ -315,6 +315,8 @@ CREATE INDEX runs_running on runs (agent, queue, tenant) where status = 'running
 
 CREATE INDEX runs_scheduled on runs (agent, run_at) where status = 'queued' and rank is null;
 
+CREATE INDEX runs_stopped on runs (agent) where status = 'queued' and stop is not null;
+
 CREATE INDEX runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
 
 CREATE INDEX runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;

@@ -42,7 +42,7 @@ export class RunClaimer {
     const claimedRows: ClaimedRow[] = []
     for (const row of this.#lostRuns(query)) {
       const attempts = row.progressed === 1 ? 1 : Number(row.attempts) + 1
-      const claimed = isLive(row) ? { ...row, attempts } : row
+      const claimed = isLive(row) ? { ...row, attempts, status: 'running' } : row
       if (mustRunAlone(claimed) && claimedRows.length > 0) continue
       const lease = this.#acquire(row, attempts, query.ms)
       if (lease === undefined) continue
@@ -101,7 +101,10 @@ export class RunClaimer {
     })
   }
 
-  /** Returns running runs without a lease, and ended runs whose end was not reported. */
+  /**
+   * Returns running runs without a lease, ended runs whose end was not reported, and stopped runs, which only have to end. No limit applies to
+   * them: the former have their place in the queue already, and the others execute nothing.
+   */
   #lostRuns({ agents, limit, ms, alone: isIdle }: ClaimQuery): Row[] {
     const names = JSON.stringify([...new Set(agents.map(({ name }) => name))])
     const ofAgents =
@@ -112,9 +115,11 @@ export class RunClaimer {
     const free = [this.#clock.boot, this.#clock.monotonic()]
     const running = `r.status = 'running' and (? or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})`
     const unreported = `r.told = 0 and r.status not in ('queued', 'running') and r.updated_at <= ?`
+    const stopped = `r.status = 'queued' and r.stop is not null`
     return this.#db.all(
-      `select * from (${rows(running)} union all ${rows(unreported)}) order by n limit ?`,
+      `select * from (${rows(running)} union all ${rows(stopped)} union all ${rows(unreported)}) order by n limit ?`,
       ...[names, agentParams(agents), isIdle ? 1 : 0, ...free],
+      ...[names, agentParams(agents), ...free],
       ...[names, agentParams(agents), this.#clock.now() - ms, ...free],
       limit,
     )

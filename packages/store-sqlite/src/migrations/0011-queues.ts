@@ -12,6 +12,7 @@ create index runs_due on runs (agent, version, run_at) where told = 0;
 create index runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;
 create index runs_scheduled on runs (agent, run_at) where status = 'queued' and rank is null;
 create index runs_running on runs (agent, queue, tenant) where status = 'running';
+create index runs_stopped on runs (agent) where status = 'queued' and stop is not null;
 create index runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
 create index runs_by_end on runs (updated_at) where status not in ('queued', 'running');
 
