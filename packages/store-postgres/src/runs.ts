@@ -207,7 +207,7 @@ async function addRun(
 /** Returns the current state of the claimed runs. The leases of runs that it does not return are released or expire. */
 async function openClaimed(db: Database, blobs: Blobs, claimedRows: readonly Row[]): Promise<ClaimedRun[]> {
   if (claimedRows.length === 0) return []
-  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
+  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by array_position($1::bigint[], n)`
   const rows = await db.queryIdempotent(
     sql,
     claimedRows.map(({ n_ }) => n_),

@@ -148,7 +148,7 @@ CREATE TABLE queue_starts (
 
 CREATE TABLE queue_turns (
   agent text not null, queue text not null, tenant text not null,
-  at integer not null,
+  at real not null,
   primary key (agent, queue, tenant)
 ) strict, without rowid;
 

@@ -139,14 +139,19 @@ export class WaitingRuns {
       'select at from queue_turns where agent = ? and queue = ? and tenant = ?',
       ...[lane[0], lane[2], tenant],
     )
-    // A time in the future is from before the clock was set back.
-    const since = Math.min(Number(lastTurn?.at ?? Number.NEGATIVE_INFINITY), this.#clock.now())
+    // A time far in the future is from before the clock was set back.
+    const since = Math.min(Number(lastTurn?.at ?? Number.NEGATIVE_INFINITY), this.#clock.now() + 1000)
     return { lane, room, row, turn: Math.max(since + Number(row.priority) * priorityStep, Number(row.rank)) }
   }
 
+  /** Records the time of the claim. Claims within one millisecond keep their order. */
   #recordTurn([agent, , queue]: Lane, tenant: string): void {
-    const sql = 'insert into queue_turns values (?, ?, ?, ?) on conflict do update set at = excluded.at'
-    this.#db.run(sql, agent, queue, tenant, this.#clock.now())
+    const now = this.#clock.now()
+    const ofQueue = 'select max(at) + 0.001 from queue_turns where agent = ? and queue = ? and at < ?'
+    this.#db.run(
+      `insert into queue_turns values (?, ?, ?, max(?, coalesce((${ofQueue}), 0))) on conflict do update set at = excluded.at`,
+      ...[agent, queue, tenant, now + 0.001, agent, queue, now + 1000],
+    )
   }
 
   #sessionParams(): Value[] {

@@ -18,7 +18,7 @@ create index runs_by_end on runs (updated_at) where status not in ('queued', 'ru
 
 create table queue_turns (
   agent text not null, queue text not null, tenant text not null,
-  at integer not null,
+  at real not null,
   primary key (agent, queue, tenant)
 ) strict, without rowid;
 create index queue_turns_by_time on queue_turns (agent, queue, at);

@@ -5,6 +5,7 @@ import { checkSkips } from '../check-skips.ts'
 import { addCases } from './add-cases.ts'
 import { claimCases } from './claim-cases.ts'
 import { endCases } from './end-cases.ts'
+import { queueCases } from './queue-cases.ts'
 import type { RunStoreParts } from './run-bench.ts'
 import { stepBlobCases } from './step-blob-cases.ts'
 
@@ -24,7 +25,7 @@ export interface RunStoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...addCases, ...claimCases, ...endCases, ...stepBlobCases }
+const caseList = { ...addCases, ...claimCases, ...queueCases, ...endCases, ...stepBlobCases }
 
 const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, delay: true, skip: true }
 
