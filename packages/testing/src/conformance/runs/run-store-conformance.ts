@@ -6,6 +6,7 @@ import { addCases } from './add-cases.ts'
 import { claimCases } from './claim-cases.ts'
 import { endCases } from './end-cases.ts'
 import { queueCases } from './queue-cases.ts'
+import { randomQueueCases } from './random-queue-cases.ts'
 import type { RunStoreParts } from './run-bench.ts'
 import { stepBlobCases } from './step-blob-cases.ts'
 
@@ -25,7 +26,7 @@ export interface RunStoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...addCases, ...claimCases, ...queueCases, ...endCases, ...stepBlobCases }
+const caseList = { ...addCases, ...claimCases, ...queueCases, ...randomQueueCases, ...endCases, ...stepBlobCases }
 
 const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, delay: true, skip: true }
 
