@@ -38,10 +38,9 @@ export class Queues {
     this.#declared = new Map([['default', {}], ...Object.entries(options)])
   }
 
-  /** Returns the limits of a queue. @throws AlliumError `run.options` for an undeclared queue */
-  limits(name: string): QueueLimits {
-    const limits = this.#declared.get(name)
-    if (limits !== undefined) return limits
+  /** Returns the limits of a queue; undefined if it has none. @throws AlliumError `run.options` for an undeclared queue */
+  limits(name: string): QueueLimits | undefined {
+    if (this.#declared.has(name)) return this.isLimited(name) ? this.#declared.get(name) : undefined
     const names = [...this.#declared.keys()].map((one) => `"${one}"`).join(', ')
     throw new AlliumError(
       'run.options',

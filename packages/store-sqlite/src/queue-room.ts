@@ -41,15 +41,26 @@ export class QueueRoom {
     return this.#left <= 0
   }
 
-  /** Counts a start. */
+  /** Counts a start, and the turn of its tenant. */
   take(agent: string, tenant: string): void {
     this.#left--
     this.#tenants.set(tenant, (this.#tenants.get(tenant) ?? 0) - 1)
+    this.#recordTurn(agent, tenant)
     const { name, rateLimit } = this.queue
     if (rateLimit === undefined) return
     this.#db.run('delete from queue_starts where expires_at <= ?', this.#now)
     const expiresAt = this.#now + rateLimit.period
     this.#db.run('insert into queue_starts values (?, ?, ?, ?, ?)', agent, name, tenant, this.#now, expiresAt)
+  }
+
+  /** Turns within one millisecond keep their order. */
+  #recordTurn(agent: string, tenant: string): void {
+    const { name } = this.queue
+    const afterLast = 'select max(at) + 0.001 from queue_turns where agent = ? and queue = ? and at < ?'
+    this.#db.run(
+      `insert into queue_turns values (?, ?, ?, max(?, coalesce((${afterLast}), 0))) on conflict do update set at = excluded.at`,
+      ...[agent, name, tenant, this.#now + 0.001, agent, name, this.#now + 1000],
+    )
   }
 
   #allowed(concurrency: number | undefined, starts: number | undefined, tenant?: string): number {

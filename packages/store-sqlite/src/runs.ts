@@ -290,7 +290,7 @@ class RunTable {
     if (room.left(key.tenant) <= 0) return undefined
     const { lease } = this.#leases.acquireNow(key, ms, String(row.run))
     if (lease === undefined) return undefined
-    room.take(agent, key.tenant)
+    if (limits !== undefined) room.take(agent, key.tenant)
     this.#db.run(
       `update runs set status = 'running', attempts = 1, token = ? where tenant = ? and run = ?`,
       ...[lease.token, key.tenant, String(row.run)],

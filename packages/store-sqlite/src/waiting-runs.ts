@@ -50,7 +50,6 @@ export class WaitingRuns {
       if (isClaimed) {
         left--
         room.take(lane[0], tenant)
-        this.#recordTurn(lane, tenant)
       }
       const following = room.left(tenant) > 0 ? this.#first(lane, room, tenant, row) : undefined
       candidates.splice(candidates.indexOf(next), 1, ...(following === undefined ? [] : [following]))
@@ -142,16 +141,6 @@ export class WaitingRuns {
     // A time far in the future is from before the clock was set back.
     const since = Math.min(Number(lastTurn?.at ?? Number.NEGATIVE_INFINITY), this.#clock.now() + 1000)
     return { lane, room, row, turn: Math.max(since + Number(row.priority) * priorityStep, Number(row.rank)) }
-  }
-
-  /** Records the time of the claim. Claims within one millisecond keep their order. */
-  #recordTurn([agent, , queue]: Lane, tenant: string): void {
-    const now = this.#clock.now()
-    const ofQueue = 'select max(at) + 0.001 from queue_turns where agent = ? and queue = ? and at < ?'
-    this.#db.run(
-      `insert into queue_turns values (?, ?, ?, max(?, coalesce((${ofQueue}), 0))) on conflict do update set at = excluded.at`,
-      ...[agent, queue, tenant, now + 0.001, agent, queue, now + 1000],
-    )
   }
 
   #sessionParams(): Value[] {

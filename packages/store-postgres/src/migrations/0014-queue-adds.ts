@@ -72,7 +72,7 @@ begin
     from {s}.take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
   if token_ is null then return; end if;
   update {s}.runs set status = 'running', attempts = 1, token = token_ where n = n_;
-  perform {s}.count_start(_agent, _queue, _tenant, _limits);
+  if _limits <> '{}' then perform {s}.count_start(_agent, _queue, _tenant, _limits); end if;
 end $$;
 
 create function {s}.add_free_run(

@@ -155,8 +155,6 @@ begin
           _limit := _limit - 1;
           _room := jsonb_set(_room, array[_queue], to_jsonb((_room ->> _queue)::integer - 1));
           perform {s}.count_start(_lane.agent_, _queue, _tenant, _lane.limits_);
-          insert into {s}.queue_turns values ({s}.queue_id(_lane.agent_, _queue), _tenant, {s}.now_ms())
-            on conflict (queue, tenant) do update set at = excluded.at;
         end if;
       end if;
       select * into _n, _rank, _turn

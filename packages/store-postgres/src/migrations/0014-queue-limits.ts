@@ -48,10 +48,13 @@ begin
   return _room;
 end $$;
 
+-- Counts a start, and the turn of its tenant.
 create function {s}.count_start(_agent text, _queue text, _tenant text, _limits jsonb) returns void language plpgsql as $$
 declare
   _now double precision := {s}.now_ms();
 begin
+  insert into {s}.queue_turns values ({s}.queue_id(_agent, _queue), _tenant, _now)
+    on conflict (queue, tenant) do update set at = excluded.at;
   if _limits -> 'rateLimit' is null then return; end if;
   delete from {s}.queue_starts where queue = {s}.queue_id(_agent, _queue) and expires_at <= _now;
   insert into {s}.queue_starts
