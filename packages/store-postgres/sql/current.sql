@@ -346,6 +346,8 @@ CREATE INDEX queue_starts_by_tenant ON queue_starts USING btree (queue, tenant, 
 
 CREATE INDEX queue_starts_by_time ON queue_starts USING btree (queue, at);
 
+CREATE INDEX queue_turns_by_age ON queue_turns USING btree (at);
+
 CREATE INDEX queue_turns_by_time ON queue_turns USING btree (queue, at);
 
 CREATE INDEX runs_by_end ON runs USING btree (updated_at) WHERE (status <> ALL (ARRAY['queued'::text, 'running'::text]));
@@ -492,7 +494,7 @@ begin
     from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
   if token_ is null then return; end if;
   update runs set status = 'running', attempts = 1, token = token_ where n = n_;
-  perform count_start(_agent, _queue, _tenant, _limits);
+  if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION adopt_session(_tenant text, _owner text, _session_agent text, _session text, _names text[], _token bigint, OUT outcome_ text, OUT held_until_ double precision)
@@ -850,8 +852,6 @@ begin
           _limit := _limit - 1;
           _room := jsonb_set(_room, array[_queue], to_jsonb((_room ->> _queue)::integer - 1));
           perform count_start(_lane.agent_, _queue, _tenant, _lane.limits_);
-          insert into queue_turns values (queue_id(_lane.agent_, _queue), _tenant, now_ms())
-            on conflict (queue, tenant) do update set at = excluded.at;
         end if;
       end if;
       select * into _n, _rank, _turn
@@ -900,6 +900,8 @@ AS $function$
 declare
   _now double precision := now_ms();
 begin
+  insert into queue_turns values (queue_id(_agent, _queue), _tenant, _now)
+    on conflict (queue, tenant) do update set at = excluded.at;
   if _limits -> 'rateLimit' is null then return; end if;
   delete from queue_starts where queue = queue_id(_agent, _queue) and expires_at <= _now;
   insert into queue_starts

@@ -300,6 +300,8 @@ CREATE INDEX queue_starts_by_tenant on queue_starts (agent, queue, tenant, at);
 
 CREATE INDEX queue_starts_by_time on queue_starts (agent, queue, at);
 
+CREATE INDEX queue_turns_by_age on queue_turns (at);
+
 CREATE INDEX queue_turns_by_time on queue_turns (agent, queue, at);
 
 CREATE INDEX runs_by_end on runs (updated_at) where status not in ('queued', 'running');

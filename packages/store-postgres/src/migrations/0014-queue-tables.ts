@@ -25,6 +25,7 @@ create table {s}.queue_turns (
   primary key (queue, tenant)
 );
 create index queue_turns_by_time on {s}.queue_turns (queue, at);
+create index queue_turns_by_age on {s}.queue_turns (at);
 
 create table {s}.queue_starts (
   queue bigint not null,

@@ -22,6 +22,7 @@ create table queue_turns (
   primary key (agent, queue, tenant)
 ) strict, without rowid;
 create index queue_turns_by_time on queue_turns (agent, queue, at);
+create index queue_turns_by_age on queue_turns (at);
 
 create table queue_starts (
   agent text not null, queue text not null, tenant text not null,
