@@ -20,6 +20,12 @@ export interface RunAccess {
   readonly principal?: unknown
 }
 
+interface NewRun extends Pick<StartOptions, 'runAt' | 'onBusy' | 'queue' | 'priority'> {
+  key: DurableRun['key']
+  task: Task
+  decidedCalls?: readonly string[] | undefined
+}
+
 export interface ListOptions {
   tenant: string
   status?: DurableStatus
@@ -47,6 +53,7 @@ export class DurableRuns {
 
   async start(startOptions: StartOptions): Promise<StartedRun> {
     const task = taskOf(startOptions)
+    this.#host.queues.limits(startOptions.queue ?? 'default')
     await this.#host.agent.init()
     // A repeated start of a run without a session has to find the session of the first one.
     const id = startOptions.sessionId ?? (await sessionIdOf(task.idempotencyKey))
@@ -70,22 +77,10 @@ export class DurableRuns {
     } finally {
       await session.close()
     }
-    return this.#add({ key, task, runAt: startOptions.runAt, decidedCalls, onBusy: startOptions.onBusy })
+    return this.#add({ ...startOptions, key, task, decidedCalls })
   }
 
-  async #add({
-    key,
-    task,
-    runAt,
-    decidedCalls,
-    onBusy,
-  }: {
-    key: DurableRun['key']
-    task: Task
-    runAt?: number | undefined
-    decidedCalls?: readonly string[] | undefined
-    onBusy?: StartOptions['onBusy']
-  }) {
+  async #add({ key, task, decidedCalls, runAt, onBusy, queue = 'default', priority }: NewRun) {
     const { agent, version, lease, clock } = this.#host
     const { idempotencyKey } = task
     const fingerprint =
@@ -98,16 +93,18 @@ export class DurableRuns {
       version,
       task: { ...task, code, version },
       runAt,
+      queue,
+      priority,
     }
-    const added = await this.worker.startNew((claim) =>
+    const added = await this.worker.startNew(queue, (claim) =>
       this.#host.runs.add(
         { ...request, resolvedCalls: decidedCalls, idempotencyKey, ...fingerprint },
-        { ...(claim !== undefined && { claim }), ...(onBusy === 'reject' && { unlessBusy: lease }) },
+        { ...claim, ...(onBusy === 'reject' && { unlessBusy: lease }) },
       ),
     )
     const { run, runAt: startsAt } = added.run
     if (added.isNew && startsAt > clock.now())
-      clock.after(startsAt - clock.now(), () => void this.worker.poll().catch(() => {}), { idle: true })
+      clock.after(startsAt - clock.now(), () => void this.worker.poll('waiting').catch(() => {}), { idle: true })
     return { run, turnId: run, sessionId: key.sessionId }
   }
 
@@ -185,7 +182,7 @@ export class DurableRuns {
 
   async get(run: string, { principal }: RunAccess = {}): Promise<RunInfo> {
     const found = await this.#findOwned(run, principal)
-    const { key, status, runAt, task, code } = found
+    const { key, status, queue, priority, runAt, task, code } = found
     const { input, principal: owner } = storedTask(task)
     const turn = await this.#host.sessions.find(key, { turnId: run })
     const resumed =
@@ -196,6 +193,8 @@ export class DurableRuns {
       turnId: run,
       sessionId: key.sessionId,
       status,
+      queue,
+      priority,
       runAt,
       ...(input !== undefined && { input }),
       ...(code !== undefined && { code }),
@@ -234,7 +233,9 @@ export class DurableRuns {
   async #expire({ run, callIds }: ExpiredCalls): Promise<void> {
     const { principal } = storedTask(run.task)
     const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
-    await this.#add({ key: run.key, task: { principal, decisions }, decidedCalls: callIds }).catch((error) => {
+    const queue = this.#host.queues.has(run.queue) ? run.queue : 'default'
+    const { key, priority } = run
+    await this.#add({ key, queue, priority, task: { principal, decisions }, decidedCalls: callIds }).catch((error) => {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
     })
   }

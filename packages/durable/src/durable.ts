@@ -10,6 +10,7 @@ import {
   type DurableOptions,
   type StartOptions,
 } from './options.ts'
+import { Queues } from './queues.ts'
 import type { RunInfo } from './run-info.ts'
 
 /** The durable runs of an agent. They outlive their process. */
@@ -19,7 +20,7 @@ export interface Durable {
   readonly sessions: SessionStore
   readonly events: EventLog
   /**
-   * Stores a task. Starts it here immediately if it is due and its session is free. Checks decisions, and consumes them with the task.
+   * Stores a task. Starts it here immediately if it is due, its session is free, and its queue has room. Checks decisions, and consumes them with the task.
    *
    * @throws AlliumError `run.options`, `run.key_reused`, `approval.*`, `session.busy` with `onBusy: 'reject'`
    */
@@ -68,7 +69,7 @@ export interface Durable {
  * Makes the runs of an agent durable. Each step is recorded in the store. If a process is lost, another process takes the run over and
  * replays the recorded steps. Polls the store until `drain()`.
  *
- * @throws AlliumError `agent.options` if the agent has no `version`, if a number is not above 0, if there is no event log, if the agent does not store its sessions,
+ * @throws AlliumError `agent.options` if the agent has no `version`, if a number or a queue is invalid, if there is no event log, if the agent does not store its sessions,
  * or if a layer redacts and the store does not encrypt: tasks are stored before any layer sees them
  *
  * @example
@@ -115,6 +116,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       attempts,
     },
     concurrency,
+    queues: new Queues(options.queues),
   })
   return {
     agent,

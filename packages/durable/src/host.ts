@@ -2,6 +2,7 @@ import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, t
 import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
 import type { CodeShape } from './code-shape.ts'
 import type { DurableAgent, DurableOptions } from './options.ts'
+import type { Queues } from './queues.ts'
 
 /** State that all runs of a process share. */
 export interface Host {
@@ -24,6 +25,7 @@ export interface Host {
   readonly attempts: number
   /** Most runs that this process executes at once. */
   readonly concurrency: number
+  readonly queues: Queues
   /** Reports an end that the event log could not store to the readers in this process. */
   reportUnloggedEnd(run: string, error: unknown): void
   /** Denies calls that were not decided in time. */

@@ -11,6 +11,7 @@ import {
 } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EventLog, RunStore, SessionStore } from '@allium/store'
+import type { QueueOptions } from './queues.ts'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {
@@ -60,6 +61,12 @@ export interface DurableOptions {
   /** Most runs that this process executes at once. More of them wait in the store, and start as soon as others end. @default 500 */
   concurrency?: number | undefined
   /**
+   * The queues that runs may wait in, by name, with their limits. The queue `default` always exists. This process starts only waiting runs of
+   * queues that it declares.
+   * @default { default: {} }
+   */
+  queues?: Readonly<Record<string, QueueOptions>> | undefined
+  /**
    * Earlier versions of the agent whose runs this process continues, too. A run whose recorded steps do not fit the current code fails with
    * `journal.diverged`; it executes nothing and keeps its steps. @default none: only runs of the agent's own `version`
    */
@@ -102,6 +109,13 @@ export interface StartOptions {
   idempotencyKey?: string | undefined
   /** Earliest start, in milliseconds since the epoch. @default now */
   runAt?: number | undefined
+  /** A queue that the option `queues` of `durable()` declares. @default 'default' */
+  queue?: string | undefined
+  /**
+   * A whole number from -1000 to 1000. Among runs that wait, a smaller number starts earlier. Each step counts as one minute of waiting.
+   * @default 0
+   */
+  priority?: number | undefined
   /** Whether a layer may restart an answer that readers have partly received, as in the options of a run. @default 'reset' */
   onRetryAfterOutput?: 'reset' | 'fail' | undefined
   /** While another run has the session, `'queue'` waits and `'reject'` throws `session.busy`. @default 'queue' */
@@ -114,6 +128,7 @@ const durableOptionKeys: KeysOf<DurableOptions> = {
   lease: true,
   attempts: true,
   concurrency: true,
+  queues: true,
   accepts: true,
   orphanAfter: true,
   retention: true,
@@ -138,6 +153,8 @@ const startOptionKeys: KeysOf<StartOptions> = {
   clientTools: true,
   idempotencyKey: true,
   runAt: true,
+  queue: true,
+  priority: true,
   onRetryAfterOutput: true,
   onBusy: true,
 }

@@ -14,6 +14,8 @@ export interface RunToolCall {
 /** The status and outcome of a run. */
 export interface RunInfo extends StartedRun {
   readonly status: DurableStatus
+  readonly queue: string
+  readonly priority: number
   /** Earliest start, in milliseconds since the epoch. */
   readonly runAt: number
   /** The input, as long as the run may be executed again. */

@@ -35,7 +35,7 @@ const longText = 4096
 /** Returns a copy that the caller cannot change. @throws AlliumError `run.options` for data that cannot be stored */
 export function taskOf(options: StartOptions): Task {
   checkStart(options)
-  const { sessionId: _, runAt: __, onBusy: ___, ...task } = options
+  const { sessionId: _, runAt: __, onBusy: ___, queue: ____, priority: _____, ...task } = options
   try {
     const large: unknown[] = []
     const text = toJson(task, (value) => {

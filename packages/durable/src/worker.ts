@@ -1,24 +1,32 @@
 import { messageOf } from '@allium/core'
-import type { AddedRun, ClaimedRun } from '@allium/store'
+import type { AddedRun, AddOptions, ClaimedRun, RunningAgent } from '@allium/store'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 
 /** A run that started this often without a new step may be crashing its process. Nothing else starts while it is running. */
 const isolationAttempts = 3
 /** Most runs claimed per query. */
-const batchSize = 50
+const batchSize = 100
+/** Most orphans and most overdue calls per query. */
+const maxOld = 50
+
+/** Whether a query also looks for lost runs, unreported ends and other old work. */
+type Scope = 'waiting' | 'all'
 
 /** The runs that this process executes. Claims queued and lost runs, and renews their leases. */
 export class Worker {
   readonly #host: Host
   readonly #live = new Map<string, LiveRun>()
   #polling: Promise<number> | undefined
-  #pollAgain = false
+  /** What to claim when the current query is over. */
+  #pollNext: Scope | undefined
   #timers: (() => void)[] = []
   #isolatedUntil = 0
   #draining = false
   /** Places of runs that are being claimed. */
   #reserved = 0
+  /** Those of runs that are being added, by queue. */
+  readonly #adding = new Map<string, number>()
   /** Due runs that this process could not claim, because it had no place or their session was in use. Others may have claimed them since. */
   #backlog = 0
 
@@ -43,18 +51,31 @@ export class Worker {
     return Math.max(0, this.#host.concurrency - this.#live.size - this.#reserved)
   }
 
-  /** Adds a run, and starts it if it was claimed. @param add gets the milliseconds for which to claim it, or undefined */
-  async startNew(add: (claim: number | undefined) => Promise<AddedRun>): Promise<AddedRun> {
-    const places = Math.min(1, this.#free)
-    this.#reserved += places
+  /** Adds a run, and starts it if it was claimed. @param add gets the options of the claim, which are empty without room here */
+  async startNew(queue: string, add: (claim: AddOptions) => Promise<AddedRun>): Promise<AddedRun> {
+    const { queues, names: agents, lease } = this.#host
+    const hasRoom = this.#free > 0 && queues.places(queue, this.#executing(queue)) > 0
+    const places = hasRoom ? 1 : 0
+    this.#reserve(queue, places)
     try {
-      const added = await add(places === 0 ? undefined : this.#host.lease)
+      const added = await add(hasRoom ? { claim: lease, limits: queues.limits(queue), agents } : {})
       if (added.lease === undefined) this.#queue(added)
       else await this.start({ run: added.run, lease: added.lease }, { isNew: true })
       return added
     } finally {
-      this.#reserved -= places
+      this.#reserve(queue, -places)
     }
+  }
+
+  #reserve(queue: string, places: number): void {
+    this.#reserved += places
+    this.#adding.set(queue, (this.#adding.get(queue) ?? 0) + places)
+  }
+
+  /** Returns how many runs of a queue this process executes. */
+  #executing(queue: string): number {
+    const live = [...this.#live.values()].filter(({ claimed }) => claimed.run.queue === queue)
+    return live.length + (this.#adding.get(queue) ?? 0)
   }
 
   /**
@@ -74,11 +95,22 @@ export class Worker {
     previous?.loseLease('the run was begun again')
     const live = new LiveRun(this.#host, claimed, { isNew, previous })
     this.#live.set(run.run, live)
+    this.#pollAfterWindow(run.queue)
     void live.done.finally(() => {
+      const mayFollow = this.#backlog > 0 || this.#free === 0 || this.#host.queues.isLimited(run.queue)
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
       if (run.attempts >= isolationAttempts) this.#isolatedUntil = 0
-      if (this.#backlog > 0) this.poll().catch(() => {})
+      if (mayFollow) this.poll('waiting').catch(() => {})
     })
+  }
+
+  /** Claims again when the start of a run no longer counts towards the rate limit of its queue. */
+  #pollAfterWindow(queue: string): void {
+    const { clock, options } = this.#host
+    const { rateLimit } = options.queues?.[queue] ?? {}
+    if (rateLimit === undefined) return
+    const poll = () => void this.poll('waiting').catch(() => {})
+    clock.after(rateLimit.period, poll, { idle: true })
   }
 
   /** Moves a run that began under a former name of its agent to the current name, with its session. */
@@ -96,7 +128,7 @@ export class Worker {
   #queue({ run, isNew }: AddedRun): void {
     if (!isNew || run.runAt > this.#host.clock.now()) return
     this.#backlog++
-    this.poll().catch(() => {})
+    this.poll('waiting').catch(() => {})
   }
 
   async #look(): Promise<void> {
@@ -104,17 +136,16 @@ export class Worker {
   }
 
   /** Claims the runs that this process may execute. Returns their number. */
-  poll(): Promise<number> {
+  poll(scope: Scope = 'all'): Promise<number> {
     if (this.#polling !== undefined) {
-      this.#pollAgain = true
+      this.#pollNext = this.#pollNext === 'all' ? 'all' : scope
       return this.#polling
     }
-    this.#polling = this.#poll().finally(() => {
+    this.#polling = this.#poll(scope).finally(() => {
       this.#polling = undefined
-      if (this.#pollAgain && !this.#draining) {
-        this.#pollAgain = false
-        this.poll().catch(() => {})
-      }
+      const next = this.#pollNext
+      this.#pollNext = undefined
+      if (next !== undefined && !this.#draining) this.poll(next).catch(() => {})
     })
     return this.#polling
   }
@@ -138,25 +169,45 @@ export class Worker {
     for (const one of this.#timers) one()
   }
 
-  async #poll(): Promise<number> {
+  async #poll(scope: Scope): Promise<number> {
     if (this.#draining) return 0
-    const { runs, names, versions, lease, options } = this.#host
-    const agents = names.flatMap((name) => versions.map((version) => ({ name, version })))
-    const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
+    const claimed = await this.#claim(scope === 'waiting')
+    return scope === 'waiting' ? claimed : claimed + (await this.#finishOld())
+  }
+
+  /** Claims runs until this process is full or no more can start. */
+  async #claim(waitingOnly: boolean): Promise<number> {
     const limit = Math.min(batchSize, this.#free)
+    if (limit === 0) return 0
+    const { runs, lease: ms, queues } = this.#host
+    const query = { agents: this.#agents, limit, ms, alone: this.#live.size === 0, waitingOnly }
     this.#reserved += limit
-    let claimed: ClaimedRun[] = []
+    let claimed: ClaimedRun[]
     try {
-      if (limit > 0) claimed = await runs.claim({ agents, limit, ms: lease, alone: this.#live.size === 0 })
+      claimed = await runs.claim({ ...query, queues: queues.toClaim((queue) => this.#executing(queue)) })
       this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
-      claimed.push(...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize })))
       await Promise.all(claimed.map((one) => this.start(one)))
     } finally {
       this.#reserved -= limit
     }
-    for (const expired of await runs.expiredCalls({ agents, limit: batchSize })) await this.#host.expire(expired)
+    return claimed.length < limit ? claimed.length : claimed.length + (await this.#claim(waitingOnly))
+  }
+
+  /** Fails runs of lost versions and denies overdue calls. Returns how many runs it claimed. */
+  async #finishOld(): Promise<number> {
+    const { runs, lease, options } = this.#host
+    const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
+    const agents = this.#agents
+    const orphans = await runs.orphans({ agents, ms: orphanAfter, lease, limit: maxOld })
+    await Promise.all(orphans.map((one) => this.start(one)))
+    for (const expired of await runs.expiredCalls({ agents, limit: maxOld })) await this.#host.expire(expired)
     await runs.expire({ olderThan: retention })
-    return claimed.length
+    return orphans.length
+  }
+
+  get #agents(): RunningAgent[] {
+    const { names, versions } = this.#host
+    return names.flatMap((name) => versions.map((version) => ({ name, version })))
   }
 
   async #renew(): Promise<void> {

@@ -157,6 +157,20 @@ create table outbox_places (
   constraint outbox_places_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
 );
 
+create table queue_starts (
+  queue bigint not null,
+  tenant text not null,
+  at double precision not null,
+  expires_at double precision not null
+);
+
+create table queue_turns (
+  queue bigint not null,
+  tenant text not null,
+  at double precision not null,
+  constraint queue_turns_pkey PRIMARY KEY (queue, tenant)
+);
+
 create table runs (
   n bigint not null generated always as identity,
   tenant text not null,
@@ -180,6 +194,9 @@ create table runs (
   task bytea,
   session_agent text not null default ''::text,
   sealed_as text not null default ''::text,
+  queue text not null default 'default'::text,
+  priority integer not null default 0,
+  rank double precision,
   constraint runs_pkey PRIMARY KEY (n),
   constraint runs_tenant_run_key UNIQUE (tenant, run)
 );
@@ -323,6 +340,16 @@ CREATE INDEX outbox_by_time ON outbox USING btree (added_at);
 
 CREATE INDEX outbox_places_open ON outbox_places USING btree (consumer, seq) WHERE (NOT done);
 
+CREATE INDEX queue_starts_by_expiry ON queue_starts USING btree (expires_at);
+
+CREATE INDEX queue_starts_by_tenant ON queue_starts USING btree (queue, tenant, at);
+
+CREATE INDEX queue_starts_by_time ON queue_starts USING btree (queue, at);
+
+CREATE INDEX queue_turns_by_age ON queue_turns USING btree (at);
+
+CREATE INDEX queue_turns_by_time ON queue_turns USING btree (queue, at);
+
 CREATE INDEX runs_by_end ON runs USING btree (updated_at) WHERE (status <> ALL (ARRAY['queued'::text, 'running'::text]));
 
 CREATE INDEX runs_by_key ON runs USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
@@ -331,7 +358,17 @@ CREATE INDEX runs_by_session ON runs USING btree (session, owner, tenant);
 
 CREATE INDEX runs_by_tenant ON runs USING btree (hashtextextended(tenant, (0)::bigint), n);
 
-CREATE INDEX runs_due ON runs USING btree (agent, run_at) WHERE (NOT told);
+CREATE INDEX runs_due ON runs USING btree (agent, hashtextextended(version, (0)::bigint), run_at) WHERE (NOT told);
+
+CREATE INDEX runs_running ON runs USING btree (agent, hashtextextended(queue, (0)::bigint), hashtextextended(tenant, (0)::bigint)) WHERE (status = 'running'::text);
+
+CREATE INDEX runs_scheduled ON runs USING btree (agent, run_at) WHERE ((status = 'queued'::text) AND (rank IS NULL));
+
+CREATE INDEX runs_stopped ON runs USING btree (agent) WHERE ((status = 'queued'::text) AND (stop IS NOT NULL));
+
+CREATE INDEX runs_unreported ON runs USING btree (agent, updated_at) WHERE ((NOT told) AND (status <> ALL (ARRAY['queued'::text, 'running'::text])));
+
+CREATE INDEX runs_waiting ON runs USING btree (hashtextextended(queue, hashtextextended(version, hashtextextended(agent, (0)::bigint))), tenant, rank, n) WHERE ((status = 'queued'::text) AND (rank IS NOT NULL));
 
 CREATE INDEX sessions_by_owner ON sessions USING btree (hashtextextended(owner, (0)::bigint), tenant, updated_at DESC);
 
@@ -367,6 +404,16 @@ CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agen
  LANGUAGE plpgsql
 AS $function$
 begin
+  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
+    from add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms,
+      _unless_busy, 'default', 0, '{}'::jsonb, array[_agent]);
+end $function$;
+
+CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
   if _unless_busy is not null then
     -- Nobody takes it until this has ended; of one that is not there yet the row is made by who comes first.
     insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
@@ -387,15 +434,17 @@ begin
   end if;
   select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
     into outcome_, n_, absent_, token_, version_, open_
-    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms) a;
+    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms,
+      _queue, _priority, _limits, _names) a;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   known runs%rowtype;
+  _now double precision;
 begin
   loop
     perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
@@ -428,18 +477,24 @@ begin
   end if;
   delete from waiting
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
+  _now := now_ms();
+  _run_at := coalesce(_run_at, _now);
   insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
-    task, sealed_as)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _asked[1],
-      now_ms(), _task, _session_agent)
+    task, sealed_as, queue, priority, rank)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', _run_at, _key, _asked[1],
+      _now, _task, _session_agent, _queue, _priority, case when _run_at <= _now then _run_at + _priority * 60000 end)
     returning n into n_;
   outcome_ := 'added';
-  if _ms is null or _run_at > now_ms() then return; end if;
+  if _ms is null or _run_at > _now then return; end if;
+  -- Without limits, processes add runs at the same time.
+  if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
+  if queue_room(_names, _queue, _limits, null) <= 0 or queue_room(_names, _queue, _limits, _tenant) <= 0
+    or has_startable(_agent, _version, _queue, n_) then return; end if;
   select t.token_, t.version_, t.open_ into token_, version_, open_
     from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
-  if token_ is not null then
-    update runs set status = 'running', attempts = 1, token = token_ where n = n_;
-  end if;
+  if token_ is null then return; end if;
+  update runs set status = 'running', attempts = 1, token = token_ where n = n_;
+  if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION adopt_session(_tenant text, _owner text, _session_agent text, _session text, _names text[], _token bigint, OUT outcome_ text, OUT held_until_ double precision)
@@ -588,56 +643,109 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION claim_lost(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean)
+ RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean, attempts_ integer)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  due record;
+  _now double precision := now_ms();
+  _taken integer := 0;
+begin
+  for due in
+    select r.n, r.status, r.attempts, p.progressed
+    from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session,
+    lateral (
+      select exists (select from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token) as progressed
+    ) p
+    where r.n in (
+      select n from runs where agent = any (_agents) and status = 'running'
+      union all
+      select n from runs where agent = any (_agents) and status = 'queued' and stop is not null
+      union all
+      select n from runs
+        where agent = any (_agents) and not told and status not in ('queued', 'running') and updated_at <= _now - _ms
+    )
+    and (r.agent, r.version) in (select * from unnest(_agents, _versions))
+    and (s.run is null or s.run = r.run) and s.held_until <= _now
+    and (_alone or r.status <> 'running' or r.attempts + 1 < 3 or p.progressed)
+    order by r.n limit _limit for update of r, s skip locked
+  loop
+    attempts_ := case
+      when due.status = 'queued' then 1 when due.status <> 'running' then null when due.progressed then 1 else due.attempts + 1
+    end;
+    continue when attempts_ >= 3 and _taken > 0;
+    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(due.n, _ms, attempts_) t;
+    continue when n_ is null;
+    _taken := _taken + 1;
+    return next;
+    exit when attempts_ >= 3;
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION claim_orphans(_agents text[], _versions text[], _limit integer, _lapsed double precision, _ms double precision)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
 AS $function$
 declare
   due record;
+  _name text;
+  _hash bigint;
   _before double precision := now_ms() - _lapsed;
 begin
-  for due in
-    select r.n from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
-    where not r.told and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
-    and r.agent = any (_agents) and (r.agent, r.version) not in (select * from unnest(_agents, _versions))
-    and (s.run is null or s.run = r.run) and s.held_until <= _before
-    order by r.n limit _limit for update of r, s skip locked
-  loop
-    select * into n_, token_, version_, open_ from take_run(due.n, _ms, null);
-    if n_ is not null then return next; end if;
+  for _name in select distinct a from unnest(_agents) a loop
+    _hash := null;
+    loop
+      -- Versions are looked up in the index, so that the number of their runs does not matter.
+      if _hash is null then
+        select hashtextextended(version, 0) into _hash from runs where agent = _name and not told
+          order by hashtextextended(version, 0) limit 1;
+      else
+        select hashtextextended(version, 0) into _hash from runs
+          where agent = _name and not told and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
+      end if;
+      exit when not found;
+      continue when (_name, _hash) in (select a, hashtextextended(v, 0) from unnest(_agents, _versions) o (a, v));
+      for due in
+        select r.n from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
+        where r.agent = _name and hashtextextended(r.version, 0) = _hash
+        and not r.told and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
+        and (s.run is null or s.run = r.run) and s.held_until <= _before
+        order by r.n limit _limit for update of r, s skip locked
+      loop
+        select * into n_, token_, version_, open_ from take_run(due.n, _ms, null);
+        if n_ is not null then return next; end if;
+      end loop;
+    end loop;
   end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
+ LANGUAGE sql
+AS $function$
+  select * from claim_runs(_agents, _versions, _limit, _ms, _alone, '[{"name": "default"}]', false)
+$function$;
+
+CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean)
+ RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
 AS $function$
 declare
-  due record;
-  _now double precision := now_ms();
-  _attempts integer;
-  _taken integer := 0;
+  _lost record;
 begin
-  for due in
-    select r.n, r.status in ('queued', 'running') as live, r.status, r.attempts, p.progressed
-    from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session,
-    lateral (
-      select exists (select from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token) as progressed
-    ) p
-    where not r.told and r.run_at <= _now and (r.agent, r.version) in (select * from unnest(_agents, _versions))
-    and (r.status in ('queued', 'running') or r.updated_at <= _now - _ms)
-    and (s.run is null or s.run = r.run) and s.held_until <= _now
-    and (_alone or r.status <> 'running' or r.attempts + 1 < 3 or p.progressed)
-    order by r.n limit _limit for update of r, s skip locked
-  loop
-    _attempts := case when not due.live then null when due.status = 'queued' or due.progressed then 1 else due.attempts + 1 end;
-    continue when _attempts >= 3 and _taken > 0;
-    select * into n_, token_, version_, open_ from take_run(due.n, _ms, _attempts);
-    continue when n_ is null;
-    _taken := _taken + 1;
-    return next;
-    exit when _attempts >= 3;
-  end loop;
+  if not _waiting_only then
+    for _lost in select * from claim_lost(_agents, _versions, _limit, _ms, _alone) loop
+      n_ := _lost.n_;
+      token_ := _lost.token_;
+      version_ := _lost.version_;
+      open_ := _lost.open_;
+      return next;
+      if _lost.attempts_ >= 3 then return; end if;
+      _limit := _limit - 1;
+    end loop;
+  end if;
+  return query select * from claim_waiting(_agents, _versions, _queues, _limit, _ms);
 end $function$;
 
 CREATE OR REPLACE FUNCTION claim_session(_tenant text, _owner text, _session_agent text, _session text)
@@ -650,6 +758,109 @@ begin
   perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
   if found then return; end if;
   perform move_session(_tenant, _owner, '', _session_agent, _session);
+end $function$;
+
+CREATE OR REPLACE FUNCTION claim_waiting(_agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision)
+ RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _names text[] := array(select distinct a from unnest(_agents) a order by a);
+  _lane record;
+  _now double precision;
+  _n bigint;
+  _rank double precision;
+  _turn double precision;
+  _agent text;
+  _version text;
+  _queue text;
+  _tenant text;
+  _last text;
+  _found integer;
+  _room jsonb := '{}';
+  -- One candidate for each lane and tenant.
+  _lanes integer[] := '{}';
+  _tenants text[] := '{}';
+  _ns bigint[] := '{}';
+  _ranks double precision[] := '{}';
+  _turns double precision[] := '{}';
+  _i integer;
+begin
+  perform lock_queues(_names, array(select q ->> 'name' from jsonb_array_elements(_queues) q));
+  update runs set rank = run_at + priority * 60000 where n in (
+    select n from runs where agent = any (_names) and status = 'queued' and rank is null and run_at <= (select now_ms())
+    order by run_at limit 1000 for update skip locked
+  );
+  for _lane in select * from queue_lanes(_agents, _versions, _queues) loop
+    _agent := _lane.agent_;
+    _version := _lane.version_;
+    _queue := _lane.queue_;
+    if not _room ? _queue then
+      _room := _room || jsonb_build_object(_queue,
+        least(queue_room(_names, _queue, _lane.limits_, null), (_lane.limits_ ->> 'places')::integer));
+    end if;
+    continue when (_room ->> _queue)::integer <= 0;
+    select t.tenant into _last from queue_turns t where t.queue = queue_id(_agent, _queue) order by t.at desc limit 1;
+    _found := 0;
+    -- A bounded number of tenants, in a circle from the one after the last that had its turn.
+    for _tenant in
+      select ring.tenant from (with recursive t as (
+        (select r.tenant from runs r where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
+      = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and r.tenant > _last order by r.tenant limit 1) union all select (select r.tenant from runs r where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
+      = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and r.tenant > t.tenant and true order by r.tenant limit 1) from t where t.tenant is not null
+      ) select t.tenant from t where t.tenant is not null) ring
+      union all
+      select ring.tenant from (with recursive t as (
+        (select r.tenant from runs r where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
+      = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and (_last is null or r.tenant <= _last) order by r.tenant limit 1) union all select (select r.tenant from runs r where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
+      = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and r.tenant > t.tenant and (_last is null or r.tenant <= _last) order by r.tenant limit 1) from t where t.tenant is not null
+      ) select t.tenant from t where t.tenant is not null) ring
+    loop
+      continue when queue_room(_names, _queue, _lane.limits_, _tenant) <= 0;
+      select * into _n, _rank, _turn from next_waiting(_agent, _version, _queue, _tenant, '-infinity', 0);
+      continue when _n is null;
+      _lanes := _lanes || _lane.lane_;
+      _tenants := _tenants || _tenant;
+      _ns := _ns || _n;
+      _ranks := _ranks || _rank;
+      _turns := _turns || _turn;
+      _found := _found + 1;
+      exit when _found >= _limit + 50;
+    end loop;
+  end loop;
+
+  while _limit > 0 loop
+    select t.i into _i from unnest(_turns) with ordinality t (turn, i) where t.turn is not null order by t.turn, t.i limit 1;
+    exit when _i is null;
+    _tenant := _tenants[_i];
+    select * into _lane from queue_lanes(_agents, _versions, _queues) where lane_ = _lanes[_i];
+    _queue := _lane.queue_;
+    _n := null;
+    _rank := null;
+    _turn := null;
+    _now := now_ms();
+    if (_room ->> _queue)::integer > 0 and queue_room(_names, _queue, _lane.limits_, _tenant) > 0 then
+      perform from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session and (s.run is null or s.run = r.run) and s.held_until <= _now where r.n = _ns[_i] and r.status = 'queued' for update of r, s skip locked;
+      if found then
+        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(_ns[_i], _ms, 1) t;
+        if n_ is not null then
+          return next;
+          _limit := _limit - 1;
+          _room := jsonb_set(_room, array[_queue], to_jsonb((_room ->> _queue)::integer - 1));
+          perform count_start(_lane.agent_, _queue, _tenant, _lane.limits_);
+        end if;
+      end if;
+      select * into _n, _rank, _turn
+        from next_waiting(_lane.agent_, _lane.version_, _queue, _tenant, _ranks[_i], _ns[_i]);
+    end if;
+    _ns[_i] := _n;
+    _ranks[_i] := _rank;
+    _turns[_i] := _turn;
+  end loop;
 end $function$;
 
 CREATE OR REPLACE FUNCTION collect_blobs(_limit integer)
@@ -680,6 +891,21 @@ begin
     end if;
   end if;
   return exists (select from unheld_blobs);
+end $function$;
+
+CREATE OR REPLACE FUNCTION count_start(_agent text, _queue text, _tenant text, _limits jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _now double precision := now_ms();
+begin
+  insert into queue_turns values (queue_id(_agent, _queue), _tenant, _now)
+    on conflict (queue, tenant) do update set at = excluded.at;
+  if _limits -> 'rateLimit' is null then return; end if;
+  delete from queue_starts where queue = queue_id(_agent, _queue) and expires_at <= _now;
+  insert into queue_starts
+    values (queue_id(_agent, _queue), _tenant, _now, _now + (_limits -> 'rateLimit' ->> 'period')::double precision);
 end $function$;
 
 CREATE OR REPLACE FUNCTION deal_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
@@ -867,6 +1093,22 @@ begin
   return _stored;
 end $function$;
 
+CREATE OR REPLACE FUNCTION forget_tenant(_tenant text)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  delete from queue_turns where tenant = _tenant;
+  update queue_starts set tenant = '' where tenant = _tenant;
+$function$;
+
+CREATE OR REPLACE FUNCTION forget_turns()
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  delete from queue_turns where at < (select now_ms()) - 86400000;
+  delete from queue_starts where expires_at <= (select now_ms());
+$function$;
+
 CREATE OR REPLACE FUNCTION free_holds(_account text)
  RETURNS void
  LANGUAGE plpgsql
@@ -901,6 +1143,18 @@ begin
   update runs set status = _status, code = _code, reason = _reason, stood = _version, updated_at = now_ms()
     where tenant = _tenant and run = _run;
   return true;
+end $function$;
+
+CREATE OR REPLACE FUNCTION has_startable(_agent text, _version text, _queue text, _n bigint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _now double precision := now_ms();
+begin
+  return exists (select from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session and (s.run is null or s.run = r.run) and s.held_until <= _now where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
+      = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and r.n <> _n);
 end $function$;
 
 CREATE OR REPLACE FUNCTION hold_blobs(_tenant text, _owner text, _session_agent text, _session text, _token bigint, _write text, _blobs text[])
@@ -1023,6 +1277,18 @@ begin
   end if;
 end $function$;
 
+CREATE OR REPLACE FUNCTION lock_queues(_names text[], _queues text[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _id bigint;
+begin
+  for _id in select distinct queue_id(a, q) as id from unnest(_names) a, unnest(_queues) q order by id loop
+    perform pg_advisory_xact_lock(hashtextextended('queue', _id));
+  end loop;
+end $function$;
+
 CREATE OR REPLACE FUNCTION migrate_run(_tenant text, _run text, _from text, _to text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1061,6 +1327,24 @@ begin
   delete from event_runs where tenant = _tenant and owner = _owner and agent = _from and session = _session;
 end $function$;
 
+CREATE OR REPLACE FUNCTION next_waiting(_agent text, _version text, _queue text, _tenant text, _after_rank double precision, _after bigint, OUT n_ bigint, OUT rank_ double precision, OUT turn_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _now double precision := now_ms();
+  _priority integer;
+  _last double precision;
+begin
+  select r.n, r.rank, r.priority into n_, rank_, _priority from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session and (s.run is null or s.run = r.run) and s.held_until <= _now
+    where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
+      = hashtextextended(_queue, hashtextextended(_version, hashtextextended(_agent, 0)))
+    and r.queue = _queue and r.version = _version and r.agent = _agent and r.status = 'queued' and r.rank is not null and r.tenant = _tenant and (r.rank, r.n) > (_after_rank, _after) order by r.rank, r.n limit 1;
+  if n_ is null then return; end if;
+  select least(at, _now) into _last from queue_turns where queue = queue_id(_agent, _queue) and tenant = _tenant;
+  turn_ := greatest(rank_, _last + _priority * 60000);
+end $function$;
+
 CREATE OR REPLACE FUNCTION now_ms()
  RETURNS double precision
  LANGUAGE sql
@@ -1095,6 +1379,55 @@ AS $function$
     set held_until = now_ms() + greatest(_ms, least((outbox_now() - o.since) / 2, _longest))
     from outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
 $function$;
+
+CREATE OR REPLACE FUNCTION queue_id(_agent text, _queue text)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$ select hashtextextended(_queue, hashtextextended(_agent, 0)) $function$;
+
+CREATE OR REPLACE FUNCTION queue_lanes(_agents text[], _versions text[], _queues jsonb)
+ RETURNS TABLE(lane_ integer, agent_ text, version_ text, queue_ text, limits_ jsonb)
+ LANGUAGE sql
+ IMMUTABLE
+AS $function$
+  select (row_number() over ())::integer, a.agent, a.version, q ->> 'name', q
+  from jsonb_array_elements(_queues) q, unnest(_agents, _versions) a (agent, version)
+$function$;
+
+CREATE OR REPLACE FUNCTION queue_room(_names text[], _queue text, _limits jsonb, _tenant text)
+ RETURNS integer
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _running integer := _limits ->> case when _tenant is null then 'concurrency' else 'perTenant' end;
+  _starts integer := _limits -> 'rateLimit' ->> case when _tenant is null then 'limit' else 'perTenant' end;
+  _since double precision := now_ms() - coalesce((_limits -> 'rateLimit' ->> 'period')::double precision, 0);
+  _room integer := 2147483647;
+  _count integer;
+begin
+  if _running is not null then
+    if _tenant is null then
+      select count(*) into _count from (select from runs where status = 'running' and agent = any (_names)
+      and hashtextextended(queue, 0) = hashtextextended(_queue, 0) and queue = _queue limit _running) r;
+    else
+      select count(*) into _count from (select from runs where status = 'running' and agent = any (_names)
+      and hashtextextended(queue, 0) = hashtextextended(_queue, 0) and queue = _queue and hashtextextended(tenant, 0) = hashtextextended(_tenant, 0) and tenant = _tenant limit _running) r;
+    end if;
+    _room := _running - _count;
+  end if;
+  if _starts is not null then
+    if _tenant is null then
+      select count(*) into _count from (select from queue_starts where queue = any (array(select queue_id(a, _queue) from unnest(_names) a)) and at > _since limit _starts) r;
+    else
+      select count(*) into _count from (
+        select from queue_starts where queue = any (array(select queue_id(a, _queue) from unnest(_names) a)) and tenant = _tenant and at > _since limit _starts
+      ) r;
+    end if;
+    _room := least(_room, _starts - _count);
+  end if;
+  return _room;
+end $function$;
 
 CREATE OR REPLACE FUNCTION record_gone()
  RETURNS trigger
@@ -1218,7 +1551,7 @@ begin
   if not found then return false; end if;
   update runs
     set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
-    run_at = now_ms(), updated_at = now_ms()
+    run_at = now_ms(), rank = null, updated_at = now_ms()
     where n = r.n and status = 'failed' and stood is not null and not exists (
       select from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );

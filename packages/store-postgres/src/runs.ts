@@ -1,10 +1,11 @@
 import type { SessionKey } from '@allium/core'
-import type { AddedRun, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/store'
+import type { AddedRun, AddOptions, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/store'
 import {
   type Blobs,
   checkCombinedLength,
   checkName,
   checkOwner,
+  checkQueue,
   checkRunAt,
   fenced,
   idempotencyKeyReused,
@@ -73,9 +74,10 @@ export function postgresRuns(
       )
       return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
     },
-    async claim({ agents, limit, ms, alone }) {
-      const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5)`
-      return openClaimed(db, blobs, await db.queryOnce(sql, ...agentColumns(agents), limit, ms, alone))
+    async claim({ agents, limit, ms, alone, queues = [{ name: 'default' }], waitingOnly = false }) {
+      const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5, $6, $7)`
+      const values = [...agentColumns(agents), limit, ms, alone, JSON.stringify(queues), waitingOnly]
+      return openClaimed(db, blobs, await db.queryOnce(sql, ...values))
     },
     async orphans({ agents, ms, lease, limit }) {
       const sql = `select * from ${db.s}.claim_orphans($1, $2, $3, $4, $5)`
@@ -143,7 +145,7 @@ export function postgresRuns(
       )
     },
     async expire({ olderThan }) {
-      const [row] = await db.queryOnce(`select ${db.s}.forget_runs($1) as gone`, olderThan)
+      const [row] = await db.queryOnce(`select ${db.s}.forget_runs($1) as gone, ${db.s}.forget_turns()`, olderThan)
       await blobs.collect()
       return Number(row?.gone)
     },
@@ -154,11 +156,12 @@ async function addRun(
   db: Database,
   { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   input: NewDurableRun,
-  { claim = null, unlessBusy = null }: { claim?: number | null; unlessBusy?: number | null },
+  { claim, unlessBusy, limits = {}, agents }: AddOptions,
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, fingerprint = '', resolvedCalls = [] } = input
   checkRunAt(input.runAt)
   const { key } = input
+  const { queue, priority } = checkQueue(input)
   checkCombinedLength('tenant and id of the run', [key.tenant, checkName('id of the run', run)])
   for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))
     checkName(what, name)
@@ -169,9 +172,9 @@ async function addRun(
       key,
       db.queryIdempotent(
         // An erasure waits for the run that is being added, and then finds it.
-        `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $15, $16) end
+        `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $19, $20) end
          from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)) w,
-         lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
+         lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) a`,
         ...[
           ...keyParams(key),
           run,
@@ -182,9 +185,10 @@ async function addRun(
           digests,
           resolvedCalls,
           body,
-          claim,
-          unlessBusy,
+          claim ?? null,
+          unlessBusy ?? null,
         ],
+        ...[queue, priority, JSON.stringify(limits), agents ?? [agent]],
         ...[write?.id ?? null, write?.digests ?? []],
       ),
     ),
@@ -208,7 +212,7 @@ async function addRun(
 /** Returns the current state of the claimed runs. The leases of runs that it does not return are released or expire. */
 async function openClaimed(db: Database, blobs: Blobs, claimedRows: readonly Row[]): Promise<ClaimedRun[]> {
   if (claimedRows.length === 0) return []
-  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
+  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by array_position($1::bigint[], n)`
   const rows = await db.queryIdempotent(
     sql,
     claimedRows.map(({ n_ }) => n_),

@@ -80,6 +80,7 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
         const [row] = await db.queryOnce(`select * from ${db.s}.erase_some($1, $2, $3, $4, $5)`, ...values)
         stored += Number(row?.stored_)
         if (Number(row?.found_) > 0) continue
+        if (owner === null) await db.queryIdempotent(`select ${db.s}.forget_tenant($1)`, tenant)
         await blobs.collect()
         return stored
       }

@@ -19,11 +19,13 @@ export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {
   type ClaimedRow,
+  checkQueue,
   checkRunAt,
   idempotencyKeyReused,
   notPending,
   openClaims,
   openOverdueCalls,
+  priorityStep,
   runFromRow,
   runRowKey,
   runSummary,

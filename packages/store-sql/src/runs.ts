@@ -1,5 +1,5 @@
 import { AlliumError, isAlliumError, type Lease, type SessionKey, toJson } from '@allium/core'
-import type { ClaimedRun, DurableRun, DurableStatus, ExpiredCalls, RecordedStep } from '@allium/store'
+import type { ClaimedRun, DurableRun, DurableStatus, ExpiredCalls, NewDurableRun, RecordedStep } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
@@ -7,6 +7,11 @@ import { checkKey, checkName } from './key.ts'
 import { sealedSessionParts } from './sealed-session.ts'
 import type { Sealer } from './sealer.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
+
+/** One step of priority counts as this many milliseconds of waiting. */
+export const priorityStep = 60_000
+/** The largest distance of a priority from 0. */
+const maxPriority = 1000
 
 /** The largest distance of a JavaScript date from the epoch, in milliseconds. */
 const maxTimestamp = 8.64e15
@@ -17,6 +22,19 @@ export function checkRunAt(runAt: number | undefined): void {
   throw new AlliumError(
     'run.options',
     `The option runAt is ${runAt}, and no clock ever shows that time. Give milliseconds since the epoch, such as Date.parse('2026-11-01').`,
+  )
+}
+
+/** Returns the queue and the priority of a new run. @throws AlliumError `run.options` for a priority out of range, `store.key` */
+export function checkQueue({ queue = 'default', priority = 0 }: Pick<NewDurableRun, 'queue' | 'priority'>): {
+  queue: string
+  priority: number
+} {
+  if (Number.isInteger(priority) && Math.abs(priority) <= maxPriority)
+    return { queue: checkName('queue', queue), priority }
+  throw new AlliumError(
+    'run.options',
+    `The option priority is ${priority}. Give a whole number from -${maxPriority} to ${maxPriority}; a smaller number starts earlier.`,
   )
 }
 
@@ -105,6 +123,8 @@ export function runSummary(row: SqlRow): Omit<DurableRun, 'task'> {
     agent: String(row.agent),
     version: String(row.version),
     status: row.status as DurableStatus,
+    queue: String(row.queue),
+    priority: Number(row.priority),
     runAt: Math.floor(Number(row.run_at)),
     attempts: Number(row.attempts),
     ...(typeof row.stop === 'string' && { stop: row.stop }),

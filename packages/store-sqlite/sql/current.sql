@@ -140,6 +140,18 @@ CREATE TABLE outbox_places (
   primary key (consumer, seq)
 ) strict, without rowid;
 
+CREATE TABLE queue_starts (
+  agent text not null, queue text not null, tenant text not null,
+  at integer not null,
+  expires_at integer not null
+) strict;
+
+CREATE TABLE queue_turns (
+  agent text not null, queue text not null, tenant text not null,
+  at real not null,
+  primary key (agent, queue, tenant)
+) strict, without rowid;
+
 CREATE TABLE runs (
   n integer primary key autoincrement,
   tenant text not null, owner text not null, session text not null,
@@ -158,7 +170,7 @@ CREATE TABLE runs (
   stood integer,
   told integer not null default 0,
   updated_at integer not null,
-  task blob, session_agent text not null default '', sealed_as text not null default '',
+  task blob, session_agent text not null default '', sealed_as text not null default '', queue text not null default 'default', priority integer not null default 0, rank integer,
   unique (tenant, run)
 ) strict;
 
@@ -282,12 +294,34 @@ CREATE INDEX outbox_places_by_seq on outbox_places (seq);
 
 CREATE INDEX outbox_places_open on outbox_places (consumer, seq) where done = 0;
 
+CREATE INDEX queue_starts_by_expiry on queue_starts (expires_at);
+
+CREATE INDEX queue_starts_by_tenant on queue_starts (agent, queue, tenant, at);
+
+CREATE INDEX queue_starts_by_time on queue_starts (agent, queue, at);
+
+CREATE INDEX queue_turns_by_age on queue_turns (at);
+
+CREATE INDEX queue_turns_by_time on queue_turns (agent, queue, at);
+
+CREATE INDEX runs_by_end on runs (updated_at) where status not in ('queued', 'running');
+
 CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;
 
 CREATE INDEX runs_by_session on runs (tenant, owner, session_agent, session);
 
-CREATE INDEX runs_due on runs (agent, run_at) where told = 0;
+CREATE INDEX runs_due on runs (agent, version, run_at) where told = 0;
+
+CREATE INDEX runs_running on runs (agent, queue, tenant) where status = 'running';
+
+CREATE INDEX runs_scheduled on runs (agent, run_at) where status = 'queued' and rank is null;
+
+CREATE INDEX runs_stopped on runs (agent) where status = 'queued' and stop is not null;
+
+CREATE INDEX runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
+
+CREATE INDEX runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;
 
 CREATE INDEX sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
 

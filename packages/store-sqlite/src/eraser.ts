@@ -3,6 +3,7 @@ import type { Blobs } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import { deleteErasedSession } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'
+import { forgetTenant } from './queue-room.ts'
 
 /** Rows per step; timers and other writes run between steps. */
 const batchSize = 200
@@ -66,6 +67,7 @@ export class Eraser {
     // Removes write holders. A durable run whose task is being written is rejected with `store.fenced`.
     const values = owner === undefined ? [tenant] : [tenant, owner]
     this.#db.run(`delete from blob_holders where ${condition} and kind = 'write'`, ...values)
+    if (owner === undefined) forgetTenant(this.#db, tenant)
     const run = Number(this.#db.get('select coalesce(max(n), 0) as n from runs')?.n)
     return { condition, values, token, lastRun: run }
   }

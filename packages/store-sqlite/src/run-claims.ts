@@ -1,18 +1,17 @@
-import type { Lease, SessionKey } from '@allium/core'
-import type { ClaimedRun, ExpiredCalls, RunningAgent, RunStore } from '@allium/store'
+import type { Lease } from '@allium/core'
+import type { ClaimedRun, ClaimQuery, ExpiredCalls, RunningAgent, RunStore } from '@allium/store'
 import { type Blobs, type ClaimedRow, openClaims, openOverdueCalls } from '@allium/store-sql'
-import type { Database, Row, Value } from './database.ts'
+import type { Database, Row } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
+import { agentParams, isLive, keyFromRow, sessionJoin } from './run-rows.ts'
+import { WaitingRuns } from './waiting-runs.ts'
 
 /** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
 const maxSharedAttempts = 3
 
-const sessionJoin = 's.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session'
 /** Whether a step was recorded since the run was last claimed. */
 const hasProgressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
-
-type Claim = Parameters<RunStore['claim']>[0]
 
 /** Selects the runs that a process may claim. */
 export class RunClaimer {
@@ -20,30 +19,47 @@ export class RunClaimer {
   readonly #clock: SharedClock
   readonly #leases: Leases
   readonly #blobs: Blobs
+  readonly #waiting: WaitingRuns
 
   constructor(db: Database, clock: SharedClock, leases: Leases, blobs: Blobs) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#blobs = blobs
+    this.#waiting = new WaitingRuns(db, clock)
   }
 
-  async claim(query: Claim): Promise<ClaimedRun[]> {
-    const { ms } = query
+  async claim(query: ClaimQuery): Promise<ClaimedRun[]> {
     const claimedRows = this.#db.write(() => {
-      const claimedRows: ClaimedRow[] = []
-      for (const row of this.#dueRuns(query)) {
-        const attempts = row.status === 'queued' || row.progressed === 1 ? 1 : Number(row.attempts) + 1
-        const mustRunAlone = isLive(row) && attempts >= maxSharedAttempts
-        if (mustRunAlone && claimedRows.length > 0) continue
-        const lease = this.#acquire(row, attempts, ms)
-        if (lease !== undefined)
-          claimedRows.push({ row: { ...row, ...(isLive(row) && { attempts, status: 'running' }) }, lease })
-        if (mustRunAlone && lease !== undefined) break
-      }
-      return claimedRows
+      const lost = query.waitingOnly === true ? [] : this.#claimLost(query)
+      if (lost.some(({ row }) => mustRunAlone(row))) return lost
+      return [...lost, ...this.#claimWaiting(query, query.limit - lost.length)]
     })
     return openClaims(this.#blobs, claimedRows, (lease, run) => this.#release(lease, run))
+  }
+
+  #claimLost(query: ClaimQuery): ClaimedRow[] {
+    const claimedRows: ClaimedRow[] = []
+    for (const row of this.#lostRuns(query)) {
+      const attempts = row.progressed === 1 ? 1 : Number(row.attempts) + 1
+      const claimed = isLive(row) ? { ...row, attempts, status: 'running' } : row
+      if (mustRunAlone(claimed) && claimedRows.length > 0) continue
+      const lease = this.#acquire(row, attempts, query.ms)
+      if (lease === undefined) continue
+      claimedRows.push({ row: claimed, lease })
+      if (mustRunAlone(claimed)) break
+    }
+    return claimedRows
+  }
+
+  #claimWaiting({ agents, ms, queues = [{ name: 'default' }] }: ClaimQuery, limit: number): ClaimedRow[] {
+    const claimedRows: ClaimedRow[] = []
+    this.#waiting.claim({ agents, queues, limit }, (row) => {
+      const lease = this.#acquire(row, 1, ms)
+      if (lease !== undefined) claimedRows.push({ row: { ...row, attempts: 1, status: 'running' }, lease })
+      return lease !== undefined
+    })
+    return claimedRows
   }
 
   async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
@@ -85,17 +101,27 @@ export class RunClaimer {
     })
   }
 
-  #dueRuns({ agents, limit, ms, alone: isIdle }: Claim): Row[] {
-    const now = this.#clock.now()
+  /**
+   * Returns running runs without a lease, ended runs whose end was not reported, and stopped runs, which only have to end. No limit applies to
+   * them: the former have their place in the queue already, and the others execute nothing.
+   */
+  #lostRuns({ agents, limit, ms, alone: isIdle }: ClaimQuery): Row[] {
+    const names = JSON.stringify([...new Set(agents.map(({ name }) => name))])
+    const ofAgents =
+      'r.agent in (select value from json_each(?)) and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))'
+    const isFree = '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
+    const rows = (condition: string) =>
+      `select r.*, ${hasProgressed} as progressed from runs r left join sessions s on ${sessionJoin} where ${ofAgents} and ${condition} and ${isFree}`
+    const free = [this.#clock.boot, this.#clock.monotonic()]
+    const running = `r.status = 'running' and (? or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})`
+    const unreported = `r.told = 0 and r.status not in ('queued', 'running') and r.updated_at <= ?`
+    const stopped = `r.status = 'queued' and r.stop is not null`
     return this.#db.all(
-      `select r.*, ${hasProgressed} as progressed from runs r left join sessions s on ${sessionJoin}
-       where r.told = 0 and r.run_at <= ? and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
-       and (r.status in ('queued', 'running') or r.updated_at <= ?)
-       and (s.run is null or s.run = r.run)
-       and (s.held_until is null or s.boot <> ? or s.held_until <= ?)
-       and (? or r.status <> 'running' or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})
-       order by r.n limit ?`,
-      ...[now, agentParams(agents), now - ms, this.#clock.boot, this.#clock.monotonic(), isIdle ? 1 : 0, limit],
+      `select * from (${rows(running)} union all ${rows(stopped)} union all ${rows(unreported)}) order by n limit ?`,
+      ...[names, agentParams(agents), isIdle ? 1 : 0, ...free],
+      ...[names, agentParams(agents), ...free],
+      ...[names, agentParams(agents), this.#clock.now() - ms, ...free],
+      limit,
     )
   }
 
@@ -115,12 +141,28 @@ export class RunClaimer {
     return this.#db.all(
       `select r.*, s.held_until, s.boot from runs r left join sessions s on ${sessionJoin}
        where r.told = 0 and r.status in ('queued', 'running') and r.updated_at <= ? and r.run_at <= ?
-       and r.agent in (select value ->> 0 from json_each(?))
-       and (r.agent, r.version) not in (select value ->> 0, value ->> 1 from json_each(?))
+       and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
        and (s.run is null or s.run = r.run)
        order by r.n limit ?`,
-      ...[abandonedBefore, abandonedBefore, agentParams(agents), agentParams(agents), limit],
+      ...[abandonedBefore, abandonedBefore, agentParams(this.#otherVersions(agents)), limit],
     )
+  }
+
+  /** Looks the versions up in the index, so that the number of their runs does not matter. */
+  #otherVersions(agents: readonly RunningAgent[]): RunningAgent[] {
+    const others: RunningAgent[] = []
+    const sql = 'select min(version) as version from runs where agent = ? and told = 0 and version > ?'
+    for (const name of new Set(agents.map(({ name }) => name))) {
+      const own = agents.filter((agent) => agent.name === name).map(({ version }) => version)
+      if (!own.includes('')) others.push({ name, version: '' })
+      for (let version = ''; ; ) {
+        const next = this.#db.get(sql, name, version)?.version
+        if (typeof next !== 'string') break
+        version = next
+        if (!own.includes(version)) others.push({ name, version })
+      }
+    }
+    return others
   }
 
   /** Whether the session has been without a lease for that long. */
@@ -130,14 +172,7 @@ export class RunClaimer {
   }
 }
 
-function isLive({ status }: Row): boolean {
-  return status === 'queued' || status === 'running'
-}
-
-function keyFromRow({ tenant, owner, session_agent: agent, session }: Row): SessionKey {
-  return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
-}
-
-function agentParams(agents: readonly RunningAgent[]): Value {
-  return JSON.stringify(agents.map(({ name, version }) => [name, version]))
+/** Whether the run, as it is claimed now, may be what crashes its process. */
+function mustRunAlone(row: ClaimedRow['row']): boolean {
+  return row.status === 'running' && Number(row.attempts) >= maxSharedAttempts
 }

@@ -1,16 +1,18 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { AddedRun, DurableRun, NewDurableRun, RunStore } from '@allium/store'
+import type { AddedRun, AddOptions, DurableRun, NewDurableRun, RunStore } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
   checkKey,
   checkName,
   checkOwner,
+  checkQueue,
   checkRunAt,
   fenced,
   idempotencyKeyReused,
   notPending,
   parseCursor,
+  priorityStep,
   retryRead,
   runFromRow,
   runRowKey,
@@ -27,7 +29,9 @@ import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { keyParams, type Leases, leaseMatches } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
+import { forgetTurns, QueueRoom } from './queue-room.ts'
 import { RunClaimer } from './run-claims.ts'
+import { WaitingRuns } from './waiting-runs.ts'
 
 /** Durable runs and their steps in a SQLite file. */
 export function sqliteRuns(
@@ -101,6 +105,7 @@ class RunTable {
   readonly #sealer: Sealer
   readonly #blobs: Blobs
   readonly #blobTable: SqliteBlobs
+  readonly #waiting: WaitingRuns
 
   constructor(
     db: Database,
@@ -113,11 +118,14 @@ class RunTable {
     this.#sealer = sealer
     this.#blobs = blobs
     this.#blobTable = blobTable
+    this.#waiting = new WaitingRuns(db, clock)
   }
 
-  async add(input: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
+  async add(input: NewDurableRun, options: AddOptions): Promise<AddedRun> {
     const { key, run, fingerprint = '' } = input
+    const { claim, unlessBusy } = options
     checkRunAt(input.runAt)
+    checkQueue(input)
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
     const digests = await this.#sealer.digests(fingerprint, key.tenant)
     const add = (write: BlobWrite | undefined) => {
@@ -131,7 +139,11 @@ class RunTable {
       this.#resolveCalls(key, input.resolvedCalls ?? [])
       const row = this.#insert(input, body, digests[0] ?? '')
       this.#blobTable.assignHolder(key, 'task', run, write)
-      return { row, isNew: true, lease: claim === undefined ? undefined : this.#claimNow(row, key, claim) }
+      return {
+        row,
+        isNew: true,
+        lease: claim === undefined ? undefined : this.#claimNow(row, key, { ...options, ms: claim }),
+      }
     }
     const { row, isNew, lease } = await this.#blobs.write({ key }, blobSources, async (write) =>
       this.#db.write(() => add(write)),
@@ -234,8 +246,8 @@ class RunTable {
     if (row === undefined) return false
     this.#db.run(
       `update runs set status = 'queued', attempts = 0, token = 0, stood = null, told = 0, code = null, reason = null, stop = null,
-         run_at = ?, updated_at = ? where tenant = ? and run = ?`,
-      ...[this.#clock.now(), this.#clock.now(), tenant, run],
+         run_at = ?1, updated_at = ?1, rank = ?1 + priority * ${priorityStep} where tenant = ?2 and run = ?3`,
+      ...[this.#clock.now(), tenant, run],
     )
     return true
   }
@@ -247,6 +259,7 @@ class RunTable {
     )`
     const beforeRow = this.#clock.now() - olderThan
     return this.#db.write(() => {
+      forgetTurns(this.#db, this.#clock.now())
       this.#db.run(
         `delete from steps where (tenant, run) in (select tenant, run from runs where ${expirable})`,
         beforeRow,
@@ -278,30 +291,34 @@ class RunTable {
     if (missing.length > 0) throw notPending(key, missing)
   }
 
-  #insert({ key, run, agent, version, runAt, idempotencyKey }: NewDurableRun, task: Uint8Array, asked: string): Row {
+  #insert(input: NewDurableRun, task: Uint8Array, asked: string): Row {
+    const { key, run, agent, version, idempotencyKey } = input
+    const { queue, priority } = checkQueue(input)
     const now = this.#clock.now()
+    const runAt = Math.floor(input.runAt ?? now)
     return this.#db.get(
       `insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked,
-       updated_at, task, sealed_as) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?) returning *`,
-      ...[
-        ...keyParams(checkKey(key)),
-        run,
-        agent,
-        version,
-        Math.floor(runAt ?? now),
-        idempotencyKey ?? null,
-        asked,
-        now,
-        task,
-        key.agent,
-      ],
+       updated_at, task, sealed_as, queue, priority, rank) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *`,
+      ...[...keyParams(checkKey(key)), run, agent, version, runAt, idempotencyKey ?? null, asked, now, task, key.agent],
+      ...[queue, priority, runAt <= now ? runAt + priority * priorityStep : null],
     ) as Row
   }
 
-  #claimNow(row: Row, key: SessionKey, ms: number): Lease | undefined {
-    if (Number(row.run_at) > this.#clock.now()) return undefined
+  /** Claims a new run if no other run of its queue could start, and the limits allow it. */
+  #claimNow(row: Row, key: SessionKey, { ms, limits, agents }: AddOptions & { ms: number }): Lease | undefined {
+    const now = this.#clock.now()
+    if (Number(row.run_at) > now) return undefined
+    const [agent, queue] = [String(row.agent), String(row.queue)]
+    if (this.#waiting.hasStartable([agent, String(row.version), queue], Number(row.n))) return undefined
+    const room = new QueueRoom(this.#db, {
+      queue: { ...limits, name: queue },
+      names: JSON.stringify(agents ?? [agent]),
+      now,
+    })
+    if (room.left(key.tenant) <= 0) return undefined
     const { lease } = this.#leases.acquireNow(key, ms, String(row.run))
     if (lease === undefined) return undefined
+    if (limits !== undefined) room.take(agent, key.tenant)
     this.#db.run(
       `update runs set status = 'running', attempts = 1, token = ? where tenant = ? and run = ?`,
       ...[lease.token, key.tenant, String(row.run)],

@@ -21,6 +21,9 @@ export interface DurableRun {
   /** Its input, as a value that `toJson` takes; undefined once it has ended and cannot run again. */
   readonly task: unknown
   readonly status: DurableStatus
+  readonly queue: string
+  /** A smaller number starts earlier. */
+  readonly priority: number
   /** Milliseconds since the epoch, by the store's clock. It does not run before that time. */
   readonly runAt: number
   /** How often it was started since its last recorded step. */
@@ -39,6 +42,10 @@ export interface NewDurableRun {
   readonly agent: string
   readonly version: string
   readonly task: unknown
+  /** @default 'default' */
+  readonly queue?: string | undefined
+  /** A smaller number starts earlier. Each step counts as one minute of waiting. @default 0 */
+  readonly priority?: number | undefined
   /** @default now */
   readonly runAt?: number | undefined
   readonly idempotencyKey?: string | undefined
@@ -56,6 +63,14 @@ export interface AddedRun {
   readonly lease?: Lease
 }
 
+export interface AddOptions {
+  readonly claim?: number | undefined
+  readonly limits?: QueueLimits | undefined
+  /** The names of the agents whose runs count towards the limits. @default the agent of the run */
+  readonly agents?: readonly string[] | undefined
+  readonly unlessBusy?: number | undefined
+}
+
 /** A run that this process has claimed. */
 export interface ClaimedRun {
   readonly run: DurableRun
@@ -66,6 +81,48 @@ export interface ClaimedRun {
 export interface RunningAgent {
   readonly name: string
   readonly version: string
+}
+
+/** The limits of a queue, over all processes. A queue belongs to the agents in the query. */
+export interface QueueLimits {
+  /** Most runs of the queue that run at once. @default no limit */
+  readonly concurrency?: number | undefined
+  /** Most runs of each tenant that run at once. @default no limit */
+  readonly perTenant?: number | undefined
+  /** Most runs that start within any `period`. @default no limit */
+  readonly rateLimit?: QueueRateLimit | undefined
+}
+
+export interface QueueRateLimit {
+  /** Most starts of the queue within the period. */
+  readonly limit: number
+  /** Milliseconds. */
+  readonly period: number
+  /** Most starts of each tenant within the period. @default no limit */
+  readonly perTenant?: number | undefined
+}
+
+/** A queue from which a process claims waiting runs. */
+export interface ClaimQueue extends QueueLimits {
+  readonly name: string
+  /** Most runs of the queue that this process starts now. @default as many as the limits allow */
+  readonly places?: number | undefined
+}
+
+/** Which runs a process can claim. */
+export interface ClaimQuery {
+  readonly agents: readonly RunningAgent[]
+  readonly limit: number
+  /** Duration of the leases in milliseconds. */
+  readonly ms: number
+  /**
+   * Whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and no other run with it.
+   */
+  readonly alone: boolean
+  /** The queues whose waiting runs are claimed. @default the queue `default`, without limits */
+  readonly queues?: readonly ClaimQueue[] | undefined
+  /** Whether to claim only waiting runs, which is cheaper: no lost runs and no unreported ends. @default false */
+  readonly waitingOnly?: boolean | undefined
 }
 
 /** A recorded step of a run. */
@@ -93,13 +150,15 @@ export interface RunStore {
   /** Whether tasks and steps are sealed. */
   readonly sealed: boolean
   /**
-   * @param options.claim claims the run at once for this many milliseconds, if it is due and its session is free
+   * @param options.claim claims the run at once for this many milliseconds, if it is due, its session is free, the limits of its queue allow it, and no
+   * other run of its queue could start
+   * @param options.limits the limits of its queue @default none
    * @param options.unlessBusy does not add the run if the session is in use. If it belongs to a run that no process is running,
    * `details.heldUntil` is this many milliseconds from now
    * @throws AlliumError `approval.used` if a call that it decides is not pending, `run.key_reused` if its key belongs to another
    * request, `session.busy` with `details.heldUntil`. Then nothing is added
    */
-  add(run: NewDurableRun, options?: { claim?: number; unlessBusy?: number }): Promise<AddedRun>
+  add(run: NewDurableRun, options?: AddOptions): Promise<AddedRun>
   get(of: { tenant: string; run: string }): Promise<DurableRun | undefined>
   /** Returns the run of a session with this idempotency key. */
   find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined>
@@ -117,13 +176,13 @@ export interface RunStore {
     limit: number
   }): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
-   * Claims runs for `ms` milliseconds: due runs whose session is free, and runs whose process was lost. It also claims runs that
-   * ended at least `ms` ago and for which `markReported()` was not called.
-   *
-   * @param of.alone whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and
-   * no other run with it
+   * Claims runs for `ms` milliseconds. First come runs whose process was lost, and runs that ended at least `ms` ago and for which
+   * `markReported()` was not called. A lost run keeps its place in its queue, so the limits do not apply to it. Then come due runs whose
+   * session is free, within the limits of their queue, even if several processes claim at once. Tenants take turns: next is the run with
+   * the earliest `max(runAt, last claim of a waiting run of its tenant in the queue) + priority minutes`. Of one tenant, next is the run
+   * with the earliest `runAt + priority minutes`.
    */
-  claim(of: { agents: readonly RunningAgent[]; limit: number; ms: number; alone: boolean }): Promise<ClaimedRun[]>
+  claim(of: ClaimQuery): Promise<ClaimedRun[]>
   /** Extends each lease to `ms` from now. False for a lease that was lost. */
   renew(leases: readonly Lease[], ms: number): Promise<boolean[]>
   steps(lease: Lease, run: string): Promise<RecordedStep[]>

@@ -18,6 +18,7 @@ import { listIndexes } from './0011-list-indexes.ts'
 import { accountDigests } from './0012-account-digests.ts'
 import { erasures } from './0012-erasures.ts'
 import { blobs } from './0013-blobs.ts'
+import { queues } from './0014-queues.ts'
 import { migrateRun } from './0017-migrate-run.ts'
 
 /** The schema, step by step. Steps are never changed, only added. `{s}` is replaced by the quoted schema name. */
@@ -36,6 +37,7 @@ export const migrations: readonly string[] = [
   `${erasures}\n${accountDigests}`,
   blobs,
   runBlobs,
+  queues,
   migrateRun,
 ]
 

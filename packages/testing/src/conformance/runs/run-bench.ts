@@ -1,5 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { AddedRun, ClaimedRun, NewDurableRun, RunStore, SessionStore } from '@allium/store'
+import type { AddedRun, ClaimedRun, ClaimQuery, NewDurableRun, RunStore, SessionStore } from '@allium/store'
 import { check } from '../check.ts'
 
 /** A run store and the session store that belongs to it. */
@@ -41,7 +41,7 @@ export async function startRun(
 }
 
 /** Claims the runs that this process may take. */
-export function claim({ lease: ms }: RunBench, runs: RunStore, more: { limit?: number; alone?: boolean } = {}) {
+export function claim({ lease: ms }: RunBench, runs: RunStore, more: Partial<ClaimQuery> = {}) {
   return runs.claim({ agents, limit: 10, ms, alone: true, ...more })
 }
 

@@ -6,6 +6,8 @@ import { addCases } from './add-cases.ts'
 import { claimCases } from './claim-cases.ts'
 import { endCases } from './end-cases.ts'
 import { migrateCases } from './migrate-cases.ts'
+import { queueCases } from './queue-cases.ts'
+import { randomQueueCases } from './random-queue-cases.ts'
 import type { RunStoreParts } from './run-bench.ts'
 import { stepBlobCases } from './step-blob-cases.ts'
 
@@ -25,7 +27,15 @@ export interface RunStoreConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...addCases, ...claimCases, ...endCases, ...migrateCases, ...stepBlobCases }
+const caseList = {
+  ...addCases,
+  ...claimCases,
+  ...queueCases,
+  ...randomQueueCases,
+  ...endCases,
+  ...migrateCases,
+  ...stepBlobCases,
+}
 
 const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, delay: true, skip: true }
 
