@@ -29,18 +29,22 @@ export interface ListOptions {
 /** Stores the runs of an agent, follows their events, and ends them. Its worker executes them. */
 export class DurableRuns {
   readonly worker: Worker
+  /** For other entry points of this package. */
+  readonly host: Host
   readonly #host: Host
   readonly #unloggedEnds = new UnloggedEnds()
 
-  constructor(setup: Omit<Host, 'names' | 'publicError' | 'reportUnloggedEnd' | 'expire'>) {
+  constructor(setup: Omit<Host, 'names' | 'publicError' | 'reportUnloggedEnd' | 'expire' | 'pollHooks'>) {
     const { agent } = setup
-    this.#host = {
+    this.host = {
       ...setup,
       names: [agent.name, ...agent.formerNames],
       publicError,
+      pollHooks: new Set(),
       reportUnloggedEnd: (run, error) => this.#unloggedEnds.end(run, error),
       expire: (expired) => this.#expire(expired),
     }
+    this.#host = this.host
     this.worker = new Worker(this.#host)
   }
 

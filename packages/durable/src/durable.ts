@@ -2,6 +2,7 @@ import { AlliumError, systemClock } from '@allium/core'
 import type { DurableRun, EventLog, LoggedEvent, Page, SessionStore } from '@allium/store'
 import { shapeOf } from './code-shape.ts'
 import { DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
+import { setHost } from './host-of.ts'
 import {
   checkBounds,
   checkDurableOptions,
@@ -103,7 +104,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     },
     concurrency,
   })
-  return {
+  const durableRuns: Durable = {
     agent,
     sessions,
     events,
@@ -116,6 +117,8 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     recover: () => made.worker.poll(),
     drain: ({ timeout } = {}) => made.worker.drain(timeout),
   }
+  setHost(durableRuns, made.host)
+  return durableRuns
 }
 
 /** Computes the structure of the code at the first run, when all layers are there. */

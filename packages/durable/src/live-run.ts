@@ -277,7 +277,10 @@ export class LiveRun implements JournalHost {
   async #principal(): Promise<{ principal: unknown } | undefined> {
     const { resolvePrincipal } = this.#host.options
     const { key } = this.claimed.run
-    if (resolvePrincipal === undefined || this.#isNew) return this.#owned(this.#task.principal)
+    const { principal: requested, schedule } = this.#task
+    if (this.#isNew) return this.#owned(requested)
+    if (resolvePrincipal === undefined)
+      return schedule === undefined || requested === undefined ? this.#owned(requested) : undefined
     try {
       const principal = (await resolvePrincipal(key)) ?? undefined
       return principal === undefined ? undefined : this.#owned(principal)

@@ -10,13 +10,15 @@ import {
   type ToolDef,
 } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {
   readonly sessions: SessionStore
   readonly runs: RunStore
   readonly events?: EventLog | undefined
+  /** For `schedules()` of `@allium/durable/schedules`. */
+  readonly schedules?: ScheduleStore | undefined
 }
 
 /** An agent as `new Agent()` creates it, with its sessions in the same store. */

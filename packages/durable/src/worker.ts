@@ -143,6 +143,7 @@ export class Worker {
     const { runs, names, versions, lease, options } = this.#host
     const agents = names.flatMap((name) => versions.map((version) => ({ name, version })))
     const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
+    await this.#runPollHooks()
     const limit = Math.min(batchSize, this.#free)
     this.#reserved += limit
     let claimed: ClaimedRun[] = []
@@ -157,6 +158,15 @@ export class Worker {
     for (const expired of await runs.expiredCalls({ agents, limit: batchSize })) await this.#host.expire(expired)
     await runs.expire({ olderThan: retention })
     return claimed.length
+  }
+
+  async #runPollHooks(): Promise<void> {
+    for (const hook of this.#host.pollHooks)
+      try {
+        if (await hook()) this.#pollAgain = true
+      } catch (error) {
+        this.#warn(error)
+      }
   }
 
   async #renew(): Promise<void> {
@@ -175,7 +185,7 @@ export class Worker {
   }
 
   #every(ms: number, work: () => unknown): void {
-    const { clock, logger } = this.#host
+    const { clock } = this.#host
     let off = () => {}
     const arm = () => {
       off = clock.after(ms, async () => {
@@ -183,11 +193,15 @@ export class Worker {
         try {
           await work()
         } catch (error) {
-          logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
+          this.#warn(error)
         }
       })
     }
     arm()
     this.#timers.push(() => off())
+  }
+
+  #warn(error: unknown): void {
+    this.#host.logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
   }
 }

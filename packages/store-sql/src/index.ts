@@ -32,6 +32,15 @@ export {
   sessionBusy,
   stepsOf,
 } from './runs.ts'
+export {
+  openDue,
+  openRequest,
+  scheduleFromRow,
+  scheduleOfOtherAgent,
+  scheduleRowKey,
+  sealRequest,
+  tooManySchedules,
+} from './schedules.ts'
 export { Sealer } from './sealer.ts'
 export {
   historyFromRows,

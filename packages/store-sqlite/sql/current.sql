@@ -162,6 +162,20 @@ CREATE TABLE runs (
   unique (tenant, run)
 ) strict;
 
+CREATE TABLE schedules (
+  tenant text not null, owner text not null, id text not null,
+  agent text not null,
+  cron text not null, tz text not null, missed text not null,
+  session text,
+  request blob not null,
+  next_at integer, look_at integer,
+  paused text,
+  last_at integer, last_run text,
+  revision integer not null default 1,
+  token integer not null,
+  primary key (tenant, owner, id)
+) strict, without rowid;
+
 CREATE TABLE secrets (name text primary key, key blob not null) strict, without rowid;
 
 CREATE TABLE "sessions" (
@@ -288,6 +302,8 @@ CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, 
 CREATE INDEX runs_by_session on runs (tenant, owner, session_agent, session);
 
 CREATE INDEX runs_due on runs (agent, run_at) where told = 0;
+
+CREATE INDEX schedules_due on schedules (agent, look_at) where look_at is not null;
 
 CREATE INDEX sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
 

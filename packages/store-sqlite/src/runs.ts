@@ -93,7 +93,8 @@ export function sqliteRuns(
   }
 }
 
-class RunTable {
+/** The rows of durable runs. */
+export class RunTable {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
@@ -114,12 +115,18 @@ class RunTable {
     this.#blobTable = blobTable
   }
 
-  async add(input: NewDurableRun, { claim, unlessBusy }: { claim?: number; unlessBusy?: number }): Promise<AddedRun> {
+  /** @param checkFirst runs in the same transaction; nothing is stored if it throws */
+  async add(
+    input: NewDurableRun,
+    { claim, unlessBusy }: { claim?: number; unlessBusy?: number },
+    checkFirst: () => void = () => {},
+  ): Promise<AddedRun> {
     const { key, run, fingerprint = '' } = input
     checkRunAt(input.runAt)
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
     const digests = await this.#sealer.digests(fingerprint, key.tenant)
     const add = (write: BlobWrite | undefined) => {
+      checkFirst()
       const existing = this.#findExisting(input, digests)
       if (existing !== undefined) {
         if (write !== undefined) this.#blobTable.deleteWrite(write)
