@@ -145,11 +145,13 @@ export function postgresRuns(
   }
 }
 
-async function addRun(
+/** @param checkFirst returns a call that runs in the same statement; nothing is stored if it fails. It gets the number of its first parameter */
+export async function addRun(
   db: Database,
   { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   input: NewDurableRun,
   { claim = null, unlessBusy = null }: { claim?: number | null; unlessBusy?: number | null },
+  checkFirst?: (firstParam: number) => { sql: string; values: readonly unknown[] },
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, fingerprint = '', resolvedCalls = [] } = input
   checkRunAt(input.runAt)
@@ -159,13 +161,14 @@ async function addRun(
     checkName(what, name)
   const { body, cuts: blobSources } = await sealTask(sealer, key, run, input.task)
   const digests = await sealer.digests(fingerprint, key.tenant)
+  const first = checkFirst?.(17)
   const [row] = await blobs.write({ key }, blobSources, (write) =>
     translateLostBlobs(
       key,
       db.queryIdempotent(
         // An erasure waits for the run that is being added, and then finds it.
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $15, $16) end
-         from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)) w,
+         from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)${first ? `, ${first.sql}` : ''}) w,
          lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14) a`,
         ...[
           ...keyParams(key),
@@ -180,7 +183,7 @@ async function addRun(
           claim,
           unlessBusy,
         ],
-        ...[write?.id ?? null, write?.digests ?? []],
+        ...[write?.id ?? null, write?.digests ?? [], ...(first?.values ?? [])],
       ),
     ),
   )

@@ -4,7 +4,7 @@ import { sqlite } from '@allium/store-sqlite'
 import { type ManualClock, manualClock, scriptedModel } from '@allium/testing'
 import { afterEach, expect, it, vi } from 'vitest'
 import { type Durable, durable } from '../../src/index.ts'
-import { type ScheduleOptions, type Schedules, schedules } from '../../src/schedules/index.ts'
+import { type ScheduleOptions, schedules } from '../../src/schedules/index.ts'
 
 const principal = { tenantId: 'acme', userId: 'ann' }
 const logger = { warn() {}, error() {} }
