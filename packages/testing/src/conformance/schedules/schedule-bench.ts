@@ -1,4 +1,12 @@
-import type { NewSchedule, RunStore, ScheduleKey, ScheduleStore, SessionStore, StoredSchedule } from '@allium/store'
+import type {
+  NewDurableRun,
+  NewSchedule,
+  RunStore,
+  ScheduleKey,
+  ScheduleStore,
+  SessionStore,
+  StoredSchedule,
+} from '@allium/store'
 import { check } from '../check.ts'
 import { nowOf } from '../store/bench.ts'
 
@@ -48,9 +56,9 @@ export function claim({ lease: ms }: ScheduleBench, { schedules }: ScheduleStore
   return schedules.claimDue({ agents: ['agent'], limit, ms })
 }
 
-/** Returns a run for a tick of a schedule. */
-export function runFor({ tenant, owner }: ScheduleKey, run: string) {
-  const key = { tenant, owner, agent: 'agent', sessionId: run }
+/** Returns a run for a tick of a schedule of Ann. */
+export function runFor(run: string): NewDurableRun {
+  const key = { ...ann, agent: 'agent', sessionId: run }
   return { run, key, agent: 'agent', version: '1', task: { input: run } }
 }
 

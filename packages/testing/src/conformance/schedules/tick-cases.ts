@@ -29,7 +29,7 @@ export const tickCases: ScheduleCases = {
     const tick = schedule.nextAt ?? 0
     const asked = Array.from({ length: 6 }, (_, i) =>
       (i % 2 === 0 ? bench : other).schedules.advance(schedule, {
-        ...{ nextAt: tick + ms * 100, tick, run: runFor(ann, `r${i}`) },
+        ...{ nextAt: tick + ms * 100, tick, run: runFor(`r${i}`) },
       }),
     )
     const done = await Promise.all(asked)
@@ -50,7 +50,7 @@ export const tickCases: ScheduleCases = {
     const { runs, other, lease: ms, wait } = bench
     const schedule = await put(bench, 'report')
     const nextAt = await now(bench)
-    await bench.schedules.advance(schedule, { nextAt, tick: nextAt, run: runFor(ann, 'first') })
+    await bench.schedules.advance(schedule, { nextAt, tick: nextAt, run: runFor('first') })
     checkEqual(idsOf(await claim(bench, other)), [], 'Its run is queued')
     const [{ lease } = {}] = await runs.claim({ agents: [{ name: 'agent', version: '1' }], limit: 1, ms, alone: true })
     checkEqual(idsOf(await claim(bench, other)), [], 'Its run is running')
@@ -58,7 +58,7 @@ export const tickCases: ScheduleCases = {
     await runs.giveUp(lease, 'first', { status: 'failed', code: 'run.failed', reason: 'test' })
     checkEqual(idsOf(await claim(bench, other)), ['report'], 'Its run has ended')
     await wait(ms * 2)
-    await bench.schedules.advance(await current(bench, schedule), { run: runFor(ann, 'asked') })
+    await bench.schedules.advance(await current(bench, schedule), { run: runFor('asked') })
     const { lastRun } = await current(bench, schedule)
     checkEqual(
       [lastRun, idsOf(await claim(bench, other))],
@@ -71,7 +71,7 @@ export const tickCases: ScheduleCases = {
     const { schedules, other } = bench
     const schedule = await put(bench, 'report')
     checkEqual(await other.schedules.advance(schedule, { nextAt: null, paused: 'holiday' }), true, 'It is paused')
-    checkEqual(await schedules.advance(schedule, { nextAt: 1, run: runFor(ann, 'a') }), false, 'A change was missed')
+    checkEqual(await schedules.advance(schedule, { nextAt: 1, run: runFor('a') }), false, 'A change was missed')
     const paused = await current(bench, schedule)
     checkEqual([paused.paused, paused.nextAt], ['holiday', undefined], 'It stays paused')
     checkEqual(idsOf(await claim(bench, other)), [], 'A paused schedule is not due')
@@ -80,7 +80,7 @@ export const tickCases: ScheduleCases = {
     checkEqual(idsOf(await claim(bench, other)), ['report'], 'and due again')
     const last = await current(bench, schedule)
     await schedules.delete(schedule)
-    checkEqual(await schedules.advance(last, { run: runFor(ann, 'b') }), false, 'A deleted one starts nothing')
+    checkEqual(await schedules.advance(last, { run: runFor('b') }), false, 'A deleted one starts nothing')
     checkEqual([await isStored(bench, 'a'), await isStored(bench, 'b')], [false, false], 'No run was added')
   },
 
@@ -106,7 +106,7 @@ export const tickCases: ScheduleCases = {
       const schedule = await put(bench, `s${round}`)
       const erasing = sessions.erase(ann)
       for (let turn = 0; turn < round; turn++) await new Promise((resolve) => setTimeout(resolve))
-      await schedules.advance(schedule, { nextAt: 1, run: runFor(ann, `r${round}`) })
+      await schedules.advance(schedule, { nextAt: 1, run: runFor(`r${round}`) })
       await erasing
       checkEqual(await other.runs.get({ tenant: 'acme', run: `r${round}` }), undefined, 'No run is left')
       checkEqual((await other.schedules.list({ tenant: 'acme', limit: 9 })).items, [], 'and no schedule')
