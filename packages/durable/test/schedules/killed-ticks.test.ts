@@ -1,6 +1,6 @@
 import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
-import { memoryEventLog } from '@allium/store'
+import { memoryEventLog, type ScheduleStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
@@ -13,7 +13,10 @@ const seeds = Array.from({ length: 8 }, (_, i) => i + 1)
 const start = Date.parse('2026-11-27T08:00:30Z')
 const ticks = 10
 
-/** A process that dies at a random call of its store, before the call or after it. From then on, nothing that it does ends. */
+/**
+ * A process that dies at a random call of its store, before the call or after it. From then on, nothing that it does ends. Some changes of
+ * schedules are sent late, by a process that was suspended.
+ */
 function mortal<T extends object>(part: T, dies: () => boolean, life: { dead: boolean }): T {
   const never = () => new Promise<never>(() => {})
   return new Proxy(part, {
@@ -40,10 +43,17 @@ it.each(seeds)('starts exactly one run for each tick while processes are killed 
   const store = sqlite(':memory:', { clock })
   // The log of a dead process would go on polling for signals.
   const events = memoryEventLog()
+  const lateSchedules: ScheduleStore = {
+    ...store.schedules,
+    async advance(...change) {
+      if (random.below(4) === 0) await new Promise<void>((resolve) => clock.after(50_000, resolve))
+      return store.schedules.advance(...change)
+    },
+  }
   const birth = (dies: () => boolean) => {
     const own = manualClock(clock.now())
     const life = { dead: false, own }
-    const parts = { sessions: store.sessions, runs: store.runs, schedules: store.schedules, events }
+    const parts = { sessions: store.sessions, runs: store.runs, schedules: lateSchedules, events }
     const mortals = Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, mortal(part, dies, life)]))
     const model = scriptedModel(Array.from({ length: 200 }, () => 'Done.'))
     const agent = new Agent({ model, clock: own }).use(persist({ store: mortals.sessions as typeof store.sessions }))
