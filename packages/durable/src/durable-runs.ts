@@ -22,6 +22,8 @@ export interface RunAccess {
 export interface ListOptions {
   tenant: string
   status?: DurableStatus
+  /** The code that a run failed with, such as `run.attempts`. */
+  code?: string
   cursor?: string
   limit?: number
 }

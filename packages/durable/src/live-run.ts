@@ -6,6 +6,7 @@ import {
   messageOf,
   type OutputOption,
   type Session,
+  type StoredTurn,
 } from '@allium/core'
 import { entryOf } from '@allium/event-log'
 import { untrustedSchema } from '@allium/json-schema'
@@ -27,6 +28,7 @@ export class LiveRun implements JournalHost {
   readonly #isNew: boolean
   readonly #task: Task
   readonly #reporter: RunReporter
+  readonly #onStep: () => void
   #agentRun: AgentRun<unknown, unknown> | undefined
   /** Why no further step starts; undefined while steps may start. */
   #stopReason: string | undefined
@@ -40,9 +42,15 @@ export class LiveRun implements JournalHost {
   /**
    * @param options.isNew the run was requested just now; otherwise its owner is looked up
    * @param options.previous the same run under an earlier, lost lease of this process; the new one waits until it is done
+   * @param options.onStep called after each recorded step
    */
-  constructor(host: Host, claimed: ClaimedRun, { isNew, previous }: { isNew: boolean; previous: LiveRun | undefined }) {
+  constructor(
+    host: Host,
+    claimed: ClaimedRun,
+    { isNew, previous, onStep }: { isNew: boolean; previous: LiveRun | undefined; onStep(): void },
+  ) {
     const { run } = claimed
+    this.#onStep = onStep
     this.#isNew = isNew
     this.claimed = claimed
     this.#host = host
@@ -80,7 +88,8 @@ export class LiveRun implements JournalHost {
     // After the end no step needs a record: the store has the turn, so nothing replays it.
     while (!this.#reporter.hasEnd)
       try {
-        return await record()
+        await record()
+        return this.#onStep()
       } catch (error) {
         if (this.#reporter.hasEnd) return
         if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
@@ -122,12 +131,14 @@ export class LiveRun implements JournalHost {
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
-    const { run, lease } = this.claimed
+    const { run, lease, unreadable } = this.claimed
     const { runs, sessions } = this.#host
     if (run.status !== 'running') {
-      await this.#reporter.reportMissed(await sessions.find(run.key, { turnId: run.run }))
+      await this.#reporter.reportMissed(await this.#storedTurn())
       return sessions.release(lease)
     }
+    if (unreadable !== undefined)
+      return this.#giveUp(exposedError(unreadable.code, `The task of the run cannot be read. ${unreadable.message}`))
     if (!this.#host.versions.includes(run.version))
       return this.#giveUp(
         exposedError(
@@ -150,6 +161,17 @@ export class LiveRun implements JournalHost {
     await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this))
   }
 
+  /** Returns undefined if it can never be read: the end of the run is reported without it. */
+  async #storedTurn(): Promise<StoredTurn | undefined> {
+    const { key, run } = this.claimed.run
+    try {
+      return await this.#host.sessions.find(key, { turnId: run })
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      return undefined
+    }
+  }
+
   /** Returns undefined, and gives the run up, if one of them cannot be read: starting it again would not help. */
   async #recordedSteps(): Promise<RecordedStep[] | undefined> {
     const { run, lease } = this.claimed
@@ -157,7 +179,7 @@ export class LiveRun implements JournalHost {
       const steps = await this.#host.runs.steps(lease, run.run)
       return this.#task.code === undefined ? withoutPositions(steps) : steps
     } catch (error) {
-      if (!isAlliumError(error, 'store.corrupt') && !isAlliumError(error, 'store.sealed')) throw error
+      if (!isUnreadable(error)) throw error
       await this.#giveUp(exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`))
       return undefined
     }
@@ -246,8 +268,8 @@ export class LiveRun implements JournalHost {
           `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
         ),
       )
-    // The store rejected the turn or was unreachable: retry from the recorded steps. Retrying does not help when the store is full.
-    if (isAlliumError(error) && error.code.startsWith('store.') && error.code !== 'store.full') return this.#release()
+    // The store rejected the turn or was unreachable: retry from the recorded steps, unless that cannot help.
+    if (isAlliumError(error) && error.code.startsWith('store.') && !isFinal(error)) return this.#release()
     await this.#giveUp(error as AlliumError)
   }
 
@@ -307,12 +329,22 @@ export class LiveRun implements JournalHost {
     if (!isAlliumError(error, 'store.fenced'))
       this.#host.logger.warn(`The durable run "${run.run}" could not go on here: ${messageOf(error)}`, { error })
     const isFull = isAlliumError(error, 'store.full')
-    if (isFull || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
+    if (isFinal(error) || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
       await this.#giveUp(error).catch(() => {})
     await this.#release()
     // The log has no room either.
     if (isFull) this.#host.reportUnloggedEnd(run.run, error)
   }
+}
+
+/** Whether a row can never be read: its key is gone, or it is damaged. */
+export function isUnreadable(error: unknown): error is AlliumError {
+  return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
+}
+
+/** Whether repeating the run cannot help. */
+function isFinal(error: unknown): boolean {
+  return isUnreadable(error) || isAlliumError(error, 'store.full')
 }
 
 function isActive({ status }: DurableRun): boolean {

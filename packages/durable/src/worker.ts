@@ -1,10 +1,12 @@
 import { messageOf } from '@allium/core'
-import type { AddedRun, ClaimedRun } from '@allium/store'
+import type { AddedRun, ClaimedRun, RunningAgent } from '@allium/store'
 import type { Host } from './host.ts'
-import { LiveRun } from './live-run.ts'
+import { isUnreadable, LiveRun } from './live-run.ts'
 
-/** A run that started this often without a new step may be crashing its process. Nothing else starts while it is running. */
-const isolationAttempts = 3
+/** A run that started this often without a new step is suspected of crashing its process. */
+const suspectAttempts = 3
+/** Leases after which a process that is never idle starts a suspected run beside its other runs. */
+const maxSuspectWait = 6
 /** Most runs claimed per query. */
 const batchSize = 50
 
@@ -15,7 +17,12 @@ export class Worker {
   #polling: Promise<number> | undefined
   #pollAgain = false
   #timers: (() => void)[] = []
+  /** The suspected run that is running here and has not recorded a step. */
+  #suspect: LiveRun | undefined
+  /** Until then, nothing starts beside the suspected run. */
   #isolatedUntil = 0
+  /** Since when this process has not been idle. */
+  #busySince: number
   #draining = false
   /** Places of runs that are being claimed. */
   #reserved = 0
@@ -25,15 +32,15 @@ export class Worker {
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
+    this.#busySince = host.clock.monotonic()
     // A lost run is claimed at most 1.25 leases after its last renewal.
-    this.#every(lease / 4, () => this.#isIsolated || this.#look())
+    this.#every(lease / 4, () => this.#look())
     this.#every(lease / 3, () => this.#renew())
   }
 
   get draining(): boolean {
     return this.#draining
   }
-  /** A run that may be crashing its process is running here. */
   get #isIsolated(): boolean {
     return this.#isolatedUntil > this.#host.clock.monotonic()
   }
@@ -68,17 +75,31 @@ export class Worker {
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: this.#host.clock.now(), lease }
     await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [], { by })
-    if (run.attempts >= isolationAttempts) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
+    const isSuspect = run.status === 'running' && run.attempts >= suspectAttempts
+    if (isSuspect && this.#isIdle) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#live.get(run.run)
     previous?.loseLease('the run was begun again')
-    const live = new LiveRun(this.#host, claimed, { isNew, previous })
+    const live = new LiveRun(this.#host, claimed, { isNew, previous, onStep: () => this.#clear(live) })
     this.#live.set(run.run, live)
+    if (isSuspect) this.#suspect = live
     void live.done.finally(() => {
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
-      if (run.attempts >= isolationAttempts) this.#isolatedUntil = 0
+      this.#clear(live)
       if (this.#backlog > 0) this.poll().catch(() => {})
     })
+  }
+
+  get #isIdle(): boolean {
+    return this.#live.size === 0
+  }
+
+  /** Ends the isolation of a suspected run that has recorded a step or ended. There may be others. */
+  #clear(live: LiveRun): void {
+    if (this.#suspect !== live) return
+    this.#suspect = undefined
+    this.#isolatedUntil = 0
+    this.poll().catch(() => {})
   }
 
   /** Moves a run that began under a former name of its agent to the current name, with its session. */
@@ -138,26 +159,56 @@ export class Worker {
     for (const one of this.#timers) one()
   }
 
+  /** Each part of the work is done even if another part fails, so that no run delays another. Throws the first error in the end. */
   async #poll(): Promise<number> {
     if (this.#draining) return 0
-    const { runs, names, versions, lease, options } = this.#host
+    const { runs, names, versions, lease, options, expire } = this.#host
     const agents = names.flatMap((name) => versions.map((version) => ({ name, version })))
     const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
+    const errors: unknown[] = []
+    const attempt = <T>(work: Promise<T>) => work.catch((error) => void errors.push(error))
     await this.#runPollHooks()
     const limit = Math.min(batchSize, this.#free)
     this.#reserved += limit
-    let claimed: ClaimedRun[] = []
-    try {
-      if (limit > 0) claimed = await runs.claim({ agents, limit, ms: lease, alone: this.#live.size === 0 })
-      this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
-      claimed.push(...(await runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize })))
-      await Promise.all(claimed.map((one) => this.start(one)))
-    } finally {
-      this.#reserved -= limit
-    }
-    for (const expired of await runs.expiredCalls({ agents, limit: batchSize })) await this.#host.expire(expired)
-    await runs.expire({ olderThan: retention })
+    const claimed = (await attempt(this.#claim(agents, limit))) ?? []
+    const orphans = await attempt(runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize }))
+    claimed.push(...(orphans ?? []))
+    await Promise.all(claimed.map((one) => attempt(this.#startOrPark(one))))
+    this.#reserved -= limit
+    const expiredCalls = (await attempt(runs.expiredCalls({ agents, limit: batchSize }))) ?? []
+    for (const expired of expiredCalls) await attempt(expire(expired))
+    await attempt(runs.expire({ olderThan: retention }))
+    if (errors.length > 0) throw errors[0]
     return claimed.length
+  }
+
+  /** Claims a suspected run only if nothing else is due. It waits for an idle process, but not forever. */
+  async #claim(agents: readonly RunningAgent[], limit: number): Promise<ClaimedRun[]> {
+    if (limit === 0) return []
+    const { runs, lease, clock } = this.#host
+    if (this.#isIdle) this.#busySince = clock.monotonic()
+    const claimed = await runs.claim({ agents, limit, ms: lease, alone: false })
+    this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
+    const isIdle = this.#isIdle && claimed.length === 0
+    const hasWaited = clock.monotonic() - this.#busySince > maxSuspectWait * lease && claimed.length < limit
+    if (this.#suspect === undefined && (isIdle || hasWaited))
+      claimed.push(...(await runs.claim({ agents, limit: 1, ms: lease, alone: true })))
+    return claimed
+  }
+
+  /** Starts a run. One that can never be started is parked, instead of being claimed again and again. */
+  async #startOrPark(claimed: ClaimedRun): Promise<void> {
+    try {
+      await this.start(claimed)
+    } catch (error) {
+      const { run, lease } = claimed
+      const { attempts, runs, publicError } = this.#host
+      if (run.status === 'running' && (isUnreadable(error) || run.attempts > attempts)) {
+        const { code, message } = publicError(error)
+        await runs.giveUp(lease, run.run, { status: 'failed', code, reason: message })
+      }
+      throw error
+    }
   }
 
   async #runPollHooks(): Promise<void> {

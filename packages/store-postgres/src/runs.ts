@@ -63,23 +63,28 @@ export function postgresRuns(
         return row === undefined ? undefined : runFromRow(blobs, row)
       })
     },
-    async list({ agents, status, cursor, limit, ...scope }) {
+    async list({ agents, status, code, cursor, limit, ...scope }) {
       const { tenant, owner } = checkOwner(scope)
       const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = await db.queryIdempotent(
         `select * from ${db.s}.runs where ${tenantMatches('$1')} and ($2::text is null or owner = $2)
-         and ($3::text is null or status = $3) and ($4::text[] is null or agent = any ($4)) and n < $5 order by n desc limit $6`,
-        ...[tenant, owner ?? null, status ?? null, agents ?? null, beforeRow, limit + 1],
+         and ($3::text is null or status = $3) and ($4::text[] is null or agent = any ($4)) and ($5::text is null or code = $5)
+         and n < $6 order by n desc limit $7`,
+        ...[tenant, owner ?? null, status ?? null, agents ?? null, code ?? null, beforeRow, limit + 1],
       )
       return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
     },
     async claim({ agents, limit, ms, alone }) {
       const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5)`
-      return openClaimed(db, blobs, await db.queryOnce(sql, ...agentColumns(agents), limit, ms, alone))
+      return openClaimed(db, blobs, { limit, ms, alone }, (page) =>
+        db.queryOnce(sql, ...agentColumns(agents), page.limit, ms, page.alone),
+      )
     },
     async orphans({ agents, ms, lease, limit }) {
       const sql = `select * from ${db.s}.claim_orphans($1, $2, $3, $4, $5)`
-      return openClaimed(db, blobs, await db.queryOnce(sql, ...agentColumns(agents), limit, ms, lease))
+      return openClaimed(db, blobs, { limit, ms: lease }, (page) =>
+        db.queryOnce(sql, ...agentColumns(agents), page.limit, ms, lease),
+      )
     },
     renew: (leases, ms) => Promise.all(leases.map((lease) => renew(lease, ms))),
     steps: ({ key }, run) =>
@@ -124,18 +129,16 @@ export function postgresRuns(
       )
     },
     async expiredCalls({ agents, limit }) {
-      const rows = await db.queryIdempotent(
-        `select r.*, w.calls from ${db.s}.runs r join (
+      const sql = `select r.*, w.calls from ${db.s}.runs r join (
            select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
            where expires_at <= ${db.s}.now_ms() group by tenant, owner, agent, session, turn_id
          ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
-         where r.agent = any ($1::text[]) order by r.n limit $2`,
-        ...[agents.map(({ name }) => name), limit],
-      )
-      return openOverdueCalls(
-        blobs,
-        rows.map((row) => ({ row, callIds: row.calls as readonly string[] })),
-      )
+         where r.agent = any ($1::text[]) and r.n > $2 order by r.n limit $3`
+      const names = agents.map(({ name }) => name)
+      return openOverdueCalls(blobs, limit, async (after) => {
+        const rows = await db.queryIdempotent(sql, names, after, limit)
+        return rows.map((row) => ({ row, callIds: row.calls as readonly string[] }))
+      })
     },
     async expire({ olderThan }) {
       const [row] = await db.queryOnce(`select ${db.s}.forget_runs($1) as gone`, olderThan)
@@ -203,19 +206,27 @@ export async function addRun(
     : result
 }
 
-/** Returns the current state of the claimed runs. The leases of runs that it does not return are released or expire. */
-async function openClaimed(db: Database, blobs: Blobs, claimedRows: readonly Row[]): Promise<ClaimedRun[]> {
-  if (claimedRows.length === 0) return []
-  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
-  const rows = await db.queryIdempotent(
-    sql,
-    claimedRows.map(({ n_ }) => n_),
-  )
-  const rowsWithLeases = rows.map((row) => {
-    const lease = issueLease(db, runSummary(row).key, claimedRows.find(({ n_ }) => n_ === row.n) as Row)
-    return { row, lease }
-  })
-  return openClaims(blobs, rowsWithLeases, ({ key, token }, run) => releaseClaim(db, key, token, run))
+/** Claims runs, and returns their current state. The leases of runs that it does not return are released or expire. */
+function openClaimed(
+  db: Database,
+  blobs: Blobs,
+  of: { limit: number; ms: number; alone?: boolean },
+  claim: (of: { limit: number; alone: boolean }) => Promise<Row[]>,
+): Promise<ClaimedRun[]> {
+  const query = async (page: { limit: number; alone: boolean }) => {
+    const claimed = await claim(page)
+    if (claimed.length === 0) return []
+    const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by n`
+    const rows = await db.queryIdempotent(
+      sql,
+      claimed.map(({ n_ }) => n_),
+    )
+    return rows.map((row) => {
+      const lease = issueLease(db, runSummary(row).key, claimed.find(({ n_ }) => n_ === row.n) as Row)
+      return { row, lease }
+    })
+  }
+  return openClaims(blobs, of, query, ({ key, token }, run) => releaseClaim(db, key, token, run))
 }
 
 /** Releases a claim as if it had not happened, because the run has not started. */

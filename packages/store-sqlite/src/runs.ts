@@ -159,12 +159,12 @@ export class RunTable {
 
   list({ tenant, agents, cursor, limit, ...filter }: Parameters<RunStore['list']>[0]) {
     const agentParams = agents === undefined ? null : JSON.stringify(agents)
-    const { owner = null, status = null } = filter as { owner?: string | null; status?: string | null }
+    const { owner = null, status = null, code = null } = filter as Partial<Record<'owner' | 'status' | 'code', string>>
     const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
     const rows = this.#db.all(
       `select * from runs where tenant = ? and (? is null or owner = ?) and (? is null or status = ?)
-       and (? is null or agent in (select value from json_each(?))) and n < ? order by n desc limit ?`,
-      ...[tenant, owner, owner, status, status, agentParams, agentParams, beforeRow, limit + 1],
+       and (? is null or code = ?) and (? is null or agent in (select value from json_each(?))) and n < ? order by n desc limit ?`,
+      ...[tenant, owner, owner, status, status, code, code, agentParams, agentParams, beforeRow, limit + 1],
     )
     return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
   }

@@ -1,4 +1,4 @@
-import type { Lease, SessionKey } from '@allium/core'
+import type { AlliumError, Lease, SessionKey } from '@allium/core'
 import type { Page } from './session-store.ts'
 /** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
@@ -60,6 +60,8 @@ export interface AddedRun {
 export interface ClaimedRun {
   readonly run: DurableRun
   readonly lease: Lease
+  /** The error for a task that can never be read. Then `run.task` is undefined, and the process gives the run up. */
+  readonly unreadable?: AlliumError
 }
 
 /** An agent whose runs a process can run. */
@@ -113,12 +115,15 @@ export interface RunStore {
     owner?: string
     agents?: readonly string[]
     status?: DurableStatus
+    /** The code that it failed with. */
+    code?: string
     cursor?: string
     limit: number
   }): Promise<Page<Omit<DurableRun, 'task'>>>
   /**
    * Claims runs for `ms` milliseconds: due runs whose session is free, and runs whose process was lost. It also claims runs that
-   * ended at least `ms` ago and for which `markReported()` was not called.
+   * ended at least `ms` ago and for which `markReported()` was not called. Runs whose task cannot be read now are left as they were, and do
+   * not keep other runs from being claimed.
    *
    * @param of.alone whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and
    * no other run with it
