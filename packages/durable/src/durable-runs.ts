@@ -166,11 +166,12 @@ export class DurableRuns {
     return true
   }
 
-  async retry(run: string, { principal }: RunAccess = {}): Promise<boolean> {
+  async retry(run: string, { principal, orThrow = false }: RunAccess & { orThrow?: boolean } = {}): Promise<boolean> {
     const { key, version } = await this.#findOwned(run, principal)
     if (!this.#host.versions.includes(version)) throw otherVersion(run, version, this.#host.versions)
     const isQueued = await this.#host.runs.retry({ tenant: key.tenant, run })
     if (isQueued) await this.worker.poll()
+    else if (orThrow) throw notRetryable(run, await this.get(run, { principal }))
     return isQueued
   }
 
@@ -229,6 +230,16 @@ export class DurableRuns {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
     })
   }
+}
+
+function notRetryable(run: string, { status, usage }: RunInfo): AlliumError {
+  const reasons =
+    status !== 'failed'
+      ? `it is ${status}, and only failed runs can be retried`
+      : usage !== undefined
+        ? 'its failed turn is stored in the session. Start a new run'
+        : 'its session has changed since, by a later run or turn. Start a new run with its input'
+  return new AlliumError('store.conflict', `The run "${run}" was not retried: ${reasons}.`, { details: { status } })
 }
 
 function otherVersion(run: string, version: string, accepted: readonly string[]): AlliumError {

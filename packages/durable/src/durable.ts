@@ -40,9 +40,10 @@ export interface Durable {
   /**
    * Continues a failed run from its recorded steps if its session has not changed since. Returns false if it has.
    *
+   * @param options.orThrow throws `store.conflict` with the reason instead of returning false @default false
    * @throws AlliumError `run.version` if the run began with a version that this process does not accept
    */
-  retry(run: string, options?: RunAccess): Promise<boolean>
+  retry(run: string, options?: RunAccess & { orThrow?: boolean }): Promise<boolean>
   get(run: string, options?: RunAccess): Promise<RunInfo>
   list(options: ListOptions): Promise<Page<Omit<DurableRun, 'task'>>>
   /**

@@ -131,14 +131,16 @@ export class LiveRun implements JournalHost {
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
-    const { run, lease, unreadable } = this.claimed
+    const { run, lease } = this.claimed
     const { runs, sessions } = this.#host
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(await this.#storedTurn())
       return sessions.release(lease)
     }
-    if (unreadable !== undefined)
-      return this.#giveUp(exposedError(unreadable.code, `The task of the run cannot be read. ${unreadable.message}`))
+    if (run.unreadable !== undefined)
+      return this.#giveUp(
+        exposedError(run.unreadable.code, `The task of the run cannot be read. ${run.unreadable.message}`),
+      )
     if (!this.#host.versions.includes(run.version))
       return this.#giveUp(
         exposedError(

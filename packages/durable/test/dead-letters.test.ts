@@ -214,6 +214,61 @@ it.each([
   ])
 })
 
+it.each([
+  [
+    'its session has changed since',
+    async (runs: Durable) => void (await runs.start({ principal, sessionId: 'parked', input: 'Hi' })),
+  ],
+  ['it is completed', async () => {}],
+])('says why a run cannot be retried: %s', async (reason, goOn) => {
+  const { seals, process, add } = world()
+  const runs = process()
+  await add('parked')
+  if (reason.includes('session'))
+    Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"task"') })
+  await runs.recover()
+  await expect.poll(() => statusesOf(runs, ['parked']), eventually).not.toEqual(['running'])
+  seals.failure = undefined
+  await goOn(runs)
+  expect(await runs.retry('parked', { principal })).toBe(false)
+  await expect(runs.retry('parked', { principal, orThrow: true })).rejects.toMatchObject({
+    code: 'store.conflict',
+    message: expect.stringContaining(reason),
+  })
+})
+
+it('continues a parked run once its key is back', async () => {
+  const { seals, process, add } = world()
+  const runs = process()
+  await add('parked')
+  Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"task"') })
+  await runs.recover()
+  await expect.poll(() => statusesOf(runs, ['parked']), eventually).toEqual(['failed'])
+  seals.failure = undefined
+  expect(await runs.retry('parked', { principal })).toBe(true)
+  await expect.poll(() => statusesOf(runs, ['parked']), eventually).toEqual(['completed'])
+})
+
+it('ends the stream of a reader whose run is parked', async () => {
+  const { clock, seals, process, add } = world()
+  const runs = process()
+  await add('parked', { runAt: clock.now() + 1500 })
+  const types: string[] = []
+  let ended = false
+  const read = async () => {
+    for await (const { event } of runs.attach('parked', { principal })) {
+      const { type, code = '' } = (event as { event: { type: string; code?: string } }).event
+      types.push(`${type} ${code}`)
+    }
+    ended = true
+  }
+  const reading = read()
+  Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"task"') })
+  await expect.poll(() => clock.advance(lease / 10).then(() => ended), eventually).toBe(true)
+  await reading
+  expect(types).toEqual(['turn:end ', 'run:error store.sealed'])
+})
+
 function keyOf(sessionId: string) {
   return { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId }
 }

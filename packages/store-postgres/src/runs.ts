@@ -12,8 +12,8 @@ import {
   openClaims,
   openOverdueCalls,
   parseCursor,
+  readRun,
   retryRead,
-  runFromRow,
   runRowKey,
   runSummary,
   type Sealer,
@@ -43,25 +43,16 @@ export function postgresRuns(
       return addRun(db, { sealer, blobs }, input, options)
     },
     async get(scope) {
-      return retryRead(async () => {
-        const [row] = await db.queryIdempotent(
-          `select * from ${db.s}.runs where tenant = $1 and run = $2`,
-          ...runRowKey(scope),
-        )
-        return row === undefined ? undefined : runFromRow(blobs, row)
-      })
+      const sql = `select * from ${db.s}.runs where tenant = $1 and run = $2`
+      return readRun(blobs, async () => (await db.queryIdempotent(sql, ...runRowKey(scope)))[0])
     },
     async find(input, idempotencyKey) {
       const key = checkSessionKey({ ...input })
       await renames.claimUnassigned(key)
-      return retryRead(async () => {
-        const [row] = await db.queryIdempotent(
-          `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
-           and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`,
-          ...[...keyParams(key), checkName('idempotency key', idempotencyKey)],
-        )
-        return row === undefined ? undefined : runFromRow(blobs, row)
-      })
+      const sql = `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
+        and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`
+      const values = [...keyParams(key), checkName('idempotency key', idempotencyKey)]
+      return readRun(blobs, async () => (await db.queryIdempotent(sql, ...values))[0])
     },
     async list({ agents, status, code, cursor, limit, ...scope }) {
       const { tenant, owner } = checkOwner(scope)
@@ -195,11 +186,9 @@ export async function addRun(
   if (outcome === 'busy') throw sessionBusy(key, Math.ceil(Number(row?.held_until_)))
   if (outcome === 'absent') throw notPending(key, missing as string[])
   // The run may have ended or been erased since, with the blobs of its task.
-  const added = await retryRead(async () => {
-    const [current] = await db.queryIdempotent(`select * from ${db.s}.runs where n = $1`, n)
-    if (current === undefined) throw fenced(key)
-    return runFromRow(blobs, current)
-  })
+  const sql = `select * from ${db.s}.runs where n = $1`
+  const added = await readRun(blobs, async () => (await db.queryIdempotent(sql, n))[0])
+  if (added === undefined) throw fenced(key)
   const result = { run: added, isNew: outcome === 'added' }
   return typeof token === 'string' || typeof token === 'number'
     ? { ...result, lease: issueLease(db, key, row as Row) }

@@ -24,7 +24,7 @@ export {
   notPending,
   openClaims,
   openOverdueCalls,
-  runFromRow,
+  readRun,
   runRowKey,
   runSummary,
   sealStep,

@@ -1,6 +1,6 @@
 import { AlliumError, isAlliumError, type Lease, type SessionKey, toJson } from '@allium/core'
 import type { ClaimedRun, DurableRun, DurableStatus, ExpiredCalls, RecordedStep } from '@allium/store'
-import type { Blobs } from './blobs/blobs.ts'
+import { type Blobs, retryRead } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
@@ -31,14 +31,40 @@ export function runRowKey({ tenant, run }: { tenant: string; run: string }): [te
   return [checkName('tenant', tenant), checkName('id of the run', run)]
 }
 
-/** Returns a run and its task from its row. */
-export async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
+/** Reads a run with its task. */
+export async function readRun(
+  blobs: Blobs,
+  findRow: () => SqlRow | undefined | Promise<SqlRow | undefined>,
+): Promise<DurableRun | undefined> {
+  let row: SqlRow | undefined
+  try {
+    return await retryRead(async () => {
+      row = await findRow()
+      return row && runFromRow(blobs, row)
+    })
+  } catch (error) {
+    if (row === undefined || !isPermanent(error)) throw error
+    return { ...runSummary(row), task: undefined, unreadable: error }
+  }
+}
+
+async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
   const { run, key } = runSummary(row)
   const task =
     row.task === null
       ? undefined
       : await blobs.open(key, toBytes(row.task), runContext(key, String(row.sealed_as), run, 'task'))
   return { ...runSummary(row), task }
+}
+
+/** Returns a run and its task from its row. */
+async function openRun(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
+  try {
+    return await runFromRow(blobs, row)
+  } catch (error) {
+    if (!isPermanent(error)) throw error
+    return { ...runSummary(row), task: undefined, unreadable: error }
+  }
 }
 
 /** A claimed run with its row. */
@@ -52,7 +78,7 @@ const maxPages = 20
 
 /**
  * Claims runs and opens their tasks. Runs that cannot be opened now are released in the end, as if they had not been claimed. Until then
- * they are held, so that the next query finds the runs behind them. A task that can never be opened is returned with the error.
+ * they are held, so that the next query finds the runs behind them. A run whose task can never be opened is returned without it.
  *
  * @param of.ms the duration of the leases, in milliseconds
  * @param query claims at most `limit` runs
@@ -71,7 +97,9 @@ export async function openClaims(
   const deadline = performance.now() + ms / 4
   for (let page = 0; page < maxPages && claimed.length < limit; page++) {
     const rows = await query({ limit: limit - claimed.length, alone: alone && claimed.length === 0 })
-    const opened = await Promise.allSettled(rows.map((row) => openClaim(blobs, row)))
+    const opened = await Promise.allSettled(
+      rows.map(async ({ row, lease }) => ({ run: await openRun(blobs, row), lease })),
+    )
     for (const [i, one] of opened.entries())
       if (one.status === 'fulfilled') claimed.push(one.value)
       else {
@@ -83,15 +111,6 @@ export async function openClaims(
   for (const { row, lease } of unopened) await release(lease, String(row.run))
   if (failure !== undefined && claimed.length === 0) throw failure
   return claimed
-}
-
-async function openClaim(blobs: Blobs, { row, lease }: ClaimedRow): Promise<ClaimedRun> {
-  try {
-    return { run: await runFromRow(blobs, row), lease }
-  } catch (error) {
-    if (!isPermanent(error)) throw error
-    return { run: { ...runSummary(row), task: undefined }, lease, unreadable: error }
-  }
 }
 
 /**
@@ -122,9 +141,10 @@ interface OverdueRow {
 
 async function openOverdue(blobs: Blobs, { row, callIds }: OverdueRow): Promise<ExpiredCalls[]> {
   try {
-    return [{ run: await runFromRow(blobs, row), callIds }]
+    const run = await openRun(blobs, row)
+    return run.unreadable === undefined ? [{ run, callIds }] : []
   } catch (error) {
-    if (isPermanent(error) || isAlliumError(error, 'store.unavailable')) return []
+    if (isAlliumError(error, 'store.unavailable')) return []
     throw error
   }
 }

@@ -11,8 +11,8 @@ import {
   idempotencyKeyReused,
   notPending,
   parseCursor,
+  readRun,
   retryRead,
-  runFromRow,
   runRowKey,
   runSummary,
   type Sealer,
@@ -45,7 +45,7 @@ export function sqliteRuns(
       await renames.claimUnassigned(input.key)
       return runs.add(input, options)
     },
-    get: (filter) => runs.get(...runRowKey(filter)),
+    get: async (filter) => runs.get(...runRowKey(filter)),
     async find(key, idempotencyKey) {
       await renames.claimUnassigned(checkKey(key))
       return runs.find(key, idempotencyKey)
@@ -150,11 +150,8 @@ export class RunTable {
       : { run: { ...added, status: 'running', attempts: 1 }, isNew, lease }
   }
 
-  async get(tenant: string, run: string): Promise<DurableRun | undefined> {
-    return retryRead(async () => {
-      const row = this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run)
-      return row === undefined ? undefined : runFromRow(this.#blobs, row)
-    })
+  get(tenant: string, run: string): Promise<DurableRun | undefined> {
+    return readRun(this.#blobs, () => this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run))
   }
 
   list({ tenant, agents, cursor, limit, ...filter }: Parameters<RunStore['list']>[0]) {
@@ -176,11 +173,8 @@ export class RunTable {
     return session
   }
 
-  async find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
-    return retryRead(async () => {
-      const row = this.#byKey(key, idempotencyKey)
-      return row === undefined ? undefined : runFromRow(this.#blobs, row)
-    })
+  find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
+    return readRun(this.#blobs, () => this.#byKey(key, idempotencyKey))
   }
 
   giveUp(lease: Lease, run: string, { status, code, reason }: Parameters<RunStore['giveUp']>[2]): void {

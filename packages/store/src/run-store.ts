@@ -30,6 +30,8 @@ export interface DurableRun {
   /** Why it was given up, or the error code of its turn. */
   readonly code?: string
   readonly reason?: string
+  /** The error for a task that can never be read, because its key is gone or it is damaged. Then `task` is undefined. */
+  readonly unreadable?: AlliumError
 }
 
 /** A new run, for `add()`. */
@@ -60,8 +62,6 @@ export interface AddedRun {
 export interface ClaimedRun {
   readonly run: DurableRun
   readonly lease: Lease
-  /** The error for a task that can never be read. Then `run.task` is undefined, and the process gives the run up. */
-  readonly unreadable?: AlliumError
 }
 
 /** An agent whose runs a process can run. */
@@ -123,7 +123,7 @@ export interface RunStore {
   /**
    * Claims runs for `ms` milliseconds: due runs whose session is free, and runs whose process was lost. It also claims runs that
    * ended at least `ms` ago and for which `markReported()` was not called. Runs whose task cannot be read now are left as they were, and do
-   * not keep other runs from being claimed.
+   * not keep other runs from being claimed. A run whose task can never be read is returned as `unreadable`, to be given up.
    *
    * @param of.alone whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and
    * no other run with it

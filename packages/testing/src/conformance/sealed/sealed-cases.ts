@@ -133,6 +133,32 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
     },
   },
 
+  'claims the runs behind those that cannot be opened, and says of one that it never can be opened': {
+    needs: 'runs',
+    async run({ parts, seals, wait, lease: ms }) {
+      const runs = needed(parts, 'runs')
+      for (const id of ['x1', 'x2', 'x3', 'b']) await runs.add(runOf(id, { ...chat, sessionId: id }))
+      const claim = async () => {
+        const claimed = await runs.claim({ agents, limit: 2, ms, alone: false })
+        return claimed.map(({ run }) => [run.run, run.task === undefined, run.unreadable?.code])
+      }
+      Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"x') })
+      checkEqual(await claim(), [['b', false, undefined]], 'A run behind those that cannot be opened now is claimed')
+      seals.failure = 'gone'
+      const lost = ['x1', 'x2'].map((id) => [id, true, 'store.sealed'])
+      checkEqual(await claim(), lost, 'Runs that can never be opened are claimed with the error')
+      const found = await runs.get({ tenant: 'acme', run: 'x1' })
+      checkEqual(
+        [found?.task, found?.unreadable?.code],
+        [undefined, 'store.sealed'],
+        'get() returns them without the task',
+      )
+      await wait(ms * 2)
+      seals.failure = undefined
+      checkEqual((await claim()).length, 2, 'Nothing was lost')
+    },
+  },
+
   'returns the schedules that it can open, and says of one that it never can be opened': {
     needs: 'schedules',
     async run({ parts, seals, wait, lease: ms }) {
