@@ -173,7 +173,7 @@ export class Worker {
     const claimed = (await attempt(this.#claim(agents, limit))) ?? []
     const orphans = await attempt(runs.orphans({ agents, ms: orphanAfter, lease, limit: batchSize }))
     claimed.push(...(orphans ?? []))
-    await Promise.all(claimed.map((one) => attempt(this.#startOrPark(one))))
+    await Promise.all(claimed.map((one) => attempt(this.#startOrGiveUp(one))))
     this.#reserved -= limit
     const expiredCalls = (await attempt(runs.expiredCalls({ agents, limit: batchSize }))) ?? []
     for (const expired of expiredCalls) await attempt(expire(expired))
@@ -196,8 +196,8 @@ export class Worker {
     return claimed
   }
 
-  /** Starts a run. One that can never be started is parked, instead of being claimed again and again. */
-  async #startOrPark(claimed: ClaimedRun): Promise<void> {
+  /** Starts a run. One that can never be started is given up, instead of being claimed again and again. */
+  async #startOrGiveUp(claimed: ClaimedRun): Promise<void> {
     try {
       await this.start(claimed)
     } catch (error) {

@@ -122,7 +122,7 @@ it('starts a suspected run also in a process that is never idle, and goes on wit
     .toEqual([...['running', 'running', 'completed']])
 })
 
-it('parks runs whose key was lost, and executes all others', async () => {
+it('gives up runs whose key was lost, and executes all others', async () => {
   const { seals, process, add } = world()
   for (const run of names('lost', 120)) await add(run)
   for (const run of names('run', 5)) await add(run)
@@ -163,7 +163,7 @@ it('denies calls in time, and deletes old runs, while other rows cannot be read'
   await expect.poll(() => runs.recover().then(() => statusesOf(runs, ['late'])), eventually).toEqual([undefined])
 })
 
-it('parks a run whose session can never be read, with the reason', async () => {
+it('gives up a run whose session can never be read, with the reason', async () => {
   const { seals, process, add } = world()
   const runs = process()
   await add('first')
@@ -175,7 +175,7 @@ it('parks a run whose session can never be read, with the reason', async () => {
   expect((await runs.list({ tenant: 'acme', code: 'store.sealed' })).items).toHaveLength(1)
 })
 
-it('does not let a run that cannot be started keep others from starting, and parks it', async () => {
+it('does not let a run that cannot be started keep others from starting, and gives it up', async () => {
   const { clock, store, process, add } = world()
   for (const run of ['broken', 'run']) await add(run)
   const { append } = store.events
@@ -194,9 +194,9 @@ it.each([
   ['too many crashes', 'run.attempts'],
   ['a version of which no process is left', 'run.version'],
   ['a lost key', 'store.sealed'],
-])('frees the session of a run that was parked because of %s', async (_, code) => {
+])('frees the session of a run that was given up because of %s', async (_, code) => {
   const { clock, seals, store, process, add } = world()
-  await add('parked', code === 'run.version' ? { version: 'old' } : {})
+  await add('dead', code === 'run.version' ? { version: 'old' } : {})
   if (code === 'run.attempts')
     for (let crash = 0; crash < 5; crash++) {
       await store.runs.claim({ agents, limit: 1, ms: 1, alone: true })
@@ -205,58 +205,58 @@ it.each([
   if (code === 'store.sealed') Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"run"') })
   const runs = process(undefined, { orphanAfter: 5 * lease })
   await clock.advance(6 * lease)
-  await expect.poll(() => statusesOf(runs, ['parked']), eventually).toEqual(['failed'])
+  await expect.poll(() => statusesOf(runs, ['dead']), eventually).toEqual(['failed'])
   seals.failure = undefined
-  const { run } = await runs.start({ principal, sessionId: 'parked', input: 'Hi', onBusy: 'reject' })
+  const { run } = await runs.start({ principal, sessionId: 'dead', input: 'Hi', onBusy: 'reject' })
   await expect.poll(() => statusesOf(runs, [run]), eventually).toEqual(['completed'])
   expect((await runs.list({ tenant: 'acme', code })).items.map((item) => [item.run, item.code])).toEqual([
-    ['parked', code],
+    ['dead', code],
   ])
 })
 
 it.each([
   [
     'its session has changed since',
-    async (runs: Durable) => void (await runs.start({ principal, sessionId: 'parked', input: 'Hi' })),
+    async (runs: Durable) => void (await runs.start({ principal, sessionId: 'dead', input: 'Hi' })),
   ],
   ['it is completed', async () => {}],
 ])('says why a run cannot be retried: %s', async (reason, goOn) => {
   const { seals, process, add } = world()
   const runs = process()
-  await add('parked')
+  await add('dead')
   if (reason.includes('session'))
     Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"task"') })
   await runs.recover()
-  await expect.poll(() => statusesOf(runs, ['parked']), eventually).not.toEqual(['running'])
+  await expect.poll(() => statusesOf(runs, ['dead']), eventually).not.toEqual(['running'])
   seals.failure = undefined
   await goOn(runs)
-  expect(await runs.retry('parked', { principal })).toBe(false)
-  await expect(runs.retry('parked', { principal, orThrow: true })).rejects.toMatchObject({
+  expect(await runs.retry('dead', { principal })).toBe(false)
+  await expect(runs.retry('dead', { principal, orThrow: true })).rejects.toMatchObject({
     code: 'store.conflict',
     message: expect.stringContaining(reason),
   })
 })
 
-it('continues a parked run once its key is back', async () => {
+it('continues a dead letter once its key is back', async () => {
   const { seals, process, add } = world()
   const runs = process()
-  await add('parked')
+  await add('dead')
   Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"task"') })
   await runs.recover()
-  await expect.poll(() => statusesOf(runs, ['parked']), eventually).toEqual(['failed'])
+  await expect.poll(() => statusesOf(runs, ['dead']), eventually).toEqual(['failed'])
   seals.failure = undefined
-  expect(await runs.retry('parked', { principal })).toBe(true)
-  await expect.poll(() => statusesOf(runs, ['parked']), eventually).toEqual(['completed'])
+  expect(await runs.retry('dead', { principal })).toBe(true)
+  await expect.poll(() => statusesOf(runs, ['dead']), eventually).toEqual(['completed'])
 })
 
-it('ends the stream of a reader whose run is parked', async () => {
+it('ends the stream of a reader whose run was given up', async () => {
   const { clock, seals, process, add } = world()
   const runs = process()
-  await add('parked', { runAt: clock.now() + 1500 })
+  await add('dead', { runAt: clock.now() + 1500 })
   const types: string[] = []
   let ended = false
   const read = async () => {
-    for await (const { event } of runs.attach('parked', { principal })) {
+    for await (const { event } of runs.attach('dead', { principal })) {
       const { type, code = '' } = (event as { event: { type: string; code?: string } }).event
       types.push(`${type} ${code}`)
     }

@@ -1,19 +1,18 @@
-import type { ScheduleChange, ScheduleKey, ScheduleStore, StoredSchedule } from '@allium/store'
+import type { ScheduleChange, ScheduleKey, ScheduleStore } from '@allium/store'
 import {
   type Blobs,
+  changedColumns,
   checkCombinedLength,
-  checkName,
   checkOwner,
   openDue,
-  openRequest,
-  parseCursor,
+  openSchedule,
   type Sealer,
+  scheduleColumns,
   scheduleFromRow,
   scheduleOfOtherAgent,
+  schedulePage,
   scheduleRowKey,
-  sealRequest,
   tooManySchedules,
-  toPage,
 } from '@allium/store-sql'
 import type { AgentRenames } from './agent-renames.ts'
 import type { Database, Row } from './database.ts'
@@ -34,28 +33,23 @@ export function postgresSchedules(
   return {
     async put(schedule, { agents, perOwner }) {
       const key = scheduleKeyParams(schedule)
-      const { agent, cron, tz, missed, sessionId = null, nextAt } = schedule
-      const request = await sealRequest(sealer, schedule)
+      const columns = await scheduleColumns(sealer, schedule)
       const sql = `select problem_, agent_, (row_).* from ${db.s}.put_schedule($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-      const values = [checkName('agent', agent), cron, tz, missed, sessionId, request, nextAt, agents, perOwner]
-      const [row] = await db.queryIdempotent(sql, ...key, ...values)
+      const [row] = await db.queryIdempotent(sql, ...key, ...columns, agents, perOwner)
       if (row?.problem_ === 'full') throw tooManySchedules(perOwner)
       if (row?.problem_ === 'agent') throw scheduleOfOtherAgent(schedule.id, String(row.agent_))
       return scheduleFromRow(row as Row)
     },
-    async get(key) {
-      const row = await find(key)
-      return row === undefined ? undefined : { schedule: scheduleFromRow(row), request: await openRequest(sealer, row) }
-    },
+    get: async (key) => openSchedule(sealer, await find(key)),
     async list({ agents, cursor, limit, ...scope }) {
       const { tenant, owner = null } = checkOwner(scope)
-      const [afterOwner, afterId] = parseCursor(cursor, ['', ''])
-      const rows = await db.queryIdempotent(
-        `select * from ${db.s}.schedules where tenant = $1 and ($2::text is null or owner = $2)
-         and ($3::text[] is null or agent = any ($3)) and (owner, id) > ($4, $5) order by owner, id limit $6`,
-        ...[tenant, owner, agents ?? null, afterOwner, afterId, limit + 1],
+      return schedulePage({ cursor, limit }, (...after) =>
+        db.queryIdempotent(
+          `select * from ${db.s}.schedules where tenant = $1 and ($2::text is null or owner = $2)
+           and ($3::text[] is null or agent = any ($3)) and (owner, id) > ($4, $5) order by owner, id limit $6`,
+          ...[tenant, owner, agents ?? null, ...after, limit + 1],
+        ),
       )
-      return toPage(rows, limit, (row) => [String(row.owner), String(row.id)], scheduleFromRow)
     },
     async claimDue({ agents, limit, ms }) {
       const sql = `select (row_).*, now_ from ${db.s}.claim_schedules($1, $2, $3)`
@@ -65,7 +59,7 @@ export function postgresSchedules(
     async advance({ revision, ...key }, change) {
       const row = await find(key)
       if (row === undefined || row.revision !== revision) return false
-      const values = [...scheduleKeyParams(key), revision, ...changedColumns(scheduleFromRow(row), change)]
+      const values = [...scheduleKeyParams(key), revision, ...changedColumns(row, change)]
       const { run } = change
       if (run !== undefined) return addRunIfAdvanced(db, parts, run, values)
       const sql = `select ${db.s}.advance_schedule($1, $2, $3, $4, $5, $6, $7, $8, false) as advanced`
@@ -100,16 +94,6 @@ async function addRunIfAdvanced(
     const sql = `select from ${db.s}.runs where tenant = $1 and run = $2`
     return (await db.queryIdempotent(sql, run.key.tenant, run.run)).length > 0
   }
-}
-
-/** Returns the columns of a schedule after a change: the next tick, the pause, the last tick and its run. */
-function changedColumns(schedule: StoredSchedule, { nextAt, paused, tick, run }: ScheduleChange): unknown[] {
-  return [
-    nextAt === undefined ? (schedule.nextAt ?? null) : nextAt,
-    paused === undefined ? (schedule.paused ?? null) : paused,
-    tick ?? schedule.lastAt ?? null,
-    (tick === undefined ? schedule.lastRun : run?.run) ?? null,
-  ]
 }
 
 function scheduleKeyParams(key: ScheduleKey): [tenant: string, owner: string, id: string] {

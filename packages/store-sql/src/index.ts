@@ -33,12 +33,14 @@ export {
   stepsOf,
 } from './runs.ts'
 export {
+  changedColumns,
   openDue,
-  openRequest,
+  openSchedule,
+  scheduleColumns,
   scheduleFromRow,
   scheduleOfOtherAgent,
+  schedulePage,
   scheduleRowKey,
-  sealRequest,
   tooManySchedules,
 } from './schedules.ts'
 export { Sealer } from './sealer.ts'

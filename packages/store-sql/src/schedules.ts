@@ -1,7 +1,16 @@
 import { AlliumError, isAlliumError } from '@allium/core'
-import type { DueSchedule, MissedTicks, NewSchedule, ScheduleKey, StoredSchedule } from '@allium/store'
+import type {
+  DueSchedule,
+  MissedTicks,
+  NewSchedule,
+  Page,
+  ScheduleChange,
+  ScheduleKey,
+  StoredSchedule,
+} from '@allium/store'
 import type { EncryptionContext } from './encryption.ts'
 import { checkName } from './key.ts'
+import { parseCursor, toPage } from './page.ts'
 import type { Sealer } from './sealer.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
 
@@ -10,12 +19,39 @@ export function scheduleRowKey({ tenant, owner, id }: ScheduleKey): [tenant: str
   return [checkName('tenant', tenant), checkName('owner', owner), checkName('id of the schedule', id)]
 }
 
-/** Returns the request of a schedule's runs as bytes of its row. */
-export function sealRequest(sealer: Sealer, { request, ...key }: NewSchedule): Promise<Uint8Array> {
-  return sealer.seal(request, requestContext(key))
+/** Returns the columns of a new schedule: agent, pattern, time zone, missed ticks, session, request and next tick. */
+export async function scheduleColumns(sealer: Sealer, schedule: NewSchedule) {
+  const { cron, tz, missed, sessionId = null, request, nextAt } = schedule
+  const sealed = await sealer.seal(request, requestContext(schedule))
+  return [checkName('agent', schedule.agent), cron, tz, missed, sessionId, sealed, nextAt] as const
 }
 
-export async function openRequest(sealer: Sealer, row: SqlRow): Promise<unknown> {
+/** Returns the columns of a schedule after a change: next tick, pause, last tick and its run. */
+export function changedColumns(row: SqlRow, { nextAt, paused, tick, run }: ScheduleChange) {
+  const schedule = scheduleFromRow(row)
+  return [
+    (nextAt === undefined ? schedule.nextAt : nextAt) ?? null,
+    (paused === undefined ? schedule.paused : paused) ?? null,
+    tick ?? schedule.lastAt ?? null,
+    (tick === undefined ? schedule.lastRun : run?.run) ?? null,
+  ] as const
+}
+
+/** Returns a schedule and its request. */
+export async function openSchedule(sealer: Sealer, row: SqlRow | undefined) {
+  return row && { schedule: scheduleFromRow(row), request: await openRequest(sealer, row) }
+}
+
+/** Returns the page of schedules after a cursor. @param query returns the rows after an owner and id */
+export async function schedulePage<R extends SqlRow>(
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+  query: (afterOwner: string, afterId: string) => readonly R[] | Promise<readonly R[]>,
+): Promise<Page<StoredSchedule>> {
+  const rows = await query(...parseCursor(cursor, ['', ''] as [string, string]))
+  return toPage(rows, limit, (row) => [String(row.owner), String(row.id)], scheduleFromRow)
+}
+
+async function openRequest(sealer: Sealer, row: SqlRow): Promise<unknown> {
   return sealer.open(toBytes(row.request), requestContext(scheduleFromRow(row)))
 }
 

@@ -1,17 +1,16 @@
-import type { ScheduleChange, ScheduleKey, ScheduleStore, StoredSchedule } from '@allium/store'
+import type { ScheduleChange, ScheduleKey, ScheduleStore } from '@allium/store'
 import {
+  changedColumns,
   checkKey,
-  checkName,
   checkOwner,
   openDue,
-  openRequest,
-  parseCursor,
+  openSchedule,
+  scheduleColumns,
   scheduleFromRow,
   scheduleOfOtherAgent,
+  schedulePage,
   scheduleRowKey,
-  sealRequest,
   tooManySchedules,
-  toPage,
 } from '@allium/store-sql'
 import type { Row, Value } from './database.ts'
 import { RunTable } from './runs.ts'
@@ -27,29 +26,24 @@ export function sqliteSchedules(parts: StoreParts): ScheduleStore {
   return {
     async put(schedule, { agents, perOwner }) {
       const key = scheduleRowKey(schedule)
-      const { cron, tz, missed, nextAt, sessionId = null } = schedule
-      const agent = checkName('agent', schedule.agent)
-      const request = await sealRequest(sealer, schedule)
+      const columns = await scheduleColumns(sealer, schedule)
       return db.write(() => {
         table.checkPlace(schedule, agents, perOwner)
-        const values = [agent, cron, tz, missed, sessionId, request, nextAt, nextAt, table.token()]
-        return scheduleFromRow(db.get(putSchedule, ...key, ...values) as Row)
+        return scheduleFromRow(db.get(putSchedule, ...key, ...columns, schedule.nextAt, table.token()) as Row)
       })
     },
-    async get(key) {
-      const row = db.get(`select * from schedules where ${keyMatches}`, ...scheduleRowKey(key))
-      return row === undefined ? undefined : { schedule: scheduleFromRow(row), request: await openRequest(sealer, row) }
-    },
+    get: async (key) =>
+      openSchedule(sealer, db.get(`select * from schedules where ${keyMatches}`, ...scheduleRowKey(key))),
     async list({ agents, cursor, limit, ...scope }) {
       const { tenant, owner = null } = checkOwner(scope)
-      const [afterOwner, afterId] = parseCursor(cursor, ['', ''])
       const agentParams = agents === undefined ? null : JSON.stringify(agents)
-      const rows = db.all(
-        `select * from schedules where tenant = ? and (? is null or owner = ?) and (? is null or ${isOneOf})
-         and (owner, id) > (?, ?) order by owner, id limit ?`,
-        ...[tenant, owner, owner, agentParams, agentParams, afterOwner, afterId, limit + 1],
+      return schedulePage({ cursor, limit }, (...after) =>
+        db.all(
+          `select * from schedules where tenant = ? and (? is null or owner = ?) and (? is null or ${isOneOf})
+           and (owner, id) > (?, ?) order by owner, id limit ?`,
+          ...[tenant, owner, owner, agentParams, agentParams, ...after, limit + 1],
+        ),
       )
-      return toPage(rows, limit, (row) => [String(row.owner), String(row.id)], scheduleFromRow)
     },
     async claimDue({ agents, limit, ms }) {
       const now = clock.now()
@@ -113,22 +107,16 @@ class ScheduleTable {
     } else if (!agents.includes(String(row.agent))) throw scheduleOfOtherAgent(id, String(row.agent))
   }
 
-  advance(key: ScheduleKey, revision: number, { tick, run, ...change }: ScheduleChange): boolean {
+  advance(key: ScheduleKey, revision: number, change: ScheduleChange): boolean {
     const { db, clock } = this.#parts
     const row = this.#current(key)
     if (row === undefined || row.revision !== revision) return false
-    const changed: StoredSchedule = scheduleFromRow({
-      ...row,
-      ...(change.nextAt !== undefined && { next_at: change.nextAt }),
-      ...(change.paused !== undefined && { paused: change.paused }),
-      ...(tick !== undefined && { last_at: tick, last_run: run?.run ?? null }),
-    })
-    const { nextAt, paused = null, lastAt = null, lastRun = null } = changed
-    const lookAt = nextAt === undefined ? null : Math.max(nextAt, clock.now())
+    const columns = changedColumns(row, change)
+    const lookAt = columns[0] === null ? null : Math.max(columns[0], clock.now())
     db.run(
-      `update schedules set next_at = ?, look_at = ?, paused = ?, last_at = ?, last_run = ?, revision = revision + 1
+      `update schedules set next_at = ?, paused = ?, last_at = ?, last_run = ?, look_at = ?, revision = revision + 1
        where ${keyMatches}`,
-      ...[nextAt ?? null, lookAt, paused, lastAt, lastRun, key.tenant, key.owner, key.id],
+      ...[...columns, lookAt, key.tenant, key.owner, key.id],
     )
     return true
   }
