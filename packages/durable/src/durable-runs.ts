@@ -29,6 +29,8 @@ interface NewRun extends Pick<StartOptions, 'runAt' | 'onBusy' | 'queue' | 'prio
 export interface ListOptions {
   tenant: string
   status?: DurableStatus
+  /** The code that a run failed with, such as `run.attempts`. */
+  code?: string
   cursor?: string
   limit?: number
 }
@@ -36,18 +38,22 @@ export interface ListOptions {
 /** Stores the runs of an agent, follows their events, and ends them. Its worker executes them. */
 export class DurableRuns {
   readonly worker: Worker
+  /** For other entry points of this package. */
+  readonly host: Host
   readonly #host: Host
   readonly #unloggedEnds = new UnloggedEnds()
 
-  constructor(setup: Omit<Host, 'names' | 'publicError' | 'reportUnloggedEnd' | 'expire'>) {
+  constructor(setup: Omit<Host, 'names' | 'publicError' | 'reportUnloggedEnd' | 'expire' | 'pollHooks'>) {
     const { agent } = setup
-    this.#host = {
+    this.host = {
       ...setup,
       names: [agent.name, ...agent.formerNames],
       publicError,
+      pollHooks: new Set(),
       reportUnloggedEnd: (run, error) => this.#unloggedEnds.end(run, error),
       expire: (expired) => this.#expire(expired),
     }
+    this.#host = this.host
     this.worker = new Worker(this.#host)
   }
 
@@ -165,11 +171,12 @@ export class DurableRuns {
     return true
   }
 
-  async retry(run: string, { principal }: RunAccess = {}): Promise<boolean> {
+  async retry(run: string, { principal, orThrow = false }: RunAccess & { orThrow?: boolean } = {}): Promise<boolean> {
     const { key, version } = await this.#findOwned(run, principal)
     if (!this.#host.versions.includes(version)) throw otherVersion(run, version, this.#host.versions)
     const isQueued = await this.#host.runs.retry({ tenant: key.tenant, run })
     if (isQueued) await this.worker.poll()
+    else if (orThrow) throw notRetryable(run, await this.get(run, { principal }))
     return isQueued
   }
 
@@ -239,6 +246,16 @@ export class DurableRuns {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
     })
   }
+}
+
+function notRetryable(run: string, { status, usage }: RunInfo): AlliumError {
+  const reasons =
+    status !== 'failed'
+      ? `it is ${status}, and only failed runs can be retried`
+      : usage !== undefined
+        ? 'its failed turn is stored in the session. Start a new run'
+        : 'its session has changed since, by a later run or turn. Start a new run with its input'
+  return new AlliumError('store.conflict', `The run "${run}" was not retried: ${reasons}.`, { details: { status } })
 }
 
 function otherVersion(run: string, version: string, accepted: readonly string[]): AlliumError {

@@ -2,6 +2,7 @@ import { AlliumError, systemClock } from '@allium/core'
 import type { DurableRun, EventLog, LoggedEvent, Page, SessionStore } from '@allium/store'
 import { shapeOf } from './code-shape.ts'
 import { DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
+import { setHost } from './host-of.ts'
 import type { MigrateOptions, Migration } from './migrate.ts'
 import {
   checkBounds,
@@ -41,9 +42,10 @@ export interface Durable {
   /**
    * Continues a failed run from its recorded steps if its session has not changed since. Returns false if it has.
    *
+   * @param options.orThrow throws `store.conflict` with the reason instead of returning false @default false
    * @throws AlliumError `run.version` if the run began with a version that this process does not accept
    */
-  retry(run: string, options?: RunAccess): Promise<boolean>
+  retry(run: string, options?: RunAccess & { orThrow?: boolean }): Promise<boolean>
   /**
    * Replays the recorded steps of a run of another version with the code of this process, and moves the run to this version if they fit. No
    * step runs and nothing is recorded or reported, but the code around the steps runs. With `check`, the run stays as it is.
@@ -118,7 +120,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     concurrency,
     queues: new Queues(options.queues),
   })
-  return {
+  const durableRuns: Durable = {
     agent,
     sessions,
     events,
@@ -132,6 +134,8 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     recover: () => made.worker.poll(),
     drain: ({ timeout } = {}) => made.worker.drain(timeout),
   }
+  setHost(durableRuns, made.host)
+  return durableRuns
 }
 
 /** Computes the structure of the code at the first run, when all layers are there. */

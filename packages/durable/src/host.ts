@@ -28,6 +28,8 @@ export interface Host {
   readonly queues: Queues
   /** Reports an end that the event log could not store to the readers in this process. */
   reportUnloggedEnd(run: string, error: unknown): void
+  /** Called at each poll, before runs are claimed. One returns whether it has more to do. */
+  readonly pollHooks: Set<() => Promise<boolean>>
   /** Denies calls that were not decided in time. */
   expire(expired: ExpiredCalls): Promise<void>
   /** The parts of an error that readers may see. */

@@ -1,4 +1,12 @@
-import { type AgentRun, type AlliumError, isAlliumError, isBlockError, type Journal, messageOf } from '@allium/core'
+import {
+  type AgentRun,
+  type AlliumError,
+  isAlliumError,
+  isBlockError,
+  type Journal,
+  messageOf,
+  type StoredTurn,
+} from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
 import { type CodeDifferences, codeDifferences } from './code-shape.ts'
@@ -21,6 +29,7 @@ export class LiveRun implements JournalHost {
   readonly #isNew: boolean
   readonly #task: Task
   readonly #reporter: RunReporter
+  readonly #onStep: () => void
   #agentRun: AgentRun<unknown, unknown> | undefined
   /** Why no further step starts; undefined while steps may start. */
   #stopReason: string | undefined
@@ -34,9 +43,15 @@ export class LiveRun implements JournalHost {
   /**
    * @param options.isNew the run was requested just now; otherwise its owner is looked up
    * @param options.previous the same run under an earlier, lost lease of this process; the new one waits until it is done
+   * @param options.onStep called after each recorded step
    */
-  constructor(host: Host, claimed: ClaimedRun, { isNew, previous }: { isNew: boolean; previous: LiveRun | undefined }) {
+  constructor(
+    host: Host,
+    claimed: ClaimedRun,
+    { isNew, previous, onStep }: { isNew: boolean; previous: LiveRun | undefined; onStep(): void },
+  ) {
     const { run } = claimed
+    this.#onStep = onStep
     this.#isNew = isNew
     this.claimed = claimed
     this.#host = host
@@ -74,7 +89,8 @@ export class LiveRun implements JournalHost {
     // After the end no step needs a record: the store has the turn, so nothing replays it.
     while (!this.#reporter.hasEnd)
       try {
-        return await record()
+        await record()
+        return this.#onStep()
       } catch (error) {
         if (this.#reporter.hasEnd) return
         if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
@@ -119,9 +135,13 @@ export class LiveRun implements JournalHost {
     const { run, lease } = this.claimed
     const { agent, runs, sessions, options } = this.#host
     if (run.status !== 'running') {
-      await this.#reporter.reportMissed(await sessions.find(run.key, { turnId: run.run }))
+      await this.#reporter.reportMissed(await this.#storedTurn())
       return sessions.release(lease)
     }
+    if (run.unreadable !== undefined)
+      return this.#giveUp(
+        exposedError(run.unreadable.code, `The task of the run cannot be read. ${run.unreadable.message}`),
+      )
     if (!this.#host.versions.includes(run.version))
       return this.#giveUp(
         exposedError(
@@ -132,7 +152,10 @@ export class LiveRun implements JournalHost {
     if (run.attempts > this.#host.attempts)
       return this.#giveUp(exposedError('run.attempts', tooManyAttempts(run.attempts - 1)))
     const resolve = this.#isNew ? undefined : options.resolvePrincipal
-    const owner = await currentOwner(agent, run.key, { stored: this.#task.principal, resolve })
+    const { principal: stored, schedule } = this.#task
+    // The rights of a schedule's owner are those of the tick.
+    const isOutdated = !this.#isNew && resolve === undefined && schedule !== undefined && stored !== undefined
+    const owner = isOutdated ? undefined : await currentOwner(agent, run.key, { stored, resolve })
     if (owner === undefined)
       return this.#giveUp(exposedError('run.principal', 'The principal of the run is not there any more.'))
     const steps = await this.#recordedSteps()
@@ -145,6 +168,17 @@ export class LiveRun implements JournalHost {
     await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this), drift)
   }
 
+  /** Returns undefined if it can never be read: the end of the run is reported without it. */
+  async #storedTurn(): Promise<StoredTurn | undefined> {
+    const { key, run } = this.claimed.run
+    try {
+      return await this.#host.sessions.find(key, { turnId: run })
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      return undefined
+    }
+  }
+
   /** Returns undefined, and gives the run up, if one of them cannot be read: starting it again would not help. */
   async #recordedSteps(): Promise<RecordedStep[] | undefined> {
     const { run, lease } = this.claimed
@@ -152,7 +186,7 @@ export class LiveRun implements JournalHost {
       const steps = await this.#host.runs.steps(lease, run.run)
       return this.#task.code === undefined ? withoutPositions(steps) : steps
     } catch (error) {
-      if (!isAlliumError(error, 'store.corrupt') && !isAlliumError(error, 'store.sealed')) throw error
+      if (!isUnreadable(error)) throw error
       await this.#giveUp(exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`))
       return undefined
     }
@@ -233,8 +267,8 @@ export class LiveRun implements JournalHost {
       )
     // Stopped before its turn began.
     if (isAbort(error)) return this.#giveUp(exposedError('run.failed', messageOf(error)), 'aborted')
-    // The store rejected the turn or was unreachable: retry from the recorded steps. Retrying does not help when the store is full.
-    if (isAlliumError(error) && error.code.startsWith('store.') && error.code !== 'store.full') return this.#release()
+    // The store rejected the turn or was unreachable: retry from the recorded steps, unless that cannot help.
+    if (isAlliumError(error) && error.code.startsWith('store.') && !isFinal(error)) return this.#release()
     await this.#giveUp(error as AlliumError)
   }
 
@@ -271,7 +305,7 @@ export class LiveRun implements JournalHost {
     if (!isAlliumError(error, 'store.fenced'))
       this.#host.logger.warn(`The durable run "${run.run}" could not go on here: ${messageOf(error)}`, { error })
     const isFull = isAlliumError(error, 'store.full')
-    if (isFull || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
+    if (isFinal(error) || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
       await this.#giveUp(error).catch(() => {})
     await this.#release()
     // The log has no room either.
@@ -282,6 +316,16 @@ export class LiveRun implements JournalHost {
 function driftOf({ run, key }: DurableRun, differs: readonly string[]): Entry {
   const at = { sessionId: key.sessionId, turnId: run, stepIndex: 0 }
   return { event: { type: 'journal:drift', ...at, step: `${run}:start`, differs } }
+}
+
+/** Whether a row can never be read: its key is gone, or it is damaged. */
+export function isUnreadable(error: unknown): error is AlliumError {
+  return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
+}
+
+/** Whether repeating the run cannot help. */
+function isFinal(error: unknown): boolean {
+  return isUnreadable(error) || isAlliumError(error, 'store.full')
 }
 
 function isActive({ status }: DurableRun): boolean {

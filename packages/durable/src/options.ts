@@ -10,7 +10,7 @@ import {
   type ToolDef,
 } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import type { QueueOptions } from './queues.ts'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
@@ -18,6 +18,8 @@ export interface DurableStore {
   readonly sessions: SessionStore
   readonly runs: RunStore
   readonly events?: EventLog | undefined
+  /** For `schedules()` of `@allium/durable/schedules`. */
+  readonly schedules?: ScheduleStore | undefined
 }
 
 /** An agent as `new Agent()` creates it, with its sessions in the same store. */

@@ -13,6 +13,8 @@ export interface Task {
   readonly clientTools?: readonly ToolDef[]
   readonly idempotencyKey?: string
   readonly onRetryAfterOutput?: 'reset' | 'fail'
+  /** The schedule that started the run. Such a run never uses the stored principal: its owner is looked up. */
+  readonly schedule?: string
   /** The code that the run was started with. Absent in rows of before version 0.1. */
   readonly code?: CodeShape
   /** The version of the agent that it was started with. Absent in rows of before version 0.1. */

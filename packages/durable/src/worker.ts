@@ -1,14 +1,19 @@
 import { messageOf } from '@allium/core'
 import type { AddedRun, AddOptions, ClaimedRun, RunningAgent } from '@allium/store'
 import type { Host } from './host.ts'
-import { LiveRun } from './live-run.ts'
+import { isUnreadable, LiveRun } from './live-run.ts'
 
-/** A run that started this often without a new step may be crashing its process. Nothing else starts while it is running. */
-const isolationAttempts = 3
+/** A run that started this often without a new step is suspected of crashing its process. */
+const suspectAttempts = 3
+/** Leases after which a process that is never idle starts a suspected run beside its other runs. */
+const maxSuspectWait = 6
 /** Most runs claimed per query. */
 const batchSize = 100
 /** Most orphans and most overdue calls per query. */
 const maxOld = 50
+
+/** Collects the error of a part, so that the other parts are done. */
+type Attempt = <T>(work: Promise<T>) => Promise<T | undefined>
 
 /** Whether a query also looks for lost runs, unreported ends and other old work. */
 type Scope = 'waiting' | 'all'
@@ -21,7 +26,12 @@ export class Worker {
   /** What to claim when the current query is over. */
   #pollNext: Scope | undefined
   #timers: (() => void)[] = []
+  /** The suspected run that is running here and has not recorded a step. */
+  #suspect: LiveRun | undefined
+  /** Until then, nothing starts beside the suspected run. */
   #isolatedUntil = 0
+  /** Since when this process has not been idle. */
+  #busySince: number
   #draining = false
   /** Places of runs that are being claimed. */
   #reserved = 0
@@ -33,15 +43,15 @@ export class Worker {
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
+    this.#busySince = host.clock.monotonic()
     // A lost run is claimed at most 1.25 leases after its last renewal.
-    this.#every(lease / 4, () => this.#isIsolated || this.#look())
+    this.#every(lease / 4, () => this.#look())
     this.#every(lease / 3, () => this.#renew())
   }
 
   get draining(): boolean {
     return this.#draining
   }
-  /** A run that may be crashing its process is running here. */
   get #isIsolated(): boolean {
     return this.#isolatedUntil > this.#host.clock.monotonic()
   }
@@ -89,17 +99,19 @@ export class Worker {
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: this.#host.clock.now(), lease }
     await this.#host.events.append({ key: run.key, turnId: run.run }, lease.token, [], { by })
-    if (run.attempts >= isolationAttempts) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
+    const isSuspect = run.status === 'running' && run.attempts >= suspectAttempts
+    if (isSuspect && this.#isIdle) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#live.get(run.run)
     previous?.loseLease('the run was begun again')
-    const live = new LiveRun(this.#host, claimed, { isNew, previous })
+    const live = new LiveRun(this.#host, claimed, { isNew, previous, onStep: () => this.#clear(live) })
     this.#live.set(run.run, live)
+    if (isSuspect) this.#suspect = live
     this.#pollAfterWindow(run.queue)
     void live.done.finally(() => {
       const mayFollow = this.#backlog > 0 || this.#free === 0 || this.#host.queues.isLimited(run.queue)
       if (this.#live.get(run.run) === live) this.#live.delete(run.run)
-      if (run.attempts >= isolationAttempts) this.#isolatedUntil = 0
+      this.#clear(live)
       if (mayFollow) this.poll('waiting').catch(() => {})
     })
   }
@@ -111,6 +123,18 @@ export class Worker {
     if (rateLimit === undefined) return
     const poll = () => void this.poll('waiting').catch(() => {})
     clock.after(rateLimit.period, poll, { idle: true })
+  }
+
+  get #isIdle(): boolean {
+    return this.#live.size === 0
+  }
+
+  /** Ends the isolation of a suspected run that has recorded a step or ended. There may be others. */
+  #clear(live: LiveRun): void {
+    if (this.#suspect !== live) return
+    this.#suspect = undefined
+    this.#isolatedUntil = 0
+    this.poll().catch(() => {})
   }
 
   /** Moves a run that began under a former name of its agent to the current name, with its session. */
@@ -169,45 +193,90 @@ export class Worker {
     for (const one of this.#timers) one()
   }
 
+  /** Each part of the work is done even if another part fails, so that no run delays another. Throws the first error in the end. */
   async #poll(scope: Scope): Promise<number> {
     if (this.#draining) return 0
-    const claimed = await this.#claim(scope === 'waiting')
-    return scope === 'waiting' ? claimed : claimed + (await this.#finishOld())
+    const errors: unknown[] = []
+    const attempt: Attempt = (work) => work.catch((error) => void errors.push(error))
+    if (scope === 'all') await this.#runPollHooks()
+    let claimed = 0
+    // After an error, claiming more would only fail more runs.
+    for (let more = true; more && errors.length === 0; ) {
+      const { count, isFull } = await this.#claim(scope === 'waiting', attempt)
+      claimed += count
+      more = isFull
+    }
+    if (scope === 'all') claimed += await this.#finishOld(attempt)
+    if (errors.length > 0) throw errors[0]
+    return claimed
   }
 
-  /** Claims runs until this process is full or no more can start. */
-  async #claim(waitingOnly: boolean): Promise<number> {
+  /** Claims and starts a batch of runs. `isFull` tells that more may be due. */
+  async #claim(waitingOnly: boolean, attempt: Attempt): Promise<{ count: number; isFull: boolean }> {
     const limit = Math.min(batchSize, this.#free)
-    if (limit === 0) return 0
-    const { runs, lease: ms, queues } = this.#host
-    const query = { agents: this.#agents, limit, ms, alone: this.#live.size === 0, waitingOnly }
+    if (limit === 0) return { count: 0, isFull: false }
     this.#reserved += limit
-    let claimed: ClaimedRun[]
-    try {
-      claimed = await runs.claim({ ...query, queues: queues.toClaim((queue) => this.#executing(queue)) })
-      this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
-      await Promise.all(claimed.map((one) => this.start(one)))
-    } finally {
-      this.#reserved -= limit
-    }
-    return claimed.length < limit ? claimed.length : claimed.length + (await this.#claim(waitingOnly))
+    const claimed = (await attempt(this.#claimRuns(limit, waitingOnly))) ?? []
+    await Promise.all(claimed.map((one) => attempt(this.#startOrGiveUp(one))))
+    this.#reserved -= limit
+    return { count: claimed.length, isFull: claimed.length >= limit }
+  }
+
+  /** Claims a suspected run only if nothing else is due. It waits for an idle process, but not forever. */
+  async #claimRuns(limit: number, waitingOnly: boolean): Promise<ClaimedRun[]> {
+    const { runs, queues, lease, clock } = this.#host
+    if (this.#isIdle) this.#busySince = clock.monotonic()
+    const claimable = queues.toClaim((queue) => this.#executing(queue))
+    const query = { agents: this.#agents, ms: lease, waitingOnly, queues: claimable }
+    const claimed = await runs.claim({ ...query, limit, alone: false })
+    this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
+    const isIdle = this.#isIdle && claimed.length === 0
+    const hasWaited = clock.monotonic() - this.#busySince > maxSuspectWait * lease && claimed.length < limit
+    if (!waitingOnly && this.#suspect === undefined && (isIdle || hasWaited))
+      claimed.push(...(await runs.claim({ ...query, limit: 1, alone: true })))
+    return claimed
   }
 
   /** Fails runs of lost versions and denies overdue calls. Returns how many runs it claimed. */
-  async #finishOld(): Promise<number> {
-    const { runs, lease, options } = this.#host
+  async #finishOld(attempt: Attempt): Promise<number> {
+    const { runs, lease, options, expire } = this.#host
     const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
     const agents = this.#agents
-    const orphans = await runs.orphans({ agents, ms: orphanAfter, lease, limit: maxOld })
-    await Promise.all(orphans.map((one) => this.start(one)))
-    for (const expired of await runs.expiredCalls({ agents, limit: maxOld })) await this.#host.expire(expired)
-    await runs.expire({ olderThan: retention })
+    const orphans = (await attempt(runs.orphans({ agents, ms: orphanAfter, lease, limit: maxOld }))) ?? []
+    await Promise.all(orphans.map((one) => attempt(this.#startOrGiveUp(one))))
+    for (const expired of (await attempt(runs.expiredCalls({ agents, limit: maxOld }))) ?? [])
+      await attempt(expire(expired))
+    await attempt(runs.expire({ olderThan: retention }))
     return orphans.length
   }
 
   get #agents(): RunningAgent[] {
     const { names, versions } = this.#host
     return names.flatMap((name) => versions.map((version) => ({ name, version })))
+  }
+
+  /** Starts a run. One that can never be started is given up, instead of being claimed again and again. */
+  async #startOrGiveUp(claimed: ClaimedRun): Promise<void> {
+    try {
+      await this.start(claimed)
+    } catch (error) {
+      const { run, lease } = claimed
+      const { attempts, runs, publicError } = this.#host
+      if (run.status === 'running' && (isUnreadable(error) || run.attempts > attempts)) {
+        const { code, message } = publicError(error)
+        await runs.giveUp(lease, run.run, { status: 'failed', code, reason: message })
+      }
+      throw error
+    }
+  }
+
+  async #runPollHooks(): Promise<void> {
+    for (const hook of this.#host.pollHooks)
+      try {
+        if (await hook()) this.#pollNext = 'all'
+      } catch (error) {
+        this.#warn(error)
+      }
   }
 
   async #renew(): Promise<void> {
@@ -226,7 +295,7 @@ export class Worker {
   }
 
   #every(ms: number, work: () => unknown): void {
-    const { clock, logger } = this.#host
+    const { clock } = this.#host
     let off = () => {}
     const arm = () => {
       off = clock.after(ms, async () => {
@@ -234,11 +303,15 @@ export class Worker {
         try {
           await work()
         } catch (error) {
-          logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
+          this.#warn(error)
         }
       })
     }
     arm()
     this.#timers.push(() => off())
+  }
+
+  #warn(error: unknown): void {
+    this.#host.logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
   }
 }

@@ -201,6 +201,26 @@ create table runs (
   constraint runs_tenant_run_key UNIQUE (tenant, run)
 );
 
+create table schedules (
+  tenant text not null,
+  owner text not null,
+  id text not null,
+  agent text not null,
+  cron text not null,
+  tz text not null,
+  missed text not null,
+  session text,
+  request bytea not null,
+  next_at double precision,
+  look_at double precision,
+  paused text,
+  last_at double precision,
+  last_run text,
+  revision integer not null default 1,
+  token bigint not null,
+  constraint schedules_pkey PRIMARY KEY (tenant, owner, id)
+);
+
 create table schema_version (
   version integer not null
 );
@@ -370,6 +390,8 @@ CREATE INDEX runs_unreported ON runs USING btree (agent, updated_at) WHERE ((NOT
 
 CREATE INDEX runs_waiting ON runs USING btree (hashtextextended(queue, hashtextextended(version, hashtextextended(agent, (0)::bigint))), tenant, rank, n) WHERE ((status = 'queued'::text) AND (rank IS NOT NULL));
 
+CREATE INDEX schedules_due ON schedules USING btree (look_at) WHERE (look_at IS NOT NULL);
+
 CREATE INDEX sessions_by_owner ON sessions USING btree (hashtextextended(owner, (0)::bigint), tenant, updated_at DESC);
 
 CREATE INDEX sessions_by_time ON sessions USING btree (hashtextextended(tenant, (0)::bigint), updated_at DESC);
@@ -523,6 +545,22 @@ begin
     outcome_ := 'moved';
     return;
   end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION advance_schedule(_tenant text, _owner text, _id text, _revision integer, _next_at double precision, _paused text, _last_at double precision, _last_run text, _adds_run boolean)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+begin
+  perform from current_schedule(_tenant, _owner, _id) where revision = _revision;
+  if found then
+    update schedules set next_at = _next_at, look_at = greatest(_next_at, case when _next_at is not null then now_ms() end),
+      paused = _paused, last_at = _last_at, last_run = _last_run, revision = revision + 1
+      where tenant = _tenant and owner = _owner and id = _id;
+  elsif _adds_run then
+    raise exception 'The schedule has changed.' using errcode = 'AL002';
+  end if;
+  return found;
 end $function$;
 
 CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
@@ -748,6 +786,22 @@ begin
   return query select * from claim_waiting(_agents, _versions, _queues, _limit, _ms);
 end $function$;
 
+CREATE OR REPLACE FUNCTION claim_schedules(_agents text[], _limit integer, _ms double precision)
+ RETURNS TABLE(row_ schedules, now_ double precision)
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _now double precision := now_ms();
+begin
+  return query with due as materialized (
+    select s.tenant, s.owner, s.id from schedules s
+    where s.look_at <= _now and s.agent = any (_agents) and not exists (
+      select from runs r where r.tenant = s.tenant and r.run = s.last_run and r.status in ('queued', 'running')
+    ) order by s.look_at limit _limit for update of s skip locked
+  ) update schedules u set look_at = _now + _ms from due
+    where u.tenant = due.tenant and u.owner = due.owner and u.id = due.id returning u, _now;
+end $function$;
+
 CREATE OR REPLACE FUNCTION claim_session(_tenant text, _owner text, _session_agent text, _session text)
  RETURNS void
  LANGUAGE plpgsql
@@ -908,6 +962,18 @@ begin
     values (queue_id(_agent, _queue), _tenant, _now, _now + (_limits -> 'rateLimit' ->> 'period')::double precision);
 end $function$;
 
+CREATE OR REPLACE FUNCTION current_schedule(_tenant text, _owner text, _id text)
+ RETURNS SETOF schedules
+ LANGUAGE plpgsql
+AS $function$
+declare
+  e record;
+begin
+  perform writer_token(_tenant, _owner, null, null, null, null);
+  select * into e from erased(_tenant, _owner, null, null);
+  return query select * from schedules where tenant = _tenant and owner = _owner and id = _id and (e.token_ is null or token >= e.token_) for update;
+end $function$;
+
 CREATE OR REPLACE FUNCTION deal_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
  RETURNS void
  LANGUAGE plpgsql
@@ -968,6 +1034,11 @@ begin
     select n from runs where tenant = _tenant and (_owner is null or owner = _owner) and n <= _run limit _limit
   );
   get diagnostics found_ = row_count;
+  delete from schedules where ctid = any (array(
+    select ctid from schedules where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
+  ));
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
   delete from event_runs where ctid = any (array(
     select ctid from event_runs where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
@@ -1379,6 +1450,33 @@ AS $function$
     set held_until = now_ms() + greatest(_ms, least((outbox_now() - o.since) / 2, _longest))
     from outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
 $function$;
+
+CREATE OR REPLACE FUNCTION put_schedule(_tenant text, _owner text, _id text, _agent text, _cron text, _tz text, _missed text, _session text, _request bytea, _next_at double precision, _agents text[], _per_owner integer, OUT problem_ text, OUT agent_ text, OUT row_ schedules)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+begin
+  -- One put of an owner at a time, so that they stay within the limit together.
+  perform pg_advisory_xact_lock(hashtextextended('schedules ' || to_json(array[_tenant, _owner])::text, 0));
+  select agent into agent_ from current_schedule(_tenant, _owner, _id);
+  if not found then
+    delete from schedules where tenant = _tenant and owner = _owner and id = _id;
+    if (select count(*) from schedules where tenant = _tenant and owner = _owner) >= _per_owner then
+      problem_ := 'full';
+      return;
+    end if;
+  elsif not agent_ = any (_agents) then
+    problem_ := 'agent';
+    return;
+  end if;
+  insert into schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, look_at, token)
+    values (_tenant, _owner, _id, _agent, _cron, _tz, _missed, _session, _request, _next_at, _next_at,
+      writer_token(_tenant, _owner, null, null, null, null))
+    on conflict (tenant, owner, id) do update set agent = excluded.agent, cron = excluded.cron, tz = excluded.tz,
+      missed = excluded.missed, session = excluded.session, request = excluded.request, next_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.next_at else excluded.next_at end,
+      look_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.look_at else excluded.look_at end, revision = s.revision + 1, token = excluded.token
+    returning * into row_;
+end $function$;
 
 CREATE OR REPLACE FUNCTION queue_id(_agent text, _queue text)
  RETURNS bigint

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, KeyValue, Ledger, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,
@@ -23,6 +23,7 @@ import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
 import { createPool, type PostgresPool } from './pool.ts'
 import { postgresRuns } from './runs.ts'
+import { postgresSchedules } from './schedules.ts'
 import { Schema } from './schema.ts'
 import { postgresSessions } from './sessions.ts'
 import { postgresUsage } from './usage.ts'
@@ -65,6 +66,8 @@ export interface PostgresStore {
   readonly sessions: SessionStore
   /** For `durable()`. */
   readonly runs: RunStore
+  /** For `schedules()`. */
+  readonly schedules: ScheduleStore
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
@@ -118,6 +121,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
   return {
     sessions: postgresSessions(db, { sealer, blobs, renames }, outboxOptions),
     runs: postgresRuns(db, { sealer, blobs, renames }),
+    schedules: postgresSchedules(db, { sealer, blobs, renames }),
     ledger: postgresLedger(db),
     events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
     keyValue: postgresKeyValue(db, sealer),

@@ -13,8 +13,8 @@ import {
   openClaims,
   openOverdueCalls,
   parseCursor,
+  readRun,
   retryRead,
-  runFromRow,
   runRowKey,
   runSummary,
   type Sealer,
@@ -44,44 +44,39 @@ export function postgresRuns(
       return addRun(db, { sealer, blobs }, input, options)
     },
     async get(scope) {
-      return retryRead(async () => {
-        const [row] = await db.queryIdempotent(
-          `select * from ${db.s}.runs where tenant = $1 and run = $2`,
-          ...runRowKey(scope),
-        )
-        return row === undefined ? undefined : runFromRow(blobs, row)
-      })
+      const sql = `select * from ${db.s}.runs where tenant = $1 and run = $2`
+      return readRun(blobs, async () => (await db.queryIdempotent(sql, ...runRowKey(scope)))[0])
     },
     async find(input, idempotencyKey) {
       const key = checkSessionKey({ ...input })
       await renames.claimUnassigned(key)
-      return retryRead(async () => {
-        const [row] = await db.queryIdempotent(
-          `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
-           and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`,
-          ...[...keyParams(key), checkName('idempotency key', idempotencyKey)],
-        )
-        return row === undefined ? undefined : runFromRow(blobs, row)
-      })
+      const sql = `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
+        and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`
+      const values = [...keyParams(key), checkName('idempotency key', idempotencyKey)]
+      return readRun(blobs, async () => (await db.queryIdempotent(sql, ...values))[0])
     },
-    async list({ agents, status, cursor, limit, ...scope }) {
+    async list({ agents, status, code, cursor, limit, ...scope }) {
       const { tenant, owner } = checkOwner(scope)
       const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = await db.queryIdempotent(
         `select * from ${db.s}.runs where ${tenantMatches('$1')} and ($2::text is null or owner = $2)
-         and ($3::text is null or status = $3) and ($4::text[] is null or agent = any ($4)) and n < $5 order by n desc limit $6`,
-        ...[tenant, owner ?? null, status ?? null, agents ?? null, beforeRow, limit + 1],
+         and ($3::text is null or status = $3) and ($4::text[] is null or agent = any ($4)) and ($5::text is null or code = $5)
+         and n < $6 order by n desc limit $7`,
+        ...[tenant, owner ?? null, status ?? null, agents ?? null, code ?? null, beforeRow, limit + 1],
       )
       return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
     },
     async claim({ agents, limit, ms, alone, queues = [{ name: 'default' }], waitingOnly = false }) {
       const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5, $6, $7)`
-      const values = [...agentColumns(agents), limit, ms, alone, JSON.stringify(queues), waitingOnly]
-      return openClaimed(db, blobs, await db.queryOnce(sql, ...values))
+      return openClaimed(db, blobs, { limit, ms, alone }, (page) =>
+        db.queryOnce(sql, ...agentColumns(agents), page.limit, ms, page.alone, JSON.stringify(queues), waitingOnly),
+      )
     },
     async orphans({ agents, ms, lease, limit }) {
       const sql = `select * from ${db.s}.claim_orphans($1, $2, $3, $4, $5)`
-      return openClaimed(db, blobs, await db.queryOnce(sql, ...agentColumns(agents), limit, ms, lease))
+      return openClaimed(db, blobs, { limit, ms: lease }, (page) =>
+        db.queryOnce(sql, ...agentColumns(agents), page.limit, ms, lease),
+      )
     },
     renew: (leases, ms) => Promise.all(leases.map((lease) => renew(lease, ms))),
     steps: ({ key }, run) =>
@@ -131,18 +126,16 @@ export function postgresRuns(
       )
     },
     async expiredCalls({ agents, limit }) {
-      const rows = await db.queryIdempotent(
-        `select r.*, w.calls from ${db.s}.runs r join (
+      const sql = `select r.*, w.calls from ${db.s}.runs r join (
            select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
            where expires_at <= ${db.s}.now_ms() group by tenant, owner, agent, session, turn_id
          ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
-         where r.agent = any ($1::text[]) order by r.n limit $2`,
-        ...[agents.map(({ name }) => name), limit],
-      )
-      return openOverdueCalls(
-        blobs,
-        rows.map((row) => ({ row, callIds: row.calls as readonly string[] })),
-      )
+         where r.agent = any ($1::text[]) and r.n > $2 order by r.n limit $3`
+      const names = agents.map(({ name }) => name)
+      return openOverdueCalls(blobs, limit, async (after) => {
+        const rows = await db.queryIdempotent(sql, names, after, limit)
+        return rows.map((row) => ({ row, callIds: row.calls as readonly string[] }))
+      })
     },
     async expire({ olderThan }) {
       const [row] = await db.queryOnce(`select ${db.s}.forget_runs($1) as gone, ${db.s}.forget_turns()`, olderThan)
@@ -152,11 +145,13 @@ export function postgresRuns(
   }
 }
 
-async function addRun(
+/** @param checkFirst returns a call that runs in the same statement; nothing is stored if it fails. It gets the number of its first parameter */
+export async function addRun(
   db: Database,
   { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   input: NewDurableRun,
   { claim, unlessBusy, limits = {}, agents }: AddOptions,
+  checkFirst?: (firstParam: number) => { sql: string; values: readonly unknown[] },
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, fingerprint = '', resolvedCalls = [] } = input
   checkRunAt(input.runAt)
@@ -167,13 +162,14 @@ async function addRun(
     checkName(what, name)
   const { body, cuts: blobSources } = await sealTask(sealer, key, run, input.task)
   const digests = await sealer.digests(fingerprint, key.tenant)
+  const first = checkFirst?.(17)
   const [row] = await blobs.write({ key }, blobSources, (write) =>
     translateLostBlobs(
       key,
       db.queryIdempotent(
         // An erasure waits for the run that is being added, and then finds it.
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $19, $20) end
-         from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)) w,
+         from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)${first ? `, ${first.sql}` : ''}) w,
          lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) a`,
         ...[
           ...keyParams(key),
@@ -189,7 +185,7 @@ async function addRun(
           unlessBusy ?? null,
         ],
         ...[queue, priority, JSON.stringify(limits), agents ?? [agent]],
-        ...[write?.id ?? null, write?.digests ?? []],
+        ...[write?.id ?? null, write?.digests ?? [], ...(first?.values ?? [])],
       ),
     ),
   )
@@ -198,30 +194,36 @@ async function addRun(
   if (outcome === 'busy') throw sessionBusy(key, Math.ceil(Number(row?.held_until_)))
   if (outcome === 'absent') throw notPending(key, missing as string[])
   // The run may have ended or been erased since, with the blobs of its task.
-  const added = await retryRead(async () => {
-    const [current] = await db.queryIdempotent(`select * from ${db.s}.runs where n = $1`, n)
-    if (current === undefined) throw fenced(key)
-    return runFromRow(blobs, current)
-  })
+  const sql = `select * from ${db.s}.runs where n = $1`
+  const added = await readRun(blobs, async () => (await db.queryIdempotent(sql, n))[0])
+  if (added === undefined) throw fenced(key)
   const result = { run: added, isNew: outcome === 'added' }
   return typeof token === 'string' || typeof token === 'number'
     ? { ...result, lease: issueLease(db, key, row as Row) }
     : result
 }
 
-/** Returns the current state of the claimed runs. The leases of runs that it does not return are released or expire. */
-async function openClaimed(db: Database, blobs: Blobs, claimedRows: readonly Row[]): Promise<ClaimedRun[]> {
-  if (claimedRows.length === 0) return []
-  const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by array_position($1::bigint[], n)`
-  const rows = await db.queryIdempotent(
-    sql,
-    claimedRows.map(({ n_ }) => n_),
-  )
-  const rowsWithLeases = rows.map((row) => {
-    const lease = issueLease(db, runSummary(row).key, claimedRows.find(({ n_ }) => n_ === row.n) as Row)
-    return { row, lease }
-  })
-  return openClaims(blobs, rowsWithLeases, ({ key, token }, run) => releaseClaim(db, key, token, run))
+/** Claims runs, and returns their current state. The leases of runs that it does not return are released or expire. */
+function openClaimed(
+  db: Database,
+  blobs: Blobs,
+  of: { limit: number; ms: number; alone?: boolean },
+  claim: (of: { limit: number; alone: boolean }) => Promise<Row[]>,
+): Promise<ClaimedRun[]> {
+  const query = async (page: { limit: number; alone: boolean }) => {
+    const claimed = await claim(page)
+    if (claimed.length === 0) return []
+    const sql = `select * from ${db.s}.runs where n = any ($1::bigint[]) order by array_position($1::bigint[], n)`
+    const rows = await db.queryIdempotent(
+      sql,
+      claimed.map(({ n_ }) => n_),
+    )
+    return rows.map((row) => {
+      const lease = issueLease(db, runSummary(row).key, claimed.find(({ n_ }) => n_ === row.n) as Row)
+      return { row, lease }
+    })
+  }
+  return openClaims(blobs, of, query, ({ key, token }, run) => releaseClaim(db, key, token, run))
 }
 
 /** Releases a claim as if it had not happened, because the run has not started. */

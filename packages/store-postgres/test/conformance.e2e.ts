@@ -4,6 +4,7 @@ import {
   keyValueConformance,
   ledgerConformance,
   runStoreConformance,
+  scheduleStoreConformance,
   sealedConformance,
   storeConformance,
   vaultConformance,
@@ -48,6 +49,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const shared = { close: stores.close, describe: describe.concurrent, it: patiently }
     runStoreConformance({
       name: `runs${name}`,
+      makeStore: () => stores.fresh(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      delay: (ms) => sleep(ms),
+      ...shared,
+    })
+    scheduleStoreConformance({
+      name: `schedules${name}`,
       makeStore: () => stores.fresh(more),
       reopen: (store) => stores.again(store),
       lease,

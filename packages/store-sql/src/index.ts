@@ -26,7 +26,7 @@ export {
   openClaims,
   openOverdueCalls,
   priorityStep,
-  runFromRow,
+  readRun,
   runRowKey,
   runSummary,
   sealStep,
@@ -34,6 +34,17 @@ export {
   sessionBusy,
   stepsOf,
 } from './runs.ts'
+export {
+  changedColumns,
+  openDue,
+  openSchedule,
+  scheduleColumns,
+  scheduleFromRow,
+  scheduleOfOtherAgent,
+  schedulePage,
+  scheduleRowKey,
+  tooManySchedules,
+} from './schedules.ts'
 export { Sealer } from './sealer.ts'
 export {
   historyFromRows,

@@ -1,6 +1,6 @@
 import { AlliumError, isAlliumError, type Lease, type SessionKey, toJson } from '@allium/core'
 import type { ClaimedRun, DurableRun, DurableStatus, ExpiredCalls, NewDurableRun, RecordedStep } from '@allium/store'
-import type { Blobs } from './blobs/blobs.ts'
+import { type Blobs, retryRead } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
@@ -49,8 +49,24 @@ export function runRowKey({ tenant, run }: { tenant: string; run: string }): [te
   return [checkName('tenant', tenant), checkName('id of the run', run)]
 }
 
-/** Returns a run and its task from its row. */
-export async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
+/** Reads a run with its task. */
+export async function readRun(
+  blobs: Blobs,
+  findRow: () => SqlRow | undefined | Promise<SqlRow | undefined>,
+): Promise<DurableRun | undefined> {
+  let row: SqlRow | undefined
+  try {
+    return await retryRead(async () => {
+      row = await findRow()
+      return row && runFromRow(blobs, row)
+    })
+  } catch (error) {
+    if (row === undefined || !isPermanent(error)) throw error
+    return { ...runSummary(row), task: undefined, unreadable: error }
+  }
+}
+
+async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
   const { run, key } = runSummary(row)
   const task =
     row.task === null
@@ -59,54 +75,99 @@ export async function runFromRow(blobs: Blobs, row: SqlRow): Promise<DurableRun>
   return { ...runSummary(row), task }
 }
 
+/** Returns a run and its task from its row. */
+async function openRun(blobs: Blobs, row: SqlRow): Promise<DurableRun> {
+  try {
+    return await runFromRow(blobs, row)
+  } catch (error) {
+    if (!isPermanent(error)) throw error
+    return { ...runSummary(row), task: undefined, unreadable: error }
+  }
+}
+
 /** A claimed run with its row. */
 export interface ClaimedRow {
   readonly row: SqlRow
   readonly lease: Lease
 }
 
+/** Most queries per claim while rows cannot be opened. */
+const maxPages = 20
+
 /**
- * Opens the claimed runs. One that cannot be opened now is released, as if it had not been claimed. One that can never be opened is
- * left out until its lease expires. Neither delays the others.
+ * Claims runs and opens their tasks. Runs that cannot be opened now are released in the end, as if they had not been claimed. Until then
+ * they are held, so that the next query finds the runs behind them. A run whose task can never be opened is returned without it.
  *
+ * @param of.ms the duration of the leases, in milliseconds
+ * @param query claims at most `limit` runs
  * @throws AlliumError `store.unavailable` when none of them can be opened now
  */
 export async function openClaims(
   blobs: Blobs,
-  claimedRows: readonly ClaimedRow[],
+  { limit, ms, alone = false }: { limit: number; ms: number; alone?: boolean },
+  query: (of: { limit: number; alone: boolean }) => readonly ClaimedRow[] | Promise<readonly ClaimedRow[]>,
   release: (lease: Lease, run: string) => void | Promise<void>,
 ): Promise<ClaimedRun[]> {
   const claimed: ClaimedRun[] = []
+  const unopened: ClaimedRow[] = []
   let failure: unknown
-  for (const { row, lease } of claimedRows)
-    try {
-      claimed.push({ run: await runFromRow(blobs, row), lease })
-    } catch (error) {
-      if (isPermanent(error)) continue
-      failure = error
-      await release(lease, String(row.run))
-    }
+  // The leases of the first runs must not expire meanwhile.
+  const deadline = performance.now() + ms / 4
+  for (let page = 0; page < maxPages && claimed.length < limit; page++) {
+    const rows = await query({ limit: limit - claimed.length, alone: alone && claimed.length === 0 })
+    const opened = await Promise.allSettled(
+      rows.map(async ({ row, lease }) => ({ run: await openRun(blobs, row), lease })),
+    )
+    for (const [i, one] of opened.entries())
+      if (one.status === 'fulfilled') claimed.push(one.value)
+      else {
+        failure = one.reason
+        unopened.push(rows[i] as ClaimedRow)
+      }
+    if (opened.every(({ status }) => status === 'fulfilled') || performance.now() > deadline) break
+  }
+  for (const { row, lease } of unopened) await release(lease, String(row.run))
   if (failure !== undefined && claimed.length === 0) throw failure
   return claimed
 }
 
-/** Returns the calls of the runs that can be opened; the others are retried later. */
+/**
+ * Returns the calls of the runs that can be opened. The others are retried later, and delay none of them.
+ *
+ * @param query returns at most `limit` rows after the row with the number `after`
+ */
 export async function openOverdueCalls(
   blobs: Blobs,
-  rows: readonly { row: SqlRow; callIds: readonly string[] }[],
+  limit: number,
+  query: (after: number) => Promise<readonly OverdueRow[]> | readonly OverdueRow[],
 ): Promise<ExpiredCalls[]> {
-  const overdue = rows.map(async ({ row, callIds }): Promise<ExpiredCalls[]> => {
-    try {
-      return [{ run: await runFromRow(blobs, row), callIds }]
-    } catch (error) {
-      if (isPermanent(error) || isAlliumError(error, 'store.unavailable')) return []
-      throw error
-    }
-  })
-  return (await Promise.all(overdue)).flat()
+  const overdue: ExpiredCalls[] = []
+  for (let page = 0, after = 0; page < maxPages && overdue.length < limit; page++) {
+    const rows = await query(after)
+    const opened = await Promise.all(rows.map((row) => openOverdue(blobs, row)))
+    overdue.push(...opened.flat())
+    if (rows.length < limit) break
+    after = Number(rows.at(-1)?.row.n)
+  }
+  return overdue.slice(0, limit)
 }
 
-function isPermanent(error: unknown): boolean {
+interface OverdueRow {
+  readonly row: SqlRow
+  readonly callIds: readonly string[]
+}
+
+async function openOverdue(blobs: Blobs, { row, callIds }: OverdueRow): Promise<ExpiredCalls[]> {
+  try {
+    const run = await openRun(blobs, row)
+    return run.unreadable === undefined ? [{ run, callIds }] : []
+  } catch (error) {
+    if (isAlliumError(error, 'store.unavailable')) return []
+    throw error
+  }
+}
+
+function isPermanent(error: unknown): error is AlliumError {
   return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
 }
 

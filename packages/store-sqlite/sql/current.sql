@@ -174,6 +174,20 @@ CREATE TABLE runs (
   unique (tenant, run)
 ) strict;
 
+CREATE TABLE schedules (
+  tenant text not null, owner text not null, id text not null,
+  agent text not null,
+  cron text not null, tz text not null, missed text not null,
+  session text,
+  request blob not null,
+  next_at integer, look_at integer,
+  paused text,
+  last_at integer, last_run text,
+  revision integer not null default 1,
+  token integer not null,
+  primary key (tenant, owner, id)
+) strict, without rowid;
+
 CREATE TABLE secrets (name text primary key, key blob not null) strict, without rowid;
 
 CREATE TABLE "sessions" (
@@ -322,6 +336,8 @@ CREATE INDEX runs_stopped on runs (agent) where status = 'queued' and stop is no
 CREATE INDEX runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
 
 CREATE INDEX runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;
+
+CREATE INDEX schedules_due on schedules (agent, look_at) where look_at is not null;
 
 CREATE INDEX sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
 

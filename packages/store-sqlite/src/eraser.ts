@@ -47,6 +47,7 @@ export class Eraser {
     } while (deletedCount === batchSize)
     // After the sessions: their leases are void by now, so nothing more is recorded under them.
     for (const deleteBatch of [
+      this.#deleteSchedules,
       this.#deleteRuns,
       this.#deleteEvents,
       this.#deleteVault,
@@ -79,6 +80,11 @@ export class Eraser {
       ...[...values, token, ...values, run],
     )
     return rows.map((row) => deleteErasedSession(this.#db, this.#erasures, keyOf(row)))
+  }
+
+  /** Before the runs: an active schedule adds none from then on. */
+  #deleteSchedules(step: Step): number {
+    return this.#updateOlder(step, 'delete from schedules', 'schedules', 'tenant, owner, id')
   }
 
   #deleteRuns({ condition, values, lastRun: run }: Step): number {

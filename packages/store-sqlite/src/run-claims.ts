@@ -30,12 +30,20 @@ export class RunClaimer {
   }
 
   async claim(query: ClaimQuery): Promise<ClaimedRun[]> {
-    const claimedRows = this.#db.write(() => {
+    return openClaims(
+      this.#blobs,
+      query,
+      (page) => this.#claimRows({ ...query, ...page }),
+      (lease, run) => this.#release(lease, run),
+    )
+  }
+
+  #claimRows(query: ClaimQuery): ClaimedRow[] {
+    return this.#db.write(() => {
       const lost = query.waitingOnly === true ? [] : this.#claimLost(query)
       if (lost.some(({ row }) => mustRunAlone(row))) return lost
       return [...lost, ...this.#claimWaiting(query, query.limit - lost.length)]
     })
-    return openClaims(this.#blobs, claimedRows, (lease, run) => this.#release(lease, run))
   }
 
   #claimLost(query: ClaimQuery): ClaimedRow[] {
@@ -63,28 +71,36 @@ export class RunClaimer {
   }
 
   async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
-    const taken = this.#db.write(() =>
-      this.#orphanedRuns(agents, this.#clock.now() - ms, limit)
-        .filter((row) => this.#isAbandoned(row, ms))
-        .map((row) => ({ row, lease: this.#acquire(row, Number(row.attempts), lease) })),
+    const claimRows = (limit: number) =>
+      this.#db.write(() =>
+        this.#orphanedRuns(agents, this.#clock.now() - ms, limit)
+          .filter((row) => this.#isAbandoned(row, ms))
+          .flatMap((row): ClaimedRow[] => {
+            const acquired = this.#acquire(row, Number(row.attempts), lease)
+            return acquired === undefined ? [] : [{ row: { ...row, status: 'running' }, lease: acquired }]
+          }),
+      )
+    return openClaims(
+      this.#blobs,
+      { limit, ms: lease },
+      (page) => claimRows(page.limit),
+      (lease, run) => this.#release(lease, run),
     )
-    const claimed = taken.flatMap(({ row, lease }) =>
-      lease === undefined ? [] : [{ row: { ...row, status: 'running' }, lease }],
-    )
-    return openClaims(this.#blobs, claimed, (lease, run) => this.#release(lease, run))
   }
 
   async expired({ agents, limit }: Parameters<RunStore['expiredCalls']>[0]): Promise<ExpiredCalls[]> {
-    const rows = this.#db.all(
-      `select r.*, json_group_array(w.call_id) as calls from waiting w
+    const rowsAfter = (after: number) =>
+      this.#db.all(
+        `select r.*, json_group_array(w.call_id) as calls from waiting w
        join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent
        and r.session = w.session
-       where w.expires_at <= ? and r.agent in (select value ->> 0 from json_each(?))
-       group by r.n limit ?`,
-      ...[this.#clock.now(), agentParams(agents), limit],
+       where w.expires_at <= ? and r.agent in (select value ->> 0 from json_each(?)) and r.n > ?
+       group by r.n order by r.n limit ?`,
+        ...[this.#clock.now(), agentParams(agents), after, limit],
+      )
+    return openOverdueCalls(this.#blobs, limit, (after) =>
+      rowsAfter(after).map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] })),
     )
-    const overdue = rows.map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] }))
-    return openOverdueCalls(this.#blobs, overdue)
   }
 
   /** Releases a claim as if it had not happened, because the run has not started. */

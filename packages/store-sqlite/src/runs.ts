@@ -13,8 +13,8 @@ import {
   notPending,
   parseCursor,
   priorityStep,
+  readRun,
   retryRead,
-  runFromRow,
   runRowKey,
   runSummary,
   type Sealer,
@@ -49,7 +49,7 @@ export function sqliteRuns(
       await renames.claimUnassigned(input.key)
       return runs.add(input, options)
     },
-    get: (filter) => runs.get(...runRowKey(filter)),
+    get: async (filter) => runs.get(...runRowKey(filter)),
     async find(key, idempotencyKey) {
       await renames.claimUnassigned(checkKey(key))
       return runs.find(key, idempotencyKey)
@@ -98,7 +98,8 @@ export function sqliteRuns(
   }
 }
 
-class RunTable {
+/** The rows of durable runs. */
+export class RunTable {
   readonly #db: Database
   readonly #clock: SharedClock
   readonly #leases: Leases
@@ -121,7 +122,8 @@ class RunTable {
     this.#waiting = new WaitingRuns(db, clock)
   }
 
-  async add(input: NewDurableRun, options: AddOptions): Promise<AddedRun> {
+  /** @param checkFirst runs in the same transaction; nothing is stored if it throws */
+  async add(input: NewDurableRun, options: AddOptions, checkFirst: () => void = () => {}): Promise<AddedRun> {
     const { key, run, fingerprint = '' } = input
     const { claim, unlessBusy } = options
     checkRunAt(input.runAt)
@@ -129,6 +131,7 @@ class RunTable {
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
     const digests = await this.#sealer.digests(fingerprint, key.tenant)
     const add = (write: BlobWrite | undefined) => {
+      checkFirst()
       const existing = this.#findExisting(input, digests)
       if (existing !== undefined) {
         if (write !== undefined) this.#blobTable.deleteWrite(write)
@@ -156,21 +159,18 @@ class RunTable {
       : { run: { ...added, status: 'running', attempts: 1 }, isNew, lease }
   }
 
-  async get(tenant: string, run: string): Promise<DurableRun | undefined> {
-    return retryRead(async () => {
-      const row = this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run)
-      return row === undefined ? undefined : runFromRow(this.#blobs, row)
-    })
+  get(tenant: string, run: string): Promise<DurableRun | undefined> {
+    return readRun(this.#blobs, () => this.#db.get('select * from runs where tenant = ? and run = ?', tenant, run))
   }
 
   list({ tenant, agents, cursor, limit, ...filter }: Parameters<RunStore['list']>[0]) {
     const agentParams = agents === undefined ? null : JSON.stringify(agents)
-    const { owner = null, status = null } = filter as { owner?: string | null; status?: string | null }
+    const { owner = null, status = null, code = null } = filter as Partial<Record<'owner' | 'status' | 'code', string>>
     const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
     const rows = this.#db.all(
       `select * from runs where tenant = ? and (? is null or owner = ?) and (? is null or status = ?)
-       and (? is null or agent in (select value from json_each(?))) and n < ? order by n desc limit ?`,
-      ...[tenant, owner, owner, status, status, agentParams, agentParams, beforeRow, limit + 1],
+       and (? is null or code = ?) and (? is null or agent in (select value from json_each(?))) and n < ? order by n desc limit ?`,
+      ...[tenant, owner, owner, status, status, code, code, agentParams, agentParams, beforeRow, limit + 1],
     )
     return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
   }
@@ -182,11 +182,8 @@ class RunTable {
     return session
   }
 
-  async find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
-    return retryRead(async () => {
-      const row = this.#byKey(key, idempotencyKey)
-      return row === undefined ? undefined : runFromRow(this.#blobs, row)
-    })
+  find(key: SessionKey, idempotencyKey: string): Promise<DurableRun | undefined> {
+    return readRun(this.#blobs, () => this.#byKey(key, idempotencyKey))
   }
 
   giveUp(lease: Lease, run: string, { status, code, reason }: Parameters<RunStore['giveUp']>[2]): void {

@@ -1,6 +1,6 @@
 import type { Clock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, KeyValue, Ledger, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,
@@ -26,6 +26,7 @@ import { Leases } from './leases.ts'
 import { sqliteLedger } from './ledger.ts'
 import { machineClock, testClock } from './machine-clock.ts'
 import { sqliteRuns } from './runs.ts'
+import { sqliteSchedules } from './schedules.ts'
 import { sqliteSessions } from './sessions.ts'
 import { sqliteUsage } from './usage.ts'
 import { sqliteVault } from './vault.ts'
@@ -60,6 +61,8 @@ export interface SqliteStore {
   readonly sessions: SessionStore
   /** For `durable()`. */
   readonly runs: RunStore
+  /** For `schedules()`. */
+  readonly schedules: ScheduleStore
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
@@ -103,6 +106,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   return {
     sessions: sqliteSessions(parts, outboxOptions),
     runs: sqliteRuns(db, clock, parts),
+    schedules: sqliteSchedules(parts),
     events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),

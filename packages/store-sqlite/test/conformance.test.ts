@@ -8,6 +8,7 @@ import {
   type ManualClock,
   manualClock,
   runStoreConformance,
+  scheduleStoreConformance,
   sealedConformance,
   storeConformance,
   vaultConformance,
@@ -51,6 +52,15 @@ for (const [seal, encrypt] of [
 
   runStoreConformance({
     name: `sqlite().runs${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  scheduleStoreConformance({
+    name: `sqlite().schedules${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

@@ -20,6 +20,7 @@ export { type MemoryStoreOptions, memoryStore } from './memory-store/memory-stor
 export { decodeOutcome, encodeOutcome, type StepOutcome } from './outcome.ts'
 export { ReplayCheck } from './replay-check.ts'
 export type * from './run-store.ts'
+export type * from './schedule-store.ts'
 export { type Seals, sealedJournal } from './sealed-journal.ts'
 export type * from './session-store.ts'
 export { recordStep, recordStepValue, replayStep, type StepValue } from './step-record.ts'

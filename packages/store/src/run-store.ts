@@ -1,4 +1,4 @@
-import type { Lease, SessionKey } from '@allium/core'
+import type { AlliumError, Lease, SessionKey } from '@allium/core'
 import type { Page } from './session-store.ts'
 /** The status of a durable run: queued, running, or how it ended. */
 export type DurableStatus =
@@ -33,6 +33,8 @@ export interface DurableRun {
   /** Why it was given up, or the error code of its turn. */
   readonly code?: string
   readonly reason?: string
+  /** The error for a task that can never be read, because its key is gone or it is damaged. Then `task` is undefined. */
+  readonly unreadable?: AlliumError
 }
 
 /** A new run, for `add()`. */
@@ -172,6 +174,8 @@ export interface RunStore {
     owner?: string
     agents?: readonly string[]
     status?: DurableStatus
+    /** The code that it failed with. */
+    code?: string
     cursor?: string
     limit: number
   }): Promise<Page<Omit<DurableRun, 'task'>>>
@@ -180,7 +184,12 @@ export interface RunStore {
    * `markReported()` was not called. A lost run keeps its place in its queue, so the limits do not apply to it. Then come due runs whose
    * session is free, within the limits of their queue, even if several processes claim at once. Tenants take turns: next is the run with
    * the earliest `max(runAt, last claim of a waiting run of its tenant in the queue) + priority minutes`. Of one tenant, next is the run
-   * with the earliest `runAt + priority minutes`.
+   * with the earliest `runAt + priority minutes`. Runs whose task cannot be
+   * read now are left as they were, and do not keep other runs from being claimed. A run whose task can never be read is returned as
+   * `unreadable`, to be given up.
+   *
+   * @param of.alone whether this process runs nothing else. Only then it claims a run that was started twice without a new step, and
+   * no other run with it
    */
   claim(of: ClaimQuery): Promise<ClaimedRun[]>
   /** Extends each lease to `ms` from now. False for a lease that was lost. */

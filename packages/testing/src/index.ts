@@ -45,6 +45,13 @@ export {
   runStoreCases,
   runStoreConformance,
 } from './conformance/runs/run-store-conformance.ts'
+export type { ScheduleStoreParts } from './conformance/schedules/schedule-bench.ts'
+export {
+  type MakeScheduleStore,
+  type ScheduleStoreConformanceOptions,
+  scheduleStoreCases,
+  scheduleStoreConformance,
+} from './conformance/schedules/schedule-store-conformance.ts'
 export type { Seals } from './conformance/sealed/failing-seals.ts'
 export type { SealedParts } from './conformance/sealed/sealed-cases.ts'
 export {

@@ -16,7 +16,9 @@ const model: Model = {
     yield* scriptedModel(['Done.']).stream(request)
   },
 }
-const agent = new Agent({ version: '1', model, logger: { warn() {}, error: console.error } }).use(persist({ store: store.sessions }))
+const agent = new Agent({ version: '1', model, logger: { warn() {}, error: console.error } }).use(
+  persist({ store: store.sessions }),
+)
 await store.sessions.list({ tenant: '', limit: 1 })
 process.send?.('ready')
 process.once('message', () => {

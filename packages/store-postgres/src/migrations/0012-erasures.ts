@@ -17,6 +17,39 @@ const olderRows = (table: string) => `ctid = any (array(
     select ctid from {s}.${table} where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ))`
 
+/** Returns `erase_some`. @param tables those whose older rows are deleted */
+export const eraseSome = (tables: readonly string[]) => `create function {s}.erase_some(
+  _tenant text, _owner text, _token bigint, _run bigint, _limit integer, out stored_ integer, out found_ integer
+) language plpgsql as $$
+declare
+  _owners text[];
+  _agents text[];
+  _ids text[];
+  _more integer;
+begin
+  select array_agg(o.owner), array_agg(o.agent), array_agg(o.id) into _owners, _agents, _ids from (
+    select owner, agent, id from {s}.sessions s where tenant = _tenant and (_owner is null or owner = _owner)
+    and (abs(token) < _token or run in (select r.run from {s}.runs r where r.tenant = _tenant and r.n <= _run))
+    order by owner, agent, id limit _limit for update
+  ) o;
+  found_ := coalesce(cardinality(_ids), 0);
+  stored_ := case when found_ = 0 then 0 else {s}.forget_sessions(_tenant, _owners, _agents, _ids) end;
+  if found_ > 0 then return; end if;
+  delete from {s}.runs where n in (
+    select n from {s}.runs where tenant = _tenant and (_owner is null or owner = _owner) and n <= _run limit _limit
+  );
+  get diagnostics found_ = row_count;
+  ${tables
+    .map(
+      (table) =>
+        `delete from {s}.${table} where ${olderRows(table)};\n  get diagnostics _more = row_count;\n  found_ := found_ + _more;`,
+    )
+    .join('\n  ')}
+  update {s}.holds set place = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
+  get diagnostics _more = row_count;
+  found_ := found_ + _more;
+end $$;`
+
 /**
  * Erasures are identified by digests under a key of the schema. Writers of an owner's data hold a shared lock; an erasure waits for them
  * and
@@ -201,35 +234,5 @@ begin
 end $$;
 
 -- One step of an erasure. Sessions go first: their leases are void then, so that nothing more is recorded under them.
-create function {s}.erase_some(
-  _tenant text, _owner text, _token bigint, _run bigint, _limit integer, out stored_ integer, out found_ integer
-) language plpgsql as $$
-declare
-  _owners text[];
-  _agents text[];
-  _ids text[];
-  _more integer;
-begin
-  select array_agg(o.owner), array_agg(o.agent), array_agg(o.id) into _owners, _agents, _ids from (
-    select owner, agent, id from {s}.sessions s where tenant = _tenant and (_owner is null or owner = _owner)
-    and (abs(token) < _token or run in (select r.run from {s}.runs r where r.tenant = _tenant and r.n <= _run))
-    order by owner, agent, id limit _limit for update
-  ) o;
-  found_ := coalesce(cardinality(_ids), 0);
-  stored_ := case when found_ = 0 then 0 else {s}.forget_sessions(_tenant, _owners, _agents, _ids) end;
-  if found_ > 0 then return; end if;
-  delete from {s}.runs where n in (
-    select n from {s}.runs where tenant = _tenant and (_owner is null or owner = _owner) and n <= _run limit _limit
-  );
-  get diagnostics found_ = row_count;
-  ${['event_runs', 'vault', 'outbox', 'key_values']
-    .map(
-      (table) =>
-        `delete from {s}.${table} where ${olderRows(table)};\n  get diagnostics _more = row_count;\n  found_ := found_ + _more;`,
-    )
-    .join('\n  ')}
-  update {s}.holds set place = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
-  get diagnostics _more = row_count;
-  found_ := found_ + _more;
-end $$;
+${eraseSome(['event_runs', 'vault', 'outbox', 'key_values'])}
 `

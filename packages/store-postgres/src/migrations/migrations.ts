@@ -19,6 +19,7 @@ import { accountDigests } from './0012-account-digests.ts'
 import { erasures } from './0012-erasures.ts'
 import { blobs } from './0013-blobs.ts'
 import { queues } from './0014-queues.ts'
+import { schedules } from './0015-schedules.ts'
 import { migrateRun } from './0017-migrate-run.ts'
 
 /** The schema, step by step. Steps are never changed, only added. `{s}` is replaced by the quoted schema name. */
@@ -38,6 +39,7 @@ export const migrations: readonly string[] = [
   blobs,
   runBlobs,
   queues,
+  schedules,
   migrateRun,
 ]
 

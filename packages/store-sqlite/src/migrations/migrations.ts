@@ -5,6 +5,7 @@ import { listIndexes } from './0008-list-indexes.ts'
 import { erasures } from './0009-erasures.ts'
 import { blobs } from './0010-blobs.ts'
 import { queues } from './0011-queues.ts'
+import { schedules } from './0012-schedules.ts'
 
 /** The schema, step by step. Steps are never changed, only added. */
 export const migrations: readonly string[] = [
@@ -207,4 +208,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   blobs,
   runBlobs,
   queues,
+  schedules,
 ]

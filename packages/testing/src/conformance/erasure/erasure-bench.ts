@@ -1,7 +1,8 @@
 import type { Erasure, Lease, SessionKey, Writer } from '@allium/core'
-import type { EventLog, KeyValue, Ledger, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, KeyValue, Ledger, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import { check } from '../check.ts'
 import { agents } from '../runs/run-bench.ts'
+import { limits, runFor, scheduleOf } from '../schedules/schedule-bench.ts'
 import { storedTurn, suspendedTurn } from '../store/bench.ts'
 import type { Vault } from '../vault/vault-cases.ts'
 
@@ -13,6 +14,7 @@ export interface ErasureParts {
   readonly vault?: Vault | undefined
   readonly ledger?: Ledger | undefined
   readonly runs?: RunStore | undefined
+  readonly schedules?: ScheduleStore | undefined
   usage?(of: { tenant: string }): Promise<readonly { usage: { inputTokens: number } }[]>
   /** Erases data of a store without sessions. @default `sessions.erase` */
   erase?(of: Erasure): Promise<unknown>
@@ -77,7 +79,7 @@ export class ScriptedRun {
 
   /** The steps of the run in order. A rejected step has ended; the steps after it are tried anyway. */
   get steps(): Readonly<Record<string, () => Promise<unknown>>> {
-    const { sessions, events, keyValue, vault, ledger, runs } = this.#bench.store
+    const { sessions, events, keyValue, vault, ledger, runs, schedules } = this.#bench.store
     const { tenant, owner, agent, sessionId } = this.key
     const { lease: ms } = this.#bench
     return {
@@ -102,6 +104,7 @@ export class ScriptedRun {
       },
       end: async () => events?.append(this.#run, 1, [this.#said], { end: true, mustExist: true }),
       durable: async () => this.#durable(runs),
+      schedule: async () => this.#schedule(schedules),
     }
   }
 
@@ -119,6 +122,16 @@ export class ScriptedRun {
       records: [{ id: `record ${text}`, topic: 'said', data: this.#said, at: 1 }],
       usage: { inputTokens: 1, outputTokens: 0, calls: 1 },
     })
+  }
+
+  /** Stores a schedule, and the run of its tick. */
+  async #schedule(schedules: ScheduleStore | undefined): Promise<void> {
+    const { tenant, owner } = this.key
+    const text = { request: this.#said, sessionId: this.key.sessionId }
+    const stored = await schedules?.put(scheduleOf(`schedule ${this.text}`, 0, { tenant, owner, ...text }), limits)
+    const key = { ...this.key, sessionId: `${this.key.sessionId} scheduled` }
+    const run = { ...runFor(`scheduled ${this.text}`), key, task: this.#said }
+    if (stored !== undefined) await schedules?.advance(stored, { nextAt: 1, tick: 0, run })
   }
 
   /** Runs a durable run with a step in a separate session. */
@@ -139,6 +152,9 @@ export class ScriptedRun {
 function imageOf(text: string, n: number): Uint8Array {
   return new TextEncoder().encode(`${n} ${text} `.repeat(5000 / text.length + 1))
 }
+
+/** Steps that would start again after an erasure, as new data. */
+export const startingSteps: ReadonlySet<string> = new Set(['acquire', 'durable', 'schedule'])
 
 /** Runs all steps. Returns the error codes of rejected steps. */
 export async function play(run: ScriptedRun, only: readonly string[] = Object.keys(run.steps)): Promise<string[]> {

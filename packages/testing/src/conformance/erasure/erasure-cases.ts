@@ -1,6 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
-import { checkErased, type ErasureBench, erase, play, ScriptedRun } from './erasure-bench.ts'
+import { checkErased, type ErasureBench, erase, play, ScriptedRun, startingSteps } from './erasure-bench.ts'
 import { randomErasures } from './random-erasures.ts'
 
 const ann: SessionKey = { tenant: 'acme-canary', owner: 'ann-canary', agent: 'agent', sessionId: 'chat-of-ann' }
@@ -29,10 +29,9 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
       await play(run, steps.slice(0, at))
       await bench.wait(1)
       await erase(bench, at % 2 === 0 ? key : { tenant: key.tenant })
-      // A durable run and a lease would start again, after the erasure.
       await play(
         run,
-        steps.slice(at).filter((step) => step !== 'durable' && step !== 'acquire'),
+        steps.slice(at).filter((step) => !startingSteps.has(step)),
       )
       await checkErased(bench, [run.text, key.owner, key.sessionId], `Nothing comes back after step ${at}`)
     }

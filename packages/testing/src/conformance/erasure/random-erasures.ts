@@ -48,12 +48,12 @@ export async function randomErasures(bench: ErasureBench): Promise<void> {
   await checkErased(bench, ['canary'], `In the end nothing is left (seed ${bench.seed})`)
 }
 
-/** Plays a run with random delays between steps. A durable run would begin after an erasure, so it is a separate run. */
+/** Plays a run with random delays between steps. A durable run and a schedule would begin after an erasure, so they are left out. */
 async function randomly(run: ScriptedRun, random: Random): Promise<void> {
   const waits = Object.keys(run.steps).map(() => random.below(4))
   for (const [i, [name, step]] of Object.entries(run.steps).entries()) {
     if (i > 0) await settle(waits[i] ?? 0)
-    if (name === 'durable') continue
+    if (name === 'durable' || name === 'schedule') continue
     await step().catch(() => {})
   }
 }

@@ -49,6 +49,17 @@ export const endCases: RunCases = {
     await runs.giveUp(lease, one.run, failed)
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
     checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It tells why')
+    for (const [code, expected] of [
+      [failed.code, [one.run]],
+      ['run.version', []],
+    ] as const) {
+      const listed = await other.runs.list({ tenant: 'acme', status: 'failed', code, limit: 9 })
+      checkEqual(
+        listed.items.map(({ run }) => run),
+        expected,
+        'list() filters by code',
+      )
+    }
     checkEqual(await other.runs.steps(lease, one.run), [{ id: 'a', body: '1' }], 'Its steps remain')
     await checkRejects(sessions.append(lease, 0, turnOf('one')), 'store.fenced', 'append() by its lease')
     check(!(await isHeld(other.sessions, chat, ms)), 'The session is free')

@@ -1,7 +1,8 @@
-import type { EventLog, RunSignal, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, RunSignal, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import { check, checkEqual, checkRejects } from '../check.ts'
 import { chat, run, steer } from '../event-log/bench.ts'
 import { agents, runOf } from '../runs/run-bench.ts'
+import { limits, scheduleOf } from '../schedules/schedule-bench.ts'
 import { add, type StoreBench, turnOf } from '../store/bench.ts'
 import type { FailingSeals } from './failing-seals.ts'
 
@@ -10,6 +11,7 @@ export interface SealedParts {
   readonly sessions?: SessionStore | undefined
   readonly events?: EventLog | undefined
   readonly runs?: RunStore | undefined
+  readonly schedules?: ScheduleStore | undefined
 }
 
 /** The test bench of a case. */
@@ -128,6 +130,52 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       seals.failure = undefined
       const [claimed] = await claim()
       checkEqual([claimed?.run.run, claimed?.run.attempts], ['one', 1], 'The run is claimed for the first time')
+    },
+  },
+
+  'claims the runs behind those that cannot be opened, and says of one that it never can be opened': {
+    needs: 'runs',
+    async run({ parts, seals, wait, lease: ms }) {
+      const runs = needed(parts, 'runs')
+      for (const id of ['x1', 'x2', 'x3', 'b']) await runs.add(runOf(id, { ...chat, sessionId: id }))
+      const claim = async () => {
+        const claimed = await runs.claim({ agents, limit: 2, ms, alone: false })
+        return claimed.map(({ run }) => [run.run, run.task === undefined, run.unreadable?.code])
+      }
+      Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"x') })
+      checkEqual(await claim(), [['b', false, undefined]], 'A run behind those that cannot be opened now is claimed')
+      seals.failure = 'gone'
+      const lost = ['x1', 'x2'].map((id) => [id, true, 'store.sealed'])
+      checkEqual(await claim(), lost, 'Runs that can never be opened are claimed with the error')
+      const found = await runs.get({ tenant: 'acme', run: 'x1' })
+      checkEqual(
+        [found?.task, found?.unreadable?.code],
+        [undefined, 'store.sealed'],
+        'get() returns them without the task',
+      )
+      await wait(ms * 2)
+      seals.failure = undefined
+      checkEqual((await claim()).length, 2, 'Nothing was lost')
+    },
+  },
+
+  'returns the schedules that it can open, and says of one that it never can be opened': {
+    needs: 'schedules',
+    async run({ parts, seals, wait, lease: ms }) {
+      const schedules = needed(parts, 'schedules')
+      for (const id of ['a', 'b']) await schedules.put(scheduleOf(id, 0), limits)
+      const claim = async () => {
+        const due = await schedules.claimDue({ agents: limits.agents, limit: 10, ms })
+        return due.map(({ schedule, unreadable }) => `${schedule.id} ${unreadable?.code}`).toSorted()
+      }
+      Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"a"') })
+      checkEqual(await claim(), ['b undefined'], 'One that cannot be opened now delays no other')
+      await wait(ms * 2)
+      seals.failure = 'gone'
+      checkEqual(await claim(), ['a store.sealed', 'b undefined'], 'The error says that it never can be opened')
+      await wait(ms * 2)
+      seals.failure = undefined
+      checkEqual(await claim(), ['a undefined', 'b undefined'], 'Nothing was lost')
     },
   },
 }

@@ -27,7 +27,7 @@ export interface SealedConformanceOptions {
  * @throws TypeError when `skip` names no case
  */
 export function sealedCases(makeStore: MakeSealedStore, options: SealedConformanceOptions = {}): ConformanceCase[] {
-  const { parts = ['sessions', 'events', 'runs'], close, lease = 1000, delay, skip = {} } = options
+  const { parts = ['sessions', 'events', 'runs', 'schedules'], close, lease = 1000, delay, skip = {} } = options
   checkSkips(skip, Object.keys(sealedCaseList))
   const applying = Object.entries(sealedCaseList).filter(([, { needs }]) => parts.includes(needs))
   return applying.map(([name, { run }]) => ({

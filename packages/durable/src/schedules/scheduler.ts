@@ -1,0 +1,72 @@
+import { messageOf } from '@allium/core'
+import type { DueSchedule, NewDurableRun, ScheduleStore, StoredSchedule } from '@allium/store'
+import type { Host } from '../host.ts'
+import { storedTask, type Task } from '../task.ts'
+import { ticksOf } from './cron.ts'
+import { dueTick } from './due-tick.ts'
+
+/** Most schedules per look. */
+const batchSize = 50
+/** A tick that is found later than this many milliseconds is missed. */
+const minGrace = 60_000
+
+/** Adds the runs of due ticks, each in the transaction that moves its schedule to the next tick. */
+export class Scheduler {
+  readonly #host: Host
+  readonly #store: ScheduleStore
+
+  constructor(host: Host, store: ScheduleStore) {
+    this.#host = host
+    this.#store = store
+  }
+
+  /** Adds the runs whose tick has come. Returns whether more schedules may be due. */
+  async addDue(): Promise<boolean> {
+    const { names, lease, logger } = this.#host
+    const due = await this.#store.claimDue({ agents: names, limit: batchSize, ms: lease })
+    for (const one of due)
+      try {
+        await this.#addRun(one)
+      } catch (error) {
+        logger.warn(`The schedule "${one.schedule.id}" could not start a run: ${messageOf(error)} It is tried again.`, {
+          error,
+        })
+      }
+    return due.length === batchSize
+  }
+
+  async #addRun({ schedule, request, unreadable, now }: DueSchedule): Promise<void> {
+    const { options, lease, logger } = this.#host
+    if (unreadable !== undefined) return this.#pause(schedule, `${unreadable.code}: ${unreadable.message}`)
+    const task = storedTask(request)
+    if (task.principal !== undefined && options.resolvePrincipal === undefined)
+      return logger.warn(
+        `The schedule "${schedule.id}" has a principal, so this process cannot run it. Pass resolvePrincipal to durable().`,
+      )
+    const ticks = ticksOf(schedule.cron, schedule.tz)
+    const grace = Math.max(minGrace, lease * 2)
+    const { tick, nextAt } = dueTick(ticks, { ...schedule, now, grace })
+    const ended = nextAt === undefined ? { nextAt: null, paused: 'The pattern never fires again.' } : { nextAt }
+    const run = tick === undefined ? {} : { tick, run: await this.runOf(schedule, task, tick) }
+    await this.#store.advance(schedule, { ...ended, ...run })
+  }
+
+  /** @param tick the tick; undefined for a run that was requested */
+  async runOf(schedule: StoredSchedule, task: Task, tick?: number): Promise<NewDurableRun> {
+    const { agent, version, sessions } = this.#host
+    await agent.init()
+    const run = crypto.randomUUID()
+    const id = schedule.sessionId ?? `${schedule.id}:${tick === undefined ? run : new Date(tick).toISOString()}`
+    const { key } = agent.session({ id, principal: task.principal as never })
+    const others = agent.sessionNames.filter((name) => name !== key.agent)
+    if (schedule.sessionId !== undefined && others.length > 0) await sessions.rename(key, others)
+    const code = await this.#host.shape()
+    return { run, key, agent: agent.name, version, task: { ...task, code, schedule: schedule.id }, runAt: tick }
+  }
+
+  /** Stops a schedule that cannot go on, so that it does not fail at every look. */
+  async #pause(schedule: StoredSchedule, reason: string): Promise<void> {
+    const isPaused = await this.#store.advance(schedule, { nextAt: null, paused: reason })
+    if (isPaused) this.#host.logger.error(`The schedule "${schedule.id}" was paused: ${reason}`)
+  }
+}
