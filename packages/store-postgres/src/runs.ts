@@ -12,6 +12,7 @@ import {
   openClaims,
   openOverdueCalls,
   parseCursor,
+  retentionByStatus,
   retryRead,
   runFromRow,
   runRowKey,
@@ -138,9 +139,14 @@ export function postgresRuns(
       )
     },
     async expire({ olderThan }) {
-      const [row] = await db.queryOnce(`select ${db.s}.forget_runs($1) as gone`, olderThan)
+      const retention = retentionByStatus(olderThan)
+      const rows = await db.queryOnce(
+        `select * from ${db.s}.expire_runs($1, $2)`,
+        retention.map(([status]) => status),
+        retention.map(([, ms]) => ms),
+      )
       await blobs.collect()
-      return Number(row?.gone)
+      return Object.fromEntries(rows.map(({ status, gone }) => [status, Number(gone)]))
     },
   }
 }

@@ -3,6 +3,7 @@ import {
   eventLogConformance,
   keyValueConformance,
   ledgerConformance,
+  runOperationsConformance,
   runStoreConformance,
   sealedConformance,
   storeConformance,
@@ -48,6 +49,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const shared = { close: stores.close, describe: describe.concurrent, it: patiently }
     runStoreConformance({
       name: `runs${name}`,
+      makeStore: () => stores.fresh(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      delay: (ms) => sleep(ms),
+      ...shared,
+    })
+    runOperationsConformance({
+      name: `operations${name}`,
       makeStore: () => stores.fresh(more),
       reopen: (store) => stores.again(store),
       lease,

@@ -11,6 +11,7 @@ import {
   idempotencyKeyReused,
   notPending,
   parseCursor,
+  retentionByStatus,
   retryRead,
   runFromRow,
   runRowKey,
@@ -27,6 +28,7 @@ import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { keyParams, type Leases, leaseMatches } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
+import { logEntry } from './migrations/0012-run-log.ts'
 import { RunClaimer } from './run-claims.ts'
 
 /** Durable runs and their steps in a SQLite file. */
@@ -65,14 +67,21 @@ export function sqliteRuns(
           runs.checkHeld(lease, run)
           const { tenant, agent } = lease.key
           const values = [tenant, run, step.id, lease.token, body, agent]
-          db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values)
+          if (db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values) > 0)
+            db.run(logEntry('step'), tenant, run, clock.now(), step.id)
           blobTable.assignHolder(lease.key, 'step', run, write)
         }),
       )
     },
     async stop(filter, reason) {
-      const liveCondition = `tenant = ? and run = ? and status in ('queued', 'running')`
-      return db.run(`update runs set stop = coalesce(stop, ?) where ${liveCondition}`, reason, ...runRowKey(filter)) > 0
+      const live = `tenant = ? and run = ? and status in ('queued', 'running')`
+      const key = runRowKey(filter)
+      return db.write(() => {
+        if (db.run(`update runs set stop = ? where stop is null and ${live}`, reason, ...key) === 0)
+          return db.get(`select 1 from runs where ${live}`, ...key) !== undefined
+        db.run(logEntry('stop'), ...key, clock.now(), null)
+        return true
+      })
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
@@ -212,18 +221,22 @@ class RunTable {
     })
   }
 
-  expire(olderThan: number): number {
-    const expirable = `status not in ('queued', 'running') and updated_at < ? and not exists (
+  expire(olderThan: Parameters<RunStore['expire']>[0]['olderThan']): Awaited<ReturnType<RunStore['expire']>> {
+    const expirable = `status = ? and updated_at < ? and not exists (
       select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.agent = runs.session_agent and w.session = runs.session
       and w.turn_id = runs.run
     )`
-    const beforeRow = this.#clock.now() - olderThan
+    const now = this.#clock.now()
     return this.#db.write(() => {
-      this.#db.run(
-        `delete from steps where (tenant, run) in (select tenant, run from runs where ${expirable})`,
-        beforeRow,
-      )
-      return this.#db.run(`delete from runs where ${expirable}`, beforeRow)
+      const deleted = retentionByStatus(olderThan).map(([status, ms]) => {
+        const which = [status, now - ms]
+        this.#db.run(
+          `delete from steps where (tenant, run) in (select tenant, run from runs where ${expirable})`,
+          ...which,
+        )
+        return [status, this.#db.run(`delete from runs where ${expirable}`, ...which)] as const
+      })
+      return Object.fromEntries(deleted.filter(([, count]) => count > 0))
     })
   }
 

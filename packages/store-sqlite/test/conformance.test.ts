@@ -7,6 +7,7 @@ import {
   ledgerConformance,
   type ManualClock,
   manualClock,
+  runOperationsConformance,
   runStoreConformance,
   sealedConformance,
   storeConformance,
@@ -51,6 +52,15 @@ for (const [seal, encrypt] of [
 
   runStoreConformance({
     name: `sqlite().runs${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  runOperationsConformance({
+    name: `sqlite().operations${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

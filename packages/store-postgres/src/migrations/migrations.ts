@@ -18,6 +18,7 @@ import { listIndexes } from './0011-list-indexes.ts'
 import { accountDigests } from './0012-account-digests.ts'
 import { erasures } from './0012-erasures.ts'
 import { blobs } from './0013-blobs.ts'
+import { runLog } from './0016-run-log.ts'
 
 /** The schema, step by step. Steps are never changed, only added. `{s}` is replaced by the quoted schema name. */
 export const migrations: readonly string[] = [
@@ -35,6 +36,7 @@ export const migrations: readonly string[] = [
   `${erasures}\n${accountDigests}`,
   blobs,
   runBlobs,
+  runLog,
 ]
 
 /** The schema version that this package uses. */

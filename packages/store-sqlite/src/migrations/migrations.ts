@@ -4,6 +4,7 @@ import { sessionAgents } from './0007-session-agents.ts'
 import { listIndexes } from './0008-list-indexes.ts'
 import { erasures } from './0009-erasures.ts'
 import { blobs } from './0010-blobs.ts'
+import { runLog } from './0012-run-log.ts'
 
 /** The schema, step by step. Steps are never changed, only added. */
 export const migrations: readonly string[] = [
@@ -205,4 +206,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   erasures,
   blobs,
   runBlobs,
+  runLog,
 ]
