@@ -41,7 +41,8 @@ export function runFilterParams({ tenants, status, agent, version, code, olderTh
 }
 
 export function operatedRunFromRow(row: SqlRow): RunSummary {
-  return { ...runSummary(row), updatedAt: Math.floor(Number(row.updated_at)) }
+  const { reason: _, stop: __, ...run } = runSummary(row)
+  return { ...run, updatedAt: Math.floor(Number(row.updated_at)) }
 }
 
 export function runCountFromRow(row: SqlRow): RunCount {

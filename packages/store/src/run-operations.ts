@@ -15,8 +15,8 @@ export interface RunFilter {
   readonly olderThan?: number | undefined
 }
 
-/** A run as an operator sees it: without its task. */
-export interface RunSummary extends Omit<DurableRun, 'task'> {
+/** A run as an operator sees it: without its task, and without reasons, which may quote content. */
+export interface RunSummary extends Omit<DurableRun, 'task' | 'reason' | 'stop'> {
   /** When it was added, claimed or ended last, in milliseconds since the epoch by the store's clock. */
   readonly updatedAt: number
 }

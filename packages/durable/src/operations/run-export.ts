@@ -10,6 +10,10 @@ const maxEntries = 100_000
 /** All data of a run, with its content. `toJson` of `@allium/core` serializes it, including bytes. */
 export interface ExportedRun extends ShownRun {
   readonly format: 'allium-run/1'
+  /** Why the run was given up. */
+  readonly reason?: string
+  /** The reason of the stop request. */
+  readonly stop?: string
   /** The stored request: input or decisions, principal, context. Undefined after the run has ended and cannot be retried. */
   readonly task: unknown
   /** The recorded steps. Empty after the run has ended with a turn. */
@@ -31,7 +35,9 @@ export async function exportRun(
     sessions.find(key, { turnId: run }),
   ])
   if (described === undefined || stored === undefined) throw runNotFound(run)
-  return { format: 'allium-run/1', ...shownRun(described), task: stored.task, steps, turn: turn && withoutState(turn) }
+  const { task, reason, stop } = stored
+  const why = { ...(reason !== undefined && { reason }), ...(stop !== undefined && { stop }) }
+  return { format: 'allium-run/1', ...shownRun(described), ...why, task, steps, turn: turn && withoutState(turn) }
 }
 
 /** The state has the tokens of pending calls, with which anyone could decide them. */
