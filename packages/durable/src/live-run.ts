@@ -248,6 +248,9 @@ export class LiveRun implements JournalHost {
       )
     // The store rejected the turn or was unreachable: retry from the recorded steps. Retrying does not help when the store is full.
     if (isAlliumError(error) && error.code.startsWith('store.') && error.code !== 'store.full') return this.#release()
+    // It was stopped before its turn began, so there is no turn to store.
+    if (this.#stopReason !== undefined && (error as { name?: unknown }).name === 'AbortError')
+      return this.#giveUp(exposedError('run.failed', this.#stopReason), 'aborted')
     await this.#giveUp(error as AlliumError)
   }
 

@@ -1,5 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { AddedRun, DurableRun, NewDurableRun, RunStore } from '@allium/store'
+import type { AddedRun, DurableRun, EndedStatus, NewDurableRun, RunStore } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
@@ -221,22 +221,28 @@ class RunTable {
     })
   }
 
+  /** Writes only if there is a run to delete, because every process calls it with each poll. */
   expire(olderThan: Parameters<RunStore['expire']>[0]['olderThan']): Awaited<ReturnType<RunStore['expire']>> {
-    const expirable = `status = ? and updated_at < ? and not exists (
-      select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.agent = runs.session_agent and w.session = runs.session
-      and w.turn_id = runs.run
-    )`
+    const retention = JSON.stringify(retentionByStatus(olderThan))
     const now = this.#clock.now()
+    const due = () =>
+      this.#db.all(
+        `select r.tenant, r.run, r.status from json_each(?) e cross join runs r
+         where r.status = e.value ->> 0 and r.updated_at < ? - (e.value ->> 1) and not exists (
+           select 1 from waiting w where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session
+           and w.turn_id = r.run
+         ) limit 1000`,
+        ...[retention, now],
+      )
+    if (due().length === 0) return {}
     return this.#db.write(() => {
-      const deleted = retentionByStatus(olderThan).map(([status, ms]) => {
-        const which = [status, now - ms]
-        this.#db.run(
-          `delete from steps where (tenant, run) in (select tenant, run from runs where ${expirable})`,
-          ...which,
-        )
-        return [status, this.#db.run(`delete from runs where ${expirable}`, ...which)] as const
-      })
-      return Object.fromEntries(deleted.filter(([, count]) => count > 0))
+      const counts: Partial<Record<EndedStatus, number>> = {}
+      for (const { tenant = '', run = '', status } of due()) {
+        for (const table of ['steps', 'runs'])
+          this.#db.run(`delete from ${table} where tenant = ? and run = ?`, tenant, run)
+        counts[status as EndedStatus] = (counts[status as EndedStatus] ?? 0) + 1
+      }
+      return counts
     })
   }
 

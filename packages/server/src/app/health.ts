@@ -46,7 +46,7 @@ export function healthRoutes(router: Router, host: Host): void {
 
   serve(routes.document, async (c) => {
     const { openapi } = await import('../native/openapi.ts')
-    return c.json(openapi(options.base ?? '/', router.served))
+    return c.json(openapi(options.base ?? '/', router.served, options.operations?.schemas))
   })
 
   serve(routes.metrics, async (c, read) => {

@@ -27,6 +27,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   maxBody: (value) => isNonNegative(value) && value !== 0,
   limits: isObject,
   inspect: isObject,
+  operations: isObject,
   origins: isStringList,
   hosts: isStringList,
   trustProxy: (value) => typeof value === 'boolean',
