@@ -7,6 +7,7 @@ import {
   checkDurableOptions,
   type DurableAgent,
   type DurableOptions,
+  retentionOf,
   type StartOptions,
 } from './options.ts'
 import type { RunInfo } from './run-info.ts'
@@ -77,10 +78,10 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     concurrency = 500,
     accepts = [],
     orphanAfter = 600_000,
-    retention = 604_800_000,
+    retention,
   } = options
   const { clock = systemClock, logger = console, events = store.events } = options
-  checkBounds({ lease, attempts, concurrency, orphanAfter, retention })
+  checkBounds({ lease, attempts, concurrency, orphanAfter })
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
   checkLayers(agent, store.runs.sealed)
@@ -102,6 +103,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       attempts,
     },
     concurrency,
+    retention: retentionOf(retention),
   })
   return {
     agent,

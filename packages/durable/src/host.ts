@@ -1,7 +1,8 @@
 import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, type Logger } from '@allium/core'
 import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
 import type { CodeShape } from './code-shape.ts'
-import type { DurableAgent, DurableOptions } from './options.ts'
+import type { DurableEvent } from './durable-event.ts'
+import type { DurableAgent, DurableOptions, Retention } from './options.ts'
 
 /** State that all runs of a process share. */
 export interface Host {
@@ -22,12 +23,16 @@ export interface Host {
   /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number
+  /** Milliseconds for which ended runs are kept. */
+  readonly retention: Required<Retention>
   /** Most runs that this process executes at once. */
   readonly concurrency: number
   /** Reports an end that the event log could not store to the readers in this process. */
   reportUnloggedEnd(run: string, error: unknown): void
   /** Denies calls that were not decided in time. */
   expire(expired: ExpiredCalls): Promise<void>
+  /** Reports an event to the option `onEvent`. Never throws. */
+  report(event: DurableEvent): void
   /** The parts of an error that readers may see. */
   publicError(error: unknown): { code: ErrorCode; message: string }
 }

@@ -1,6 +1,7 @@
 export { type Entry, entryOf, type RunError, type RunEvent } from '@allium/event-log'
 export { type Durable, durable } from './durable.ts'
+export type { DurableEvent } from './durable-event.ts'
 export type { StartedRun } from './durable-runs.ts'
-export type { DurableAgent, DurableOptions, DurableStore, RunOwner, StartOptions } from './options.ts'
+export type { DurableAgent, DurableOptions, DurableStore, Retention, RunOwner, StartOptions } from './options.ts'
 export type { RunInfo, RunToolCall } from './run-info.ts'
 export { runJournal } from './run-journal.ts'

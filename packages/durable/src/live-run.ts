@@ -11,11 +11,12 @@ import { entryOf } from '@allium/event-log'
 import { untrustedSchema } from '@allium/json-schema'
 import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
 import { shapeDifferences } from './code-shape.ts'
+import { ofRun } from './durable-event.ts'
 import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
-import { exposedError, RunReporter } from './run-reporter.ts'
+import { exposedError, isEnd, RunReporter } from './run-reporter.ts'
 import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
@@ -123,7 +124,7 @@ export class LiveRun implements JournalHost {
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
     const { run, lease } = this.claimed
-    const { runs, sessions } = this.#host
+    const { sessions } = this.#host
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(await sessions.find(run.key, { turnId: run.run }))
       return sessions.release(lease)
@@ -147,7 +148,7 @@ export class LiveRun implements JournalHost {
       return this.#giveUp(exposedError('journal.diverged', otherCode(run, differences), { differs: differences }))
     if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
       return this.#giveUp(exposedError('run.failed', run.stop), 'aborted')
-    await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this))
+    await this.#run(owner.principal, steps)
   }
 
   /** Returns undefined, and gives the run up, if one of them cannot be read: starting it again would not help. */
@@ -171,10 +172,15 @@ export class LiveRun implements JournalHost {
     return code === undefined || !hasSteps ? [] : shapeDifferences(code, await this.#host.shape())
   }
 
-  async #run(principal: unknown, journal: ReturnType<typeof runJournal>): Promise<void> {
-    const { agent, events } = this.#host
-    const { run } = this.claimed
-    const replayFilter = new ReplayFilter(await this.#reporter.readKnown())
+  async #run(principal: unknown, steps: readonly RecordedStep[]): Promise<void> {
+    const { agent, events, runs, report } = this.#host
+    const { run, lease } = this.claimed
+    const journal = runJournal(runs, { run: run.run, lease }, steps, this)
+    const entries = await this.#reporter.readKnown()
+    // A run that is retried has an end in its log.
+    const isLost = steps.length > 0 && entries.length > 0 && !entries.some(isEnd)
+    report({ type: 'claim', ...ofRun(run), attempt: run.attempts, takeover: run.attempts > 1 || isLost })
+    const replayFilter = new ReplayFilter(entries)
     await this.#reporter.open()
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
     try {

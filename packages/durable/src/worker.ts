@@ -1,5 +1,5 @@
 import { messageOf } from '@allium/core'
-import type { AddedRun, ClaimedRun } from '@allium/store'
+import type { AddedRun, ClaimedRun, EndedStatus } from '@allium/store'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 
@@ -140,9 +140,9 @@ export class Worker {
 
   async #poll(): Promise<number> {
     if (this.#draining) return 0
-    const { runs, names, versions, lease, options } = this.#host
+    const { runs, names, versions, lease, options, retention, report } = this.#host
     const agents = names.flatMap((name) => versions.map((version) => ({ name, version })))
-    const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
+    const { orphanAfter = 600_000 } = options
     const limit = Math.min(batchSize, this.#free)
     this.#reserved += limit
     let claimed: ClaimedRun[] = []
@@ -155,7 +155,9 @@ export class Worker {
       this.#reserved -= limit
     }
     for (const expired of await runs.expiredCalls({ agents, limit: batchSize })) await this.#host.expire(expired)
-    await runs.expire({ olderThan: retention })
+    const deleted = await runs.expire({ olderThan: retention })
+    for (const [status, count] of Object.entries(deleted))
+      report({ type: 'expire', status: status as EndedStatus, count })
     return claimed.length
   }
 

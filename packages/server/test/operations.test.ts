@@ -1,4 +1,5 @@
 import { durable } from '@allium/durable'
+import { durableMetrics } from '@allium/durable/metrics'
 import { operations } from '@allium/durable/operations'
 import { sqlite } from '@allium/store-sqlite'
 import { Agent } from 'allium'
@@ -164,6 +165,16 @@ it.each([
 it('has no route without the option', async () => {
   const { fetch } = server(new Agent({ model: scriptedModel([]) }), { principal: () => manager })
   expect((await fetch(new Request('http://x/operations/runs'))).status).toBe(404)
+})
+
+it('serves the metrics of durable runs with its own', async () => {
+  const store = sqlite(':memory:')
+  const { prometheus } = durableMetrics({ operations: operations({ store }) })
+  const metrics = { token: 'a token', collect: prometheus }
+  const { fetch } = server(new Agent({ model: scriptedModel([]) }), { principal: () => ann, metrics })
+  const headers = { authorization: 'Bearer a token' }
+  const text = await (await fetch(new Request('http://x/metrics', { headers }))).text()
+  expect(text).toMatch(/^allium_runs_active 0$[^]*^allium_durable_store_up 1$/m)
 })
 
 it('describes its routes in the OpenAPI document', async () => {

@@ -142,8 +142,11 @@ export interface ServerOptions {
   trustProxy?: boolean | undefined
   /** The path prefix of all routes, such as `/api/ai`. @default '/' */
   base?: string | undefined
-  /** Serves `/metrics` to clients that send the token as a bearer token. @default closed */
-  metrics?: { readonly token: string } | undefined
+  /**
+   * Serves `/metrics` to clients that send the token as a bearer token. `collect` returns more metrics in Prometheus' text format, such as
+   * `prometheus` of `durableMetrics()`. @default closed
+   */
+  metrics?: { readonly token: string; readonly collect?: (() => string | Promise<string>) | undefined } | undefined
   /** Receives a line for each fault: a code and the request's id, never the content of messages. @default the console */
   logger?: Logger | undefined
   /** @default the system clock */
