@@ -174,7 +174,7 @@ it('serves the metrics of durable runs with its own', async () => {
   const { fetch } = server(new Agent({ model: scriptedModel([]) }), { principal: () => ann, metrics })
   const headers = { authorization: 'Bearer a token' }
   const text = await (await fetch(new Request('http://x/metrics', { headers }))).text()
-  expect(text).toMatch(/^allium_runs_active 0$[^]*^allium_durable_store_up 1$/m)
+  expect(text).toMatch(/^allium_runs_active 0$[\s\S]*^allium_durable_store_up 1$/m)
 })
 
 it('describes its routes in the OpenAPI document', async () => {
