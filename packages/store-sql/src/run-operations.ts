@@ -57,7 +57,7 @@ export function runCountFromRow(row: SqlRow): RunCount {
 }
 
 /** The rows of a described run. */
-export interface DescribedRows {
+interface DescribedRows {
   readonly run: SqlRow
   /** The latest rows of `run_log`, newest first. */
   readonly log: readonly SqlRow[]
