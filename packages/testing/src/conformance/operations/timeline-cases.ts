@@ -9,6 +9,8 @@ const all = { tenant: 'acme', limit: 100 }
 export const timelineCases: OperationsCases = {
   async 'describes a run that has ended, with its steps and usage'(bench) {
     await finished(bench, 'one')
+    // Ids of one tenant are not those of another.
+    await finished(bench, 'one', { tenant: 'globex' })
     const described = await bench.other.operations.describe({ ...all, run: 'one' })
     checkEqual(
       withoutTimes(described?.timeline ?? []),
@@ -23,7 +25,7 @@ export const timelineCases: OperationsCases = {
     check((described?.usage?.calls ?? -1) >= 0, 'It has the usage of the turn')
     checkEqual([described?.run.status, described?.hasEarlier], ['completed', false], 'It is complete')
     checkEqual(await bench.other.operations.describe({ ...all, run: 'two' }), undefined, 'There is no such run')
-    const theirs = { ...all, tenant: 'globex', run: 'one' }
+    const theirs = { ...all, tenant: 'initech', run: 'one' }
     checkEqual(await bench.other.operations.describe(theirs), undefined, 'Another tenant has no such run')
   },
 
@@ -98,6 +100,9 @@ export const timelineCases: OperationsCases = {
 
   async 'returns the recorded steps of a run that can continue, in their order'(bench) {
     const { runs, other } = bench
+    await startRun(bench, runOf('one', named('one', 'globex'))).then(({ lease }) =>
+      runs.record(lease, 'one', { id: 'theirs', body: 'secret' }),
+    )
     const { lease } = await startRun(bench, runOf('one', named('one')))
     const steps = ['z', 'a', 'm'].map((id) => ({ id: `one:${id}`, body: { of: id } }))
     for (const step of steps) await runs.record(lease, 'one', step)
@@ -106,7 +111,7 @@ export const timelineCases: OperationsCases = {
     checkEqual((await other.operations.steps({ tenant: 'acme', run: 'two' })).length, 1, 'of a failed run')
     await finished(bench, 'three')
     checkEqual(await other.operations.steps({ tenant: 'acme', run: 'three' }), [], 'A completed run has none')
-    checkEqual(await other.operations.steps({ tenant: 'globex', run: 'one' }), [], 'nor has another tenant')
+    checkEqual(await other.operations.steps({ tenant: 'initech', run: 'one' }), [], 'nor has another tenant')
   },
 
   async 'forgets the timeline with the run'(bench) {
