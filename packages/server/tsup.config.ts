@@ -1,4 +1,7 @@
 import { defineConfig } from 'tsup'
 import base from '../../tsup.base.ts'
 
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/node.ts', 'src/client.ts', 'src/inspect.ts'] })
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/node.ts', 'src/client.ts', 'src/inspect.ts', 'src/operations.ts'],
+})

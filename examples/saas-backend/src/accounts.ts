@@ -13,6 +13,8 @@ const Accounts = z.object({
       /** SHA-256 of the API key, as hex: a key is random and long, so that nobody guesses it from that. */
       keyDigest: z.string().length(64),
       administers: z.array(z.string()).default([]),
+      /** The tenants whose conversations they may read, each time with a reason. */
+      reads: z.array(z.string()).default([]),
     }),
   ),
 })
@@ -34,8 +36,8 @@ export function openAccounts(file: string | URL = dataOf('accounts.json')): Acco
     const tenant = person && tenants[person.tenant]
     const plan = tenant && plans[tenant.plan]
     if (person === undefined || tenant === undefined || plan === undefined) return undefined
-    const { tenant: tenantId, id: userId, name, administers } = person
-    return { tenantId, tenant: tenant.name, userId, name, administers, plan: { ...plan, name: tenant.plan } }
+    const { tenant: tenantId, id: userId, name, administers, reads } = person
+    return { tenantId, tenant: tenant.name, userId, name, administers, reads, plan: { ...plan, name: tenant.plan } }
   }
   return {
     byKey: (key) => toPrincipal(people.find(({ keyDigest }) => isSame(digestOf(key), keyDigest))),

@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import type { openBilling } from './billing.ts'
 import { onionOf } from './onions.ts'
 import type { Principal } from './principal.ts'
+import { runRoutes } from './runs.ts'
 import type { Store } from './store.ts'
 
 export interface AdminOptions {
@@ -16,7 +17,7 @@ export interface AdminOptions {
 /** What an admin sees of the tenants that they administer; for everybody else these routes are not there. */
 export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions): Hono {
   const { sessions, audit, keyValue } = store
-  const app = new Hono<{ Variables: { tenant: string } }>()
+  const app = new Hono<{ Variables: { tenant: string; principal: Principal } }>()
 
   app.use('/:tenant/*', async (c, next) => {
     const principal = await principalOf(c.req.raw)
@@ -24,6 +25,7 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     if (principal === undefined) return c.json({ code: 'request.principal', message: 'Sign in.' }, 401)
     if (!principal.administers.includes(tenant)) return none(c)
     c.set('tenant', tenant)
+    c.set('principal', principal)
     await next()
   })
 
@@ -63,6 +65,8 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     const onion = await onionOf(keyValue, turnId)
     return onion === undefined ? none(c) : c.json(onion)
   })
+
+  app.route('/:tenant/runs', runRoutes(store))
 
   app.get('/:tenant/waiting', async (c) => c.json(await sessions.pendingCalls({ tenant: c.get('tenant'), limit: 50 })))
 

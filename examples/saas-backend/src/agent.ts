@@ -22,6 +22,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
   const orders = openOrders(store.keyValue)
   const plan = (ctx: { principal?: unknown }) => Principal.parse(ctx.principal).plan
   const agent = new Agent({
+    version: '1',
     name: 'support',
     model: 'openai/gpt-5-mini',
     resolveModel,

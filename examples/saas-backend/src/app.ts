@@ -1,3 +1,4 @@
+import { durable } from '@allium/durable'
 import { type Server, server } from '@allium/server'
 import { Hono } from 'hono'
 import { csrf } from 'hono/csrf'
@@ -21,10 +22,12 @@ export interface AppOptions {
   secret: string
   /** Where browsers find it, such as `https://support.acme.com`, where it is not on this machine. */
   publicUrl?: URL | undefined
+  /** Whether another process continues the runs of a lost one. The store must encrypt, because the agent redacts. */
+  isDurable?: boolean | undefined
 }
 
 /** The product: sign-in, pages, the agent's API, the admin's. `serve()` mounts it. */
-export async function createApp({ store, accounts, models, pages, secret, publicUrl }: AppOptions) {
+export async function createApp({ store, accounts, models, pages, secret, publicUrl, isDurable }: AppOptions) {
   const { agent, onion } = createSupport({ store, secret, resolveModel: models.resolve })
   await agent.init()
   keepOnions(agent, onion, store.keyValue)
@@ -38,10 +41,12 @@ export async function createApp({ store, accounts, models, pages, secret, public
     secure: publicUrl?.protocol === 'https:',
   })
   const hosts = publicUrl && { hosts: [publicUrl.host] }
+  const resolvePrincipal = ({ tenant, owner }: { tenant: string; owner: string }) => accounts.find(tenant, owner)
   const ai: Server = server(agent, {
     principal: principalOf,
     secret,
-    resolvePrincipal: ({ tenant, owner }) => accounts.find(tenant, owner),
+    resolvePrincipal,
+    ...(isDurable && { durable: durable(agent, { store, resolvePrincipal }) }),
     base: '/api',
     uiStream: 7,
     openai: true,

@@ -2,6 +2,7 @@ import { serve } from '@allium/server/node'
 import { messageOf } from 'allium'
 import { openAccounts } from './accounts.ts'
 import { createApp } from './app.ts'
+import { encryption } from './encryption.ts'
 import { readEnv } from './env.ts'
 import { openModels } from './model.ts'
 import { buildPages } from './pages.ts'
@@ -25,14 +26,18 @@ async function start(): Promise<void> {
     throw new Error(
       'PUBLIC_URL is set, and the keys of the demo are known to everybody. Name accounts of your own in SAAS_ACCOUNTS.',
     )
-  const [store, models, pages] = await Promise.all([openStore(env), openModels(env), buildPages()])
+  const secret = openSecret(env)
+  const isDurable = env.SAAS_DURABLE !== undefined
+  const storeOptions = isDurable ? { encrypt: encryption(secret) } : {}
+  const [store, models, pages] = await Promise.all([openStore(env, storeOptions), openModels(env), buildPages()])
   const app = await createApp({
     store,
     models,
     pages,
     publicUrl,
     accounts: openAccounts(env.SAAS_ACCOUNTS),
-    secret: openSecret(env),
+    secret,
+    isDurable,
   })
   const { url, server } = await serve(app.server, { port: Number(env.PORT ?? 3000), hostname })
   const posting = setInterval(() => void app.billing.post().catch(() => {}), 5000)

@@ -25,6 +25,8 @@ export const Principal = z.object({
   name: z.string(),
   /** The tenants that they administer. */
   administers: z.array(z.string()),
+  /** The tenants whose conversations they may read as an admin, each time with a reason. */
+  reads: z.array(z.string()).default([]),
   plan: Plan,
 })
 export type Principal = z.infer<typeof Principal>

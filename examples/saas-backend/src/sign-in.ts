@@ -74,6 +74,6 @@ function signedOut(id: string): string {
   return `saas:signed-out:${id}`
 }
 
-function shown({ name, tenantId, tenant, plan, administers }: Principal) {
-  return { name, tenantId, tenant, plan: plan.name, administers, refunds: plan.tools.includes('refund') }
+function shown({ name, tenantId, tenant, plan, administers, reads }: Principal) {
+  return { name, tenantId, tenant, plan: plan.name, administers, reads, refunds: plan.tools.includes('refund') }
 }

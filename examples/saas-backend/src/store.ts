@@ -3,29 +3,40 @@ import { dirname } from 'node:path'
 import { postgres } from '@allium/store-postgres'
 import { redis } from '@allium/store-redis'
 import { sqlite } from '@allium/store-sqlite'
+import type { encryption } from './encryption.ts'
 
 export type Env = Readonly<Record<string, string | undefined>>
 
 type Sqlite = ReturnType<typeof sqlite>
 /** Where everything is kept that outlives a process. */
-export type Store = Pick<Sqlite, 'sessions' | 'ledger' | 'events' | 'keyValue' | 'vault' | 'audit' | 'usage'> & {
+export type Store = Pick<
+  Sqlite,
+  'sessions' | 'runs' | 'operations' | 'ledger' | 'events' | 'keyValue' | 'vault' | 'audit' | 'usage'
+> & {
   /** What it is, for the screen. */
   readonly name: string
   readonly limits?: ReturnType<typeof redis>['limits']
   close(): Promise<void>
 }
 
+interface StoreOptions {
+  /** Encrypts what is kept. Durable runs need it. */
+  encrypt?: ReturnType<typeof encryption> | undefined
+}
+
 /** A SQLite file; Postgres where `DATABASE_URL` names one; events, values and limits in Redis where `REDIS_URL` does. */
-export async function openStore({
-  DATABASE_URL: url,
-  REDIS_URL,
-  SAAS_DATA = '.cache/saas-backend',
-  SAAS_MIGRATE,
-}: Env): Promise<Store> {
+export async function openStore(
+  { DATABASE_URL: url, REDIS_URL, SAAS_DATA = '.cache/saas-backend', SAAS_MIGRATE }: Env,
+  { encrypt }: StoreOptions = {},
+): Promise<Store> {
   const migrate = SAAS_MIGRATE === 'check' ? 'check' : 'auto'
-  const base = url === undefined ? fileStore(`${SAAS_DATA}/saas.db`) : await databaseStore(url, migrate)
+  const file = encrypt === undefined ? 'saas.db' : 'durable.db'
+  const base =
+    url === undefined
+      ? fileStore(`${SAAS_DATA}/${file}`, { encrypt })
+      : await databaseStore({ url, migrate, encrypt, consumers: [billing] })
   if (REDIS_URL === undefined) return base
-  const { events, keyValue, limits, close } = redis(REDIS_URL)
+  const { events, keyValue, limits, close } = redis(REDIS_URL, { encrypt })
   return {
     ...base,
     events,
@@ -42,14 +53,14 @@ export async function openStore({
 /** Who takes the records of the outbox. */
 export const billing = 'billing'
 
-function fileStore(path: string): Store {
+function fileStore(path: string, options: StoreOptions): Store {
   mkdirSync(dirname(path), { recursive: true })
-  const store = sqlite(path, { consumers: [billing] })
+  const store = sqlite(path, { consumers: [billing], ...options })
   return { ...store, name: `SQLite, ${path}`, close: async () => store.close() }
 }
 
-async function databaseStore(url: string, migrate: 'auto' | 'check'): Promise<Store> {
-  const store = postgres({ url, migrate, consumers: [billing] })
+async function databaseStore(options: Parameters<typeof postgres>[0]): Promise<Store> {
+  const store = postgres(options)
   await store.ready()
   return { ...store, name: 'Postgres', close: () => store.close() }
 }

@@ -61,6 +61,11 @@ describe('on a phone', { timeout: 60_000 }, () => {
     await page.locator('.rows .row').first().click()
     await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').first().click()
     await page.locator('.layers').waitFor()
+    await page.locator('.panel', { hasText: 'Durable runs' }).locator('.row').first().click()
+    const run = page.locator('.panel', { hasText: 'Steps of the run' })
+    await run.getByLabel('Reason to read it').fill('ticket 7')
+    await run.getByRole('button', { name: 'Read what was said' }).click()
+    await run.locator('pre.content').waitFor()
     expect(await harm(page, faults)).toEqual(none)
     expect([await page.locator('.request dd').count(), await seriousFaults(page)]).toEqual([1, []])
     await picture(page, 'hostile-admin')
@@ -81,7 +86,15 @@ describe('an error', { timeout: 60_000 }, () => {
   })
 })
 
-const me = { name: hostile, tenantId: hostile, tenant: hostile, plan: hostile, administers: [hostile], refunds: true }
+const me = {
+  name: hostile,
+  tenantId: hostile,
+  tenant: hostile,
+  plan: hostile,
+  administers: [hostile],
+  reads: [hostile],
+  refunds: true,
+}
 const session = { id: 'hostile', version: 1, status: 'completed', updatedAt: 1 }
 const call = { toolCallId: 'c', input: { [hostile]: hostile, nested: { deep: [hostile] }, list: [1, null] } }
 const messages = [
@@ -119,7 +132,24 @@ const layer = {
   entered: 1,
 }
 const outer = { ...layer, decision: 'changed', detail: hostile, changed: [{ field: hostile, note: hostile }] }
+const operated = { run: 'r', key, status: 'failed', code: hostile, updatedAt: 1 }
 const adminAnswers: Record<string, unknown> = {
+  '**/runs': {
+    groups: [{ status: 'failed', agent: hostile, version: hostile, count: 1, oldestAge: 1e12 }],
+    failures: [{ code: hostile, count: 1 }],
+    runs: [operated],
+  },
+  '**/runs/r': {
+    run: operated,
+    timeline: [
+      { type: 'claimed', at: 1, attempt: 1 },
+      { type: 'step', at: 2, step: hostile, kind: 'tool', callId: hostile, claim: 1 },
+      { type: 'ended', at: 3, status: 'failed', code: hostile },
+    ],
+    pending: [{ callId: hostile, name: hostile }],
+    usage: { inputTokens: 1, outputTokens: 1, calls: 1 },
+  },
+  '**/runs/r/content': { task: { input: hostile }, steps: [], messages: [hostile] },
   '**/sessions': { items: [{ key, version: 1, status: 'completed', updatedAt: 1 }] },
   '**/waiting': { items: [{ key, callId: 'c', name: hostile }] },
   '**/api/approvals?*': { approvals: [{ ...key, callId: 'c', args: { [hostile]: hostile }, token: 'token' }] },

@@ -9,6 +9,7 @@ import { errorFields, toLine } from './print-run.ts'
 import { printable } from './printable.ts'
 import { resumeCommand } from './resume-command.ts'
 import { runCommand } from './run-command.ts'
+import { runsCommand } from './runs/runs-command.ts'
 import { storeCommand } from './store-command.ts'
 
 /** Runs a command line and returns its exit code. Never throws: an error is one line on stderr, or on stdout with `--json`. */
@@ -16,6 +17,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   const { stdout, stderr } = context
   try {
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
+    if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
     if (argv[0] === 'store') return await storeCommand(argv.slice(1), context)
     const args = parseCommand(argv, context.cwd())
     if (args.command === 'help') stdout.write(help)

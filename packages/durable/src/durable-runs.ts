@@ -43,13 +43,20 @@ export class DurableRuns {
   readonly #host: Host
   readonly #unloggedEnds = new UnloggedEnds()
 
-  constructor(setup: Omit<Host, 'names' | 'publicError' | 'reportUnloggedEnd' | 'expire' | 'pollHooks'>) {
+  constructor(setup: Omit<Host, 'names' | 'publicError' | 'report' | 'reportUnloggedEnd' | 'expire' | 'pollHooks'>) {
     const { agent } = setup
     this.host = {
       ...setup,
       names: [agent.name, ...agent.formerNames],
       publicError,
       pollHooks: new Set(),
+      report: (event) => {
+        try {
+          setup.options.onEvent?.(event)
+        } catch (error) {
+          setup.logger.warn('The option onEvent of durable() threw an error.', { error })
+        }
+      },
       reportUnloggedEnd: (run, error) => this.#unloggedEnds.end(run, error),
       expire: (expired) => this.#expire(expired),
     }

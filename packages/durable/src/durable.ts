@@ -9,6 +9,7 @@ import {
   checkDurableOptions,
   type DurableAgent,
   type DurableOptions,
+  retentionOf,
   type StartOptions,
 } from './options.ts'
 import { Queues } from './queues.ts'
@@ -88,10 +89,10 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     concurrency = 500,
     accepts = [],
     orphanAfter = 600_000,
-    retention = 604_800_000,
+    retention,
   } = options
   const { clock = systemClock, logger = console, events = store.events } = options
-  checkBounds({ lease, attempts, concurrency, orphanAfter, retention })
+  checkBounds({ lease, attempts, concurrency, orphanAfter })
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
   const { version } = agent
@@ -119,6 +120,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     },
     concurrency,
     queues: new Queues(options.queues),
+    retention: retentionOf(retention),
   })
   const durableRuns: Durable = {
     agent,

@@ -1,7 +1,8 @@
 import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, type Logger } from '@allium/core'
 import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
 import type { CodeShape } from './code-shape.ts'
-import type { DurableAgent, DurableOptions } from './options.ts'
+import type { DurableEvent } from './durable-event.ts'
+import type { DurableAgent, DurableOptions, Retention } from './options.ts'
 import type { Queues } from './queues.ts'
 
 /** State that all runs of a process share. */
@@ -23,6 +24,8 @@ export interface Host {
   /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number
+  /** Milliseconds for which ended runs are kept. */
+  readonly retention: Required<Retention>
   /** Most runs that this process executes at once. */
   readonly concurrency: number
   readonly queues: Queues
@@ -32,6 +35,8 @@ export interface Host {
   readonly pollHooks: Set<() => Promise<boolean>>
   /** Denies calls that were not decided in time. */
   expire(expired: ExpiredCalls): Promise<void>
+  /** Reports an event to the option `onEvent`. Never throws. */
+  report(event: DurableEvent): void
   /** The parts of an error that readers may see. */
   publicError(error: unknown): { code: ErrorCode; message: string }
 }

@@ -1,22 +1,15 @@
-import {
-  type AgentRun,
-  type AlliumError,
-  isAlliumError,
-  isBlockError,
-  type Journal,
-  messageOf,
-  type StoredTurn,
-} from '@allium/core'
+import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf, type StoredTurn } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
 import { type CodeDifferences, codeDifferences } from './code-shape.ts'
 import { currentOwner } from './current-owner.ts'
+import { ofRun } from './durable-event.ts'
 import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { allowPatches } from './patched.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
-import { exposedError, isAbort, RunReporter } from './run-reporter.ts'
+import { exposedError, isAbort, isEnd, RunReporter } from './run-reporter.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
@@ -133,7 +126,7 @@ export class LiveRun implements JournalHost {
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
     const { run, lease } = this.claimed
-    const { agent, runs, sessions, options } = this.#host
+    const { agent, sessions, options } = this.#host
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(await this.#storedTurn())
       return sessions.release(lease)
@@ -165,7 +158,7 @@ export class LiveRun implements JournalHost {
       return this.#giveUp(exposedError('journal.diverged', otherCode(run, structure), { differs: structure }))
     if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
       return this.#giveUp(exposedError('run.failed', run.stop), 'aborted')
-    await this.#run(owner.principal, runJournal(runs, { run: run.run, lease }, steps, this), drift)
+    await this.#run(owner.principal, steps, drift)
   }
 
   /** Returns undefined if it can never be read: the end of the run is reported without it. */
@@ -204,10 +197,15 @@ export class LiveRun implements JournalHost {
     return isMigrated ? { structure: [], options: [...found.structure, ...found.options] } : found
   }
 
-  async #run(principal: unknown, journal: Journal, drift: readonly string[]): Promise<void> {
-    const { agent, events } = this.#host
-    const { run } = this.claimed
-    const replayFilter = new ReplayFilter(await this.#reporter.readKnown())
+  async #run(principal: unknown, steps: readonly RecordedStep[], drift: readonly string[]): Promise<void> {
+    const { agent, events, runs, report } = this.#host
+    const { run, lease } = this.claimed
+    const journal = runJournal(runs, { run: run.run, lease }, steps, this)
+    const entries = await this.#reporter.readKnown()
+    // A run that is retried has an end in its log.
+    const isLost = steps.length > 0 && entries.length > 0 && !entries.some(isEnd)
+    report({ type: 'claim', ...ofRun(run), attempt: run.attempts, takeover: run.attempts > 1 || isLost })
+    const replayFilter = new ReplayFilter(entries)
     await this.#reporter.open()
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })

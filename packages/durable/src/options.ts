@@ -10,7 +10,8 @@ import {
   type ToolDef,
 } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { EndedStatus, EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { DurableEvent } from './durable-event.ts'
 import type { QueueOptions } from './queues.ts'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
@@ -49,6 +50,9 @@ export interface RunOwner {
   readonly sessionId: string
 }
 
+/** Milliseconds for which runs are kept, by the status with which they ended. */
+export type Retention = Readonly<Partial<Record<EndedStatus, number>>>
+
 export interface DurableOptions {
   store: DurableStore
   /** @default the event log of the store */
@@ -78,13 +82,21 @@ export interface DurableOptions {
    * @default 10 minutes
    */
   orphanAfter?: number | undefined
-  /** Milliseconds for which ended runs are kept. Failed runs keep their steps for `retry()`. @default 7 days */
-  retention?: number | undefined
+  /**
+   * Milliseconds for which ended runs are kept, for all of them or by status: `{ completed: 86_400_000 }`. Failed runs keep their steps for
+   * `retry()`. A suspended run is kept as long as a call is pending. @default 7 days, also for each status that is not named
+   */
+  retention?: number | Retention | undefined
   /**
    * Returns the owner's current principal before a run starts later than its request, or is taken over. If it returns nothing or throws, the run fails with `run.principal`.
    * @default the principal that the run was started with
    */
   resolvePrincipal?: ((owner: RunOwner) => unknown) | undefined
+  /**
+   * Called with each claim, end and deletion of runs in this process, such as `onEvent` of `durableMetrics()`. An error that it throws is
+   * logged. @default none
+   */
+  onEvent?: ((event: DurableEvent) => void) | undefined
   /** @default the system clock */
   clock?: Clock | undefined
   /** @default the console */
@@ -135,6 +147,7 @@ const durableOptionKeys: KeysOf<DurableOptions> = {
   orphanAfter: true,
   retention: true,
   resolvePrincipal: true,
+  onEvent: true,
   clock: true,
   logger: true,
 }
@@ -174,6 +187,24 @@ export function checkStart(options: StartOptions): void {
 
 export function runOptionsError(message: string, cause?: unknown): AlliumError {
   return new AlliumError('run.options', message, { cause })
+}
+
+const week = 604_800_000
+
+/** Returns the milliseconds for which runs of each status are kept. @throws AlliumError `agent.options` */
+export function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
+  const other = typeof retention === 'number' ? retention : week
+  const named = typeof retention === 'number' ? {} : retention
+  const defaults = { completed: other, stopped: other, suspended: other, blocked: other, aborted: other, failed: other }
+  checkOptions(
+    named,
+    { completed: true, stopped: true, suspended: true, blocked: true, aborted: true, failed: true },
+    'The option retention',
+    'agent.options',
+  )
+  const byStatus = { ...defaults, ...named }
+  checkBounds(Object.fromEntries(Object.entries(byStatus).map(([status, ms]) => [`retention (${status})`, ms])))
+  return byStatus
 }
 
 /** @throws AlliumError `agent.options` if a value is not above 0 */

@@ -1,7 +1,8 @@
 import { AlliumError, type ErrorCode, isAlliumError, type StoredTurn } from '@allium/core'
 import type { Entry } from '@allium/event-log'
 import { Inbox, LogWriter } from '@allium/event-log'
-import type { ClaimedRun, RunKey } from '@allium/store'
+import type { ClaimedRun, EndedStatus, RunKey } from '@allium/store'
+import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
 import { readLog } from './log/read-log.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
@@ -16,6 +17,7 @@ export class RunReporter {
   readonly #claimed: ClaimedRun
   readonly #writer: LogWriter
   #end: Entry | undefined
+  #isGivenUp = false
 
   constructor(host: Host, claimed: ClaimedRun) {
     const { run, lease } = claimed
@@ -59,11 +61,22 @@ export class RunReporter {
       this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
     await this.#writer.end((id) => this.inbox.giveBack(id))
     await this.#host.runs.markReported(lease, run.run)
+    if (this.#end === undefined) return
+    const { status } = this.#end.event as unknown as { status: EndedStatus }
+    const failure = error === undefined || isAbort(error) ? {} : { code: this.#host.publicError(error).code }
+    this.#host.report({
+      type: 'end',
+      ...ofRun(run),
+      status,
+      ...failure,
+      givenUp: this.#isGivenUp && status === 'failed',
+    })
   }
 
   /** Reports the end of a run that was given up, which has no turn. */
   async reportEndAs(status: string, error?: unknown): Promise<void> {
     this.#end = this.#endOf(status)
+    this.#isGivenUp = true
     await this.reportEnd(error)
   }
 
@@ -75,10 +88,9 @@ export class RunReporter {
     // Readers receive the answer as the layers display it.
     const display = await this.#host.agent.displayFor(run.key).catch(() => String)
     for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
-    // A sub-agent's run has its own end.
-    const has = (type: string) => entries.some(({ event }) => event.type === type && !('path' in event))
-    if (!has('turn:end')) this.#end = await this.#storedEnd(stored)
-    const isReported = run.status !== 'failed' || has('run:error')
+    const isReportedError = ({ event }: Entry) => event.type === 'run:error' && !('path' in event)
+    if (!entries.some(isEnd)) this.#end = await this.#storedEnd(stored)
+    const isReported = run.status !== 'failed' || entries.some(isReportedError)
     const reason = run.reason ?? 'The run has failed.'
     await this.reportEnd(isReported ? undefined : exposedError((run.code as ErrorCode) ?? 'run.failed', reason))
   }
@@ -112,6 +124,11 @@ export class RunReporter {
 /** Whether a run was stopped. */
 export function isAbort(error: unknown): boolean {
   return (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
+}
+
+/** Whether an entry is the end of the run. A sub-agent's run has its own end. */
+export function isEnd({ event }: Entry): boolean {
+  return event.type === 'turn:end' && !('path' in event)
 }
 
 export function exposedError(

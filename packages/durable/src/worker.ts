@@ -1,5 +1,5 @@
 import { messageOf } from '@allium/core'
-import type { AddedRun, AddOptions, ClaimedRun, RunningAgent } from '@allium/store'
+import type { AddedRun, AddOptions, ClaimedRun, EndedStatus, RunningAgent } from '@allium/store'
 import type { Host } from './host.ts'
 import { isUnreadable, LiveRun } from './live-run.ts'
 
@@ -239,14 +239,16 @@ export class Worker {
 
   /** Fails runs of lost versions and denies overdue calls. Returns how many runs it claimed. */
   async #finishOld(attempt: Attempt): Promise<number> {
-    const { runs, lease, options, expire } = this.#host
-    const { orphanAfter = 600_000, retention = 7 * 86_400_000 } = options
+    const { runs, lease, options, retention, expire, report } = this.#host
+    const { orphanAfter = 600_000 } = options
     const agents = this.#agents
     const orphans = (await attempt(runs.orphans({ agents, ms: orphanAfter, lease, limit: maxOld }))) ?? []
     await Promise.all(orphans.map((one) => attempt(this.#startOrGiveUp(one))))
     for (const expired of (await attempt(runs.expiredCalls({ agents, limit: maxOld }))) ?? [])
       await attempt(expire(expired))
-    await attempt(runs.expire({ olderThan: retention }))
+    const deleted = (await attempt(runs.expire({ olderThan: retention }))) ?? {}
+    for (const [status, count] of Object.entries(deleted))
+      report({ type: 'expire', status: status as EndedStatus, count })
     return orphans.length
   }
 

@@ -684,3 +684,12 @@ it('needs an agent that keeps its sessions, and a store that encrypts where a la
   })
   expect(() => durable(redacting, { store })).toThrow('"encrypt"')
 })
+
+it('aborts a run that is stopped before its turn begins', async () => {
+  const { process } = world()
+  const runs = process(hangs())
+  const { run } = await runs.start({ principal, sessionId: 'chat', input: 'Hi' })
+  await runs.stop(run, { principal, reason: 'too late' })
+  expect((await eventsOf(runs, run)).at(-1)).toMatchObject({ type: 'turn:end', status: 'aborted' })
+  expect((await runs.get(run, { principal })).status).toBe('aborted')
+})

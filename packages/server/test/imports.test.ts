@@ -5,7 +5,9 @@ import { describe, expect, it } from 'vitest'
 
 /** The folders of the server, from the ground up: each imports only from those before it. */
 const floors =
-  'http options run host request approvals response native client openai ui agui mcp inspect app node .'.split(' ')
+  'http options run host request approvals response native client openai ui agui mcp inspect operations app node .'.split(
+    ' ',
+  )
 
 const src = fileURLToPath(new URL('../src', import.meta.url))
 const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))

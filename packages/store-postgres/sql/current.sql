@@ -171,6 +171,18 @@ create table queue_turns (
   constraint queue_turns_pkey PRIMARY KEY (queue, tenant)
 );
 
+create table run_log (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  run text not null,
+  at double precision not null,
+  kind text not null,
+  detail text,
+  attempt integer,
+  code text,
+  constraint run_log_pkey PRIMARY KEY (n)
+);
+
 create table runs (
   n bigint not null generated always as identity,
   tenant text not null,
@@ -370,11 +382,17 @@ CREATE INDEX queue_turns_by_age ON queue_turns USING btree (at);
 
 CREATE INDEX queue_turns_by_time ON queue_turns USING btree (queue, at);
 
+CREATE INDEX run_log_by_run ON run_log USING btree (tenant, run, n);
+
 CREATE INDEX runs_by_end ON runs USING btree (updated_at) WHERE (status <> ALL (ARRAY['queued'::text, 'running'::text]));
+
+CREATE INDEX runs_by_id ON runs USING btree (hashtextextended(run, (0)::bigint));
 
 CREATE INDEX runs_by_key ON runs USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
 
 CREATE INDEX runs_by_session ON runs USING btree (session, owner, tenant);
+
+CREATE INDEX runs_by_status ON runs USING btree (status, updated_at);
 
 CREATE INDEX runs_by_tenant ON runs USING btree (hashtextextended(tenant, (0)::bigint), n);
 
@@ -1088,6 +1106,24 @@ begin
   return null;
 end $function$;
 
+CREATE OR REPLACE FUNCTION expire_runs(_statuses text[], _ms double precision[])
+ RETURNS TABLE(status text, gone integer)
+ LANGUAGE sql
+AS $function$
+  with due as (
+    select r.n from unnest(_statuses, _ms) e (status, ms), lateral (
+      select o.n from runs o
+      where o.status = e.status and o.updated_at < (select now_ms()) - e.ms and not exists (
+        select from waiting w
+        where w.tenant = o.tenant and w.owner = o.owner and w.agent = o.session_agent and w.session = o.session and w.turn_id = o.run
+      ) order by o.updated_at limit 1000 for update skip locked
+    ) r
+  ), gone as (
+    delete from runs g where g.n in (select n from due) returning g.status
+  )
+  select g.status, count(*)::integer from gone g group by g.status
+$function$;
+
 CREATE OR REPLACE FUNCTION forget_accounts(_but text, _closed text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -1358,6 +1394,37 @@ begin
   for _id in select distinct queue_id(a, q) as id from unnest(_names) a, unnest(_queues) q order by id loop
     perform pg_advisory_xact_lock(hashtextextended('queue', _id));
   end loop;
+end $function$;
+
+CREATE OR REPLACE FUNCTION log_run()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  if tg_op = 'INSERT' then
+    insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'added');
+    return null;
+  end if;
+  if old.stop is null and new.stop is not null then
+    insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, now_ms(), 'stop');
+  end if;
+  if new.status = 'running' and old.token <> new.token then
+    insert into run_log (tenant, run, at, kind, attempt) values (new.tenant, new.run, now_ms(), 'claimed', new.attempts);
+  elsif new.status = 'queued' and old.status not in ('queued', 'running') then
+    insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, now_ms(), 'retried');
+  elsif new.status not in ('queued', 'running') and old.status <> new.status then
+    insert into run_log (tenant, run, at, kind, detail, code) values (new.tenant, new.run, now_ms(), 'ended', new.status, new.code);
+  end if;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION log_step()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into run_log (tenant, run, at, kind, detail) values (new.tenant, new.run, now_ms(), 'step', new.id);
+  return null;
 end $function$;
 
 CREATE OR REPLACE FUNCTION migrate_run(_tenant text, _run text, _from text, _to text)
@@ -1662,6 +1729,15 @@ CREATE OR REPLACE FUNCTION run_gone()
 AS $function$
 begin
   delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task', 'step') and holder = old.run;
+  return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION run_log_gone()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from run_log where tenant = old.tenant and run = old.run;
   return null;
 end $function$;
 

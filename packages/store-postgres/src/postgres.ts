@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, KeyValue, Ledger, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { EventLog, KeyValue, Ledger, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,
@@ -21,6 +21,7 @@ import { Database } from './database.ts'
 import { checkRunKey, postgresEvents } from './event-table.ts'
 import { postgresKeyValue } from './key-value.ts'
 import { postgresLedger } from './ledger.ts'
+import { postgresOperations } from './operations.ts'
 import { createPool, type PostgresPool } from './pool.ts'
 import { postgresRuns } from './runs.ts'
 import { postgresSchedules } from './schedules.ts'
@@ -68,6 +69,8 @@ export interface PostgresStore {
   readonly runs: RunStore
   /** For `schedules()`. */
   readonly schedules: ScheduleStore
+  /** For `operations()` of `@allium/durable/operations`. */
+  readonly operations: RunOperations
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
@@ -122,6 +125,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     sessions: postgresSessions(db, { sealer, blobs, renames }, outboxOptions),
     runs: postgresRuns(db, { sealer, blobs, renames }),
     schedules: postgresSchedules(db, { sealer, blobs, renames }),
+    operations: postgresOperations(db, blobs),
     ledger: postgresLedger(db),
     events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
     keyValue: postgresKeyValue(db, sealer),

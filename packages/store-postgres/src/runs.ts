@@ -14,6 +14,7 @@ import {
   openOverdueCalls,
   parseCursor,
   readRun,
+  retentionByStatus,
   retryRead,
   runRowKey,
   runSummary,
@@ -138,9 +139,15 @@ export function postgresRuns(
       })
     },
     async expire({ olderThan }) {
-      const [row] = await db.queryOnce(`select ${db.s}.forget_runs($1) as gone, ${db.s}.forget_turns()`, olderThan)
+      const retention = retentionByStatus(olderThan)
+      const rows = await db.queryOnce(
+        `select e.* from ${db.s}.forget_turns() f left join lateral ${db.s}.expire_runs($1, $2) e on true`,
+        retention.map(([status]) => status),
+        retention.map(([, ms]) => ms),
+      )
       await blobs.collect()
-      return Number(row?.gone)
+      const deleted = rows.filter(({ status }) => status !== null)
+      return Object.fromEntries(deleted.map(({ status, gone }) => [status, Number(gone)]))
     },
   }
 }

@@ -3,6 +3,7 @@ import {
   eventLogConformance,
   keyValueConformance,
   ledgerConformance,
+  runOperationsConformance,
   runStoreConformance,
   scheduleStoreConformance,
   sealedConformance,
@@ -57,6 +58,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     scheduleStoreConformance({
       name: `schedules${name}`,
+      makeStore: () => stores.fresh(more),
+      reopen: (store) => stores.again(store),
+      lease,
+      delay: (ms) => sleep(ms),
+      ...shared,
+    })
+    runOperationsConformance({
+      name: `operations${name}`,
       makeStore: () => stores.fresh(more),
       reopen: (store) => stores.again(store),
       lease,

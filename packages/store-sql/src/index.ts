@@ -18,6 +18,14 @@ export { checkCombinedLength, checkKey, checkName, checkOwner } from './key.ts'
 export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {
+  maxRunCounts,
+  operatedRunFromRow,
+  retentionByStatus,
+  runCountFromRow,
+  runDescription,
+  runFilterParams,
+} from './run-operations.ts'
+export {
   type ClaimedRow,
   checkQueue,
   checkRunAt,

@@ -16,9 +16,29 @@ CREATE TRIGGER record_gone after delete on outbox begin
   delete from blob_holders where kind = 'record' and holder = old.id and tenant = old.tenant;
 end;
 
+CREATE TRIGGER run_added after insert on runs begin
+  insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'added');
+end;
+
+CREATE TRIGGER run_claimed after update of token on runs when new.status = 'running' and old.token <> new.token begin
+  insert into run_log (tenant, run, at, kind, attempt) values (new.tenant, new.run, new.updated_at, 'claimed', new.attempts);
+end;
+
+CREATE TRIGGER run_ended after update of status on runs when not new.status in ('queued', 'running') and old.status <> new.status begin
+  insert into run_log (tenant, run, at, kind, detail, code) values (new.tenant, new.run, new.updated_at, 'ended', new.status, new.code);
+end;
+
 CREATE TRIGGER run_gone after delete on runs begin
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task', 'step') and holder = old.run;
+end;
+
+CREATE TRIGGER run_log_gone after delete on runs begin
+  delete from run_log where tenant = old.tenant and run = old.run;
+end;
+
+CREATE TRIGGER run_retried after update of status on runs when new.status = 'queued' and not old.status in ('queued', 'running') begin
+  insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'retried');
 end;
 
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
@@ -151,6 +171,17 @@ CREATE TABLE queue_turns (
   at real not null,
   primary key (agent, queue, tenant)
 ) strict, without rowid;
+
+CREATE TABLE run_log (
+  n integer primary key autoincrement,
+  tenant text not null,
+  run text not null,
+  at integer not null,
+  kind text not null,
+  detail text,
+  attempt integer,
+  code text
+) strict;
 
 CREATE TABLE runs (
   n integer primary key autoincrement,
@@ -318,12 +349,18 @@ CREATE INDEX queue_turns_by_age on queue_turns (at);
 
 CREATE INDEX queue_turns_by_time on queue_turns (agent, queue, at);
 
+CREATE INDEX run_log_by_run on run_log (tenant, run, n);
+
 CREATE INDEX runs_by_end on runs (updated_at) where status not in ('queued', 'running');
+
+CREATE INDEX runs_by_id on runs (run);
 
 CREATE UNIQUE INDEX runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;
 
 CREATE INDEX runs_by_session on runs (tenant, owner, session_agent, session);
+
+CREATE INDEX runs_by_status on runs (status, updated_at);
 
 CREATE INDEX runs_due on runs (agent, version, run_at) where told = 0;
 

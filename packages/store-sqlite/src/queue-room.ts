@@ -91,8 +91,12 @@ export function forgetTenant(db: Database, tenant: string): void {
   db.run("update queue_starts set tenant = '' where tenant = ?", tenant)
 }
 
-/** Deletes the turns of tenants that had none for so long that their order does not matter. */
+/** Deletes the turns of tenants that had none for so long that their order does not matter. Writes only if there are any. */
 export function forgetTurns(db: Database, now: number): void {
-  db.run('delete from queue_turns where at < ?', now - turnTtl)
-  db.run('delete from queue_starts where expires_at <= ?', now)
+  const old = `select 1 from queue_turns where at < ? union all select 1 from queue_starts where expires_at <= ? limit 1`
+  if (db.get(old, now - turnTtl, now) === undefined) return
+  db.write(() => {
+    db.run('delete from queue_turns where at < ?', now - turnTtl)
+    db.run('delete from queue_starts where expires_at <= ?', now)
+  })
 }

@@ -1,5 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { AddedRun, AddOptions, DurableRun, NewDurableRun, RunStore } from '@allium/store'
+import type { AddedRun, AddOptions, DurableRun, EndedStatus, NewDurableRun, RunStore } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
@@ -14,6 +14,7 @@ import {
   parseCursor,
   priorityStep,
   readRun,
+  retentionByStatus,
   retryRead,
   runRowKey,
   runSummary,
@@ -29,6 +30,7 @@ import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { keyParams, type Leases, leaseMatches } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
+import { logEntry } from './migrations/0013-run-log.ts'
 import { forgetTurns, QueueRoom } from './queue-room.ts'
 import { RunClaimer } from './run-claims.ts'
 import { WaitingRuns } from './waiting-runs.ts'
@@ -69,14 +71,21 @@ export function sqliteRuns(
           runs.checkHeld(lease, run)
           const { tenant, agent } = lease.key
           const values = [tenant, run, step.id, lease.token, body, agent]
-          db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values)
+          if (db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values) > 0)
+            db.run(logEntry('step'), tenant, run, clock.now(), step.id)
           blobTable.assignHolder(lease.key, 'step', run, write)
         }),
       )
     },
     async stop(filter, reason) {
-      const liveCondition = `tenant = ? and run = ? and status in ('queued', 'running')`
-      return db.run(`update runs set stop = coalesce(stop, ?) where ${liveCondition}`, reason, ...runRowKey(filter)) > 0
+      const live = `tenant = ? and run = ? and status in ('queued', 'running')`
+      const key = runRowKey(filter)
+      return db.write(() => {
+        if (db.run(`update runs set stop = ? where stop is null and ${live}`, reason, ...key) === 0)
+          return db.get(`select 1 from runs where ${live}`, ...key) !== undefined
+        db.run(logEntry('stop'), ...key, clock.now(), null)
+        return true
+      })
     },
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
@@ -249,19 +258,29 @@ export class RunTable {
     return true
   }
 
-  expire(olderThan: number): number {
-    const expirable = `status not in ('queued', 'running') and updated_at < ? and not exists (
-      select 1 from waiting w where w.tenant = runs.tenant and w.owner = runs.owner and w.agent = runs.session_agent and w.session = runs.session
-      and w.turn_id = runs.run
-    )`
-    const beforeRow = this.#clock.now() - olderThan
-    return this.#db.write(() => {
-      forgetTurns(this.#db, this.#clock.now())
-      this.#db.run(
-        `delete from steps where (tenant, run) in (select tenant, run from runs where ${expirable})`,
-        beforeRow,
+  /** Writes only if there is a run to delete, because every process calls it with each poll. */
+  expire(olderThan: Parameters<RunStore['expire']>[0]['olderThan']): Awaited<ReturnType<RunStore['expire']>> {
+    const retention = JSON.stringify(retentionByStatus(olderThan))
+    const now = this.#clock.now()
+    const due = () =>
+      this.#db.all(
+        `select r.tenant, r.run, r.status from json_each(?) e cross join runs r
+         where r.status = e.value ->> 0 and r.updated_at < ? - (e.value ->> 1) and not exists (
+           select 1 from waiting w where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session
+           and w.turn_id = r.run
+         ) limit 1000`,
+        ...[retention, now],
       )
-      return this.#db.run(`delete from runs where ${expirable}`, beforeRow)
+    forgetTurns(this.#db, now)
+    if (due().length === 0) return {}
+    return this.#db.write(() => {
+      const counts: Partial<Record<EndedStatus, number>> = {}
+      for (const { tenant = '', run = '', status } of due()) {
+        for (const table of ['steps', 'runs'])
+          this.#db.run(`delete from ${table} where tenant = ? and run = ?`, tenant, run)
+        counts[status as EndedStatus] = (counts[status as EndedStatus] ?? 0) + 1
+      }
+      return counts
     })
   }
 

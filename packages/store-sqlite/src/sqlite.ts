@@ -1,6 +1,6 @@
 import type { Clock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { EventLog, KeyValue, Ledger, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { EventLog, KeyValue, Ledger, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
   auditStore,
@@ -25,6 +25,7 @@ import { sqliteKeyValue } from './key-value.ts'
 import { Leases } from './leases.ts'
 import { sqliteLedger } from './ledger.ts'
 import { machineClock, testClock } from './machine-clock.ts'
+import { sqliteOperations } from './operations.ts'
 import { sqliteRuns } from './runs.ts'
 import { sqliteSchedules } from './schedules.ts'
 import { sqliteSessions } from './sessions.ts'
@@ -63,6 +64,8 @@ export interface SqliteStore {
   readonly runs: RunStore
   /** For `schedules()`. */
   readonly schedules: ScheduleStore
+  /** For `operations()` of `@allium/durable/operations`. */
+  readonly operations: RunOperations
   readonly ledger: Ledger
   readonly events: EventLog
   readonly keyValue: KeyValue
@@ -107,6 +110,7 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
     sessions: sqliteSessions(parts, outboxOptions),
     runs: sqliteRuns(db, clock, parts),
     schedules: sqliteSchedules(parts),
+    operations: sqliteOperations(db, clock, blobs),
     events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),

@@ -7,6 +7,7 @@ import {
   ledgerConformance,
   type ManualClock,
   manualClock,
+  runOperationsConformance,
   runStoreConformance,
   scheduleStoreConformance,
   sealedConformance,
@@ -61,6 +62,15 @@ for (const [seal, encrypt] of [
 
   scheduleStoreConformance({
     name: `sqlite().schedules${seal}`,
+    makeStore: ({ clock }) => fresh(clock),
+    reopen: (store) => again(store),
+    close,
+    describe,
+    it,
+  })
+
+  runOperationsConformance({
+    name: `sqlite().operations${seal}`,
     makeStore: ({ clock }) => fresh(clock),
     reopen: (store) => again(store),
     close,

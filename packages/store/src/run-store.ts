@@ -11,6 +11,9 @@ export type DurableStatus =
   | 'aborted'
   | 'failed'
 
+/** The status of a run that has ended. */
+export type EndedStatus = Exclude<DurableStatus, 'queued' | 'running'>
+
 /** A run that outlives its process. Its id is that of its turn. */
 export interface DurableRun {
   readonly run: string
@@ -218,6 +221,13 @@ export interface RunStore {
   orphans(of: { agents: readonly RunningAgent[]; ms: number; lease: number; limit: number }): Promise<ClaimedRun[]>
   /** Returns pending calls after their `expiresAt`, of runs of these agents in any version. Skips runs whose task cannot be read. */
   expiredCalls(of: { agents: readonly RunningAgent[]; limit: number }): Promise<ExpiredCalls[]>
-  /** Deletes runs that ended more than `olderThan` milliseconds ago, except those with a pending call. Returns how many. */
-  expire(of: { olderThan: number }): Promise<number>
+  /**
+   * Deletes runs that ended more than `olderThan` milliseconds ago, except those with a pending call. Returns how many it deleted, by
+   * status. A store may delete only some of them in one call.
+   *
+   * @param of.olderThan milliseconds for all statuses, or for each status. Runs of a status without a number are kept
+   */
+  expire(of: {
+    olderThan: number | Readonly<Partial<Record<EndedStatus, number>>>
+  }): Promise<Readonly<Partial<Record<EndedStatus, number>>>>
 }

@@ -6,6 +6,7 @@ import { Approvals } from './approvals.tsx'
 import { Audit } from './audit.tsx'
 import { LiveProvider, LiveStatus } from './live.tsx'
 import { pathOf } from './panel.tsx'
+import { Runs } from './runs.tsx'
 import { type SessionList, Sessions } from './sessions.tsx'
 import { Usage } from './usage.tsx'
 
@@ -24,12 +25,12 @@ export function Tenants({ me }: { me: Me }) {
           </select>
         </label>
       )}
-      <Tenant key={tenant} tenant={tenant} isOwn={tenant === me.tenantId} />
+      <Tenant key={tenant} tenant={tenant} isOwn={tenant === me.tenantId} mayRead={me.reads.includes(tenant)} />
     </>
   )
 }
 
-function Tenant({ tenant, isOwn }: { tenant: string; isOwn: boolean }) {
+function Tenant({ tenant, isOwn, mayRead }: { tenant: string; isOwn: boolean; mayRead: boolean }) {
   const { asked, change, refresh } = useLive<SessionList>(pathOf(tenant, 'sessions'))
   return (
     <LiveProvider value={{ change, refresh }}>
@@ -43,6 +44,7 @@ function Tenant({ tenant, isOwn }: { tenant: string; isOwn: boolean }) {
         <Approvals tenant={tenant} isOwn={isOwn} />
         <Usage tenant={tenant} />
         <Sessions tenant={tenant} asked={asked} />
+        <Runs tenant={tenant} mayRead={mayRead} />
         <Audit tenant={tenant} />
       </div>
     </LiveProvider>

@@ -35,5 +35,6 @@ export interface Me {
   tenant: string
   plan: string
   administers: string[]
+  reads: string[]
   refunds: boolean
 }

@@ -1,6 +1,5 @@
 import {
   AbortError,
-  type Clock,
   defineMiddleware,
   followSignal,
   layerOptions,
@@ -20,6 +19,7 @@ import { Chains } from './chains.ts'
 import type { AuditFile } from './file.ts'
 import { type AuditFields, approvalFields, Content, contentOfMessages, errorFields, resolveFields } from './record.ts'
 import { digestWith } from './seal.ts'
+import { withTimeout } from './timeout.ts'
 import { type AuditSinkInput, toSinks } from './to-sink.ts'
 
 export interface AuditOptions {
@@ -226,14 +226,6 @@ function reasonFields({
 }
 
 const truncate = (text: string): string => text.slice(0, 300)
-
-/** Rejects when the work takes longer. The work continues, and its later rejection is ignored. */
-function withTimeout<T>(work: Promise<T>, ms: number, clock: Clock): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = clock.after(ms, () => reject(new Error(`The audit sink took longer than ${ms} ms.`)))
-    work.then(resolve, reject).finally(cancel)
-  })
-}
 
 /** Rejects with the abort's reason if the abort comes first. */
 function rejectOnAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {

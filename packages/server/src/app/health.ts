@@ -46,16 +46,17 @@ export function healthRoutes(router: Router, host: Host): void {
 
   serve(routes.document, async (c) => {
     const { openapi } = await import('../native/openapi.ts')
-    return c.json(openapi(options.base ?? '/', router.served))
+    return c.json(openapi(options.base ?? '/', router.served, options.operations?.schemas))
   })
 
   serve(routes.metrics, async (c, read) => {
-    const { token } = options.metrics ?? {}
+    const { token, collect } = options.metrics ?? {}
     if (token === undefined) throw requestError('route.not_found', notFoundMessage('/metrics', options))
     const { headers } = await read()
     if (!timingSafeEqual(headers.authorization ?? '', `Bearer ${token}`))
       throw requestError('request.principal', 'The path /metrics needs its own token, as a bearer.')
-    return c.text(metrics.text(runs.size), 200, { 'content-type': 'text/plain; version=0.0.4' })
+    const more = (await collect?.()) ?? ''
+    return c.text(metrics.text(runs.size) + more, 200, { 'content-type': 'text/plain; version=0.0.4' })
   })
 }
 

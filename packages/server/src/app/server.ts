@@ -134,6 +134,7 @@ export async function createApp(host: Host, served: ServedRoute[] = []): Promise
     options.inspect?.routes(serve as never, host as never)
     for (const { perAgent } of protocols) perAgent?.(serve)
   }
+  options.operations?.routes(router.mount('') as never, host as never)
   for (const { shared } of protocols) shared?.(router.mount(''))
   router.rejectOtherMethods()
   app.notFound((c) => {

@@ -3,8 +3,12 @@ import type { ServedRoute } from '../request/router.ts'
 import type { JsonSchema } from '../request/schema.ts'
 import { ref, schemas } from './openapi-schemas.ts'
 
-/** Returns the served routes as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1 */
-export function openapi(base: string, all: readonly ServedRoute[]): object {
+/**
+ * Returns the served routes as an OpenAPI 3.1 document: https://spec.openapis.org/oas/v3.1.1
+ *
+ * @param more schemas of answers, by name
+ */
+export function openapi(base: string, all: readonly ServedRoute[], more: object = {}): object {
   const served = all.filter(({ route }) => !route.isHidden)
   const paths: Record<string, Record<string, object>> = {}
   for (const { path, route } of served) (paths[templateOf(path)] ??= {})[route.method] = operation(route, path)
@@ -18,7 +22,7 @@ export function openapi(base: string, all: readonly ServedRoute[]): object {
     security: [{ signedIn: [] }],
     paths,
     components: {
-      schemas: { ...schemas, ...Object.fromEntries(bodies) },
+      schemas: { ...schemas, ...more, ...Object.fromEntries(bodies) },
       securitySchemes: {
         signedIn: { type: 'http', scheme: 'bearer', description: 'As the option `principal` of the server reads it.' },
       },

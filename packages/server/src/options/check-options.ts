@@ -27,6 +27,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   maxBody: (value) => isNonNegative(value) && value !== 0,
   limits: isObject,
   inspect: isObject,
+  operations: isObject,
   origins: isStringList,
   hosts: isStringList,
   trustProxy: (value) => typeof value === 'boolean',
@@ -38,7 +39,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
 
 const optionKeys = Object.fromEntries(Object.keys(checks).map((name) => [name, true as const]))
 const mcpOptionKeys: KeysOf<Exclude<ServerOptions['mcp'], boolean | undefined>> = { elicitation: true }
-const metricsOptionKeys: KeysOf<NonNullable<ServerOptions['metrics']>> = { token: true }
+const metricsOptionKeys: KeysOf<NonNullable<ServerOptions['metrics']>> = { token: true, collect: true }
 const drainOptionKeys = { timeout: true } as const
 
 /** @throws AlliumError `server.options` */

@@ -30,6 +30,14 @@ export interface Inspect {
   routes(serve: never, host: never): void
 }
 
+/** The result of `operator()` of `@allium/server/operations`. */
+export interface Operate {
+  /** Schemas for the OpenAPI document. */
+  readonly schemas: Readonly<Record<string, object>>
+  /** Adds the routes for operators. */
+  routes(serve: never, host: never): void
+}
+
 export interface ServerOptions {
   /**
    * Returns the principal of a request. The server answers 401 if it throws or returns anything but an object. It also answers 401 for a
@@ -122,6 +130,10 @@ export interface ServerOptions {
    * Lets chosen principals inspect the agents and their turns, with the result of `inspector()` of `@allium/server/inspect`. @default off
    */
   inspect?: Inspect | undefined
+  /**
+   * Lets chosen principals see and move durable runs, with the result of `operator()` of `@allium/server/operations`. @default off
+   */
+  operations?: Operate | undefined
   /** Origins of other sites whose pages may send requests, such as `https://app.acme.com`. @default none: only pages of this host */
   origins?: readonly string[] | undefined
   /** The hosts to serve, with port, such as `api.acme.com`. @default all */
@@ -130,8 +142,11 @@ export interface ServerOptions {
   trustProxy?: boolean | undefined
   /** The path prefix of all routes, such as `/api/ai`. @default '/' */
   base?: string | undefined
-  /** Serves `/metrics` to clients that send the token as a bearer token. @default closed */
-  metrics?: { readonly token: string } | undefined
+  /**
+   * Serves `/metrics` to clients that send the token as a bearer token. `collect` returns more metrics in Prometheus' text format, such as
+   * `prometheus` of `durableMetrics()`. @default closed
+   */
+  metrics?: { readonly token: string; readonly collect?: (() => string | Promise<string>) | undefined } | undefined
   /** Receives a line for each fault: a code and the request's id, never the content of messages. @default the console */
   logger?: Logger | undefined
   /** @default the system clock */

@@ -20,6 +20,7 @@ import { erasures } from './0012-erasures.ts'
 import { blobs } from './0013-blobs.ts'
 import { queues } from './0014-queues.ts'
 import { schedules } from './0015-schedules.ts'
+import { runLog } from './0016-run-log.ts'
 import { migrateRun } from './0017-migrate-run.ts'
 
 /** The schema, step by step. Steps are never changed, only added. `{s}` is replaced by the quoted schema name. */
@@ -40,6 +41,7 @@ export const migrations: readonly string[] = [
   runBlobs,
   queues,
   schedules,
+  runLog,
   migrateRun,
 ]
 

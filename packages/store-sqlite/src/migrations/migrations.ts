@@ -6,6 +6,7 @@ import { erasures } from './0009-erasures.ts'
 import { blobs } from './0010-blobs.ts'
 import { queues } from './0011-queues.ts'
 import { schedules } from './0012-schedules.ts'
+import { runLog } from './0013-run-log.ts'
 
 /** The schema, step by step. Steps are never changed, only added. */
 export const migrations: readonly string[] = [
@@ -209,4 +210,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   runBlobs,
   queues,
   schedules,
+  runLog,
 ]

@@ -137,9 +137,9 @@ export const endCases: RunCases = {
     await sessions.append(second, 0, suspendedTurn('two', { c1: { token: 't' } }), { release: true })
     await runs.markReported(second, waits.run)
     await runs.add(runOf('queued', { ...chat, sessionId: 'queued' }, { agent: 'another' }))
-    checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 0, 'Nothing is old yet')
+    checkEqual(await other.runs.expire({ olderThan: ms * 4 }), {}, 'Nothing is old yet')
     await wait(ms * 6)
-    checkEqual(await other.runs.expire({ olderThan: ms * 4 }), 1, 'One has ended long ago')
+    checkEqual(await other.runs.expire({ olderThan: ms * 4 }), { completed: 1 }, 'One has ended long ago')
     const left = [await statusOf(bench, one), await statusOf(bench, waits)]
     checkEqual(left, [undefined, 'suspended'], 'A run with a pending call is kept')
     checkEqual(await statusOf(bench, { ...waits, run: 'queued' }), 'queued', 'as is one that was not run yet')

@@ -1,0 +1,36 @@
+import { type FormEvent, useState } from 'react'
+import { ask } from '../shared/api.ts'
+import { sentenceOf } from '../shared/problems.ts'
+
+/** Shows what was said in a run, after the admin has given a reason. The audit records both. */
+export function RunContent({ path }: { path: string }) {
+  const [content, setContent] = useState<unknown>()
+  const [problem, setProblem] = useState<string>()
+  const read = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const reason = new FormData(event.currentTarget).get('reason')
+    setProblem(undefined)
+    await ask(`${path}/content`, { body: { reason } }).then(setContent, (error) => setProblem(sentenceOf(error)))
+  }
+  if (content !== undefined)
+    return (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+      <section className="scrolls tall" tabIndex={0} aria-label="What was said">
+        <pre className="content">{JSON.stringify(content, undefined, 2)}</pre>
+      </section>
+    )
+  return (
+    <form className="decide" onSubmit={read}>
+      <label>
+        Reason to read it{' '}
+        <input name="reason" required maxLength={2000} placeholder="Such as a ticket. The audit records it." />
+      </label>
+      <button type="submit">Read what was said</button>
+      {problem && (
+        <p className="error-text" role="alert">
+          {problem}
+        </p>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,77 @@
+import type { Page, RunFilter, RunSummary } from '@allium/store'
+import type { ExportedRun } from './run-export.ts'
+import type { ShownRun } from './shown-run.ts'
+import type { RunsSummary } from './summary.ts'
+
+export interface ListRunsOptions extends Omit<RunFilter, 'tenants'> {
+  /** @default all tenants */
+  readonly tenant?: string | undefined
+  /** The `cursor` of the previous page. */
+  readonly cursor?: string | undefined
+  /** 1 to 1000. @default 50 */
+  readonly limit?: number | undefined
+}
+
+export interface FindRunOptions {
+  /** Required only if two tenants have a run with this id. */
+  readonly tenant?: string | undefined
+}
+
+export interface ShowRunOptions extends FindRunOptions {
+  /** Most entries of the timeline, 1 to 1000. @default 500 */
+  readonly limit?: number | undefined
+}
+
+/** A change of a run by an operator. With a name, the change is recorded in the audit first. */
+export interface ChangeRunOptions extends FindRunOptions {
+  /** The name of the operator. @default the change is not recorded */
+  readonly operator?: string | undefined
+  /** Why. It is recorded, and is the reason of a stop. */
+  readonly reason?: string | undefined
+}
+
+/** Who looks at the content of a run, and why. Both are recorded in the audit before the content is read. */
+export interface ContentAccess extends FindRunOptions {
+  readonly operator: string
+  readonly reason: string
+}
+
+export interface SummaryOptions {
+  /** @default all tenants */
+  readonly tenant?: string | undefined
+  /** Count only queued and running runs, which is fast in a large table. @default false */
+  readonly open?: boolean | undefined
+}
+
+/** The durable runs of all agents and tenants, for operators. */
+export interface Operations {
+  /** Lists runs, newest first. @throws AlliumError `run.options`, `store.key` for an invalid cursor */
+  list(options?: ListRunsOptions): Promise<Page<RunSummary>>
+  /** Returns a run with its timeline, without content. @throws AlliumError `session.not_found`, `run.options` */
+  show(run: string, options?: ShowRunOptions): Promise<ShownRun>
+  /** Counts runs by status, agent and version, and failures by code. */
+  summary(options?: SummaryOptions): Promise<RunsSummary>
+  /**
+   * Stops a run at its next step, whichever process executes it. Returns false if the run has ended.
+   *
+   * @throws AlliumError `session.not_found`, `run.options`; `store.unavailable` if an operator is named and the audit fails
+   */
+  stop(run: string, options?: ChangeRunOptions): Promise<boolean>
+  /**
+   * Queues a failed run again. A process of its version continues it from its recorded steps. Returns false if the run did not fail, or its
+   * session has changed since.
+   *
+   * @throws AlliumError `session.not_found`, `run.options`; `store.unavailable` if an operator is named and the audit fails
+   */
+  retry(run: string, options?: ChangeRunOptions): Promise<boolean>
+  /**
+   * Returns everything that the store has of a run, with its content: the request, the recorded steps and the turn. Records the access in
+   * the audit first, and returns nothing if that fails.
+   *
+   * @throws AlliumError `session.not_found`; `run.options` without an operator or a reason; `options.invalid` without an audit;
+   * `store.unavailable` if the audit fails
+   */
+  export(run: string, access: ContentAccess): Promise<ExportedRun>
+  /** Returns the same operations for the runs of these tenants only. Other runs do not exist for it. */
+  within(tenants: readonly string[]): Operations
+}

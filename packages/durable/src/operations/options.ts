@@ -1,0 +1,40 @@
+import { AlliumError, type Clock } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { AuditSinkInput } from '@allium/observe'
+import type { EventLog, RunOperations, RunStore, SessionStore } from '@allium/store'
+
+/** The stores of the runs. `sqlite()` and `postgres()` return one. */
+export interface OperationsStore {
+  readonly runs: RunStore
+  readonly sessions: SessionStore
+  readonly operations: RunOperations
+  readonly events?: EventLog | undefined
+  readonly audit?: { chainOf(tenant: string): object } | undefined
+}
+
+export interface OperationsOptions {
+  store: OperationsStore
+  /** The event log of the runs. Through it, a stop reaches a running process at once. @default the event log of the store */
+  events?: EventLog | undefined
+  /**
+   * The destination of audit records, as for `observe.audit`: each look at content, and each change that names an operator.
+   * @default the `audit` of the store
+   */
+  audit?: AuditSinkInput | undefined
+  /** The secret of the audit chains, if `observe.audit` writes them with one. @default none */
+  auditSecret?: string | Uint8Array | undefined
+  /** @default the system clock */
+  clock?: Clock | undefined
+}
+
+const optionKeys: KeysOf<OperationsOptions> = { store: true, events: true, audit: true, auditSecret: true, clock: true }
+
+/** @throws AlliumError `options.invalid` */
+export function checkOperationsOptions(options: OperationsOptions): void {
+  checkOptions(options ?? null, optionKeys, 'operations()', 'options.invalid')
+  if (options.store?.operations === undefined)
+    throw new AlliumError(
+      'options.invalid',
+      'operations() needs a store with durable runs that operators can list. Pass sqlite() or postgres().',
+    )
+}

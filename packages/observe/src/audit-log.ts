@@ -1,0 +1,1 @@
+export { type AuditEntry, type AuditLog, type AuditLogOptions, auditLog } from './audit/audit-log.ts'

@@ -1,0 +1,105 @@
+import { AlliumError, toJson } from '@allium/core'
+import { checkOptions, type KeysOf } from '@allium/core/internal'
+import type { Host } from '../host/host.ts'
+import { requestError } from '../http/problem.ts'
+import { unfilteredPage } from '../native/listing.ts'
+import type { Operate } from '../options/options.ts'
+import { authenticate } from '../request/caller.ts'
+import type { Serve } from '../request/router.ts'
+import { schemas } from './openapi-schemas.ts'
+import type { ServedOperations } from './port.ts'
+import { type CanOperate, type Operator, operatorOf } from './rights.ts'
+import { routes } from './routes.ts'
+
+export interface OperatorOptions {
+  /** The result of `operations()` of `@allium/durable/operations`. */
+  operations: ServedOperations
+  /** Returns the rights of a principal, or nothing. A throw, or an invalid result, denies everything. */
+  canOperate: CanOperate
+}
+
+const optionKeys: KeysOf<OperatorOptions> = { operations: true, canOperate: true }
+
+/**
+ * Lets chosen principals list, inspect, stop and retry the durable runs of all agents. Adds the routes under `/operations`. For all other
+ * principals these routes do not exist (404).
+ *
+ * @throws AlliumError `server.options`
+ * @example
+ * server(agent, {
+ *   principal,
+ *   durable: durable(agent, { store }),
+ *   operations: operator({
+ *     operations: operations({ store }),
+ *     canOperate: ({ role, tenantId }) => role === 'support' && { tenants: [tenantId], manage: true },
+ *   }),
+ * })
+ */
+export function operator(options: OperatorOptions): Operate {
+  checkOptions(options ?? null, optionKeys, 'operator()', 'server.options')
+  const { operations, canOperate } = options
+  if (typeof canOperate !== 'function' || typeof operations?.within !== 'function')
+    throw new AlliumError(
+      'server.options',
+      'operator() needs operations: operations({ store }), and canOperate: (principal) => …, which returns { tenants } or nothing.',
+    )
+  return {
+    schemas,
+    routes: (serve: Serve, host: Host) => addRoutes(serve, host, { operations, canOperate }),
+  }
+}
+
+function addRoutes(serve: Serve, host: Host, { operations, canOperate }: OperatorOptions): void {
+  serve(routes.list, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw)
+    const { cursor, limit, olderThan, ...filter } = (await read()).query
+    const scope = ['operations', by.name, JSON.stringify(by.tenants ?? null), ...Object.values(filter).map(String)]
+    const age = olderThan > 0 ? { olderThan } : {}
+    const page = await unfilteredPage(host, scope, { cursor, limit }, (page) =>
+      runs.list({ ...filter, ...age, ...page }),
+    )
+    return c.json({ runs: page.items, cursor: page.cursor })
+  })
+
+  serve(routes.summary, async (c, read) => {
+    const { runs } = await operating(c.req.raw)
+    return c.json(await runs.summary((await read()).query))
+  })
+
+  serve(routes.show, async (c, read) => {
+    const { runs } = await operating(c.req.raw)
+    const { params, query } = await read()
+    return c.json(await runs.show(params.run, query))
+  })
+
+  serve(routes.stop, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'manage')
+    const { params, query, body } = await read()
+    return c.json({ stopping: await runs.stop(params.run, { ...query, ...body, operator: by.name }) }, 202)
+  })
+
+  serve(routes.retry, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'manage')
+    const { params, query, body } = await read()
+    return c.json({ queued: await runs.retry(params.run, { ...query, ...body, operator: by.name }) }, 202)
+  })
+
+  serve(routes.export, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'content')
+    const { params, query, body } = await read()
+    const exported = await runs.export(params.run, { ...query, reason: body.reason, operator: by.name })
+    // Bytes are encoded as `toJson` does.
+    return c.body(toJson(exported), 200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+  })
+
+  /** @throws AlliumError `route.not_found` for a principal without the right */
+  async function operating(
+    request: Request,
+    right?: 'manage' | 'content',
+  ): Promise<{ by: Operator; runs: ServedOperations }> {
+    const by = await operatorOf(canOperate, await authenticate(host, request))
+    if (by === undefined || (right !== undefined && !by[right]))
+      throw requestError('route.not_found', 'There is no such path, or no such agent.')
+    return { by, runs: by.tenants === undefined ? operations : operations.within(by.tenants) }
+  }
+}

@@ -1,0 +1,42 @@
+import { ownerOf } from '@allium/core'
+
+/** What an operator may see and do. */
+export interface OperatorRights {
+  /** The tenants whose runs they see, or all. Runs of other tenants do not exist for them. */
+  readonly tenants: readonly string[] | 'all'
+  /** Whether they may stop and retry runs. @default false */
+  readonly manage?: boolean | undefined
+  /** Whether they may read the content of runs. Each access is recorded in the audit. @default false */
+  readonly content?: boolean | undefined
+}
+
+/** Returns the rights of a principal, or nothing. A throw, or an invalid result, denies everything. */
+export type CanOperate = (
+  principal: unknown,
+) => OperatorRights | undefined | false | Promise<OperatorRights | undefined | false>
+
+/** An operator with a name for the audit. */
+export interface Operator {
+  readonly name: string
+  /** Undefined for all tenants. */
+  readonly tenants: readonly string[] | undefined
+  readonly manage: boolean
+  readonly content: boolean
+}
+
+/** Returns undefined for a principal who is no operator, or who has no name for the audit. */
+export async function operatorOf(canOperate: CanOperate, principal: unknown): Promise<Operator | undefined> {
+  try {
+    const rights = await canOperate(principal)
+    const name = ownerOf(principal) ?? ''
+    if (typeof rights !== 'object' || rights === null || name === '' || !isTenants(rights.tenants)) return undefined
+    const tenants = rights.tenants === 'all' ? undefined : rights.tenants
+    return { name, tenants, manage: rights.manage === true, content: rights.content === true }
+  } catch {
+    return undefined
+  }
+}
+
+function isTenants(value: unknown): value is OperatorRights['tenants'] {
+  return value === 'all' || (Array.isArray(value) && value.every((tenant) => typeof tenant === 'string'))
+}

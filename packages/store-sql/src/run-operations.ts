@@ -1,0 +1,90 @@
+import type { Usage } from '@allium/core'
+import type {
+  DurableStatus,
+  EndedStatus,
+  RunCount,
+  RunDescription,
+  RunFilter,
+  RunPendingCall,
+  RunSummary,
+  TimelineEntry,
+} from '@allium/store'
+import { checkName } from './key.ts'
+import { runSummary } from './runs.ts'
+import type { SqlRow } from './sql-row.ts'
+
+/** Most groups of a count. */
+export const maxRunCounts = 1000
+
+const endedStatuses: readonly EndedStatus[] = ['completed', 'stopped', 'suspended', 'blocked', 'aborted', 'failed']
+
+/** Returns the retention of each status in milliseconds. */
+export function retentionByStatus(
+  olderThan: number | Readonly<Partial<Record<EndedStatus, number>>>,
+): [status: EndedStatus, ms: number][] {
+  return endedStatuses.flatMap((status): [EndedStatus, number][] => {
+    const ms = typeof olderThan === 'number' ? olderThan : olderThan[status]
+    return ms === undefined ? [] : [[status, ms]]
+  })
+}
+
+/** Returns the fields of a filter as statement parameters. @throws AlliumError `store.key` */
+export function runFilterParams({ tenants, status, agent, version, code, olderThan }: RunFilter) {
+  return {
+    tenants: tenants?.map((tenant) => checkName('tenant', tenant)) ?? null,
+    status: status ?? null,
+    agent: agent === undefined ? null : checkName('agent', agent),
+    version: version === undefined ? null : checkName('version', version),
+    code: code === undefined ? null : checkName('code', code),
+    olderThan: olderThan ?? null,
+  }
+}
+
+export function operatedRunFromRow(row: SqlRow): RunSummary {
+  const { reason: _, stop: __, ...run } = runSummary(row)
+  return { ...run, updatedAt: Math.floor(Number(row.updated_at)) }
+}
+
+export function runCountFromRow(row: SqlRow): RunCount {
+  return {
+    status: row.status as DurableStatus,
+    agent: String(row.agent),
+    version: String(row.version),
+    ...(typeof row.code === 'string' && { code: row.code }),
+    count: Number(row.count),
+    oldest: Math.floor(Number(row.oldest)),
+  }
+}
+
+/** The rows of a described run. */
+interface DescribedRows {
+  readonly run: SqlRow
+  /** The latest rows of `run_log`, newest first. */
+  readonly log: readonly SqlRow[]
+  readonly waiting: readonly SqlRow[]
+  /** The row of its turn. */
+  readonly turn: SqlRow | undefined
+}
+
+export function runDescription({ run, log, waiting, turn }: DescribedRows, limit: number): RunDescription {
+  return {
+    run: operatedRunFromRow(run),
+    timeline: log.slice(0, limit).map(entryFromRow).reverse(),
+    hasEarlier: log.length > limit,
+    pending: waiting.map(pendingFromRow),
+    ...(typeof turn?.usage === 'string' && { usage: JSON.parse(turn.usage) as Usage }),
+  }
+}
+
+function entryFromRow({ kind, at: time, detail, attempt, code }: SqlRow): TimelineEntry {
+  const at = Math.floor(Number(time))
+  if (kind === 'claimed') return { type: kind, at, attempt: Number(attempt) }
+  if (kind === 'step') return { type: kind, at, step: String(detail) }
+  if (kind !== 'ended') return { type: kind as 'added', at }
+  return { type: kind, at, status: detail as DurableStatus, ...(typeof code === 'string' && { code }) }
+}
+
+function pendingFromRow({ call_id: callId, name, expires_at: expiresAt }: SqlRow): RunPendingCall {
+  const expiry = expiresAt === null ? {} : { expiresAt: Math.floor(Number(expiresAt)) }
+  return { callId: String(callId), name: String(name), ...expiry }
+}

@@ -1,0 +1,93 @@
+import type { Usage } from '@allium/core'
+import type { DurableRun, DurableStatus, RecordedStep } from './run-store.ts'
+import type { Page } from './session-store.ts'
+
+/** Which runs an operator looks at. An absent field matches all runs. */
+export interface RunFilter {
+  /** @default all tenants */
+  readonly tenants?: readonly string[] | undefined
+  readonly status?: DurableStatus | undefined
+  readonly agent?: string | undefined
+  readonly version?: string | undefined
+  /** The error code that the run ended with. */
+  readonly code?: string | undefined
+  /** Only runs that did not change for this many milliseconds: they were not claimed, and did not end. */
+  readonly olderThan?: number | undefined
+}
+
+/** A run as an operator sees it: without its task, and without reasons, which may quote content. */
+export interface RunSummary extends Omit<DurableRun, 'task' | 'reason' | 'stop'> {
+  /** When it was added, claimed or ended last, in milliseconds since the epoch by the store's clock. */
+  readonly updatedAt: number
+}
+
+/** An entry of a run's timeline. It has no content. Times are milliseconds since the epoch by the store's clock. */
+export type TimelineEntry =
+  | { readonly type: 'added' | 'retried' | 'stop'; readonly at: number }
+  /** A process claimed the run. `attempt` counts the claims since the last recorded step. */
+  | { readonly type: 'claimed'; readonly at: number; readonly attempt: number }
+  /** A step was recorded. */
+  | { readonly type: 'step'; readonly at: number; readonly step: string }
+  | { readonly type: 'ended'; readonly at: number; readonly status: DurableStatus; readonly code?: string }
+
+/** A call of a run that has no decision yet. */
+export interface RunPendingCall {
+  readonly callId: string
+  readonly name: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number
+}
+
+/** A run with its timeline. */
+export interface RunDescription {
+  readonly run: RunSummary
+  /** The latest entries, oldest first. Runs that were added by earlier versions of Allium lack the entries before the upgrade. */
+  readonly timeline: readonly TimelineEntry[]
+  /** Whether the run has more entries than were requested. */
+  readonly hasEarlier: boolean
+  readonly pending: readonly RunPendingCall[]
+  /** Tokens and calls of a run that has ended with a turn. */
+  readonly usage?: Usage
+}
+
+/** How many runs have the same status, agent, version and code. */
+export interface RunCount {
+  readonly status: DurableStatus
+  readonly agent: string
+  readonly version: string
+  readonly code?: string
+  readonly count: number
+  /**
+   * The time of the oldest one, in milliseconds since the epoch. For a queued run it is when the run was due, for others its last change.
+   */
+  readonly oldest: number
+}
+
+/**
+ * What operators see of the durable runs of all tenants. Only `steps()` returns content; the rest has ids, codes and times.
+ * Implementations pass `runOperationsConformance` of `@allium/testing`.
+ *
+ * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.key`
+ */
+export interface RunOperations {
+  /** Returns the store's time, in milliseconds since the epoch. */
+  now(): Promise<number>
+  /** Lists runs, newest first. */
+  list(of: RunFilter & { cursor?: string; limit: number }): Promise<Page<RunSummary>>
+  /** Returns the runs with this id: at most one in each tenant, and at most two. */
+  find(of: { run: string; tenants?: readonly string[] | undefined }): Promise<RunSummary[]>
+  /**
+   * Describes a run. Returns undefined if there is none.
+   *
+   * @param of.limit most entries of the timeline
+   */
+  describe(of: { tenant: string; run: string; limit: number }): Promise<RunDescription | undefined>
+  /**
+   * Counts runs by status, agent, version and code, the most frequent first, at most 1000 groups.
+   *
+   * @param of.open counts only queued and running runs, which is fast in a large table @default false
+   */
+  count(of: { tenants?: readonly string[] | undefined; open?: boolean }): Promise<RunCount[]>
+  /** Returns the recorded steps of a run that can still continue. This is content. */
+  steps(of: { tenant: string; run: string }): Promise<RecordedStep[]>
+}
