@@ -13,6 +13,9 @@ const { values: options, positionals } = parseArgs({
     quick: { type: 'boolean' },
     profile: { type: 'string' },
     side: { type: 'string' },
+    sides: { type: 'string' },
+    peers: { type: 'boolean' },
+    rounds: { type: 'string' },
   },
   allowPositionals: true,
 })
@@ -33,7 +36,8 @@ if (positionals.includes('request')) {
   } else {
     const { request } = await import('./request/run.mjs')
     const only = workload === undefined ? undefined : [workload.toUpperCase()]
-    await request({ rounds: options.quick ? 1 : 5, only, tell: progress })
+    const rounds = options.quick ? 1 : Number(options.rounds ?? 5)
+    await request({ rounds, only, names: options.sides?.split(','), withPeers: options.peers, tell: progress })
   }
   process.exit()
 }
