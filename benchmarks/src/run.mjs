@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { measure } from './processes.mjs'
 import { rows } from './rows/index.mjs'
@@ -15,6 +16,7 @@ const { values: options, positionals } = parseArgs({
     side: { type: 'string' },
     sides: { type: 'string' },
     peers: { type: 'boolean' },
+    postgres: { type: 'boolean' },
     rounds: { type: 'string' },
   },
   allowPositionals: true,
@@ -29,6 +31,11 @@ if (positionals.includes('flow')) {
   execFileSync(process.execPath, cli, { stdio: 'inherit' })
 }
 if (positionals.includes('request')) {
+  if (options.postgres) {
+    const scale = fileURLToPath(new URL('request/scale/run.mjs', import.meta.url))
+    const rounds = options.quick ? '1' : (options.rounds ?? '5')
+    process.exit(spawnSync(process.execPath, ['--import=tsx', scale, rounds], { stdio: 'inherit' }).status ?? 1)
+  }
   const [workload] = positionals.filter((word) => /^w\d$/i.test(word))
   if (options.profile !== undefined) {
     const { profileRequest } = await import('./request/profile.mjs')

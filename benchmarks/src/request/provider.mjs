@@ -21,6 +21,7 @@ const server = createServer(async (request, response) => {
   if (question.startsWith('W3')) return reply(response, toolCall(messages.length))
   if (question.startsWith('W2')) return reply(response, { deltas: pieceDeltas, reason: 'stop' })
   if (question.startsWith('W5')) return stream(response)
+  if (question.startsWith('W6')) return response.write(frame('held', pieceDeltas[0]))
   reply(response, text(`Here is the answer to "${question}".`))
 })
 

@@ -62,7 +62,6 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
       await drive(servers[name].first, `${workload}-warm`, warmUpOf(workload))
   }
   const samples = []
-  const rss = {}
   for (let round = 0; round < rounds; round++)
     for (const workload of only) {
       const texts = {}
@@ -70,8 +69,7 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
         tell(`round ${round + 1} of ${rounds}: ${workload} ${name}`)
         const prefix = prefixOf(workload, round)
         const sample = await sampleOf(servers[name], prefix, workloads[workload], round)
-        samples.push({ name, workload, ...sample })
-        if (workload === 'W1') rss[name] = await servers[name].ask('rss')
+        samples.push({ name, workload, ...sample, rss: await servers[name].ask('rss') })
         texts[name] = await checked(servers[name], prefix, sample, name)
       }
       compare(workload, texts)
@@ -82,7 +80,7 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
     await servers[name].end()
     disk[name] = bytesOf(join(folder, name)) / turns[name]
   }
-  return { samples, rss, disk }
+  return { samples, disk }
 }
 
 /** The size of a database that no process has open, without a log that its driver left behind. */
