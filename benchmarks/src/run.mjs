@@ -18,6 +18,7 @@ const { values: options, positionals } = parseArgs({
     peers: { type: 'boolean' },
     postgres: { type: 'boolean' },
     rounds: { type: 'string' },
+    share: { type: 'string' },
   },
   allowPositionals: true,
 })
@@ -36,15 +37,22 @@ if (positionals.includes('request')) {
     const rounds = options.quick ? '1' : (options.rounds ?? '5')
     process.exit(spawnSync(process.execPath, ['--import=tsx', scale, rounds], { stdio: 'inherit' }).status ?? 1)
   }
-  const [workload] = positionals.filter((word) => /^w\d$/i.test(word))
+  const workloads = positionals.filter((word) => /^w\d$/i.test(word)).map((word) => word.toUpperCase())
   if (options.profile !== undefined) {
     const { profileRequest } = await import('./request/profile.mjs')
     await profileRequest({ workload: options.profile.toUpperCase(), name: options.side })
   } else {
     const { request } = await import('./request/run.mjs')
-    const only = workload === undefined ? undefined : [workload.toUpperCase()]
+    const only = workloads.length === 0 ? undefined : workloads
     const rounds = options.quick ? 1 : Number(options.rounds ?? 5)
-    await request({ rounds, only, names: options.sides?.split(','), withPeers: options.peers, tell: progress })
+    await request({
+      rounds,
+      only,
+      names: options.sides?.split(','),
+      withPeers: options.peers,
+      share: Number(options.share ?? 1),
+      tell: progress,
+    })
   }
   process.exit()
 }

@@ -32,10 +32,10 @@ export async function start({ url, file }) {
   return serve({
     async answer(key, input, { signal, done, context }) {
       const [resource] = key.split('/')
-      const { textStream } = await agent.stream(input, {
+      const output = await agent.stream(input, {
         ...{ memory: { thread: key, resource }, maxSteps: 10, abortSignal: signal },
       })
-      return streamTexts(context, textStream, done)
+      return streamTexts(context, textsOf(output), done)
     },
     async history(key) {
       const { messages } = await memory.recall({ threadId: key, resourceId: key.split('/')[0], perPage: false })
@@ -43,6 +43,12 @@ export async function start({ url, file }) {
     },
     close: () => storage.close?.(),
   })
+}
+
+/** Its text stream ends without an error when the run fails. */
+async function* textsOf(output) {
+  yield* output.textStream
+  if (output.error !== undefined) throw output.error
 }
 
 function linesOf({ role, content: { parts } }) {

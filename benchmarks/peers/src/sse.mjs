@@ -8,6 +8,8 @@ export function streamTexts(context, texts, done) {
         if (delta !== '')
           await sse.writeSSE({ event: 'text-delta', data: JSON.stringify({ type: 'text-delta', delta }) })
       await sse.writeSSE({ event: 'end', data: JSON.stringify({ type: 'end' }) })
+    } catch (error) {
+      await sse.writeSSE({ event: 'run:error', data: JSON.stringify({ type: 'run:error', message: String(error) }) })
     } finally {
       done()
     }

@@ -25,6 +25,8 @@ const server = createServer(async (request, response) => {
   reply(response, text(`Here is the answer to "${question}".`))
 })
 
+// A client that reuses a connection at the moment in which the server closes it fails, unless it retries.
+server.keepAliveTimeout = 600_000
 server.listen(0, '127.0.0.1', () => process.send(server.address().port))
 process.on('disconnect', () => process.exit())
 

@@ -34,7 +34,8 @@ async function measureRequests({ rounds, only = ['W1', 'W2', 'W3', 'W4'], names,
 }
 
 /** Runs `npm run bench -- request`. */
-export async function request({ withPeers, names: chosen, ...options }) {
+export async function request({ withPeers, names: chosen, share, ...options }) {
+  for (const one of Object.values(workloads)) one.requests = Math.ceil(one.requests * share)
   const names = chosen ?? [...defaultNames, ...(withPeers ? Object.keys(peers) : [])]
   const unknown = names.filter((name) => !(name in sides))
   if (unknown.length > 0)
