@@ -16,7 +16,7 @@ const url = `http://127.0.0.1:${provider.first}`
 try {
   const rows = await twoServers({ rounds, url, tell })
   const memory = await memoryOf({ url, folder, tell })
-  console.log(rows === undefined ? 'There is no Postgres for this machine.' : postgresTable(rows))
+  console.log(rows === undefined ? 'No Postgres found for this machine.' : postgresTable(rows))
   console.log(`\n${memoryTable(memory)}`)
 } finally {
   provider.kill()

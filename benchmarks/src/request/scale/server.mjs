@@ -1,7 +1,7 @@
 import { sqlite } from '@allium/store-sqlite'
 import { layeredOn } from '../sides/allium.mjs'
 
-// A server with all layers on SQLite or Postgres, in a process of its own. The runner asks it by IPC for its CPU time and memory.
+// A server with all layers on SQLite or Postgres, in a separate process. The runner asks it by IPC for its CPU time and memory.
 
 const [kind, place, url] = process.argv.slice(2)
 const { port, close } = await layeredOn(await storeOf(), url)

@@ -4,7 +4,7 @@ const files = {
   langchain: 'LangChain 1.5 with middleware and SqliteSaver',
 }
 
-/** The frameworks in benchmarks/peers. `installPeers` installs what they import. */
+/** The frameworks in benchmarks/peers. `installPeers` installs their packages. */
 export const peers = Object.fromEntries(
   Object.entries(files).map(([name, title]) => {
     const start = async (place) => (await import(`../../../peers/src/${name}.mjs`)).start(place)
