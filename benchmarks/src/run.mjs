@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { measure } from './processes.mjs'
 import { rows } from './rows/index.mjs'
@@ -13,6 +14,11 @@ const { values: options, positionals } = parseArgs({
     quick: { type: 'boolean' },
     profile: { type: 'string' },
     side: { type: 'string' },
+    sides: { type: 'string' },
+    peers: { type: 'boolean' },
+    postgres: { type: 'boolean' },
+    rounds: { type: 'string' },
+    share: { type: 'string' },
   },
   allowPositionals: true,
 })
@@ -26,14 +32,27 @@ if (positionals.includes('flow')) {
   execFileSync(process.execPath, cli, { stdio: 'inherit' })
 }
 if (positionals.includes('request')) {
-  const [workload] = positionals.filter((word) => /^w\d$/i.test(word))
+  if (options.postgres) {
+    const scale = fileURLToPath(new URL('request/scale/run.mjs', import.meta.url))
+    const rounds = options.quick ? '1' : (options.rounds ?? '5')
+    process.exit(spawnSync(process.execPath, ['--import=tsx', scale, rounds], { stdio: 'inherit' }).status ?? 1)
+  }
+  const workloads = positionals.filter((word) => /^w\d$/i.test(word)).map((word) => word.toUpperCase())
   if (options.profile !== undefined) {
     const { profileRequest } = await import('./request/profile.mjs')
     await profileRequest({ workload: options.profile.toUpperCase(), name: options.side })
   } else {
     const { request } = await import('./request/run.mjs')
-    const only = workload === undefined ? undefined : [workload.toUpperCase()]
-    await request({ rounds: options.quick ? 1 : 5, only, tell: progress })
+    const only = workloads.length === 0 ? undefined : workloads
+    const rounds = options.quick ? 1 : Number(options.rounds ?? 5)
+    await request({
+      rounds,
+      only,
+      names: options.sides?.split(','),
+      withPeers: options.peers,
+      share: Number(options.share ?? 1),
+      tell: progress,
+    })
   }
   process.exit()
 }

@@ -47,6 +47,7 @@ function send(port, method, path, session, { agent, body } = {}) {
 function answerOf(body) {
   let text = ''
   for (const [, data] of body.matchAll(/^data: (.*)$/gm)) {
+    if (data === '[DONE]') continue
     const event = JSON.parse(data)
     if (event.type === 'text-delta') text += event.delta
     if (event.type === 'run:error') throw new Error(data)

@@ -2,9 +2,12 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
+// No side may report its use to its vendor.
+const env = { ...process.env, MASTRA_TELEMETRY_DISABLED: '1', LANGSMITH_TRACING: 'false' }
+
 /** Starts a program of this folder. `ask` sends it a question and returns its answer. */
 export async function start(file, args = [], execArgv = []) {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv, stdio: 'inherit' })
+  const child = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execArgv, env, stdio: 'inherit' })
   const exited = once(child, 'exit')
   const failed = exited.then(([code]) => {
     throw new Error(`${file} ${args[0] ?? ''} exited with ${code}.`)

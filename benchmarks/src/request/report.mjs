@@ -1,8 +1,6 @@
 import { columns, short } from '../table.mjs'
-import { median } from '../timed.mjs'
+import { medianOf, quantile, ratioOf, samplesOf, tailOf } from './measures.mjs'
 import { sides } from './sides/index.mjs'
-
-const yardstick = 'hand'
 
 /** The figures as tables of text. */
 export function report(found) {
@@ -17,12 +15,6 @@ export function report(found) {
 /** The median CPU of a request, in milliseconds. */
 function cpuOf(found, name, workload) {
   return medianOf(samplesOf(found, name, workload).map(({ cpu }) => cpu))
-}
-
-/** The median over the rounds of the ratio to the yardstick. */
-export function ratioOf(found, name, workload, base = yardstick) {
-  const theirs = samplesOf(found, base, workload)
-  return medianOf(samplesOf(found, name, workload).map(({ cpu }, round) => cpu / theirs[round]?.cpu))
 }
 
 function details(found) {
@@ -46,12 +38,13 @@ function details(found) {
   )
   const heads = ['side', '', 'p50 ms', 'p99 ms', 'first chunk ms', 'bytes', 'statements', 'commits']
   const process = names.map((name) => [
-    ...[sides[name].title, found.cold[name], (found.rss[name] ?? Number.NaN) / 2 ** 20, found.disk[name]],
+    ...[sides[name].title, found.cold[name], medianOf(samplesOf(found, name, 'W1').map(({ rss }) => rss)) / 2 ** 20],
+    ...[found.disk[name], tailOf(found, name)],
   ])
   return [
     columns([heads, ...rows.filter((row) => !Number.isNaN(row[2])).map(cells)]),
     columns([
-      ['process', 'cold first answer, ms of CPU', 'RSS after W1, MB', 'disk per turn, bytes'],
+      ['process', 'cold first answer, ms of CPU', 'RSS after W1, MB', 'disk per turn, bytes', 'p99 / p50, W1'],
       ...process.map(cells),
     ]),
   ].join('\n\n')
@@ -62,12 +55,4 @@ function tableOf(head, only, names, value) {
   return columns([[head, ...only], ...rows.map(cells)])
 }
 
-const samplesOf = ({ samples }, name, workload) =>
-  samples.filter((sample) => sample.name === name && sample.workload === workload)
-
-const medianOf = (numbers) => (numbers.length === 0 ? Number.NaN : median(numbers))
 const cells = (row) => row.map((cell) => (typeof cell === 'string' ? cell : Number.isFinite(cell) ? short(cell) : '–'))
-
-function quantile(numbers, q) {
-  return numbers.toSorted((a, b) => a - b)[Math.floor(q * (numbers.length - 1))] ?? Number.NaN
-}

@@ -2,20 +2,23 @@ import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import Libsql from 'libsql'
 import { median } from '../timed.mjs'
 import { budgetTable, verdicts } from './budgets.mjs'
 import { history } from './client.mjs'
+import { installPeers } from './install-peers.mjs'
 import { start } from './process.mjs'
 import { report } from './report.mjs'
-import { sides } from './sides/index.mjs'
+import { defaultNames, sides } from './sides/index.mjs'
+import { peers } from './sides/peers.mjs'
 import { drive, workloads } from './workloads.mjs'
 
 /**
  * Measures chat requests on all sides. In each round every side takes its turn, so that other load on the machine affects all.
  *
- * @param {{ rounds: number, only?: string[], names?: string[], tell: (text: string) => void }} options
+ * @param {{ rounds: number, only?: string[], names: string[], tell: (text: string) => void }} options
  */
-async function measureRequests({ rounds, only = ['W1', 'W2', 'W3', 'W4'], names = Object.keys(sides), tell }) {
+async function measureRequests({ rounds, only = ['W1', 'W2', 'W3', 'W4'], names, tell }) {
   const folder = mkdtempSync(join(tmpdir(), 'request-'))
   const provider = await start('provider.mjs')
   const url = `http://127.0.0.1:${provider.first}`
@@ -31,8 +34,14 @@ async function measureRequests({ rounds, only = ['W1', 'W2', 'W3', 'W4'], names 
 }
 
 /** Runs `npm run bench -- request`. */
-export async function request(options) {
-  const found = await measureRequests(options)
+export async function request({ withPeers, names: chosen, share, ...options }) {
+  for (const one of Object.values(workloads)) one.requests = Math.ceil(one.requests * share)
+  const names = chosen ?? [...defaultNames, ...(withPeers ? Object.keys(peers) : [])]
+  const unknown = names.filter((name) => !(name in sides))
+  if (unknown.length > 0)
+    throw new Error(`No side "${unknown.join('", "')}". There are: ${Object.keys(sides).join(', ')}.`)
+  if (names.some((name) => name in peers)) installPeers()
+  const found = await measureRequests({ ...options, names })
   const enough = options.rounds >= 5
   console.log(
     `${report(found)}\n\n${enough ? budgetTable(verdicts(found)) : 'Fewer than five rounds say nothing about the budgets.'}`,
@@ -54,7 +63,6 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
       await drive(servers[name].first, `${workload}-warm`, warmUpOf(workload))
   }
   const samples = []
-  const rss = {}
   for (let round = 0; round < rounds; round++)
     for (const workload of only) {
       const texts = {}
@@ -62,8 +70,7 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
         tell(`round ${round + 1} of ${rounds}: ${workload} ${name}`)
         const prefix = prefixOf(workload, round)
         const sample = await sampleOf(servers[name], prefix, workloads[workload], round)
-        samples.push({ name, workload, ...sample })
-        if (workload === 'W1') rss[name] = await servers[name].ask('rss')
+        samples.push({ name, workload, ...sample, rss: await servers[name].ask('rss') })
         texts[name] = await checked(servers[name], prefix, sample, name)
       }
       compare(workload, texts)
@@ -72,9 +79,17 @@ async function interleaved({ names, only, rounds, url, folder, tell }) {
   const disk = {}
   for (const name of names) {
     await servers[name].end()
-    disk[name] = statSync(join(folder, `${name}.closed`)).size / turns[name]
+    disk[name] = bytesOf(join(folder, name)) / turns[name]
   }
-  return { samples, rss, disk }
+  return { samples, disk }
+}
+
+/** The size of a database that no process has open, without a log that its driver left behind. */
+function bytesOf(file) {
+  const db = new Libsql(file)
+  db.pragma('wal_checkpoint(truncate)')
+  db.close()
+  return statSync(file).size
 }
 
 /** Each round has new sessions, except where these need many turns before the measurement. */

@@ -1,4 +1,3 @@
-import { rename } from 'node:fs/promises'
 import { Session } from 'node:inspector/promises'
 import { countStatements } from './count-statements.mjs'
 import { sides } from './sides/index.mjs'
@@ -6,7 +5,8 @@ import { sides } from './sides/index.mjs'
 // The server of one side, in a process of its own. The runner asks it by IPC for its CPU time and memory.
 
 const [name, url, file, counting] = process.argv.slice(2)
-const counts = counting === 'counting' ? countStatements() : undefined
+const { drivers = async () => [(await import('libsql')).default] } = sides[name]
+const counts = counting === 'counting' ? countStatements(await drivers()) : undefined
 const { port, close } = await sides[name].start({ url, file })
 const profiler = new Session()
 
@@ -26,7 +26,6 @@ const answers = {
 process.on('message', async (asked) => {
   if (answers[asked] !== undefined) return process.send({ value: await answers[asked]() })
   await close()
-  await rename(file, `${file}.closed`)
   process.disconnect()
   process.exit()
 })

@@ -27,7 +27,10 @@ export function postgresTurns(
   renames: AgentRenames,
 ): Pick<SessionStore, 'checkpoint' | 'append' | 'find'> {
   const storeTurn = async (input: TurnWrite) => {
-    const turnWrite = { ...input, rows: await turnToRows(input.lease.key, input.turn, sealer) }
+    const turnWrite = {
+      ...input,
+      rows: await turnToRows(input.lease.key, input.turn, sealer, { isOpen: !input.ended }),
+    }
     checkRows(turnWrite.rows)
     await blobs.write(input.lease, turnWrite.rows.blobSources, (write) => commitTurn(turnWrite, write))
   }

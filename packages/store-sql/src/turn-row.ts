@@ -22,7 +22,7 @@ export interface TurnRow {
   from: number
   /** The number of messages. */
   count: number
-  /** The digest of the whole run. */
+  /** The digest of the whole run; empty for an open run. */
   digest: string
   /** The agent of the session's key when the row was sealed; empty for a row of an earlier version, which was sealed without one. */
   sealedAs: string
@@ -62,17 +62,26 @@ export interface TurnRows {
   blobSources: BlobSources
 }
 
-/** @throws AlliumError `state.invalid` when part of it cannot be serialized */
-export async function turnToRows(key: SessionKey, turn: StoredTurn, sealer: Sealer): Promise<TurnRows> {
+/**
+ * @param options.isOpen whether the run has not ended. Its rows have no digest, because only an ended run is recognized by it
+ * @throws AlliumError `state.invalid` when part of it cannot be serialized
+ */
+export async function turnToRows(
+  key: SessionKey,
+  turn: StoredTurn,
+  sealer: Sealer,
+  { isOpen = false }: { isOpen?: boolean } = {},
+): Promise<TurnRows> {
   // Serialized before anything is awaited, because the caller may change it afterward.
   const extractor = new BlobExtractor(sealer.sourceCache)
-  const wholeTurn = extractor.serialize(checkTurn(turn))
-  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } = turn
-  const texts = [messages, rest, { ...info, records }].map((part) => extractor.serialize(part)) as [
-    ExtractedText,
-    ExtractedText,
-    ExtractedText,
-  ]
+  const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } =
+    checkTurn(turn)
+  const texts = {
+    messages: fieldText(extractor, { messages }),
+    rest: fieldText(extractor, { rest }),
+    info: extractor.serialize({ ...info, records }),
+  }
+  const digestedText = isOpen ? undefined : textToDigest(turn, texts, extractor)
   const columns = {
     turnId,
     idempotencyKey: idempotencyKey ?? null,
@@ -90,17 +99,16 @@ export async function turnToRows(key: SessionKey, turn: StoredTurn, sealer: Seal
   const suspendedTurnId = rest.suspension?.turnId ?? ''
 
   const { sources: blobSources, toDigest } = await nameBlobs(extractor, (sha256) => sealer.blobName(sha256, key))
-  const contents = wholeTurn.sources.map((source) => JSON.stringify(source.reference(source.sha256)))
-  const digests = await sealer.digests([wholeTurn.text, ...contents].join('\n'), key.tenant)
+  const digests = digestedText === undefined ? [''] : await sealer.digests(digestedText(), key.tenant)
   const sealPart = (text: ExtractedText, part: string) =>
     sealer.sealText(toRowText(text, toDigest), turnContext(key, columns, part))
   return {
     turn: {
       ...columns,
       digest: digests[0] ?? '',
-      messages: await sealPart(texts[0], 'messages'),
-      rest: await sealPart(texts[1], 'rest'),
-      info: await sealPart(texts[2], 'info'),
+      messages: await sealPart(texts.messages, 'messages'),
+      rest: await sealPart(texts.rest, 'rest'),
+      info: await sealPart(texts.info, 'info'),
     },
     digests,
     records: await Promise.all(
@@ -117,6 +125,34 @@ export async function turnToRows(key: SessionKey, turn: StoredTurn, sealer: Seal
     ),
     blobSources,
   }
+}
+
+/**
+ * Returns a function for the text whose digest identifies the run. Its blobs are hashed before the call. The text is put together from
+ * those of the parts, which are most of it. References to blobs are numbered in the whole text, so then it is serialized again.
+ */
+function textToDigest(
+  turn: StoredTurn,
+  { messages, rest, info }: Record<'messages' | 'rest' | 'info', ExtractedText>,
+  extractor: BlobExtractor,
+): () => string {
+  if ([messages, rest, info].some(({ sources }) => sources.length > 0)) {
+    const { text, sources } = extractor.serialize(turn)
+    return () => [text, ...sources.map((source) => JSON.stringify(source.reference(source.sha256)))].join('\n')
+  }
+  const parts: Partial<Record<string, string>> = { messages: messages.text, rest: rest.text }
+  const fields = Object.entries(turn).flatMap(([name, value]) => {
+    if (value === undefined) return []
+    return `${JSON.stringify(name)}:${parts[name] ?? fieldText(extractor, { [name]: value }).text}`
+  })
+  return () => `{${fields.join()}}`
+}
+
+/** Serializes the value of the only field. An error names the field. */
+function fieldText(extractor: BlobExtractor, field: Record<string, unknown>): ExtractedText {
+  const [name] = Object.keys(field)
+  const { text, sources } = extractor.serialize(field)
+  return { text: text.slice(JSON.stringify(name).length + 2, -1), sources }
 }
 
 /** Opens the run of a row. */

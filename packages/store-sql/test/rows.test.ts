@@ -1,4 +1,5 @@
-import { AlliumError, isAlliumError, type StoredTurn } from '@allium/core'
+import { createHash } from 'node:crypto'
+import { AlliumError, isAlliumError, type StoredTurn, toJson } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { Blobs, type BlobTable, checkKey, type Encryption, Sealer, turnFromRow, turnToRows } from '../src/index.ts'
 
@@ -66,6 +67,20 @@ describe.each([
     const { pendingCalls } = await turnToRows(key, turn, sealer)
     expect(JSON.stringify(pendingCalls)).not.toContain('secret token')
   })
+})
+
+it('the digest of an ended run is that of its JSON, as earlier versions stored it', async () => {
+  const sealer = new Sealer()
+  const { digests } = await turnToRows(key, turn, sealer)
+  const stored = Object.fromEntries(Object.entries(turn).reverse()) as unknown as StoredTurn
+  const { digests: ofOtherOrder } = await turnToRows(key, { ...stored, reason: undefined } as never, sealer)
+  const hash = (value: unknown) => createHash('sha256').update(toJson(value)).digest('base64url')
+  expect([digests, ofOtherOrder]).toEqual([[hash(turn)], [hash(stored)]])
+})
+
+it('an error names the field that cannot be stored', async () => {
+  const broken = { ...turn, messages: [{ role: 'user', content: () => {} }] } as never
+  await expect(turnToRows(key, broken, new Sealer())).rejects.toThrow('"messages.0.content"')
 })
 
 it('a row at another place does not open, and a damaged one does not parse', async () => {

@@ -45,7 +45,7 @@ export class Turns {
   }
 
   async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
-    const rows = await turnToRows(lease.key, turn, this.#sealer)
+    const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: true })
     await this.#write(lease, rows, (write) => {
       const { open_turn: open } = this.#checkVersion(lease, version, rows.turn)
       if (open !== turn.turnId) this.#checkNotEnded(lease.key, turn.turnId)

@@ -19,6 +19,11 @@ export function layered({ url, file }, options = {}) {
   return listen(withLayers(agentOf(url, store)), store)
 }
 
+/** The same on any store. Returns its port and a function that closes it. */
+export function layeredOn(store, url) {
+  return listen(withLayers(agentOf(url, store)), store)
+}
+
 /** The same with an encrypted store. Durable runs with a redacting layer need one. */
 export function encrypted(place) {
   return layered(place, { encrypt })
@@ -58,7 +63,7 @@ async function listen(agent, store, options = {}) {
     async close() {
       await served.close()
       await agent.dispose()
-      store.close()
+      await store.close()
     },
   }
 }

@@ -1,7 +1,7 @@
-import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import Libsql from 'libsql'
+import { listen } from './listen.mjs'
 import { modelCall } from './model-call.mjs'
 
 /** A handler that stores one row per request. It has no history and no tools. */
@@ -23,20 +23,4 @@ export async function bare({ url, file }) {
     })
   })
   return listen(app, () => db.close())
-}
-
-/** Listens on a free port. */
-export function listen(app, close) {
-  return new Promise((resolve) => {
-    const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }, ({ port }) =>
-      resolve({
-        port,
-        async close() {
-          server.closeAllConnections()
-          await new Promise((done) => server.close(done))
-          close()
-        },
-      }),
-    )
-  })
 }

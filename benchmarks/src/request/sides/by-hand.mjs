@@ -1,7 +1,7 @@
 import { Hono } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import Libsql from 'libsql'
-import { listen } from './bare.mjs'
+import { listen } from './listen.mjs'
 import { modelCall } from './model-call.mjs'
 import { weather } from './tool.mjs'
 

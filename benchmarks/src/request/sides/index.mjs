@@ -1,3 +1,5 @@
+import { peers } from './peers.mjs'
+
 const own = {
   bare: {
     title: 'bare Hono handler, one row',
@@ -30,7 +32,10 @@ const own = {
 const earlier = process.env.ALLIUM_BENCH_EARLIER
 
 /** The sides by name, in the order of the table. Each loads its code when it starts. */
-export const sides = { ...own, ...(earlier !== undefined && earlierSides(earlier)) }
+export const sides = { ...own, ...peers, ...(earlier !== undefined && earlierSides(earlier)) }
+
+/** The names of the sides that run unless the command names others. */
+export const defaultNames = Object.keys(sides).filter((name) => !(name in peers))
 
 function earlierSides(folder) {
   const exports = { plain: 'plain', layers: 'layered', encrypted: 'encrypted', durable: 'durableLayered' }

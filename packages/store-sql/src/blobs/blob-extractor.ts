@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate } from 'node:timers/promises'
 import { toJson } from '@allium/core'
 import { isBlob } from '@allium/store'
+import { isJson } from '../plain-text.ts'
 
 /** Bytes per piece: less than 256 kB, and divisible by 3 and by 2, so each piece converts to text without the next one. */
 export const pieceSize = 262_140
@@ -119,6 +120,7 @@ export class BlobExtractor {
 
   /** Serializes the value now, so later changes have no effect. @throws AlliumError `state.invalid` if it cannot be serialized */
   serialize(value: unknown): ExtractedText {
+    if (isJson(value, 0)) return { text: JSON.stringify(value), sources: [] }
     const blobs: BlobSource[] = []
     const serialize = toJson(value, (inner) => {
       const blob = isBlob(inner) ? this.#sourceOf(inner) : undefined
