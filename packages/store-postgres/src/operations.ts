@@ -19,7 +19,7 @@ import type { Database } from './database.ts'
 const isOfTenants =
   '($1::text[] is null or hashtextextended(tenant, 0) = any (array(select hashtextextended(t, 0) from unnest($1::text[]) t)) and tenant = any ($1))'
 
-/** What operators see of the durable runs in Postgres. */
+/** Shows the durable runs in Postgres to operators. */
 export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
   const row = (scope: { tenant: string; run: string }) =>
     db.queryIdempotent(`select * from ${db.s}.runs where tenant = $1 and run = $2`, ...runRowKey(scope))

@@ -18,7 +18,7 @@ import type { SharedClock } from './machine-clock.ts'
 
 const isOfTenants = '(?1 is null or tenant in (select value from json_each(?1)))'
 
-/** What operators see of the durable runs in a SQLite file. */
+/** Shows the durable runs in a SQLite file to operators. */
 export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs): RunOperations {
   return {
     now: async () => clock.now(),
