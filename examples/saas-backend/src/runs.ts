@@ -7,7 +7,7 @@ import type { Store } from './store.ts'
 
 type Env = { Variables: { tenant: string; principal: Principal } }
 
-/** The durable runs of a tenant, for its admins. What was said needs a right of its own, and each look at it is in the audit. */
+/** The durable runs of a tenant, for its admins. Reading content needs another right, and the audit records each access. */
 export function runRoutes(store: Store): Hono<Env> {
   const all = operations({ store })
   const app = new Hono<Env>()

@@ -20,7 +20,7 @@ export type Store = Pick<
 }
 
 interface StoreOptions {
-  /** Encrypts what is kept. Durable runs need it. */
+  /** Encrypts stored content. Durable runs need it. */
   encrypt?: ReturnType<typeof encryption> | undefined
 }
 

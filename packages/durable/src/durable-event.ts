@@ -4,7 +4,7 @@ interface OfRun extends Pick<DurableRun, 'run' | 'agent' | 'version'> {
   readonly tenant: string
 }
 
-/** What happens to the durable runs in this process, for metrics. It has no content. */
+/** A claim, an end or a deletion of durable runs in this process, for metrics. It has no content. */
 export type DurableEvent =
   /** This process executes a run. `takeover`: another process was lost. `attempt` counts the starts since the last recorded step. */
   | (OfRun & { readonly type: 'claim'; readonly attempt: number; readonly takeover: boolean })

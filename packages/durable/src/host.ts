@@ -24,7 +24,7 @@ export interface Host {
   /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number
-  /** Milliseconds for which ended runs are kept. */
+  /** Milliseconds after which ended runs are deleted. */
   readonly retention: Required<Retention>
   /** Most runs that this process executes at once. */
   readonly concurrency: number

@@ -50,7 +50,7 @@ export interface RunOwner {
   readonly sessionId: string
 }
 
-/** Milliseconds for which runs are kept, by the status with which they ended. */
+/** Milliseconds after which runs are deleted, by the status with which they ended. */
 export type Retention = Readonly<Partial<Record<EndedStatus, number>>>
 
 export interface DurableOptions {
@@ -83,8 +83,8 @@ export interface DurableOptions {
    */
   orphanAfter?: number | undefined
   /**
-   * Milliseconds for which ended runs are kept, for all of them or by status: `{ completed: 86_400_000 }`. Failed runs keep their steps for
-   * `retry()`. A suspended run is kept as long as a call is pending. @default 7 days, also for each status that is not named
+   * Milliseconds after which ended runs are deleted, for all of them or by status: `{ completed: 86_400_000 }`. Failed runs keep their steps
+   * for `retry()`. A suspended run stays as long as a call is pending. @default 7 days, also for each status that is not named
    */
   retention?: number | Retention | undefined
   /**
@@ -191,7 +191,7 @@ export function runOptionsError(message: string, cause?: unknown): AlliumError {
 
 const week = 604_800_000
 
-/** Returns the milliseconds for which runs of each status are kept. @throws AlliumError `agent.options` */
+/** Returns the milliseconds after which runs of each status are deleted. @throws AlliumError `agent.options` */
 export function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
   const other = typeof retention === 'number' ? retention : week
   const named = typeof retention === 'number' ? {} : retention

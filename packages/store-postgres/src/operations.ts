@@ -3,6 +3,7 @@ import {
   type Blobs,
   checkName,
   maxRunCounts,
+  operatedColumns,
   operatedRunFromRow,
   parseCursor,
   retryRead,
@@ -19,10 +20,13 @@ import type { Database } from './database.ts'
 const isOfTenants =
   '($1::text[] is null or hashtextextended(tenant, 0) = any (array(select hashtextextended(t, 0) from unnest($1::text[]) t)) and tenant = any ($1))'
 
-/** What operators see of the durable runs in Postgres. */
+/** Shows the durable runs in Postgres to operators. */
 export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
   const row = (scope: { tenant: string; run: string }) =>
-    db.queryIdempotent(`select * from ${db.s}.runs where tenant = $1 and run = $2`, ...runRowKey(scope))
+    db.queryIdempotent(
+      `select ${operatedColumns} from ${db.s}.runs where tenant = $1 and run = $2`,
+      ...runRowKey(scope),
+    )
   return {
     async now() {
       const [row] = await db.queryIdempotent(`select ${db.s}.now_ms() as now`)
@@ -32,7 +36,7 @@ export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
       const { tenants, status, agent, version, code, olderThan } = runFilterParams(filter)
       const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = await db.queryIdempotent(
-        `select * from ${db.s}.runs where ${isOfTenants} and ($2::text is null or status = $2) and ($3::text is null or agent = $3)
+        `select ${operatedColumns} from ${db.s}.runs where ${isOfTenants} and ($2::text is null or status = $2) and ($3::text is null or agent = $3)
          and ($4::text is null or version = $4) and ($5::text is null or code = $5)
          and ($6::double precision is null or updated_at <= (select ${db.s}.now_ms()) - $6) and n < $7 order by n desc limit $8`,
         ...[tenants, status, agent, version, code, olderThan, beforeRow, limit + 1],
@@ -42,7 +46,7 @@ export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
     async find({ run, tenants }) {
       const { tenants: names } = runFilterParams({ tenants })
       const rows = await db.queryIdempotent(
-        `select * from ${db.s}.runs where ${isOfTenants} and hashtextextended(run, 0) = hashtextextended($2, 0) and run = $2 limit 2`,
+        `select ${operatedColumns} from ${db.s}.runs where ${isOfTenants} and hashtextextended(run, 0) = hashtextextended($2, 0) and run = $2 limit 2`,
         ...[names, checkName('id of the run', run)],
       )
       return rows.map(operatedRunFromRow)

@@ -19,6 +19,7 @@ export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {
   maxRunCounts,
+  operatedColumns,
   operatedRunFromRow,
   retentionByStatus,
   runCountFromRow,

@@ -40,9 +40,12 @@ export function runFilterParams({ tenants, status, agent, version, code, olderTh
   }
 }
 
+/** The columns that operators see. Content is not even read. */
+export const operatedColumns =
+  'n, tenant, owner, session, session_agent, run, agent, version, status, run_at, attempts, code, updated_at'
+
 export function operatedRunFromRow(row: SqlRow): RunSummary {
-  const { reason: _, stop: __, ...run } = runSummary(row)
-  return { ...run, updatedAt: Math.floor(Number(row.updated_at)) }
+  return { ...runSummary(row), updatedAt: Math.floor(Number(row.updated_at)) }
 }
 
 export function runCountFromRow(row: SqlRow): RunCount {

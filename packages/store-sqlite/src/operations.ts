@@ -3,6 +3,7 @@ import {
   type Blobs,
   checkName,
   maxRunCounts,
+  operatedColumns,
   operatedRunFromRow,
   parseCursor,
   retryRead,
@@ -18,7 +19,7 @@ import type { SharedClock } from './machine-clock.ts'
 
 const isOfTenants = '(?1 is null or tenant in (select value from json_each(?1)))'
 
-/** What operators see of the durable runs in a SQLite file. */
+/** Shows the durable runs in a SQLite file to operators. */
 export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs): RunOperations {
   return {
     now: async () => clock.now(),
@@ -26,7 +27,7 @@ export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs)
       const { tenants, status, agent, version, code, olderThan } = runFilterParams(filter)
       const [beforeRow] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER])
       const rows = db.all(
-        `select * from runs where ${isOfTenants} and (?2 is null or status = ?2) and (?3 is null or agent = ?3)
+        `select ${operatedColumns} from runs where ${isOfTenants} and (?2 is null or status = ?2) and (?3 is null or agent = ?3)
          and (?4 is null or version = ?4) and (?5 is null or code = ?5) and (?6 is null or updated_at <= ?6) and n < ?7
          order by n desc limit ?8`,
         ...[tenantsParam(tenants), status, agent, version, code],
@@ -36,12 +37,12 @@ export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs)
     },
     async find({ run, tenants }) {
       const { tenants: names } = runFilterParams({ tenants })
-      const sql = `select * from runs where ${isOfTenants} and run = ?2 limit 2`
+      const sql = `select ${operatedColumns} from runs where ${isOfTenants} and run = ?2 limit 2`
       return db.all(sql, tenantsParam(names), checkName('id of the run', run)).map(operatedRunFromRow)
     },
     async describe({ limit, ...scope }) {
       const key = runRowKey(scope)
-      const run = db.get('select * from runs where tenant = ? and run = ?', ...key)
+      const run = db.get(`select ${operatedColumns} from runs where tenant = ? and run = ?`, ...key)
       if (run === undefined) return undefined
       const session = [run.tenant, run.owner, run.session_agent, run.session, run.run] as string[]
       const turn = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
@@ -66,7 +67,7 @@ export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs)
     steps: (scope) =>
       retryRead(async () => {
         const key = runRowKey(scope)
-        const run = db.get('select * from runs where tenant = ? and run = ?', ...key)
+        const run = db.get(`select ${operatedColumns} from runs where tenant = ? and run = ?`, ...key)
         if (run === undefined) return []
         const sql = `select s.id, s.body, s.sealed_as from steps s left join run_log l on l.tenant = s.tenant and l.run = s.run
           and l.kind = 'step' and l.detail = s.id where s.tenant = ? and s.run = ? order by l.n`

@@ -2,7 +2,7 @@ import type { Usage } from '@allium/core'
 import type { DurableRun, DurableStatus, RecordedStep } from './run-store.ts'
 import type { Page } from './session-store.ts'
 
-/** Which runs an operator looks at. An absent field matches all runs. */
+/** Selects runs. An absent field matches all runs. */
 export interface RunFilter {
   /** @default all tenants */
   readonly tenants?: readonly string[] | undefined
@@ -64,7 +64,7 @@ export interface RunCount {
 }
 
 /**
- * What operators see of the durable runs of all tenants. Only `steps()` returns content; the rest has ids, codes and times.
+ * Shows the durable runs of all tenants to operators. Only `steps()` returns content; the rest has ids, codes and times.
  * Implementations pass `runOperationsConformance` of `@allium/testing`.
  *
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.key`

@@ -225,7 +225,7 @@ export interface RunStore {
    * Deletes runs that ended more than `olderThan` milliseconds ago, except those with a pending call. Returns how many it deleted, by
    * status. A store may delete only some of them in one call.
    *
-   * @param of.olderThan milliseconds for all statuses, or for each status. Runs of a status without a number are kept
+   * @param of.olderThan milliseconds for all statuses, or for each status. It deletes no run of a status without a number
    */
   expire(of: {
     olderThan: number | Readonly<Partial<Record<EndedStatus, number>>>

@@ -2,7 +2,7 @@ import { type FormEvent, useState } from 'react'
 import { ask } from '../shared/api.ts'
 import { sentenceOf } from '../shared/problems.ts'
 
-/** Shows what was said in a run, after the admin has given a reason. The audit records both. */
+/** Shows the content of a run after the admin has entered a reason. The audit records both. */
 export function RunContent({ path }: { path: string }) {
   const [content, setContent] = useState<unknown>()
   const [problem, setProblem] = useState<string>()

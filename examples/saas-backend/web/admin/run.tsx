@@ -25,7 +25,7 @@ interface ShownRun {
   usage?: { inputTokens: number; outputTokens: number; calls: number }
 }
 
-/** One run as a timeline of its steps, without what was said. */
+/** One run as a timeline of its steps, without content. */
 export function Run({ tenant, run, mayRead }: { tenant: string; run: string; mayRead: boolean }) {
   const path = pathOf(tenant, 'runs', run)
   return (
@@ -76,7 +76,7 @@ function Changes({ path, status }: { path: string; status: string }) {
     setProblem(undefined)
     try {
       const { done } = await ask<{ done: boolean }>(`${path}/${what}`, { body: {} })
-      if (!done) setProblem('Nothing was changed: the run has ended, or its conversation went on since.')
+      if (!done) setProblem('Nothing was changed: the run has ended, or its conversation has changed.')
     } catch (error) {
       setProblem(sentenceOf(error as Error))
     }

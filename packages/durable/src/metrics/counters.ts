@@ -11,7 +11,7 @@ export const descriptions: Readonly<Record<CounterName, string>> = {
   takeovers: 'Durable runs that this process continued because another one was lost',
   step_retries: 'Starts of a durable run that repeat a step, because the previous start recorded none',
   ends: 'Durable runs that ended in this process',
-  dead_letters: 'Durable runs that were given up and wait for a retry',
+  dead_letters: 'Durable runs that failed without a turn and wait for a retry',
   expired: 'Durable runs that were deleted after their retention',
 }
 

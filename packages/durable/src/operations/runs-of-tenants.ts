@@ -25,12 +25,13 @@ export class RunsOfTenants implements Operations {
   readonly #audit: OperatorAudit
   readonly #tenants: readonly string[] | undefined
 
-  constructor(options: OperationsOptions, tenants: readonly string[] | undefined) {
+  /** @param audit shared by all operations on a store, because each has its own queue of records */
+  constructor(options: OperationsOptions, tenants: readonly string[] | undefined, audit = new OperatorAudit(options)) {
     const { store, events = store.events } = options
     this.#options = options
     this.#store = store
     this.#events = events
-    this.#audit = new OperatorAudit(options)
+    this.#audit = audit
     this.#tenants = tenants
   }
 
@@ -82,7 +83,7 @@ export class RunsOfTenants implements Operations {
 
   within(tenants: readonly string[]): Operations {
     const allowed = this.#tenants === undefined ? tenants : tenants.filter((tenant) => this.#tenants?.includes(tenant))
-    return new RunsOfTenants(this.#options, [...allowed])
+    return new RunsOfTenants(this.#options, [...allowed], this.#audit)
   }
 
   /** Returns the tenants of a request. None if the tenant is outside of the allowed ones. */

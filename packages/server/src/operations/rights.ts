@@ -1,6 +1,6 @@
 import { ownerOf } from '@allium/core'
 
-/** What an operator may see and do. */
+/** The rights of an operator. */
 export interface OperatorRights {
   /** The tenants whose runs they see, or all. Runs of other tenants do not exist for them. */
   readonly tenants: readonly string[] | 'all'
@@ -24,7 +24,7 @@ export interface Operator {
   readonly content: boolean
 }
 
-/** Returns undefined for a principal who is no operator, or who has no name for the audit. */
+/** Returns undefined for a principal without rights, or without a name for the audit. */
 export async function operatorOf(canOperate: CanOperate, principal: unknown): Promise<Operator | undefined> {
   try {
     const rights = await canOperate(principal)

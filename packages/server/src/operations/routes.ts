@@ -9,7 +9,7 @@ const params = { run: id }
 const statuses = ['queued', 'running', 'completed', 'stopped', 'suspended', 'blocked', 'aborted', 'failed'] as const
 const reason = text({ min: 1, max: 2000 })
 
-/** The routes for operators: what each accepts and returns. */
+/** The routes for operators, with their parameters and answers. */
 export const routes = {
   list: route({
     method: 'get',

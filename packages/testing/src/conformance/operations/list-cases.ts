@@ -47,7 +47,7 @@ export const listCases: OperationsCases = {
     checkEqual(await list({ olderThan: ms * 4 }), ['theirs', 'completed', 'failed'], 'by age')
   },
 
-  async 'has no task and no step in what it lists and describes'(bench) {
+  async 'lists and describes runs without their tasks, steps and reasons'(bench) {
     await givenUp(bench, 'one')
     const listed = await bench.other.operations.list({ limit: 9 })
     const described = await bench.other.operations.describe({ tenant: 'acme', run: 'one', limit: 100 })

@@ -2,7 +2,7 @@ import type { RunOperations, TimelineEntry } from '@allium/store'
 import { type RunBench, type RunStoreParts, runOf, startRun } from '../runs/run-bench.ts'
 import { chat, turnOf } from '../store/bench.ts'
 
-/** A run store with what operators see of it. */
+/** A run store with the port for its operators. */
 export interface RunOperationsParts extends RunStoreParts {
   readonly operations: RunOperations
 }
