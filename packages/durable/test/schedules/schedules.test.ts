@@ -1,6 +1,6 @@
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { schedules } from '../../src/schedules/index.ts'
+import { schedules } from '../../src/schedules.ts'
 import { ann, daily, minute, untilEnded, world } from './world.ts'
 
 const hour = 60 * minute
