@@ -21,8 +21,8 @@ export class Worker {
   #suspect: LiveRun | undefined
   /** Until then, nothing starts beside the suspected run. */
   #isolatedUntil = 0
-  /** Since when this process has not been idle. */
-  #busySince: number
+  /** When this process last looked for a suspected run while it was idle. */
+  #lookedAloneAt: number
   #draining = false
   /** Places of runs that are being claimed. */
   #reserved = 0
@@ -32,7 +32,7 @@ export class Worker {
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
-    this.#busySince = host.clock.monotonic()
+    this.#lookedAloneAt = host.clock.monotonic()
     // A lost run is claimed at most 1.25 leases after its last renewal.
     this.#every(lease / 4, () => this.#look())
     this.#every(lease / 3, () => this.#renew())
@@ -186,11 +186,11 @@ export class Worker {
   async #claim(agents: readonly RunningAgent[], limit: number): Promise<ClaimedRun[]> {
     if (limit === 0) return []
     const { runs, lease, clock } = this.#host
-    if (this.#isIdle) this.#busySince = clock.monotonic()
     const claimed = await runs.claim({ agents, limit, ms: lease, alone: false })
     this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
     const isIdle = this.#isIdle && claimed.length === 0
-    const hasWaited = clock.monotonic() - this.#busySince > maxSuspectWait * lease && claimed.length < limit
+    const hasWaited = clock.monotonic() - this.#lookedAloneAt > maxSuspectWait * lease && claimed.length < limit
+    if (isIdle) this.#lookedAloneAt = clock.monotonic()
     if (this.#suspect === undefined && (isIdle || hasWaited))
       claimed.push(...(await runs.claim({ agents, limit: 1, ms: lease, alone: true })))
     return claimed
