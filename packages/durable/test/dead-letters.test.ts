@@ -19,7 +19,7 @@ function world() {
   const store = sqlite(':memory:', { clock, encrypt: seals })
   const process = (model: Model = many('Done.'), options: { retention?: number; orphanAfter?: number } = {}) => {
     const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => 'paid', requireApproval: true }
-    const agent = new Agent({ model, clock, tools: [pay as never], approvals: { expiresIn: 30_000 } }).use(
+    const agent = new Agent({ model, clock, tools: [pay as never], approvals: { expiresIn: 3000 } }).use(
       persist({ store: store.sessions }),
     )
     const logger = { warn() {}, error() {} }
@@ -151,15 +151,15 @@ it('executes runs behind those of a key service that does not answer, and those 
 it('denies calls in time, and deletes old runs, while other rows cannot be read', async () => {
   const { clock, seals, store, process, add } = world()
   const call: ScriptedStep = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
-  const model = scriptedModel([...Array.from({ length: 61 }, () => call), 'Denied.'])
-  const runs = process(model, { retention: 60_000 })
-  for (const run of [...names('lost', 60), 'late']) await add(run)
+  const model = scriptedModel([...Array.from({ length: 56 }, () => call), 'Denied.'])
+  const runs = process(model, { retention: 8000 })
+  for (const run of [...names('lost', 55), 'late']) await add(run)
   await runs.recover()
-  await expect.poll(() => statusesOf(runs, [...names('lost', 60), 'late']), eventually).toEqual(all(61, 'suspended'))
+  await expect.poll(() => statusesOf(runs, [...names('lost', 55), 'late']), eventually).toEqual(all(56, 'suspended'))
   Object.assign(seals, { failure: 'gone', rows: (row: string) => row.includes('"lost') })
-  await clock.advance(31_000)
+  await clock.advance(3500)
   await expect.poll(async () => (await store.sessions.load({ ...keyOf('late') }))?.version, eventually).toBe(2)
-  await clock.advance(120_000)
+  await clock.advance(9000)
   await expect.poll(() => runs.recover().then(() => statusesOf(runs, ['late'])), eventually).toEqual([undefined])
 })
 
