@@ -5,7 +5,7 @@ import { isUnreadable, LiveRun } from './live-run.ts'
 
 /** A run that started this often without a new step is suspected of crashing its process. */
 const suspectAttempts = 3
-/** Leases after which a process that is never idle starts a suspected run beside its other runs. */
+/** Leases after which a process that is never idle starts a suspected run together with its other runs. */
 const maxSuspectWait = 6
 /** Most runs claimed per query. */
 const batchSize = 50
@@ -19,7 +19,7 @@ export class Worker {
   #timers: (() => void)[] = []
   /** The suspected run that is running here and has not recorded a step. */
   #suspect: LiveRun | undefined
-  /** Until then, nothing starts beside the suspected run. */
+  /** Until then, nothing starts in addition to the suspected run. */
   #isolatedUntil = 0
   /** When this process last looked for a suspected run while it was idle. */
   #lookedAloneAt: number
@@ -196,7 +196,7 @@ export class Worker {
     return claimed
   }
 
-  /** Starts a run. One that can never be started is given up, instead of being claimed again and again. */
+  /** Starts a run. If that can never succeed, gives the run up, so that it is not claimed again and again. */
   async #startOrGiveUp(claimed: ClaimedRun): Promise<void> {
     try {
       await this.start(claimed)

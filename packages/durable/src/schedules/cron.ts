@@ -7,7 +7,7 @@ const maxPatternLength = 256
 
 /** The ticks of a pattern in a time zone, in milliseconds since the epoch. */
 export interface Ticks {
-  /** Returns the first tick after a time; undefined if there is none. */
+  /** Returns the first tick after a time, or undefined if the pattern never fires again. */
   next(after: number): number | undefined
   /** Returns the last ticks up to a time, at most `count` of them, oldest first. */
   last(count: number, until: number): number[]
@@ -68,8 +68,8 @@ function created(pattern: string, tz: string): Cron {
 
 function checkTimeZone(tz: unknown): void {
   try {
-    // An offset such as "+02:00" is no time zone: it has no daylight saving time, and not every runtime knows it.
-    if (typeof tz !== 'string' || /^[+-]/.test(tz)) throw new RangeError('It is no name.')
+    // An offset such as "+02:00" has no daylight saving time, and not every runtime knows it.
+    if (typeof tz !== 'string' || /^[+-]/.test(tz)) throw new RangeError('An offset.')
     new Intl.DateTimeFormat('en', { timeZone: tz })
   } catch (cause) {
     throw runOptionsError(

@@ -105,7 +105,7 @@ export const tickCases: ScheduleCases = {
     checkEqual(idsOf(await claim(bench, bench)).sort(), ['second', 'third'], 'and delays no other')
   },
 
-  async 'starts no run of an owner who was erased, at whichever moment'(bench) {
+  async 'starts no run of an erased owner, at any moment of the erasure'(bench) {
     const { schedules, sessions, other } = bench
     for (let round = 0; round < 8; round++) {
       const schedule = await put(bench, `s${round}`)
