@@ -19,7 +19,8 @@ function world() {
   const store = sqlite(':memory:', { clock, encrypt: seals })
   const process = (model: Model = many('Done.'), options: { retention?: number; orphanAfter?: number } = {}) => {
     const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => 'paid', requireApproval: true }
-    const agent = new Agent({ model, clock, tools: [pay as never], approvals: { expiresIn: 3000 } }).use(
+    const look = { name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'seen' }
+    const agent = new Agent({ model, clock, tools: [pay, look] as never[], approvals: { expiresIn: 3000 } }).use(
       persist({ store: store.sessions }),
     )
     const logger = { warn() {}, error() {} }
@@ -81,8 +82,10 @@ it('starts no other run beside a suspected run, until that run has recorded a st
   const { process, add, addSuspects } = world()
   await addSuspects('suspect')
   let answer = () => {}
-  const answers = [() => new Promise<string>((resolve) => (answer = () => resolve('Done.')))]
-  const model = scriptedModel([...answers, { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }, 'Done.'])
+  const call = { toolCalls: [{ name: 'look', callId: 'c1', args: {} }] }
+  const first = () => new Promise<typeof call>((resolve) => (answer = () => resolve(call)))
+  const next: ScriptedStep = ({ messages }) => (messages[0]?.content === 'suspect' ? { stall: true } : 'Done.')
+  const model = scriptedModel([first, next, next])
   const runs = process(model)
   await runs.recover()
   await expect.poll(() => model.requests.length, eventually).toBe(1)
@@ -90,7 +93,7 @@ it('starts no other run beside a suspected run, until that run has recorded a st
   await runs.recover()
   expect(await statusesOf(runs, ['suspect', 'run'])).toEqual(['running', 'queued'])
   answer()
-  await expect.poll(() => statusesOf(runs, ['suspect', 'run']), eventually).toEqual(['completed', 'suspended'])
+  await expect.poll(() => statusesOf(runs, ['suspect', 'run']), eventually).toEqual(['running', 'completed'])
 })
 
 it('starts the other runs after one lease, if the suspected run hangs', async () => {
