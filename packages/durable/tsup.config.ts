@@ -7,6 +7,6 @@ export default defineConfig({
     index: 'src/index.ts',
     metrics: 'src/metrics.ts',
     operations: 'src/operations.ts',
-    schedules: 'src/schedules/index.ts',
+    schedules: 'src/schedules.ts',
   },
 })

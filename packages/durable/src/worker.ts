@@ -5,7 +5,7 @@ import { isUnreadable, LiveRun } from './live-run.ts'
 
 /** A run that started this often without a new step is suspected of crashing its process. */
 const suspectAttempts = 3
-/** Leases after which a process that is never idle starts a suspected run beside its other runs. */
+/** Leases after which a process that is never idle starts a suspected run together with its other runs. */
 const maxSuspectWait = 6
 /** Most runs claimed per query. */
 const batchSize = 100
@@ -28,10 +28,10 @@ export class Worker {
   #timers: (() => void)[] = []
   /** The suspected run that is running here and has not recorded a step. */
   #suspect: LiveRun | undefined
-  /** Until then, nothing starts beside the suspected run. */
+  /** Until then, nothing starts in addition to the suspected run. */
   #isolatedUntil = 0
-  /** Since when this process has not been idle. */
-  #busySince: number
+  /** When this process last looked for a suspected run while it was idle. */
+  #lookedAloneAt: number
   #draining = false
   /** Places of runs that are being claimed. */
   #reserved = 0
@@ -43,7 +43,7 @@ export class Worker {
   constructor(host: Host) {
     this.#host = host
     const { lease } = host
-    this.#busySince = host.clock.monotonic()
+    this.#lookedAloneAt = host.clock.monotonic()
     // A lost run is claimed at most 1.25 leases after its last renewal.
     this.#every(lease / 4, () => this.#look())
     this.#every(lease / 3, () => this.#renew())
@@ -225,14 +225,15 @@ export class Worker {
   /** Claims a suspected run only if nothing else is due. It waits for an idle process, but not forever. */
   async #claimRuns(limit: number, waitingOnly: boolean): Promise<ClaimedRun[]> {
     const { runs, queues, lease, clock } = this.#host
-    if (this.#isIdle) this.#busySince = clock.monotonic()
     const claimable = queues.toClaim((queue) => this.#executing(queue))
     const query = { agents: this.#agents, ms: lease, waitingOnly, queues: claimable }
     const claimed = await runs.claim({ ...query, limit, alone: false })
     this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
+    if (waitingOnly) return claimed
     const isIdle = this.#isIdle && claimed.length === 0
-    const hasWaited = clock.monotonic() - this.#busySince > maxSuspectWait * lease && claimed.length < limit
-    if (!waitingOnly && this.#suspect === undefined && (isIdle || hasWaited))
+    const hasWaited = clock.monotonic() - this.#lookedAloneAt > maxSuspectWait * lease && claimed.length < limit
+    if (isIdle) this.#lookedAloneAt = clock.monotonic()
+    if (this.#suspect === undefined && (isIdle || hasWaited))
       claimed.push(...(await runs.claim({ ...query, limit: 1, alone: true })))
     return claimed
   }
@@ -257,7 +258,7 @@ export class Worker {
     return names.flatMap((name) => versions.map((version) => ({ name, version })))
   }
 
-  /** Starts a run. One that can never be started is given up, instead of being claimed again and again. */
+  /** Starts a run. If that can never succeed, gives the run up, so that it is not claimed again and again. */
   async #startOrGiveUp(claimed: ClaimedRun): Promise<void> {
     try {
       await this.start(claimed)

@@ -96,7 +96,7 @@ const maxPages = 20
 
 /**
  * Claims runs and opens their tasks. Runs that cannot be opened now are released in the end, as if they had not been claimed. Until then
- * they are held, so that the next query finds the runs behind them. A run whose task can never be opened is returned without it.
+ * it holds them, so that the next query finds later runs. A run whose task can never be opened is returned without it.
  *
  * @param of.ms the duration of the leases, in milliseconds
  * @param query claims at most `limit` runs

@@ -5,7 +5,7 @@ import type { Page } from './session-store.ts'
 /** Which ticks run that came due while no process executed them: none, the latest one, or each in turn. */
 export type MissedTicks = 'skip' | 'latest' | 'all'
 
-/** Identifies a schedule. Each owner has schedules of their own. */
+/** Identifies a schedule. Two owners may use the same id. */
 export interface ScheduleKey {
   readonly tenant: string
   readonly owner: string
@@ -20,7 +20,7 @@ export interface NewSchedule extends ScheduleKey {
   readonly cron: string
   readonly tz: string
   readonly missed: MissedTicks
-  /** The session of its runs. Without one, each run has a session of its own. */
+  /** The session of its runs. @default a new session for each run */
   readonly sessionId?: string | undefined
   /** The request of its runs, as a value that `toJson` takes. */
   readonly request: unknown
@@ -97,6 +97,6 @@ export interface ScheduleStore {
    * deleted, or was erased. Then nothing is stored.
    */
   advance(key: ScheduleKey & { readonly revision: number }, change: ScheduleChange): Promise<boolean>
-  /** Returns false if there is none. Its runs are kept. */
+  /** Deletes a schedule, but not its runs. Returns false if it does not exist. */
   delete(key: ScheduleKey): Promise<boolean>
 }

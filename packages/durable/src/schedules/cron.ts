@@ -1,12 +1,13 @@
-import { AlliumError, messageOf } from '@allium/core'
+import { messageOf } from '@allium/core'
 import { Cron } from 'croner'
+import { runOptionsError } from '../options.ts'
 
 /** Longer patterns are rejected before they are parsed. */
 const maxPatternLength = 256
 
 /** The ticks of a pattern in a time zone, in milliseconds since the epoch. */
 export interface Ticks {
-  /** Returns the first tick after a time; undefined if there is none. */
+  /** Returns the first tick after a time, or undefined if the pattern never fires again. */
   next(after: number): number | undefined
   /** Returns the last ticks up to a time, at most `count` of them, oldest first. */
   last(count: number, until: number): number[]
@@ -32,23 +33,25 @@ export function ticksOf(pattern: string, tz: string): Ticks {
 
 function parsed(pattern: unknown, tz: string): Cron {
   if (typeof pattern !== 'string' || pattern.length > maxPatternLength)
-    throw invalid(
+    throw runOptionsError(
       `The option cron is a pattern of at most ${maxPatternLength} characters, but ${shown(pattern)} was given.`,
     )
   const fields = pattern.trim().split(/\s+/)
   if (fields.length > 5)
-    throw invalid(
+    throw runOptionsError(
       `The cron pattern "${pattern}" has ${fields.length} fields. A schedule fires at most once a minute, so it takes five: minute, hour, day of month, month and day of week. Remove the field for seconds or years.`,
     )
   const isNickname = pattern.trim().startsWith('@')
   // croner would read a date as a pattern that fires once.
   if (fields.length < 5 && !isNickname)
-    throw invalid(
+    throw runOptionsError(
       `The cron pattern "${pattern}" does not have five fields: minute, hour, day of month, month and day of week, as in "30 9 * * 1-5".`,
     )
   const cron = created(pattern.trim(), tz)
   if (cron.nextRun() === null)
-    throw invalid(`The cron pattern "${pattern}" never fires, because no such date exists. Check its day and month.`)
+    throw runOptionsError(
+      `The cron pattern "${pattern}" never fires, because no such date exists. Check its day and month.`,
+    )
   return cron
 }
 
@@ -59,17 +62,17 @@ function created(pattern: string, tz: string): Cron {
     const reason = messageOf(cause)
       .replace(/^CronPattern: /, '')
       .replace(/\.$/, '')
-    throw invalid(`The cron pattern "${pattern}" is invalid: ${reason}. Fix the pattern.`, cause)
+    throw runOptionsError(`The cron pattern "${pattern}" is invalid: ${reason}. Fix the pattern.`, cause)
   }
 }
 
 function checkTimeZone(tz: unknown): void {
   try {
-    // An offset such as "+02:00" is no time zone: it has no daylight saving time, and not every runtime knows it.
-    if (typeof tz !== 'string' || /^[+-]/.test(tz)) throw new RangeError('It is no name.')
+    // An offset such as "+02:00" has no daylight saving time, and not every runtime knows it.
+    if (typeof tz !== 'string' || /^[+-]/.test(tz)) throw new RangeError('An offset.')
     new Intl.DateTimeFormat('en', { timeZone: tz })
   } catch (cause) {
-    throw invalid(
+    throw runOptionsError(
       `The time zone ${shown(tz)} is unknown. Give the option tz the IANA name of a time zone, such as "Europe/Berlin" or "UTC".`,
       cause,
     )
@@ -79,8 +82,4 @@ function checkTimeZone(tz: unknown): void {
 function shown(value: unknown): string {
   if (typeof value !== 'string') return String(value)
   return value.length > 64 ? `a text of ${value.length} characters` : `"${value}"`
-}
-
-function invalid(message: string, cause?: unknown): AlliumError {
-  return new AlliumError('run.options', message, { cause })
 }

@@ -2,7 +2,7 @@ import type { MissedTicks } from '@allium/store'
 import type { Ticks } from './cron.ts'
 
 /** Most missed ticks that run with `missed: 'all'`. */
-export const maxMissed = 100
+const maxMissed = 100
 
 /** The tick to run now, and the schedule's next one. */
 export interface DueTick {

@@ -1,6 +1,7 @@
 import { AlliumError, type Input, toJson } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { MissedTicks } from '@allium/store'
+import { runOptionsError } from '../options.ts'
 import { type Task, taskOf } from '../task.ts'
 import { type Ticks, ticksOf } from './cron.ts'
 
@@ -80,11 +81,11 @@ export function checkedSchedule(options: ScheduleOptions): CheckedSchedule {
   const { id, cron, tz = 'UTC', missed = 'latest', sessionId, ...request } = options
   checkScheduleId(id)
   if (!['skip', 'latest', 'all'].includes(missed))
-    throw invalid(`The option missed is 'skip', 'latest' or 'all', but ${String(missed)} was given.`)
+    throw runOptionsError(`The option missed is 'skip', 'latest' or 'all', but ${String(missed)} was given.`)
   const task = taskOf(request)
   const { length } = new TextEncoder().encode(toJson(task))
   if (length > maxRequestBytes)
-    throw invalid(
+    throw runOptionsError(
       `The request of the schedule "${id}" has ${length} bytes as JSON, and at most ${maxRequestBytes} are stored. Store large data elsewhere, and let a tool read it.`,
     )
   return { id, cron, tz, missed, sessionId, request: task, ticks: ticksOf(cron, tz) }
@@ -94,11 +95,7 @@ export function checkedSchedule(options: ScheduleOptions): CheckedSchedule {
 export function checkScheduleId(id: unknown): void {
   // It becomes part of session ids.
   if (typeof id === 'string' && id.length > 0 && id.length <= maxIdLength && !/[\p{Cc}\p{Cs}]/u.test(id)) return
-  throw invalid(
+  throw runOptionsError(
     `The id of a schedule has 1 to ${maxIdLength} characters without control characters, but ${typeof id === 'string' ? `a text of ${id.length} characters` : String(id)} was given.`,
   )
-}
-
-function invalid(message: string): AlliumError {
-  return new AlliumError('run.options', message)
 }

@@ -64,7 +64,7 @@ export class Scheduler {
     return { run, key, agent: agent.name, version, task: { ...task, code, schedule: schedule.id }, runAt: tick }
   }
 
-  /** Stops a schedule that cannot go on, so that it does not fail at every look. */
+  /** Pauses a schedule that cannot be read, so that it does not fail at every poll. */
   async #pause(schedule: StoredSchedule, reason: string): Promise<void> {
     const isPaused = await this.#store.advance(schedule, { nextAt: null, paused: reason })
     if (isPaused) this.#host.logger.error(`The schedule "${schedule.id}" was paused: ${reason}`)

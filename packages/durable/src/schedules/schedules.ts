@@ -45,7 +45,7 @@ export interface Schedules {
   pause(id: string, access?: RunAccess & { reason?: string }): Promise<ScheduleInfo>
   /** Continues with the next tick from now on. Ticks that came meanwhile do not run. @throws AlliumError `session.not_found` */
   resume(id: string, access?: RunAccess): Promise<ScheduleInfo>
-  /** Deletes a schedule. Its runs are kept. Returns false if there is none. */
+  /** Deletes a schedule, but not its runs. Returns false if the schedule does not exist. */
   delete(id: string, access?: RunAccess): Promise<boolean>
   /** Starts a run now, even if the schedule is paused. Its ticks do not change. @throws AlliumError `session.not_found` */
   trigger(id: string, access?: RunAccess): Promise<StartedRun>

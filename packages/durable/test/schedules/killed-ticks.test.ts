@@ -6,7 +6,7 @@ import { manualClock, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { seeded } from '../../../testing/src/conformance/random.ts'
 import { durable } from '../../src/index.ts'
-import { schedules } from '../../src/schedules/index.ts'
+import { schedules } from '../../src/schedules.ts'
 import { ann, minute } from './world.ts'
 
 const seeds = Array.from({ length: 8 }, (_, i) => i + 1)

@@ -1,6 +1,7 @@
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { schedules } from '../../src/schedules/index.ts'
+import { FailingSeals } from '../../../testing/src/conformance/sealed/failing-seals.ts'
+import { schedules } from '../../src/schedules.ts'
 import { ann, daily, minute, untilEnded, world } from './world.ts'
 
 const hour = 60 * minute
@@ -157,6 +158,21 @@ it('executes nothing with the stored rights, in a process that cannot look them 
   await dead.runs.drain()
   await dead.plan.trigger('report', { principal: ann })
   expect([(await untilEnded(runs, 1, 'failed')).length, model.requests]).toEqual([1, []])
+})
+
+it('pauses a schedule whose key was lost, with the reason, and executes the others', async () => {
+  const encrypt = new FailingSeals()
+  const { clock, process } = world({ encrypt })
+  const { runs, plan } = process()
+  for (const id of ['lost', 'report']) await plan.create({ ...daily, id })
+  Object.assign(encrypt, { failure: 'gone', rows: (row: string) => row.includes('"lost"') })
+  await clock.advance(2 * minute)
+  expect(await untilEnded(runs, 1)).toEqual(['report:2026-11-27T08:00:00.000Z'])
+  const { items } = await plan.list({ tenant: 'acme' })
+  expect(items.map(({ id, paused }) => [id, paused?.split(':')[0]])).toEqual([
+    ['lost', 'store.sealed'],
+    ['report', undefined],
+  ])
 })
 
 it('stops with its owner: an erased owner has no schedules and no further runs', async () => {

@@ -4,7 +4,7 @@ import { type SqliteOptions, sqlite } from '@allium/store-sqlite'
 import { type ManualClock, manualClock, scriptedModel } from '@allium/testing'
 import { expect, onTestFinished } from 'vitest'
 import { type Durable, durable } from '../../src/index.ts'
-import { type ScheduleOptions, schedules } from '../../src/schedules/index.ts'
+import { type ScheduleOptions, schedules } from '../../src/schedules.ts'
 
 export const ann = { tenantId: 'acme', userId: 'ann' }
 export const minute = 60_000

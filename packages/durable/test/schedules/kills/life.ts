@@ -6,7 +6,7 @@ import { postgres } from '../../../../store-postgres/src/index.ts'
 import { createPool, type PostgresPool } from '../../../../store-postgres/src/pool.ts'
 import { beforeStatement } from '../../../../store-sqlite/test/before-statement.ts'
 import { durable } from '../../../src/index.ts'
-import { schedules } from '../../../src/schedules/index.ts'
+import { schedules } from '../../../src/schedules.ts'
 
 /** The job of a process, and the statement at which it is killed. */
 export interface Life {

@@ -45,7 +45,7 @@ export const putCases: ScheduleCases = {
     await put(bench, stored.items[0]?.id ?? '')
     const bob = scheduleOf('his', nextAt, { owner: 'bob' })
     await bench.schedules.put(bob, limits)
-    check((await bench.schedules.get(bob)) !== undefined, 'Another owner has a limit of their own')
+    check((await bench.schedules.get(bob)) !== undefined, 'The limit of another owner is separate')
   },
 
   async 'does not replace the schedule of another agent, but that of a former name'(bench) {

@@ -51,8 +51,12 @@ export function now({ sessions, other, lease, wait }: ScheduleBench): Promise<nu
   return nowOf({ store: sessions, other: other.sessions, lease, wait })
 }
 
-/** Claims the due schedules of the agent. */
-export function claim({ lease: ms }: ScheduleBench, { schedules }: ScheduleStoreParts, limit = 10) {
+/** Claims the due schedules of the agent, for longer than a case takes. */
+export function claim(
+  { lease }: ScheduleBench,
+  { schedules }: ScheduleStoreParts,
+  { limit = 10, ms = lease * 100 } = {},
+) {
   return schedules.claimDue({ agents: ['agent'], limit, ms })
 }
 

@@ -133,7 +133,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
     },
   },
 
-  'claims the runs behind those that cannot be opened, and says of one that it never can be opened': {
+  'claims later runs if earlier ones cannot be opened, and reports those that never can': {
     needs: 'runs',
     async run({ parts, seals, wait, lease: ms }) {
       const runs = needed(parts, 'runs')
@@ -143,7 +143,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
         return claimed.map(({ run }) => [run.run, run.task === undefined, run.unreadable?.code])
       }
       Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"x') })
-      checkEqual(await claim(), [['b', false, undefined]], 'A run behind those that cannot be opened now is claimed')
+      checkEqual(await claim(), [['b', false, undefined]], 'A later run is claimed')
       seals.failure = 'gone'
       const lost = ['x1', 'x2'].map((id) => [id, true, 'store.sealed'])
       checkEqual(await claim(), lost, 'Runs that can never be opened are claimed with the error')
@@ -159,7 +159,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
     },
   },
 
-  'returns the schedules that it can open, and says of one that it never can be opened': {
+  'returns the schedules that it can open, and reports those that it never can': {
     needs: 'schedules',
     async run({ parts, seals, wait, lease: ms }) {
       const schedules = needed(parts, 'schedules')
