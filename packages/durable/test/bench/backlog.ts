@@ -14,7 +14,7 @@ import { anyServer } from '../../../store-postgres/test/server.ts'
 import { durable } from '../../src/index.ts'
 
 /**
- * How long a backlog takes: the third table of `npm run bench -- durable`. All runs wait before the first process starts. The ideal is the
+ * How long a backlog takes: the last table of `npm run bench -- durable`. All runs wait before the first process starts. The ideal is the
  * time that the models alone take with the same number of runs at once. The best round counts, because other load on the machine only adds to
  * the time.
  */
