@@ -444,16 +444,6 @@ CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agen
  LANGUAGE plpgsql
 AS $function$
 begin
-  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
-    from add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms,
-      _unless_busy, 'default', 0, '{}'::jsonb, array[_agent]);
-end $function$;
-
-CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-begin
   if _unless_busy is not null then
     -- Nobody takes it until this has ended; of one that is not there yet the row is made by who comes first.
     insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
@@ -474,17 +464,43 @@ begin
   end if;
   select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
     into outcome_, n_, absent_, token_, version_, open_
-    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms,
-      _queue, _priority, _limits, _names) a;
+    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms) a;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+CREATE OR REPLACE FUNCTION add_queued_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+ RETURNS record
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _rank double precision;
+begin
+  -- It holds the row of the session until the end of the transaction.
+  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
+    from add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task,
+      null, _unless_busy);
+  if outcome_ <> 'added' then return; end if;
+  -- One that was sent once more and has its rank changes no more.
+  update runs set queue = _queue, priority = _priority,
+    rank = case when run_at <= now_ms() then run_at + _priority * 60000 end
+    where n = n_ and status = 'queued' and rank is null returning rank into _rank;
+  if _rank is null or _ms is null then return; end if;
+  -- Without limits, processes add runs at the same time.
+  if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
+  if queue_room(_names, _queue, _limits, null) <= 0 or queue_room(_names, _queue, _limits, _tenant) <= 0
+    or has_startable(_agent, _version, _queue, n_) then return; end if;
+  select t.token_, t.version_, t.open_ into token_, version_, open_
+    from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
+  if token_ is null then return; end if;
+  update runs set status = 'running', attempts = 1, token = token_ where n = n_;
+  if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   known runs%rowtype;
-  _now double precision;
 begin
   loop
     perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
@@ -517,24 +533,18 @@ begin
   end if;
   delete from waiting
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  _now := now_ms();
-  _run_at := coalesce(_run_at, _now);
   insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
-    task, sealed_as, queue, priority, rank)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', _run_at, _key, _asked[1],
-      _now, _task, _session_agent, _queue, _priority, case when _run_at <= _now then _run_at + _priority * 60000 end)
+    task, sealed_as)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _asked[1],
+      now_ms(), _task, _session_agent)
     returning n into n_;
   outcome_ := 'added';
-  if _ms is null or _run_at > _now then return; end if;
-  -- Without limits, processes add runs at the same time.
-  if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
-  if queue_room(_names, _queue, _limits, null) <= 0 or queue_room(_names, _queue, _limits, _tenant) <= 0
-    or has_startable(_agent, _version, _queue, n_) then return; end if;
+  if _ms is null or _run_at > now_ms() then return; end if;
   select t.token_, t.version_, t.open_ into token_, version_, open_
     from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
-  if token_ is null then return; end if;
-  update runs set status = 'running', attempts = 1, token = token_ where n = n_;
-  if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
+  if token_ is not null then
+    update runs set status = 'running', attempts = 1, token = token_ where n = n_;
+  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION adopt_session(_tenant text, _owner text, _session_agent text, _session text, _names text[], _token bigint, OUT outcome_ text, OUT held_until_ double precision)
@@ -1716,7 +1726,7 @@ begin
   if not found then return false; end if;
   update runs
     set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
-    run_at = now_ms(), rank = null, updated_at = now_ms()
+    run_at = now_ms(), updated_at = now_ms()
     where n = r.n and status = 'failed' and stood is not null and not exists (
       select from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );
@@ -1739,6 +1749,15 @@ AS $function$
 begin
   delete from run_log where tenant = old.tenant and run = old.run;
   return null;
+end $function$;
+
+CREATE OR REPLACE FUNCTION run_queued()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  new.rank := null;
+  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION save_vault(_tenant text, _owner text, _agent text, _session text, _layer text, _body bytea, _lease bigint, _began double precision)

@@ -177,7 +177,7 @@ export async function addRun(
         // An erasure waits for the run that is being added, and then finds it.
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $19, $20) end
          from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)${first ? `, ${first.sql}` : ''}) w,
-         lateral ${db.s}.add_free_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) a`,
+         lateral ${db.s}.add_queued_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) a`,
         ...[
           ...keyParams(key),
           run,

@@ -1,11 +1,6 @@
 import { priorityStep } from '@allium/store-sql'
 import { freeSession, laneMatches } from './0014-queue-tables.ts'
 
-const sessionMatches = 'tenant = _tenant and owner = _owner and agent = _session_agent and id = _session'
-const params = `_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision,
-  _key text, _asked text[], _decides text[], _task bytea, _ms double precision`
-const queueParams = '_queue text, _priority integer, _limits jsonb, _names text[]'
-
 /** Adds runs to queues. A new run starts at once only if no other run of its queue could, and if the limits allow it. */
 export const queueAdds = `
 create function {s}.has_startable(_agent text, _version text, _queue text, _n bigint) returns boolean language plpgsql as $$
@@ -15,55 +10,26 @@ begin
   return exists (select from {s}.runs r join ${freeSession} where ${laneMatches} and r.n <> _n);
 end $$;
 
-drop function {s}.add_run(text, text, text, text, text, text, text, double precision, text, text[], text[], bytea, double precision);
-create function {s}.add_run(
-  ${params}, ${queueParams},
-  out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean
+create function {s}.add_queued_run(
+  _tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision,
+  _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision,
+  _queue text, _priority integer, _limits jsonb, _names text[],
+  out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean,
+  out held_until_ double precision
 ) language plpgsql as $$
 declare
-  known {s}.runs%rowtype;
-  _now double precision;
+  _rank double precision;
 begin
-  loop
-    perform from {s}.sessions where ${sessionMatches} for update;
-    exit when found;
-    insert into {s}.sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
-  end loop;
-  select * into known from {s}.runs where tenant = _tenant and run = _run;
-  if found then
-    -- Sent once more: what was given then is given again.
-    outcome_ := 'added';
-    n_ := known.n;
-    select token, version, open_turn is not null into token_, version_, open_ from {s}.sessions
-      where ${sessionMatches} and run = _run and token = known.token and held_until > {s}.now_ms();
-    return;
-  end if;
-  select * into known from {s}.runs
-    where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session
-    and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
-  if found then
-    outcome_ := case when known.asked = any (_asked) then 'known' else 'reused' end;
-    n_ := known.n;
-    return;
-  end if;
-  select array_agg(c) into absent_ from unnest(_decides) c where not exists (
-    select from {s}.waiting where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
-  );
-  if absent_ is not null then
-    outcome_ := 'absent';
-    return;
-  end if;
-  delete from {s}.waiting
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  _now := {s}.now_ms();
-  _run_at := coalesce(_run_at, _now);
-  insert into {s}.runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
-    task, sealed_as, queue, priority, rank)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', _run_at, _key, _asked[1],
-      _now, _task, _session_agent, _queue, _priority, case when _run_at <= _now then _run_at + _priority * ${priorityStep} end)
-    returning n into n_;
-  outcome_ := 'added';
-  if _ms is null or _run_at > _now then return; end if;
+  -- It holds the row of the session until the end of the transaction.
+  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
+    from {s}.add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task,
+      null, _unless_busy);
+  if outcome_ <> 'added' then return; end if;
+  -- One that was sent once more and has its rank changes no more.
+  update {s}.runs set queue = _queue, priority = _priority,
+    rank = case when run_at <= {s}.now_ms() then run_at + _priority * ${priorityStep} end
+    where n = n_ and status = 'queued' and rank is null returning rank into _rank;
+  if _rank is null or _ms is null then return; end if;
   -- Without limits, processes add runs at the same time.
   if _limits <> '{}' then perform {s}.lock_queues(_names, array[_queue]); end if;
   if {s}.queue_room(_names, _queue, _limits, null) <= 0 or {s}.queue_room(_names, _queue, _limits, _tenant) <= 0
@@ -75,63 +41,12 @@ begin
   if _limits <> '{}' then perform {s}.count_start(_agent, _queue, _tenant, _limits); end if;
 end $$;
 
-create function {s}.add_free_run(
-  ${params}, _unless_busy double precision, ${queueParams},
-  out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean,
-  out held_until_ double precision
-) language plpgsql as $$
+-- A run that is retried waits from then on.
+create function {s}.run_queued() returns trigger language plpgsql as $$
 begin
-  if _unless_busy is not null then
-    -- Nobody takes it until this has ended; of one that is not there yet the row is made by who comes first.
-    insert into {s}.sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
-    perform from {s}.sessions where ${sessionMatches} for update;
-    select greatest(s.held_until, {s}.now_ms() + case when s.run is null then 0 else _unless_busy end)
-      into held_until_ from {s}.sessions s
-      where s.tenant = _tenant and s.owner = _owner and s.agent = _session_agent and s.id = _session
-      and (s.held_until > {s}.now_ms() or s.run is not null)
-      and not exists (select from {s}.runs r where r.tenant = _tenant and r.run = _run)
-      and not exists (
-        select from {s}.runs r where r.tenant = _tenant and r.owner = _owner and r.session_agent = _session_agent and r.session = _session
-        and hashtextextended(r.idempotency_key, 0) = hashtextextended(_key, 0) and r.idempotency_key = _key
-      );
-    if found then
-      outcome_ := 'busy';
-      return;
-    end if;
-  end if;
-  select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
-    into outcome_, n_, absent_, token_, version_, open_
-    from {s}.add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms,
-      _queue, _priority, _limits, _names) a;
+  new.rank := null;
+  return new;
 end $$;
-
--- For processes of the version before queues.
-create or replace function {s}.add_free_run(
-  ${params}, _unless_busy double precision,
-  out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean,
-  out held_until_ double precision
-) language plpgsql as $$
-begin
-  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
-    from {s}.add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms,
-      _unless_busy, 'default', 0, '{}'::jsonb, array[_agent]);
-end $$;
-
-create or replace function {s}.retry_run(_tenant text, _run text) returns boolean language plpgsql as $$
-declare
-  r {s}.runs%rowtype;
-begin
-  select * into r from {s}.runs where tenant = _tenant and run = _run;
-  if not found then return false; end if;
-  perform from {s}.sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.stood for update;
-  if not found then return false; end if;
-  update {s}.runs
-    set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
-    run_at = {s}.now_ms(), rank = null, updated_at = {s}.now_ms()
-    where n = r.n and status = 'failed' and stood is not null and not exists (
-      select from {s}.runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
-    );
-  return found;
-end $$;
+create trigger run_queued before update of status on {s}.runs for each row
+  when (new.status = 'queued' and old.status <> 'queued') execute function {s}.run_queued();
 `

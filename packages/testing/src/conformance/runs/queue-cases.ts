@@ -19,13 +19,22 @@ async function addAll(bench: RunBench, names: readonly string[], tenant = 'acme'
   for (const name of names) await addWaiting(bench, name, { tenant })
 }
 
-/** Claims waiting runs only, because on a busy machine the lease of another run may expire. */
-function claimFrom(bench: RunBench, store: RunStore, limits: Omit<ClaimQueue, 'name'> = {}, limit = 10) {
-  return claim(bench, store, { limit, queues: [{ name: queue, ...limits }], waitingOnly: true })
+/** Longer than any case, also on a busy machine. */
+const longLease = 600_000
+
+/** Claims waiting runs only. */
+function claimFrom(
+  bench: RunBench,
+  store: RunStore,
+  limits: Omit<ClaimQueue, 'name'> = {},
+  limit = 10,
+  ms = longLease,
+) {
+  return claim(bench, store, { limit, queues: [{ name: queue, ...limits }], waitingOnly: true, ms })
 }
 
 function claimAny(bench: RunBench, store: RunStore, limits: Omit<ClaimQueue, 'name'>) {
-  return claim(bench, store, { queues: [{ name: queue, ...limits }] })
+  return claim(bench, store, { queues: [{ name: queue, ...limits }], ms: longLease })
 }
 
 async function end({ sessions }: RunBench, ...claimed: readonly (ClaimedRun | undefined)[]): Promise<void> {
@@ -92,7 +101,7 @@ export const queueCases: RunCases = {
     const { runs, other, lease: ms, wait } = bench
     const limits = { concurrency: 1 }
     await addAll(bench, ['one', 'two'])
-    checkEqual(namesOf(await claimFrom(bench, runs, limits)), ['one'], 'One run has the only place')
+    checkEqual(namesOf(await claimFrom(bench, runs, limits, 1, ms)), ['one'], 'One run has the only place')
     await wait(ms * 2)
     checkEqual(namesOf(await claimFrom(bench, other.runs, limits)), [], 'A lost run is no waiting run')
     const [taken] = await claimAny(bench, other.runs, limits)
@@ -122,7 +131,7 @@ export const queueCases: RunCases = {
 
   async 'starts at most `limit` runs within a period, whenever they end'(bench) {
     const { runs, other, lease: ms, wait } = bench
-    const limits = { rateLimit: { limit: 3, period: ms * 4 } }
+    const limits = { rateLimit: { limit: 3, period: ms * 8 } }
     await addAll(bench, numbered('r', 9))
     const stores = [runs, other.runs, runs, other.runs]
     const all = (await Promise.all(stores.map((store) => claimFrom(bench, store, limits, 2)))).flat()
@@ -130,7 +139,7 @@ export const queueCases: RunCases = {
     await end(bench, ...all)
     await bench.sessions.delete({ ...chat, sessionId: all[0]?.run.run ?? '' })
     checkEqual(namesOf(await claimFrom(bench, other.runs, limits)), [], 'Ended and deleted runs count')
-    await wait(ms * 5)
+    await wait(ms * 9)
     const now = await runs.add(runOf('new', { ...chat, sessionId: 'new' }, { queue }), { claim: ms, limits })
     checkEqual(now.lease, undefined, 'A new run does not overtake waiting ones')
     checkEqual((await claimFrom(bench, other.runs, limits)).length, 3, 'Later as many start again')
@@ -218,7 +227,7 @@ export const queueCases: RunCases = {
 
   async 'skips runs whose session is in use, and starts them when it is free'(bench) {
     const { runs, other, lease: ms } = bench
-    const busy = await startRun(bench, runOf('busy', chat, { queue }))
+    const busy = await startRun({ ...bench, lease: longLease }, runOf('busy', chat, { queue }))
     for (const run of ['behind 1', 'behind 2']) await runs.add(runOf(run, chat, { queue, priority: -9 }), { claim: ms })
     await addWaiting(bench, 'free')
     checkEqual(namesOf(await claimFrom(bench, other.runs)), ['free'], 'Another session starts')
