@@ -3,10 +3,5 @@ import base from '../../tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: {
-    index: 'src/index.ts',
-    metrics: 'src/metrics.ts',
-    operations: 'src/operations.ts',
-    schedules: 'src/schedules.ts',
-  },
+  entry: ['src/index.ts', 'src/metrics.ts', 'src/operations.ts', 'src/schedules.ts'],
 })
