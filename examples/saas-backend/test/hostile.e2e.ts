@@ -135,7 +135,7 @@ const outer = { ...layer, decision: 'changed', detail: hostile, changed: [{ fiel
 const operated = { run: 'r', key, status: 'failed', code: hostile, updatedAt: 1 }
 const adminAnswers: Record<string, unknown> = {
   '**/runs': {
-    groups: [{ status: 'failed', agent: hostile, version: hostile, count: 1, oldestAge: 1e12 }],
+    groups: [{ status: 'failed', agent: hostile, version: hostile, queue: hostile, count: 1, oldestAge: 1e12 }],
     failures: [{ code: hostile, count: 1 }],
     runs: [operated],
   },

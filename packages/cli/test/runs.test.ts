@@ -80,7 +80,7 @@ it('shows a run with its steps, without content', async () => {
 
 it('summarizes runs, and failures by code', async () => {
   const { out } = await allium(await filled(), 'summary')
-  expect(out).toMatch(/queued +support +1\.4 +1 +\d+m?s\n/)
+  expect(out).toMatch(/queued +support +1\.4 +default +1 +\d+m?s\n/)
   expect(out).toMatch(/FAILURE +RUNS\nrun\.attempts +1\n$/)
 })
 

@@ -129,7 +129,14 @@ it('summarizes runs by status, agent and version, and failures by code', async (
     await store.runs.giveUp(lease, 'r1', { status: 'failed', code: 'run.attempts', reason: 'It was lost.' })
   await clock.advance(5000)
   const { groups, failures } = await ops().summary({ tenant: 'acme' })
-  expect(groups).toContainEqual({ status: 'failed', agent: 'support', version: '2', count: 1, oldestAge: 5000 })
+  expect(groups).toContainEqual({
+    status: 'failed',
+    agent: 'support',
+    version: '2',
+    queue: 'default',
+    count: 1,
+    oldestAge: 5000,
+  })
   expect(groups.map(({ status }) => status).toSorted()).toEqual(['completed', 'failed'])
   expect(failures).toEqual([{ code: 'run.attempts', count: 1 }])
   expect(await ops().summary({ open: true })).toEqual({ groups: [], failures: [] })

@@ -75,9 +75,9 @@ export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
       // Queued and running runs are never reported, which an index covers.
       const isOpen = open ? "and not told and status in ('queued', 'running')" : ''
       const rows = await db.queryIdempotent(
-        `select status, agent, version, code, count(*) as count, min(case status when 'queued' then run_at else updated_at end) as oldest
-         from ${db.s}.runs where ${isOfTenants} ${isOpen} group by status, agent, version, code
-         order by count(*) desc, status, agent, version, code limit ${maxRunCounts}`,
+        `select status, agent, version, queue, code, count(*) as count, min(case status when 'queued' then run_at else updated_at end) as oldest
+         from ${db.s}.runs where ${isOfTenants} ${isOpen} group by status, agent, version, queue, code
+         order by count(*) desc, status, agent, version, queue, code limit ${maxRunCounts}`,
         names,
       )
       return rows.map(runCountFromRow)

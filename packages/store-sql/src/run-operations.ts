@@ -42,7 +42,7 @@ export function runFilterParams({ tenants, status, agent, version, code, olderTh
 
 /** The columns that operators see. Content is not even read. */
 export const operatedColumns =
-  'n, tenant, owner, session, session_agent, run, agent, version, status, run_at, attempts, code, updated_at'
+  'n, tenant, owner, session, session_agent, run, agent, version, queue, priority, status, run_at, attempts, code, updated_at'
 
 export function operatedRunFromRow(row: SqlRow): RunSummary {
   return { ...runSummary(row), updatedAt: Math.floor(Number(row.updated_at)) }
@@ -53,6 +53,7 @@ export function runCountFromRow(row: SqlRow): RunCount {
     status: row.status as DurableStatus,
     agent: String(row.agent),
     version: String(row.version),
+    queue: String(row.queue),
     ...(typeof row.code === 'string' && { code: row.code }),
     count: Number(row.count),
     oldest: Math.floor(Number(row.oldest)),

@@ -57,9 +57,9 @@ export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs)
     async count({ tenants, open = false }) {
       const { tenants: names } = runFilterParams({ tenants })
       const rows = db.all(
-        `select status, agent, version, code, count(*) as count, min(iif(status = 'queued', run_at, updated_at)) as oldest from runs
-         where ${isOfTenants} ${open ? "and status in ('queued', 'running')" : ''} group by status, agent, version, code
-         order by count(*) desc, status, agent, version, code limit ${maxRunCounts}`,
+        `select status, agent, version, queue, code, count(*) as count, min(iif(status = 'queued', run_at, updated_at)) as oldest from runs
+         where ${isOfTenants} ${open ? "and status in ('queued', 'running')" : ''} group by status, agent, version, queue, code
+         order by count(*) desc, status, agent, version, queue, code limit ${maxRunCounts}`,
         tenantsParam(names),
       )
       return rows.map(runCountFromRow)

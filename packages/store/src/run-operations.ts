@@ -50,11 +50,12 @@ export interface RunDescription {
   readonly usage?: Usage
 }
 
-/** How many runs have the same status, agent, version and code. */
+/** How many runs have the same status, agent, version, queue and code. */
 export interface RunCount {
   readonly status: DurableStatus
   readonly agent: string
   readonly version: string
+  readonly queue: string
   readonly code?: string
   readonly count: number
   /**
@@ -83,7 +84,7 @@ export interface RunOperations {
    */
   describe(of: { tenant: string; run: string; limit: number }): Promise<RunDescription | undefined>
   /**
-   * Counts runs by status, agent, version and code, the most frequent first, at most 1000 groups.
+   * Counts runs by status, agent, version, queue and code, the most frequent first, at most 1000 groups.
    *
    * @param of.open counts only queued and running runs, which is fast in a large table @default false
    */

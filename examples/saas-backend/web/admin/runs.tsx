@@ -10,6 +10,7 @@ interface Group {
   status: string
   agent: string
   version: string
+  queue: string
   count: number
   oldestAge: number
 }
@@ -61,6 +62,7 @@ export function Runs({ tenant, mayRead }: { tenant: string; mayRead: boolean }) 
 const groupColumns: Column<Group>[] = [
   { name: 'Status', cell: ({ status }) => status, isHeader: true },
   { name: 'Agent', cell: ({ agent, version }) => <Name of={`${agent} ${version}`} /> },
+  { name: 'Queue', cell: ({ queue }) => <Name of={queue} /> },
   { name: 'Runs', cell: ({ count }) => count, isNumber: true },
   { name: 'Oldest', cell: ({ oldestAge }) => ageOf(oldestAge), isNumber: true },
 ]

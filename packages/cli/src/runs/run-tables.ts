@@ -13,22 +13,23 @@ export function listTables({ items, cursor }: Page, now: number): Table[] {
 }
 
 export function summaryTables({ groups, failures }: RunsSummary): Table[] {
-  const counts = groups.map(({ status, agent, version, count, oldestAge }) => [
-    ...[status, agent, version, String(count), age(oldestAge)],
+  const counts = groups.map(({ status, agent, version, queue, count, oldestAge }) => [
+    ...[status, agent, version, queue, String(count), age(oldestAge)],
   ])
   const codes = failures.map(({ code, count }) => [code, String(count)])
-  const tables = [[['STATUS', 'AGENT', 'VERSION', 'RUNS', 'OLDEST'], ...counts]]
+  const tables = [[['STATUS', 'AGENT', 'VERSION', 'QUEUE', 'RUNS', 'OLDEST'], ...counts]]
   return codes.length === 0 ? tables : [...tables, [['FAILURE', 'RUNS'], ...codes]]
 }
 
 export function showTables({ run, timeline, hasEarlier, pending, usage }: ShownRun): Table[] {
-  const { key, agent, version, status, code, attempts, runAt } = run
+  const { key, agent, version, queue, status, code, attempts, runAt } = run
   const facts: Table = [
     ['run', run.run],
     ['tenant', key.tenant],
     ['owner', key.owner],
     ['session', key.sessionId],
     ['agent', version === '' ? agent : `${agent} ${version}`],
+    ['queue', queue],
     ['status', code === undefined ? status : `${status} (${code})`],
     ['attempts', String(attempts)],
     ['due', time(runAt)],

@@ -92,8 +92,8 @@ async function gauges(openRuns: OpenRuns): Promise<Family[]> {
   ]
 }
 
-function labelsOf({ status, agent, version }: RunGroup): Labels {
-  return { status, agent, version }
+function labelsOf({ status, agent, version, queue }: RunGroup): Labels {
+  return { status, agent, version, queue }
 }
 
 function otelCounters(meter: Meter): Readonly<Record<CounterName, Counter>> {

@@ -1,10 +1,11 @@
 import type { DurableStatus, RunCount } from '@allium/store'
 
-/** Runs with the same status, agent and version. */
+/** Runs with the same status, agent, version and queue. */
 export interface RunGroup {
   readonly status: DurableStatus
   readonly agent: string
   readonly version: string
+  readonly queue: string
   readonly count: number
   /** The age of the oldest one, in milliseconds: for a queued run since it is due, for others since their last change. */
   readonly oldestAge: number
@@ -20,10 +21,10 @@ export interface RunsSummary {
 export function summaryOf(counts: readonly RunCount[], now: number): RunsSummary {
   const groups = new Map<string, RunGroup>()
   const failures = new Map<string, number>()
-  for (const { status, agent, version, code, count, oldest } of counts) {
-    const name = JSON.stringify([status, agent, version])
+  for (const { status, agent, version, queue, code, count, oldest } of counts) {
+    const name = JSON.stringify([status, agent, version, queue])
     const age = Math.max(0, now - oldest)
-    const known = groups.get(name) ?? { status, agent, version, count: 0, oldestAge: 0 }
+    const known = groups.get(name) ?? { status, agent, version, queue, count: 0, oldestAge: 0 }
     groups.set(name, { ...known, count: known.count + count, oldestAge: Math.max(known.oldestAge, age) })
     if (status === 'failed') failures.set(code ?? '', (failures.get(code ?? '') ?? 0) + count)
   }

@@ -10,6 +10,8 @@ const run = object({
   key: object({ tenant: text, owner: text, agent: text, sessionId: text }),
   agent: text,
   version: text,
+  queue: text,
+  priority: { type: 'integer' },
   status: text,
   runAt: time,
   attempts: count,
@@ -20,7 +22,7 @@ const run = object({
 export const schemas: Readonly<Record<string, Schema>> = {
   OperatedRuns: { ...object({ runs: list(run), cursor: text }), required: ['runs'] },
   OperatedSummary: object({
-    groups: list(object({ status: text, agent: text, version: text, count, oldestAge: count })),
+    groups: list(object({ status: text, agent: text, version: text, queue: text, count, oldestAge: count })),
     failures: list(object({ code: text, count })),
   }),
   OperatedRun: object({

@@ -32,7 +32,7 @@ export const routes = {
   summary: route({
     method: 'get',
     path: '/operations/summary',
-    summary: 'Count durable runs by status, agent and version, and failures by code',
+    summary: 'Count durable runs by status, agent, version and queue, and failures by code',
     query: { tenant },
     answers: { 200: 'OperatedSummary' },
   }),

@@ -67,23 +67,23 @@ export const listCases: OperationsCases = {
     checkEqual(await other.operations.find({ run: 'two' }), [], 'There is no such run')
   },
 
-  async 'counts runs by status, agent, version and code, with the time of the oldest'(bench) {
+  async 'counts runs by status, agent, version, queue and code, with the time of the oldest'(bench) {
     const { runs, other, lease: ms, wait } = bench
     await givenUp(bench, 'a', 'run.attempts')
     await wait(ms * 2)
     await givenUp(bench, 'b', 'run.attempts')
     await finished(bench, 'c')
-    await runs.add(runOf('d', named('d')))
+    await runs.add(runOf('d', named('d'), { queue: 'emails' }))
     const failed = await other.operations.describe({ tenant: 'acme', run: 'a', limit: 9 })
     const counts = await other.operations.count({})
-    const group = { agent: 'agent', version: '1' }
+    const group = { agent: 'agent', version: '1', queue: 'default' }
     checkEqual(counts[0]?.oldest, failed?.run.updatedAt, 'The oldest failed run is the first one')
     checkEqual(
       counts.map(({ oldest: _, ...count }) => count),
       [
         { ...group, status: 'failed', code: 'run.attempts', count: 2 },
         { ...group, status: 'completed', count: 1 },
-        { ...group, status: 'queued', count: 1 },
+        { ...group, queue: 'emails', status: 'queued', count: 1 },
       ],
       'count()',
     )
@@ -95,7 +95,7 @@ export const listCases: OperationsCases = {
     )
     checkEqual(await other.operations.count({ tenants: ['globex'] }), [], 'Another tenant has none')
     checkEqual(
-      (await other.runs.claim({ agents, limit: 9, ms, alone: true })).length > 0,
+      (await other.runs.claim({ agents, limit: 9, ms, alone: true, queues: [{ name: 'emails' }] })).length > 0,
       true,
       'It is claimed as usual',
     )
