@@ -145,7 +145,9 @@ it('measures the open runs of all processes, and the age of the oldest', async (
   }
   const text = await metrics.prometheus()
   expect(text).toContain('allium_durable_runs{status="queued",agent="support",version="1",queue="default"} 2\n')
-  expect(text).toContain('allium_durable_oldest_seconds{status="queued",agent="support",version="1",queue="default"} 6\n')
+  expect(text).toContain(
+    'allium_durable_oldest_seconds{status="queued",agent="support",version="1",queue="default"} 6\n',
+  )
   expect(text).toContain('version="a\\"\\n\\\\",queue="default"} 1\n')
   expect(text).not.toMatch(/acme|ann/)
 })
@@ -177,7 +179,10 @@ it('records the same to OpenTelemetry', async () => {
     'allium.durable.dead_letters',
     { agent: 'support', version: '1', code: 'run.version' },
   ])
-  expect(points).toContainEqual(['allium.durable.runs', { status: 'queued', agent: 'support', version: '1', queue: 'default' }])
+  expect(points).toContainEqual([
+    'allium.durable.runs',
+    { status: 'queued', agent: 'support', version: '1', queue: 'default' },
+  ])
   await reader.shutdown()
 })
 
