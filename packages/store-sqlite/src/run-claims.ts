@@ -126,14 +126,17 @@ export class RunClaimer {
     const ofAgents =
       'r.agent in (select value from json_each(?)) and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))'
     const isFree = '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
-    const rows = (condition: string) =>
-      `select r.*, ${hasProgressed} as progressed from runs r left join sessions s on ${sessionJoin} where ${ofAgents} and ${condition} and ${isFree}`
+    // Without statistics, SQLite prefers an index over all queued runs.
+    const rows = (index: string, condition: string) =>
+      `select r.*, ${hasProgressed} as progressed from runs r indexed by ${index} left join sessions s on ${sessionJoin}
+       where ${ofAgents} and ${condition} and ${isFree}`
     const free = [this.#clock.boot, this.#clock.monotonic()]
     const running = `r.status = 'running' and (? or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})`
     const unreported = `r.told = 0 and r.status not in ('queued', 'running') and r.updated_at <= ?`
     const stopped = `r.status = 'queued' and r.stop is not null`
     return this.#db.all(
-      `select * from (${rows(running)} union all ${rows(stopped)} union all ${rows(unreported)}) order by n limit ?`,
+      `select * from (${rows('runs_running', running)} union all ${rows('runs_stopped', stopped)}
+       union all ${rows('runs_unreported', unreported)}) order by n limit ?`,
       ...[names, agentParams(agents), isIdle ? 1 : 0, ...free],
       ...[names, agentParams(agents), ...free],
       ...[names, agentParams(agents), this.#clock.now() - ms, ...free],
