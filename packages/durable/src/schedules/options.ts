@@ -37,6 +37,16 @@ export interface ScheduleOptions {
    * latest of them, once. `'skip'` runs none. `'all'` runs each of them in turn, at most the latest 100. @default 'latest'
    */
   missed?: MissedTicks | undefined
+  /** The queue of the runs, as in `start()`. @default 'default' */
+  queue?: string | undefined
+  /** The priority of the runs, as in `start()`: a whole number from -1000 to 1000, the smallest first. @default 0 */
+  priority?: number | undefined
+}
+
+/** The request of a schedule as it is stored. */
+export interface ScheduledTask extends Task {
+  readonly queue?: string
+  readonly priority?: number
 }
 
 /** A checked schedule. */
@@ -46,7 +56,7 @@ export interface CheckedSchedule {
   readonly tz: string
   readonly missed: MissedTicks
   readonly sessionId: string | undefined
-  readonly request: Task
+  readonly request: ScheduledTask
   readonly ticks: Ticks
 }
 
@@ -73,16 +83,23 @@ const scheduleOptionKeys: KeysOf<ScheduleOptions> = {
   context: true,
   output: true,
   missed: true,
+  queue: true,
+  priority: true,
 }
 
 /** @throws AlliumError `run.options` */
 export function checkedSchedule(options: ScheduleOptions): CheckedSchedule {
   checkOptions(options ?? null, scheduleOptionKeys, 'A schedule', 'run.options')
-  const { id, cron, tz = 'UTC', missed = 'latest', sessionId, ...request } = options
+  const { id, cron, tz = 'UTC', missed = 'latest', sessionId, queue, priority, ...request } = options
   checkScheduleId(id)
   if (!['skip', 'latest', 'all'].includes(missed))
     throw runOptionsError(`The option missed is 'skip', 'latest' or 'all', but ${String(missed)} was given.`)
-  const task = taskOf(request)
+  if (priority !== undefined && !(Number.isInteger(priority) && Math.abs(priority) <= 1000))
+    throw runOptionsError(
+      `The option priority is a whole number from -1000 to 1000, but ${String(priority)} was given.`,
+    )
+  const place = { ...(queue !== undefined && { queue }), ...(priority !== undefined && { priority }) }
+  const task: ScheduledTask = { ...taskOf(request), ...place }
   const { length } = new TextEncoder().encode(toJson(task))
   if (length > maxRequestBytes)
     throw runOptionsError(

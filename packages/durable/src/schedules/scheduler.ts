@@ -1,9 +1,10 @@
 import { messageOf } from '@allium/core'
 import type { DueSchedule, NewDurableRun, ScheduleStore, StoredSchedule } from '@allium/store'
 import type { Host } from '../host.ts'
-import { storedTask, type Task } from '../task.ts'
+import { storedTask } from '../task.ts'
 import { ticksOf } from './cron.ts'
 import { dueTick } from './due-tick.ts'
+import type { ScheduledTask } from './options.ts'
 
 /** Most schedules per look. */
 const batchSize = 50
@@ -52,8 +53,9 @@ export class Scheduler {
   }
 
   /** @param tick the tick; undefined for a run that was requested */
-  async runOf(schedule: StoredSchedule, task: Task, tick?: number): Promise<NewDurableRun> {
+  async runOf(schedule: StoredSchedule, scheduled: ScheduledTask, tick?: number): Promise<NewDurableRun> {
     const { agent, version, sessions } = this.#host
+    const { queue, priority, ...task } = scheduled
     await agent.init()
     const run = crypto.randomUUID()
     const id = schedule.sessionId ?? `${schedule.id}:${tick === undefined ? run : new Date(tick).toISOString()}`
@@ -61,7 +63,8 @@ export class Scheduler {
     const others = agent.sessionNames.filter((name) => name !== key.agent)
     if (schedule.sessionId !== undefined && others.length > 0) await sessions.rename(key, others)
     const code = await this.#host.shape()
-    return { run, key, agent: agent.name, version, task: { ...task, code, schedule: schedule.id }, runAt: tick }
+    const request = { ...task, code, version, schedule: schedule.id }
+    return { run, key, agent: agent.name, version, task: request, runAt: tick, queue, priority }
   }
 
   /** Pauses a schedule that cannot be read, so that it does not fail at every poll. */

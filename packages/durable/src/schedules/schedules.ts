@@ -101,6 +101,7 @@ class AgentSchedules implements Schedules {
         'run.options',
         `The schedule "${schedule.id}" has a principal, whose rights are looked up for each run. Pass resolvePrincipal to durable().`,
       )
+    this.#host.queues.limits(request.queue ?? 'default')
     const { tenant, owner } = agent.session({
       ...(schedule.sessionId !== undefined && { id: schedule.sessionId }),
       principal: request.principal as never,

@@ -31,6 +31,20 @@ it('runs all ticks in one session if it is named', async () => {
   expect(model.requests[2]?.messages).toHaveLength(5)
 })
 
+it('runs its ticks in a queue, with a priority', async () => {
+  const { clock, process } = world()
+  const { runs, plan } = process({ queues: { reports: { concurrency: 1 } } })
+  await expect(plan.create({ ...daily, queue: 'mails' })).rejects.toThrow(
+    'The declared queues are "default", "reports"',
+  )
+  await expect(plan.create({ ...daily, priority: 0.5 })).rejects.toMatchObject({ code: 'run.options' })
+  await plan.create({ ...daily, queue: 'reports', priority: 5 })
+  await clock.advance(2 * minute)
+  await untilEnded(runs, 1)
+  const { lastRun = '' } = await plan.get('report', { principal: ann })
+  expect(await runs.get(lastRun, { principal: ann })).toMatchObject({ queue: 'reports', priority: 5 })
+})
+
 it.each([
   ['latest', ['10:00']],
   ['skip', []],

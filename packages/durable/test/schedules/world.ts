@@ -3,7 +3,7 @@ import { persist } from '@allium/memory'
 import { type SqliteOptions, sqlite } from '@allium/store-sqlite'
 import { type ManualClock, manualClock, scriptedModel } from '@allium/testing'
 import { expect, onTestFinished } from 'vitest'
-import { type Durable, durable } from '../../src/index.ts'
+import { type Durable, durable, type QueueOptions } from '../../src/index.ts'
 import { type ScheduleOptions, schedules } from '../../src/schedules.ts'
 
 export const ann = { tenantId: 'acme', userId: 'ann' }
@@ -30,13 +30,21 @@ export function world({ at = '07:59', ...options }: { at?: string } & SqliteOpti
     perOwner = undefined as number | undefined,
     name = 'reporter',
     formerNames = [] as string[],
+    queues = {} as Record<string, QueueOptions>,
   } = {}) => {
     const model = scriptedModel(Array.from({ length: 400 }, () => answer))
     const agent = new Agent({ version: '1', name, formerNames, model, clock: own }).use(
       persist({ store: store.sessions }),
     )
     const resolvePrincipal = ({ owner }: { owner: string }) => users.get(owner)
-    const runs = durable(agent, { store, lease: minute, clock: own, logger, ...(resolves && { resolvePrincipal }) })
+    const runs = durable(agent, {
+      store,
+      queues,
+      lease: minute,
+      clock: own,
+      logger,
+      ...(resolves && { resolvePrincipal }),
+    })
     if (own === clock) onTestFinished(() => runs.drain())
     return { runs, model, plan: schedules(runs, { perOwner }) }
   }
