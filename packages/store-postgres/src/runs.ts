@@ -169,7 +169,7 @@ export async function addRun(
     checkName(what, name)
   const { body, cuts: blobSources } = await sealTask(sealer, key, run, input.task)
   const digests = await sealer.digests(fingerprint, key.tenant)
-  const first = checkFirst?.(17)
+  const first = checkFirst?.(21)
   const [row] = await blobs.write({ key }, blobSources, (write) =>
     translateLostBlobs(
       key,
