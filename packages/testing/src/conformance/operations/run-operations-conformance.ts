@@ -1,7 +1,6 @@
-import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import type { ManualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { timedCases } from '../timed-cases.ts'
 import { listCases } from './list-cases.ts'
 import type { RunOperationsParts } from './operations-bench.ts'
 import { timelineCases } from './timeline-cases.ts'
@@ -24,14 +23,6 @@ export interface RunOperationsConformanceOptions {
 
 const caseList = { ...listCases, ...timelineCases }
 
-const known: KeysOf<RunOperationsConformanceOptions> = {
-  reopen: true,
-  close: true,
-  lease: true,
-  delay: true,
-  skip: true,
-}
-
 /**
  * Returns the rules for every store that shows its durable runs to operators, as cases. {@link runOperationsConformance} registers them.
  *
@@ -41,24 +32,7 @@ export function runOperationsCases(
   makeStore: MakeRunOperations,
   options: RunOperationsConformanceOptions = {},
 ): ConformanceCase[] {
-  checkOptions(options, known, 'runOperationsCases()', 'options.invalid')
-  const { reopen, close, lease = 1000, delay, skip = {} } = options
-  checkSkips(skip, Object.keys(caseList))
-  return Object.entries(caseList).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const clock = manualClock()
-      const parts = await makeStore({ clock })
-      const other = (await reopen?.(parts, { clock })) ?? parts
-      try {
-        await run({ ...parts, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
-      } finally {
-        if (other !== parts) await close?.(other)
-        await close?.(parts)
-      }
-    },
-  }))
+  return timedCases('runOperationsCases()', caseList, makeStore, options)
 }
 
 /**

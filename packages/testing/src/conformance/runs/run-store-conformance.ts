@@ -1,7 +1,6 @@
-import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import type { ManualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { timedCases } from '../timed-cases.ts'
 import { addCases } from './add-cases.ts'
 import { claimCases } from './claim-cases.ts'
 import { endCases } from './end-cases.ts'
@@ -37,31 +36,12 @@ const caseList = {
   ...stepBlobCases,
 }
 
-const known: KeysOf<RunStoreConformanceOptions> = { reopen: true, close: true, lease: true, delay: true, skip: true }
-
 /**
  * Returns the rules for every store of durable runs, as cases. {@link runStoreConformance} registers them. @throws TypeError when `skip`
  * names no case
  */
 export function runStoreCases(makeStore: MakeRunStore, options: RunStoreConformanceOptions = {}): ConformanceCase[] {
-  checkOptions(options, known, 'runStoreCases()', 'options.invalid')
-  const { reopen, close, lease = 1000, delay, skip = {} } = options
-  checkSkips(skip, Object.keys(caseList))
-  return Object.entries(caseList).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const clock = manualClock()
-      const parts = await makeStore({ clock })
-      const other = (await reopen?.(parts, { clock })) ?? parts
-      try {
-        await run({ ...parts, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
-      } finally {
-        if (other !== parts) await close?.(other)
-        await close?.(parts)
-      }
-    },
-  }))
+  return timedCases('runStoreCases()', caseList, makeStore, options)
 }
 
 /**

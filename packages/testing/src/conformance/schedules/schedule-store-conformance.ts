@@ -1,7 +1,6 @@
-import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { type ManualClock, manualClock } from '../../manual-clock.ts'
+import type { ManualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
-import { checkSkips } from '../check-skips.ts'
+import { timedCases } from '../timed-cases.ts'
 import { putCases } from './put-cases.ts'
 import type { ScheduleStoreParts } from './schedule-bench.ts'
 import { tickCases } from './tick-cases.ts'
@@ -24,14 +23,6 @@ export interface ScheduleStoreConformanceOptions {
 
 const caseList = { ...putCases, ...tickCases }
 
-const known: KeysOf<ScheduleStoreConformanceOptions> = {
-  reopen: true,
-  close: true,
-  lease: true,
-  delay: true,
-  skip: true,
-}
-
 /**
  * Returns the rules for every store of schedules, as cases. {@link scheduleStoreConformance} registers them. @throws TypeError when `skip`
  * names no case
@@ -40,24 +31,7 @@ export function scheduleStoreCases(
   makeStore: MakeScheduleStore,
   options: ScheduleStoreConformanceOptions = {},
 ): ConformanceCase[] {
-  checkOptions(options, known, 'scheduleStoreCases()', 'options.invalid')
-  const { reopen, close, lease = 1000, delay, skip = {} } = options
-  checkSkips(skip, Object.keys(caseList))
-  return Object.entries(caseList).map(([name, run]) => ({
-    name,
-    ...(skip[name] !== undefined && { skip: skip[name] }),
-    async run() {
-      const clock = manualClock()
-      const parts = await makeStore({ clock })
-      const other = (await reopen?.(parts, { clock })) ?? parts
-      try {
-        await run({ ...parts, other, lease, wait: delay ?? ((ms) => clock.advance(ms)) })
-      } finally {
-        if (other !== parts) await close?.(other)
-        await close?.(parts)
-      }
-    },
-  }))
+  return timedCases('scheduleStoreCases()', caseList, makeStore, options)
 }
 
 /**
