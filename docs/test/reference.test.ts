@@ -23,7 +23,7 @@ test('docs/reference/functions.md has each function and class that core and stor
   await expect(page).toMatchFileSnapshot(join(root, 'docs/reference/functions.md'))
 })
 
-test('docs/reference/errors.md has each error code with its messages, cause and fix', async () => {
+test('docs/reference/errors.md has each error code with its messages, cause and fix', { timeout: 60_000 }, async () => {
   const incomplete = errorEntries().filter(({ cause, fix, messages }) => !cause || !fix || messages.length === 0)
   expect(incomplete.map(({ code }) => code)).toEqual([])
   await expect(errorReference()).toMatchFileSnapshot(join(root, 'docs/reference/errors.md'))

@@ -19,8 +19,11 @@ export type EventLogCases = Readonly<Record<string, (bench: EventLogBench) => Pr
 export const chat: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 export const run: RunKey = { key: chat, turnId: 'chat:1' }
 
-/** Delays between polls as fractions of a run's retention: none at first, 0.9 in total. */
-const pauses = [...Array<number>(20).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.02)]
+/**
+ * Delays between polls as fractions of a run's retention, 0.8 in total. At first there are none: work outside the event loop, such as
+ * encryption, takes many turns of the loop on a busy machine.
+ */
+const pauses = [...Array<number>(400).fill(0), ...Array<number>(50).fill(0.01), ...Array<number>(20).fill(0.015)]
 
 /** Waits for a promise that must settle before the run expires. */
 export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: Promise<T>, claim: string): Promise<T> {
