@@ -26,7 +26,7 @@ export function config(name: string, include: string[]) {
       include,
       isolate: false,
       maxWorkers: '100%',
-      testTimeout: 20_000,
+      testTimeout: 60_000,
       expect: { poll: { timeout: 15_000 } },
       reporters: ['default', 'json'],
       outputFile: { json: `.cache/${name}.json` },

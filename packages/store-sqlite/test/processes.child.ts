@@ -11,8 +11,8 @@ const store = sqlite(path, { synchronous: 'normal' })
 const principal = { tenantId: 'acme', userId: 'ann' }
 const tell = (line: string) => process.stdout.write(`${line}\n`)
 
-const agentOf = (model: Model) =>
-  new Agent({ model, logger: { warn() {}, error() {} } }).use(persist({ store: store.sessions, lease: 700 })).use({
+const agentOf = (model: Model, lease?: number) =>
+  new Agent({ model, logger: { warn() {}, error() {} } }).use(persist({ store: store.sessions, lease })).use({
     name: 'store',
     provides: [sharedStore],
     async agent(ctx, next) {
@@ -38,7 +38,7 @@ async function one(): Promise<void> {
     await new Promise((resolve) => process.stdin.once('data', resolve))
     return 'Late.'
   }
-  const run = agentOf(answers(step)).use(metered).session({ id: 'chat', principal }).run(`from ${name}`)
+  const run = agentOf(answers(step), 700).use(metered).session({ id: 'chat', principal }).run(`from ${name}`)
   tell(
     await run.then(
       ({ status }) => `ended ${status}`,
