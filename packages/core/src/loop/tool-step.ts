@@ -1,7 +1,7 @@
 import { approvalSeal } from '../approvals/provider-approvals.ts'
 import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
-import { jsonSafe } from '../messages/json-safe.ts'
+import { jsonSafe, showsAll } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { ToolCall as CallOfModel } from '../model/response.ts'
 import type { RequestedCall, ToolCall } from '../scopes/tool/tool-call.ts'
@@ -71,7 +71,8 @@ class ToolStep {
     const seal = permitted ? await approvalSeal(turn.session, requested.call) : undefined
     // A closed step has already reported the call as cancelled.
     if (this.#closed) return
-    const record = this.#recordOf(index, jsonSafe({ ...result }, 'error'))
+    const own = { ...result }
+    const record = this.#recordOf(index, showsAll(own) ? own : jsonSafe(own, { error: undefined }))
     this.#runs[index] = false
     const approvalRecord = call?.approvalRecord ?? requested.approvalRecord
     if (approvalRecord !== undefined && result.status !== 'suspended')
@@ -116,8 +117,10 @@ class ToolStep {
 
   /** The tool is about to run. Events show the arguments of the first attempt, records those of the last. */
   #begins(index: number, args: Record<string, unknown>): void {
+    const turn = this.#turn
     const { callId, name } = (this.#calls[index] as RequestedCall).call
-    if (this.#begun[index] === undefined) emitStart(this.#turn, callId, name, cloneJson(args))
+    if (this.#begun[index] === undefined)
+      turn.send({ type: 'tool:start', ...turn.location, callId, name, args: cloneJson(args) })
     this.#begun[index] = cloneJson(args)
   }
 
@@ -133,10 +136,6 @@ function addSuspended(turn: Turn, call: ToolCall, result: ToolResult): void {
   call.suspended ??= result
   turn.suspendedCalls ??= []
   turn.suspendedCalls.push(call)
-}
-
-function emitStart(turn: Turn, callId: string, name: string, args: Record<string, unknown>): void {
-  turn.send({ type: 'tool:start', ...turn.location, callId, name, args })
 }
 
 /** Emits `tool:end`. The error goes only to observers. */

@@ -13,11 +13,17 @@ const rules: PlainRules = {
  * Adds a `toJSON()` to an object, so that JSON.stringify() never throws and exposes no thrown error. The method is not enumerable,
  * so copies and comparisons only see the data.
  *
- * @param hidden the field that JSON leaves out
+ * @param instead fields that JSON shows instead of the object's own
  */
-export function jsonSafe<T extends object>(object: T, hidden?: keyof T): T & { toJSON(): Record<string, unknown> } {
-  const toJSON = () => toPlain(hidden === undefined ? { ...object } : { ...object, [hidden]: undefined }, rules)
+export function jsonSafe<T extends object>(object: T, instead?: Partial<T>): T & { toJSON(): Record<string, unknown> } {
+  const toJSON = () => toPlain({ ...object, ...instead }, rules)
   return Object.defineProperty(object, 'toJSON', { value: toJSON, writable: true, configurable: true }) as never
+}
+
+/** Whether JSON may show an object as it is. Use it where it can: a method of its own makes an object slow to read. */
+export function showsAll(object: object): boolean {
+  for (const key in object) if (key === 'error' || typeof object[key as never] !== 'string') return false
+  return true
 }
 
 function publicError(error: Error): object {

@@ -153,7 +153,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['    this.#request.abort(reason)\n', '', 'a provider is not told that its call is over'],
     ['    if (iterator?.return === undefined) return', '    return', 'streams are not closed'],
     [
-      '      if (backpressure === undefined) this.#next()\n      else watch(backpressure, () => this.#resume(), this.#failed)',
+      '      if (backpressure === undefined) this.#next()\n      else watch(backpressure, () => this.#next(), this.#failed)',
       '      this.#next()',
       'a provider is not held back',
     ],
@@ -305,7 +305,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       'void [i, call]\n',
       'a tool that began is not told to end',
     ],
-    ['    if (this.#closed) return\n    const record', '    const record', 'a tool is told to end twice'],
+    ['    if (this.#closed) return\n    const own', '    const own', 'a tool is told to end twice'],
     [
       'if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)',
       'turn.lifecycle.fail(error)',

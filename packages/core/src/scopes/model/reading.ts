@@ -1,7 +1,7 @@
 import { AbortError } from '../../errors/abort-error.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
-import { isThenable, silence, watch } from '../../errors/thenable.ts'
+import { silence, watch } from '../../errors/thenable.ts'
 import type { Message } from '../../messages/message.ts'
 import type { ContentChunk, FinishChunk } from '../../model/chunk.ts'
 import type { Model, ModelRequest, ResponseFormat, Settings, ToolChoice, ToolDef } from '../../model/model.ts'
@@ -44,7 +44,12 @@ export class Reading {
   }
 
   #next(): void {
-    watch((this.#iterator as AsyncIterator<unknown>).next(), this.#took, this.#failed)
+    if (!this.#open) return
+    try {
+      watch((this.#iterator as AsyncIterator<unknown>).next(), this.#took, this.#failed)
+    } catch (error) {
+      this.#failed(error)
+    }
   }
 
   readonly #took = (result: unknown): void => {
@@ -55,18 +60,8 @@ export class Reading {
       const chunk = this.#checked(value)
       if (chunk?.type === 'finish') return this.#finished(chunk)
       const backpressure = chunk === undefined ? undefined : this.#taker.take(chunk)
-      if (!this.#open) return
       if (backpressure === undefined) this.#next()
-      else watch(backpressure, () => this.#resume(), this.#failed)
-    } catch (error) {
-      this.#failed(error)
-    }
-  }
-
-  #resume(): void {
-    if (!this.#open) return
-    try {
-      this.#next()
+      else watch(backpressure, () => this.#next(), this.#failed)
     } catch (error) {
       this.#failed(error)
     }
@@ -109,8 +104,7 @@ export class Reading {
     const iterator = this.#iterator
     if (iterator?.return === undefined) return
     try {
-      const closed: unknown = iterator.return()
-      if (isThenable(closed)) silence(Promise.resolve(closed))
+      silence(Promise.resolve(iterator.return()))
     } catch {
       // an error while closing changes nothing
     }
@@ -120,7 +114,7 @@ export class Reading {
 function truncated({ id }: Model): AlliumError {
   return new AlliumError(
     'model.truncated',
-    `The stream of the model "${id}" ended without a finish, so the answer is incomplete. Retry it, for example with model.retry.`,
+    `The stream of the model "${id}" ended without a finish, so the answer is incomplete. Retry it with model.retry.`,
     { details: { model: id } },
   )
 }
@@ -129,14 +123,14 @@ function truncated({ id }: Model): AlliumError {
 const most = 64 * 1024 * 1024
 
 function endless({ id }: Model): AlliumError {
-  const what = `The model "${id}" sent more than ${most} characters in one call, so the call was ended. Check its endpoint.`
+  const what = `The model "${id}" sent more than ${most} characters in one call. Check its endpoint.`
   return new AlliumError('model.protocol', what, { details: { model: id } })
 }
 
 function noText({ id }: Model, type: string | undefined, delta: unknown): AlliumError {
   return new AlliumError(
     'model.protocol',
-    `The model "${id}" sent a ${type} whose delta is ${describe(delta)}. It is a text.`,
+    `The model "${id}" sent a ${type} whose delta is ${describe(delta)}, not a string.`,
   )
 }
 
