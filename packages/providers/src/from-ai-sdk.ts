@@ -2,12 +2,11 @@ import type { Model, ModelChunk, ModelRequest } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
+import { withAdvice } from './error-advice.ts'
 import { failure } from './failure.ts'
-import { withFix } from './no-responses.ts'
 import { ProviderTools } from './provider-tools.ts'
 import { serverOf } from './server.ts'
 import { StreamParts } from './stream-parts.ts'
-import { withModelFix } from './unknown-model.ts'
 
 export interface FromAiSdkOptions {
   /** The model's id in prices and logs. @default provider and model, such as `openai/gpt-5` */
@@ -45,7 +44,7 @@ async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator
       for (const chunk of parts.chunks(read.value)) yield chunk
     for (const chunk of parts.end()) yield chunk
   } catch (error) {
-    throw failure(withModelFix(withFix(error, model), model), request.signal)
+    throw failure(withAdvice(error, model), request.signal)
   } finally {
     reader?.cancel().catch(() => {})
   }

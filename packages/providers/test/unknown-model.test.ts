@@ -52,6 +52,7 @@ it.each(cases)('the error of $name for an unknown model says what to change', as
   const error = (await failureOf(fromAiSdk(model(url)))) as Error & { status?: number }
   expect(error.message).toContain(fix)
   expect(error).toMatchObject({ name: 'AI_APICallError', status: code })
+  expect(error.message).not.toMatch(/\.\.|posts to/)
   expect(error.message).not.toContain(apiKey)
 })
 
