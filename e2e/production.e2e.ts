@@ -82,7 +82,10 @@ function turnEnd(stream: string): TurnEnd {
 
 function edit(file: string, change: (code: string) => string): void {
   const path = join(project, 'src', file)
-  writeFileSync(path, change(readFileSync(path, 'utf8')))
+  const code = readFileSync(path, 'utf8')
+  const changed = change(code)
+  if (changed === code) throw new Error(`The page no longer fits src/${file} of the template.`)
+  writeFileSync(path, changed)
 }
 
 /** Starts a process as the page does, and returns it with its URL. */
