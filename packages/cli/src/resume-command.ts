@@ -59,7 +59,7 @@ export async function resumeCommand(args: Arguments, context: CommandContext): P
 function notFound(id: string): AlliumError {
   return new AlliumError(
     'session.not_found',
-    `There is no session "${id}" in the store for who asks. Sessions are found under their principal: give the --principal that began it.`,
+    `The store has no session "${id}" of this principal. Pass the --principal that started the session.`,
     { details: { sessionId: id } },
   )
 }

@@ -251,7 +251,7 @@ describe('allium resume', () => {
     const root = folder()
     await allium(['run', '--session', 'rent', ...kept, 'Pay'], { files: paying(), root })
     const { code, err } = await allium(['resume', 'rent', '--store', 'chats.db', '--principal', 'joe'], { root })
-    expect([code, err]).toEqual([1, expect.stringContaining('There is no session "rent" in the store for who asks.')])
+    expect([code, err]).toEqual([1, expect.stringContaining('The store has no session "rent" of this principal.')])
   })
 
   test('ends with 2 without a session, or without a store', async () => {

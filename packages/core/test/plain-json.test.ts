@@ -123,7 +123,7 @@ describe('toJson() and fromJson()', () => {
     let deep: unknown = 0
     for (let i = 0; i < 100_000; i++) deep = [deep]
     const twice = { a: ring.length, b: [1] }
-    expect((await failure(async () => toJson(ring))).message).toContain('stands in itself')
+    expect((await failure(async () => toJson(ring))).message).toContain('contains itself')
     expect((await failure(async () => toJson(deep))).code).toBe('state.invalid')
     expect(again([twice, twice])).toEqual([twice, twice])
   })

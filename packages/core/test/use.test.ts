@@ -98,6 +98,13 @@ describe('use', () => {
       'has the key "turns", which no layer has. Did you mean "turn"? Known are: turn, ',
     ],
     ['a hook in other letters', { Model() {} }, 'Did you mean "model"?'],
+    [
+      'a hook of another framework',
+      { beforeModel() {} },
+      'the key "beforeModel", which no layer has. Did you mean "model"?',
+    ],
+    ['a hook around a call', { wrapToolCall() {} }, 'Did you mean "tool"?'],
+    ['a hook for the end of a scope', { afterTurn() {} }, 'Did you mean "turn"?'],
     ['a field that there is not', { innermots: true }, 'Did you mean "innermost"?'],
     ['an option', { limit: 1 }, 'has the key "limit", which no layer has. Known are: '],
     [

@@ -65,7 +65,7 @@ export class StepLog implements Journal {
     const recordedStep = this.#records.get(id)
     this.#check.use(id)
     if (recordedStep === undefined) {
-      if (this.takenOver) throw new AbortError('Another attempt of Restate goes on with the run.')
+      if (this.takenOver) throw new AbortError('Another attempt of Restate continues the run.')
       this.#check.checkNew(id)
       return recordStep(work, emit, (record) => this.#record(id, record))
     }

@@ -67,6 +67,6 @@ export function parseRunId(run: string): RunName {
 export function notFound(run: string): AlliumError {
   return new AlliumError(
     'session.not_found',
-    `There is no run "${run}" of this principal, or Restate keeps it no longer: ask with the principal that started it.`,
+    `There is no run "${run}" of this principal, or Restate no longer has it. Pass the principal that started the run.`,
   )
 }

@@ -150,7 +150,7 @@ export class LiveRun implements JournalHost {
     const isOutdated = !this.#isNew && resolve === undefined && schedule !== undefined && stored !== undefined
     const owner = isOutdated ? undefined : await currentOwner(agent, run.key, { stored, resolve })
     if (owner === undefined)
-      return this.#giveUp(exposedError('run.principal', 'The principal of the run is not there any more.'))
+      return this.#giveUp(exposedError('run.principal', 'The principal of the run no longer exists.'))
     const steps = await this.#recordedSteps()
     if (steps === undefined) return
     const { structure, options: drift } = await this.#codeDifferences(steps)

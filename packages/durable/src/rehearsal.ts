@@ -25,7 +25,7 @@ export async function rehearse(host: Host, { run, key, version, task: stored }: 
   const steps = task.code === undefined ? withoutPositions(recorded) : recorded
   const ended = (reason?: string, replayed = 0): Rehearsal => ({ reason, replayed, recorded: steps.length })
   const owner = await currentOwner(host.agent, key, { stored: task.principal, resolve: host.options.resolvePrincipal })
-  if (owner === undefined) return ended('The principal of the run is not there any more.')
+  if (owner === undefined) return ended('The principal of the run no longer exists.')
   const journal = new RehearsalJournal(lease, run, steps)
   const isNewCode = (task.version ?? version) === host.version
   const session = host.agent.session({ id: key.sessionId, principal: owner.principal as never })

@@ -214,7 +214,7 @@ export class StoredConversation {
 
   #busyError(heldUntil: number): AlliumError {
     const { sessionId } = this.#key
-    const what = `The session "${sessionId}" runs a turn elsewhere. Try again when that has ended.`
+    const what = `The session "${sessionId}" is running a turn elsewhere. Try again when it has ended.`
     return new AlliumError('session.busy', what, { details: { sessionId, heldUntil } })
   }
 
@@ -235,7 +235,7 @@ export class StoredConversation {
   #leaseLostError(): AlliumError {
     return new AlliumError(
       'store.fenced',
-      `The lease of the session "${this.#key.sessionId}" was lost while it ran: another process may have gone on. The run is aborted.`,
+      `The lease of the session "${this.#key.sessionId}" was lost during the run: another process may have continued the session. The run is aborted.`,
     )
   }
 

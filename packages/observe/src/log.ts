@@ -51,7 +51,7 @@ export interface LogOptions {
 }
 
 const readOptions = layerOptions<LogOptions>('observe:log', {
-  logger: option.required(option.any, 'pino, or what is called as it is'),
+  logger: option.required(option.any, 'pino, or an object with debug(), info(), warn() and error()'),
   levels: option.record(option.oneOf('debug', 'info', 'warn', 'error')),
   content: option.flag,
   hide: option.list(option.text),

@@ -2,8 +2,8 @@ import type { Model, ModelChunk, ModelRequest } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
 import { callOptions } from './call-options.ts'
+import { withAdvice } from './error-advice.ts'
 import { failure } from './failure.ts'
-import { withFix } from './no-responses.ts'
 import { ProviderTools } from './provider-tools.ts'
 import { serverOf } from './server.ts'
 import { StreamParts } from './stream-parts.ts'
@@ -19,7 +19,7 @@ const optionKeys: KeysOf<FromAiSdkOptions> = { id: true }
  * Converts a language model of the AI SDK (specification v2, v3, v4 or later, recognized by shape) to a model for an agent.
  * One call is one request: the AI SDK does not retry at this level, so `model.retry` sees each failure.
  *
- * Errors keep their identity and class, and get their `statusCode` as `status` too. A truncated stream throws `model.truncated`,
+ * Errors keep their identity and class, and get their `statusCode` as `status` too. An unknown model gets a fix in its message. A truncated stream throws `model.truncated`,
  * whichever error its package uses. A stream with an error part fails, whatever follows. Leaving the iterator closes the socket.
  *
  * @example
@@ -44,7 +44,7 @@ async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator
       for (const chunk of parts.chunks(read.value)) yield chunk
     for (const chunk of parts.end()) yield chunk
   } catch (error) {
-    throw failure(withFix(error, model), request.signal)
+    throw failure(withAdvice(error, model), request.signal)
   } finally {
     reader?.cancel().catch(() => {})
   }

@@ -22,5 +22,8 @@ export function memoryKeyValue({ max = 1000 }: { max?: number } = {}): KeyValue 
 }
 
 function fenced(): AlliumError {
-  return new AlliumError('store.fenced', 'The data of this owner were erased while the run went on. Nothing was kept.')
+  return new AlliumError(
+    'store.fenced',
+    'The data of this owner was erased while the run was active. Nothing was stored.',
+  )
 }

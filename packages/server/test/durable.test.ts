@@ -79,7 +79,7 @@ test('a page that cannot begin an answer anew is told, and has the stored text w
   await someOf(await ask(`${first.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream }))
   const next = await process(scriptedModel(['All of it.']), { uiStream: 6 })
   const chunks = await allOf(await ask(`${next.url}/chat/a/stream`))
-  expect(chunks.map(({ data }) => data).join()).toContain('The answer begins anew: reload to see it.')
+  expect(chunks.map(({ data }) => data).join()).toContain('The answer was restarted. Reload to see it.')
   await allOf(await ask(`${next.url}/sessions/a/events`))
   expect((await messagesOf(next.url)).at(-1)?.parts.at(-1)).toMatchObject({ text: 'All of it.' })
 })

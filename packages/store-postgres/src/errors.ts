@@ -40,7 +40,7 @@ const connectionLost: ErrorKind = {
   codes:
     /^(08\w{3}|57P0[1235]|53300|40001|40P01|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST\w+|ENET\w+|ENOENT)$/,
   code: 'store.unavailable',
-  failure: 'could not be asked',
+  failure: 'could not be queried',
 }
 
 const errorKinds: readonly ErrorKind[] = [

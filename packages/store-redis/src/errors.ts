@@ -11,7 +11,7 @@ export function toStoreError(error: unknown): unknown {
   return new AlliumError(code, `Redis ${failure}: ${reason.replace(/\.$/, '')}.`, { cause: error })
 }
 
-const unreachable: ErrorKind = [/./, 'store.unavailable', 'could not be asked']
+const unreachable: ErrorKind = [/./, 'store.unavailable', 'could not be reached']
 
 type ErrorKind = readonly [words: RegExp, code: ErrorCode, what: string]
 const errorKinds: readonly ErrorKind[] = [

@@ -4,7 +4,7 @@ import { AlliumError, type SessionKey } from '@allium/core'
 export function fenced({ sessionId }: SessionKey): AlliumError {
   return new AlliumError(
     'store.fenced',
-    `The lease of the session "${sessionId}" was lost: it ran out, and somebody else may have gone on. Nothing was stored.`,
+    `The lease of the session "${sessionId}" was lost: it expired, and another process may have continued the session. Nothing was stored.`,
   )
 }
 
@@ -38,7 +38,7 @@ export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumEr
 export function heldByOtherAgent({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(
     'session.busy',
-    `The session "${sessionId}" runs a turn under another name of its agent. Try again when that has ended.`,
+    `The session "${sessionId}" is running a turn under another name of its agent. Try again when it has ended.`,
     { details: { sessionId, heldUntil } },
   )
 }

@@ -22,6 +22,6 @@ export function erasureSubjects({ tenant, owner, agent, sessionId }: ErasureScop
 export function erasedDuringRun(): AlliumError {
   return new AlliumError(
     'store.fenced',
-    'The data of this owner or session were erased while the run went on. Nothing was stored. A new run is stored as ever.',
+    'The data of this owner or session was erased while the run was active. Nothing was stored. A new run is stored as usual.',
   )
 }

@@ -24,7 +24,7 @@ export function parseCursor<T extends readonly (string | number)[]>(cursor: stri
   const parts = parsed(cursor)
   const hasShape = Array.isArray(parts) && parts.length === first.length
   if (hasShape && parts.every((part, i) => isComparable(part, first[i]))) return parts as unknown as T
-  throw new AlliumError('store.key', 'The cursor is none of this list. Give the one that came with the last page.')
+  throw new AlliumError('store.key', 'Invalid cursor. Pass the cursor returned with the previous page.')
 }
 
 function parsed(text: string): unknown {

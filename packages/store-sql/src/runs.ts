@@ -231,7 +231,7 @@ export function idempotencyKeyReused({ sessionId }: SessionKey, idempotencyKey: 
 export function sessionBusy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(
     'session.busy',
-    `The session "${sessionId}" runs a turn. Try again when that has ended. Nothing was begun.`,
+    `The session "${sessionId}" is running a turn. Try again when it has ended. Nothing was started.`,
     { details: { sessionId, heldUntil } },
   )
 }

@@ -41,7 +41,7 @@ export function outcomeIn(value: unknown): StepOutcome {
   if (typeof value !== 'object' || value === null)
     throw new AlliumError(
       'journal.corrupt',
-      'A recorded step cannot be read: it was cut, or changed, or a newer version has written it. Its run cannot go on; others can.',
+      'A recorded step cannot be read: it was truncated or changed, or a newer version wrote it. This run cannot continue. Other runs are not affected.',
     )
   const { result, error }: StoredOutcome = value
   if (error === undefined) return { result }

@@ -84,7 +84,7 @@ describe('tools.http', () => {
       'https://d.test/',
     ])
       expect(list.check(url).href).toBe(new URL(url).href)
-    expect(() => list.check('http://d.test/')).toThrow(/may not be asked/)
+    expect(() => list.check('http://d.test/')).toThrow(/is not allowed/)
   })
 
   it('is told its hosts, or is not made', () => {
@@ -209,7 +209,7 @@ describe('tools.http, private addresses (fault 30)', () => {
     const outer = await serve((_, response) => response.writeHead(307, { location: to }).end())
     const { result, content } = await ask({ hosts: ['*'], allowPrivate: [outer.at] }, outer.url)
     expect(result).toMatchObject(refusal)
-    expect(content).toBe(`${outer.url} redirects to what may not be asked.`)
+    expect(content).toBe(`${outer.url} redirects to a host that is not allowed.`)
     expect(inner.asked).toEqual([])
   })
 
@@ -247,7 +247,7 @@ describe('tools.http, private addresses (fault 30)', () => {
     ['gives what is no list', async () => ({}) as string[]],
   ])('tells the model of a lookup that %s, without a word of it', async (_, lookup) => {
     const { content, error } = await ask({ hosts: ['a.test'], lookup }, 'http://a.test/')
-    expect(content).toMatch(/^http:\/\/a\.test could not be asked( \(ENOTFOUND\))?\.$/)
+    expect(content).toMatch(/^http:\/\/a\.test could not be reached( \(ENOTFOUND\))?\.$/)
     expect(error.code).toBe('http.failed')
   })
 })
@@ -425,7 +425,7 @@ describe('tools.http, answers', () => {
   it('tells the model of a host that cannot be reached, and the log why', async () => {
     const server = await serve((request) => request.socket.destroy())
     const { content, error } = await ask({ hosts: [], allowPrivate: [server.at] }, server.url)
-    expect(content).toBe(`${server.url} could not be asked (ECONNRESET).`)
+    expect(content).toBe(`${server.url} could not be reached (ECONNRESET).`)
     expect(error).toMatchObject({ code: 'http.failed', cause: { code: 'ECONNRESET' } })
   })
 
@@ -457,7 +457,7 @@ describe('tools.http, answers', () => {
       response.socket?.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: other\r\n\r\n')
     })
     const { content } = await ask({ hosts: [], allowPrivate: [at] }, url)
-    expect(content).toBe(`${url} could not be asked.`)
+    expect(content).toBe(`${url} could not be reached.`)
   })
 
   it('ends at its timeout, and closes its socket', async () => {

@@ -97,7 +97,7 @@ export const kinds: Record<string, (n: number, provider: string) => Case> = {
     }),
   notFetched: (n) =>
     completed(`#${n} fetch`, [calls(['http_request', { url: 'http://169.254.169.254/' }]), done(n)], {
-      tool: 'may not be asked',
+      tool: 'is not allowed',
     }),
   greeted: (n) => completed(`#${n} greet`, [calls(['files__greet', { name: 'Ada' }]), done(n)], { tool: 'hello, Ada' }),
   read: (n) =>

@@ -57,7 +57,7 @@ function write(value: unknown, to: Writing): string | undefined {
   if (value === undefined) return undefined
   const { path, around } = to
   if (typeof value !== 'object') throw invalid(path, describe(value))
-  if (around.has(value)) throw invalid(path, 'an object that stands in itself')
+  if (around.has(value)) throw invalid(path, 'an object that contains itself')
   if (around.size === deepest) throw invalid(path, `more than ${deepest} objects deep`)
   around.add(value)
   const text = object(value, to)

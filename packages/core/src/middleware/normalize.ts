@@ -47,10 +47,9 @@ function layer(given: unknown, config: unknown): Layer {
   const spec = given as AnyMiddleware
   const { name } = spec
   if (typeof name !== 'string' || name === '')
-    throw invalid(
-      `A layer given to use() has no name. Add one for errors, traces and state keys. (Its fields: ${Object.keys(given).join(', ')}.)`,
-    )
-  checkKeys(name, given)
+    throw invalid(`A layer given to use() has no name. Add one. (Its fields: ${Object.keys(given).join(', ')}.)`)
+  checkKeys(name, given, layerKeys)
+  checkKeys(name, spec.order ?? {}, orderKeys, 'in its order ')
   for (const scope of scopeNames) {
     const hook: unknown = spec[scope]
     if (hook !== undefined && typeof hook !== 'function')
@@ -67,22 +66,22 @@ function layer(given: unknown, config: unknown): Layer {
  * Rejects unknown keys, because they would silently have no effect. Classes may have fields of their own. A layer may also have
  * public functions, such as `head()` of an audit, unless the name is close to that of a hook.
  */
-function checkKeys(name: string, given: object): void {
-  const { order = {} } = given as AnyMiddleware
+function checkKeys(name: string, given: object, known: readonly string[], where = ''): void {
   const strange =
-    (isPlain(given) && Object.keys(given).find((key) => !layerKeys.includes(key) && !isOwn(given, key))) ||
-    (isPlain(order) && Object.keys(order).find((key) => !orderKeys.includes(key)))
-  if (typeof strange !== 'string') return
-  const known = strange in given ? layerKeys : orderKeys
-  throw invalid(
-    `The layer "${name}" has ${strange in given ? '' : 'in its order '}the key "${strange}", which no layer has. ${unknownName(strange, known)}`,
-    { layer: name },
-  )
+    isPlain(given) && Object.keys(given).find((key) => !known.includes(key) && (where || !isOwn(given, key)))
+  if (strange)
+    throw invalid(
+      `The layer "${name}" has ${where}the key "${strange}", which no layer has. ${unknownName(stem(strange), known)}`,
+      { layer: name },
+    )
 }
 
 function isOwn(given: object, key: string): boolean {
-  return typeof (given as Record<string, unknown>)[key] === 'function' && !isNear(key.replace(/^on/, ''), scopeNames)
+  return typeof (given as Record<string, unknown>)[key] === 'function' && !isNear(stem(key), scopeNames)
 }
+
+/** Returns the scope in a hook name of another framework, such as `beforeModel`, `wrapToolCall` or `onTurn`. */
+const stem = (key: string) => key.replace(/^(on|before|after|wrap)|Call$/g, '')
 
 function invalid(message: string, details?: { layer: string }, code: ErrorCode = 'layer.invalid'): AlliumError {
   return new AlliumError(code, message, { details })
@@ -91,22 +90,9 @@ function invalid(message: string, details?: { layer: string }, code: ErrorCode =
 const orderKeys = ['is', 'scopes', 'inside', 'outside']
 const layerKeys: readonly string[] = [
   ...scopeNames,
-  'name',
-  'state',
-  'config',
-  'tools',
-  'provides',
-  'requires',
-  'order',
-  'options',
-  'innermost',
-  'reenters',
-  'inherit',
-  'guards',
-  'admits',
-  'shows',
-  'wrapHooks',
-  'loose',
+  ...'name state config tools provides requires order options innermost reenters inherit guards admits display wrapHooks loose'.split(
+    ' ',
+  ),
 ]
 
 function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config: unknown): unknown {

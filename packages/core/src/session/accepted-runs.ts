@@ -119,7 +119,7 @@ export class AcceptedRuns {
     return this.#error('session.closed', what)
   }
   #isBusy(fix: string): AlliumError {
-    return this.#error('session.busy', `The session "${this.#scope.id}" runs a turn already. ${fix}`)
+    return this.#error('session.busy', `The session "${this.#scope.id}" is already running a turn. ${fix}`)
   }
   #error(code: ErrorCode, what: string): AlliumError {
     return new AlliumError(code, what, { details: { sessionId: this.#scope.id } })

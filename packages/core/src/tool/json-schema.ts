@@ -13,7 +13,7 @@ export function jsonSchemaOf(schema: StandardSchemaV1, what: string): JsonSchema
   if (typeof jsonSchema?.input !== 'function')
     throw new AlliumError(
       'tool.invalid',
-      `${what} has a schema of "${vendor}", which cannot be converted to JSON Schema. Add "jsonSchema".`,
+      `${what} has a schema of "${vendor}", which cannot be converted to JSON Schema. Use zod 4, or add "jsonSchema".`,
     )
   try {
     const { $schema: _, ...rest } = jsonSchema.input({ target: 'draft-07' }) as JsonSchema

@@ -61,7 +61,7 @@ function readTerm(reader: Reader, depth: number): TranslatedPattern {
 }
 
 function readAtom(reader: Reader, depth: number): TranslatedPattern {
-  if (readQuantifier(reader) !== undefined) throw new Unsupported('It has a quantifier behind nothing.')
+  if (readQuantifier(reader) !== undefined) throw new Unsupported('It has a quantifier without an operand.')
   if (reader.consume('\\b')) return edge('\\b')
   if (reader.consume('\\B')) return edge('\\B')
   const point = reader.next()

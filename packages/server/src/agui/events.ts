@@ -58,7 +58,7 @@ class Writer {
         if (event.status !== 'suspended') yield this.#result(event.callId, event.content)
         return
       case 'model:reset':
-        return yield this.#error({ code: 'stream.reset', message: 'The answer begins anew. Ask again.' })
+        return yield this.#error({ code: 'stream.reset', message: 'The answer was restarted. Send the request again.' })
       case 'run:error':
         return yield this.#error(event)
       case 'turn:end':

@@ -70,7 +70,7 @@ export function forgedCallError(id: unknown) {
   const call = typeof id === 'string' ? JSON.stringify(id.slice(0, 60)) : 'without its id'
   return requestError(
     'approval.forged',
-    `The call ${call} was not handed to this client with these arguments: its result is not taken.`,
+    `The call ${call} was not passed to this client with these arguments. Its result is rejected.`,
   )
 }
 

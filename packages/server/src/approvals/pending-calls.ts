@@ -68,9 +68,9 @@ export async function ownerPrincipal({ options, logger }: Host, caller: Caller, 
     if (principal === undefined || principal === null) return undefined
     const { key } = agent.session({ principal: principal as never })
     if (key.tenant === tenant && key.owner === owner) return principal
-    logger.error('The function `resolvePrincipal` gave somebody else: nobody decides for that owner.')
+    logger.error('`resolvePrincipal` returned another user, so no call can be approved on behalf of the owner.')
   } catch {
-    logger.warn('The function `resolvePrincipal` threw: nobody decides for that owner.')
+    logger.warn('`resolvePrincipal` threw an error, so no call can be approved on behalf of the owner.')
   }
   return undefined
 }

@@ -31,7 +31,11 @@ export async function fork(
 async function storeFork({ sessions, clock }: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
   const { lease, heldUntil } = await sessions.acquire(key, 10_000)
   if (lease === undefined)
-    throw new AlliumError('session.busy', `The session "${key.sessionId}" runs a turn.`, { details: { heldUntil } })
+    throw new AlliumError(
+      'session.busy',
+      `The session "${key.sessionId}" is running a turn. Try again when it has ended.`,
+      { details: { heldUntil } },
+    )
   try {
     if (lease.version > 0)
       throw requestError('store.conflict', `There is a session ${JSON.stringify(key.sessionId)} already.`)

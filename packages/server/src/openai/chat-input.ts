@@ -62,7 +62,7 @@ function userMessage({ role, content }: Extract<ChatMessage, { role: 'user' }>):
 }
 
 const misplacedResults =
-  'Results of tools are taken for calls that were handed to this client, right behind those calls.'
+  'Results of tools must directly follow the calls, and the calls must have been passed to this client.'
 
 function lastMessageError(field: string) {
   const message = `The last of \`${field}\` must be a message of the user, or the results of calls.`

@@ -61,6 +61,6 @@ export function resultMessage(
     return { role: 'tool', content }
   throw requestError(
     'request.invalid',
-    'Each call that was handed back has one message of the role tool, right behind it.',
+    'Each call of a client tool needs one message with the role tool directly after it.',
   )
 }

@@ -69,7 +69,7 @@ export function completionFrames(
   }
 }
 
-const resetError = { status: 502, code: 'stream.reset', message: 'The answer begins anew. Ask again.' }
+const resetError = { status: 502, code: 'stream.reset', message: 'The answer was restarted. Send the request again.' }
 
 function finishOf(status: string, reason: FinishReason | undefined): string {
   if (status === 'blocked' || reason === 'content-filter') return 'content_filter'

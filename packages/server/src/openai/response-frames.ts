@@ -71,7 +71,7 @@ class Writer {
         this.#finish = event.reason
         return
       case 'model:reset':
-        return yield* this.#fail({ code: 'stream.reset', message: 'The answer begins anew. Ask again.' })
+        return yield* this.#fail({ code: 'stream.reset', message: 'The answer was restarted. Send the request again.' })
       case 'run:error':
         return yield* this.#fail(event)
       case 'turn:end':

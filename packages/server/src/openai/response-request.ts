@@ -28,7 +28,7 @@ export async function responseRequest(
   { previous_response_id: previous, store = true, input }: ResponseBody,
 ): Promise<ResponseRequest> {
   if (previous !== undefined && !store)
-    throw requestError('request.invalid', 'A response that goes on with another one is stored, like that.', {
+    throw requestError('request.invalid', 'A response that continues another one must be stored, like that one.', {
       field: 'store',
     })
   const { since, results } = previous === undefined ? { since: input, results: [] } : inputAfter(input)
@@ -51,7 +51,7 @@ function inputAfter(messages: readonly ChatMessage[]): {
   const since = messages.slice(from)
   const results = resultsAt(since, 0)
   if (results.length > 0 && results.length < since.length)
-    throw requestError('request.invalid', 'Results of calls stand alone: say more when the answer to them is there.')
+    throw requestError('request.invalid', 'Send results of calls alone, and other input after their answer.')
   return { since, results }
 }
 

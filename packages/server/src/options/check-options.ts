@@ -66,7 +66,7 @@ export function checkServerOptions(options: object): void {
 }
 
 const missingPrincipal =
-  'A server needs to know who asks. Give `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
+  'A server needs to authenticate its callers. Pass `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
 
 function isDurable(value: unknown): boolean {
   // Durable runs of an engine have no sessions and events that a server could read.

@@ -59,7 +59,7 @@ export class QueuedRun implements RunHandle {
   }
 
   #leave(): void {
-    this.#abandoned.abort(new AbortError('Nobody waits for the answer any more.'))
+    this.#abandoned.abort(new AbortError('No client is waiting for the answer anymore.'))
   }
 
   async #startRun(start: (abandoned: AbortSignal) => Promise<RunHandle>): Promise<RunHandle> {

@@ -42,10 +42,7 @@ export class Queues {
     const name = sessionKeyString(key)
     const queue = this.#queues.get(name) ?? { size: 0, last: Promise.resolve() }
     if (queue.size >= maxQueued)
-      throw requestError(
-        'session.busy',
-        `${maxQueued} inputs wait for this session already. Try again when it has come to them.`,
-      )
+      throw requestError('session.busy', `${maxQueued} inputs are already waiting for this session. Try again later.`)
     const permit = this.#share.acquire(key)
     this.#queues.set(name, queue)
     queue.size++

@@ -116,7 +116,10 @@ export class RemoteRun implements RunHandle {
       if (event.type === 'run:error') this.#error = event as { code: string; message: string }
     }
     if (this.#detached.signal.aborted)
-      throw new AlliumError('server.draining', 'The server stops. The run goes on: ask for its events again.')
+      throw new AlliumError(
+        'server.draining',
+        'The server is shutting down. The run continues: request its events again.',
+      )
   }
 
   async #info(): Promise<RunState> {

@@ -125,6 +125,7 @@ const interruptedEntry: { event: RunError } = {
     type: 'run:error',
     status: 409,
     code: 'run.interrupted',
-    message: 'The answer was cut off, for its process was lost. What was stored of it stays: ask again.',
+    message:
+      'The answer was interrupted because its process was lost. The stored part remains. Send the message again.',
   },
 }

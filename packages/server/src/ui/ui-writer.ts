@@ -142,7 +142,7 @@ export class UiWriter {
     this.#hasNoText = true
     if (this.#version === 6) {
       this.done = true
-      return yield { type: 'error', errorText: 'The answer begins anew: reload to see it.' }
+      return yield { type: 'error', errorText: 'The answer was restarted. Reload to see it.' }
     }
     this.#blocks.discard()
     this.#inputs.clear()

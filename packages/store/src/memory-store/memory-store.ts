@@ -187,7 +187,7 @@ function nameOf({ tenant, owner, agent, sessionId }: SessionKey): string {
 function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
   return new AlliumError(
     'session.busy',
-    `The session "${sessionId}" runs a turn under another name of its agent. Try again when that has ended.`,
+    `The session "${sessionId}" is running a turn under another name of its agent. Try again when it has ended.`,
     { details: { sessionId, heldUntil } },
   )
 }
@@ -195,7 +195,7 @@ function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
 function fenced({ sessionId }: SessionKey): AlliumError {
   return new AlliumError(
     'store.fenced',
-    `The lease of the session "${sessionId}" was lost: it ran out, and somebody else may have gone on. Nothing was stored.`,
+    `The lease of the session "${sessionId}" was lost: it expired, and another process may have continued the session. Nothing was stored.`,
   )
 }
 

@@ -31,7 +31,7 @@ function rankIn(cursor: string): Rank {
   if (Array.isArray(rank) && typeof rank[0] === 'number' && typeof rank[1] === 'string') return [rank[0], rank[1]]
   throw new AlliumError(
     'store.key',
-    `The cursor ${describe(cursor)} is none that a page has given. Give that of the page before, unchanged, or none to begin.`,
+    `Invalid cursor ${describe(cursor)}. Pass the cursor of the previous page unchanged, or omit it to start.`,
   )
 }
 

@@ -31,14 +31,14 @@ export class HostList {
    * @throws AlliumError `http.refused`, with a message for the model
    */
   check(text: string): URL {
-    if (!URL.canParse(text)) throw requestRefused('That is no whole URL.')
+    if (!URL.canParse(text)) throw requestRefused('The URL is not absolute.')
     const url = new URL(text)
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
-      throw requestRefused(`The URL begins with "${url.protocol.slice(0, 20)}"; only http: and https: may be asked.`)
+      throw requestRefused(`The URL begins with "${url.protocol.slice(0, 20)}"; only http: and https: are allowed.`)
     if (url.username !== '' || url.password !== '')
-      throw requestRefused('A URL with a user name or password is not asked.')
+      throw requestRefused('A URL must not contain a user name or password.')
     if (!this.#public.some((pattern) => matchesPattern(pattern, url)) && !this.allowsPrivate(url))
-      throw requestRefused(`The host "${url.host.slice(0, 200)}" may not be asked. Hosts: ${this.names.join(', ')}.`)
+      throw requestRefused(`The host "${url.host.slice(0, 200)}" is not allowed. Hosts: ${this.names.join(', ')}.`)
     return url
   }
 

@@ -124,10 +124,10 @@ export function failureAt(error: unknown, { origin }: URL): AlliumError {
   const { code, message } = error as { code?: unknown; message?: unknown }
   if (code === undefined && /^DNS lookup .* is not allowed/.test(String(message))) return notPublic(error)
   const why = typeof code === 'string' ? ` (${code})` : ''
-  return new AlliumError('http.failed', `${origin} could not be asked${why}.`, { cause: error, expose: true })
+  return new AlliumError('http.failed', `${origin} could not be reached${why}.`, { cause: error, expose: true })
 }
 
 /** The error omits the redirect's target, which may be an internal address. */
 function crossOriginRedirect({ origin }: URL, cause?: unknown): AlliumError {
-  return requestRefused(`${origin} redirects to what may not be asked.`, cause)
+  return requestRefused(`${origin} redirects to a host that is not allowed.`, cause)
 }

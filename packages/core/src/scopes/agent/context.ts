@@ -70,7 +70,7 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
   $checkOpening(): void {
     const { end, ring } = this.$call
     if (end !== undefined && (ring.scope === 'agent' || ring.scope === 'session'))
-      throw layerError(this, 'layer.abandoned', 'went on after its opening was aborted. Clean up, and leave.')
+      throw layerError(this, 'layer.abandoned', 'continued after its opening was aborted. Clean up and return.')
   }
   get $capabilities(): Capabilities {
     return this.$agent.capabilities

@@ -1,11 +1,10 @@
-import type { SqliteStore } from '@allium/store-sqlite'
-import { Agent, defineTool, guard, type Model, model as models, observe } from 'allium'
+import { Agent, type AgentStore, defineTool, guard, type Model, model as models, observe } from 'allium'
 import { z } from 'zod'
 import { Principal } from './principal.ts'
 
 export interface AssistantOptions {
   model: Model | string
-  store: SqliteStore
+  store: AgentStore
   /** Signs approvals: the same in all processes. */
   secret: string
 }

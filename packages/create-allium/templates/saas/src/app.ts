@@ -1,6 +1,5 @@
 import { type Server, server } from '@allium/server'
-import type { SqliteStore } from '@allium/store-sqlite'
-import type { Model } from 'allium'
+import type { AgentStore, KeyValue, Model } from 'allium'
 import { Hono } from 'hono'
 import { csrf } from 'hono/csrf'
 import { secureHeaders } from 'hono/secure-headers'
@@ -11,7 +10,8 @@ import { openUsers } from './users.ts'
 
 export interface AppOptions {
   model: Model | string
-  store: SqliteStore
+  /** Sessions and budgets, and the accounts of users in `keyValue`. */
+  store: AgentStore & { keyValue: KeyValue }
   /** Signs cookies and approvals. */
   secret: string
   page: Page

@@ -1,18 +1,17 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { serve } from '@allium/server/node'
-import { sqlite } from '@allium/store-sqlite'
 import { createApp } from './app.ts'
 import { chooseModel } from './model.ts'
 import { buildPage } from './page.ts'
 import { openSecret } from './secret.ts'
+import { openStore } from './store.ts'
 
 if (existsSync('.env')) process.loadEnvFile('.env')
 const { env } = process
 
 const data = env.DATA ?? '.data'
-mkdirSync(data, { recursive: true })
 const { model, note } = chooseModel(env)
-const store = sqlite(`${data}/app.db`)
+const { store, note: storeNote } = await openStore(data)
 const app = await createApp({
   model,
   store,
@@ -24,6 +23,6 @@ const { url, server } = await serve(app.server, { port: Number(env.PORT || 3000)
 // Ctrl-C and SIGTERM let active runs end, then close the server.
 server.once('close', async () => {
   await app.close()
-  store.close()
+  await store.close()
 })
-console.log(`\n  Open   ${url}\n  Model  ${note}\n  Store  SQLite, ${data}/app.db\n\n  Ctrl-C stops the server.\n`)
+console.log(`\n  Open   ${url}\n  Model  ${note}\n  Store  ${storeNote}\n\n  Ctrl-C stops the server.\n`)
