@@ -101,6 +101,12 @@ function watchedAudit(audit: Kept['audit'], { reach }: Watch): Kept['audit'] {
         last: () => chain.last(),
         lines: () => chain.lines(),
         verifySealed: () => chain.verifySealed(),
+        async appendAll(lines) {
+          reach('before audit')
+          const known = await chain.appendAll(lines)
+          reach('after audit')
+          return known
+        },
         async append(line, key) {
           reach('before audit')
           const known = await chain.append(line, key)
