@@ -11,27 +11,34 @@ export interface EndTimes {
 /** A heartbeat is a third of a lease. */
 const heartbeats = 3
 
+/** A run whose turn is committed and whose end is not in the log. */
+interface Committed {
+  /** The process that has the run. */
+  pid: number
+  readonly at: number
+  lostAt?: number
+}
+
 export function endTimes(notes: readonly Noted[], lease: number): EndTimes {
   const times: EndTimes = { quiet: [], lost: [] }
-  const committed = new Map<string, number>()
-  const owners = new Map<string, number>()
-  const losses = new Map<string, number>()
+  const open = new Map<string, Committed>()
+  const ended = new Set<string>()
   let suspectAt = Number.NEGATIVE_INFINITY
   for (const note of notes) {
-    if (note.what === 'taken') {
-      // A process that runs a suspected run takes nothing else for a lease.
-      if (note.attempts >= 3) suspectAt = note.at
-      owners.set(note.session, note.pid)
-    }
-    if (note.what === 'written' && note.op === 'append') committed.set(note.run, note.at)
-    if (note.what === 'stopped') for (const [session, pid] of owners) if (pid === note.pid) losses.set(session, note.at)
-    if (note.what !== 'ended') continue
-    const from = committed.get(note.run)
-    const lostAt = losses.get(note.session)
-    losses.delete(note.session)
-    if (from === undefined) continue
-    if (lostAt === undefined || lostAt < from) times.quiet.push(((note.at - from) / lease) * heartbeats)
-    else if (suspectAt < lostAt - lease) times.lost.push((note.at - lostAt) / lease)
+    const { at, pid } = note
+    const committed = 'run' in note ? open.get(note.run) : undefined
+    if (note.what === 'written' && note.op === 'append' && !ended.has(note.run)) open.set(note.run, { pid, at })
+    if (note.what === 'taken' && committed !== undefined) committed.pid = pid
+    // A process that runs a suspected run takes nothing else for a lease.
+    if (note.what === 'taken' && note.attempts >= 3) suspectAt = at
+    if (note.what === 'stopped') for (const one of open.values()) if (one.pid === pid) one.lostAt = at
+    if (note.what !== 'ended' || committed === undefined) continue
+    open.delete(note.run)
+    // A process that was lost right after that reports the end again, which readers do not receive.
+    ended.add(note.run)
+    const { lostAt } = committed
+    if (lostAt === undefined) times.quiet.push(((at - committed.at) / lease) * heartbeats)
+    else if (suspectAt < lostAt - lease) times.lost.push((at - lostAt) / lease)
   }
   times.quiet.sort((a, b) => a - b)
   times.lost.sort((a, b) => a - b)
