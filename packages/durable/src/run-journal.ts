@@ -27,6 +27,10 @@ export function runJournal(
   /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
   const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
   const check = new ReplayCheck(recordedSteps.keys())
+  /** The steps that are running. Those of an agent that a layer runs in `ctx.once()` begin with the id of that step. */
+  const running = new Set<string>()
+  const isOnce = (id: string) =>
+    id.startsWith(`${run}:once:`) && ![...running].some((outer) => id.startsWith(`${outer}:`))
   const bodyOf = async (id: string) =>
     recordedSteps.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
   const record = async (id: string, body: unknown) => {
@@ -52,12 +56,18 @@ export function runJournal(
       const over = host.over()
       if (over !== undefined) {
         host.ended()
-        throw new AbortError(over)
+        // The layers of a stopped run still need it as they unwind, for example to write the last audit record.
+        if (host.fenced() || !isOnce(id)) throw new AbortError(over)
       }
       await checkReplay(() => check.checkNew(id), host)
-      const result = await recordStepValue(work, emit, (body) => record(id, body))
-      if (host.over() !== undefined) host.ended()
-      return result
+      running.add(id)
+      try {
+        const result = await recordStepValue(work, emit, (body) => record(id, body))
+        if (host.over() !== undefined) host.ended()
+        return result
+      } finally {
+        running.delete(id)
+      }
     },
   }
 }

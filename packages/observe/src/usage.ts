@@ -1,6 +1,7 @@
 import {
   addUsage,
   defineMiddleware,
+  estimateInputTokens,
   layerOptions,
   type ModelContext,
   noUsage,
@@ -13,6 +14,7 @@ import {
 } from '@allium/core'
 import type { PhysicalCall } from '@allium/core/internal'
 import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
+import { countCutCalls } from './cut-calls.ts'
 
 export interface UsageOptions<Name extends string = string> {
   /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
@@ -35,6 +37,11 @@ export interface UsageRecord {
   usage: Usage
   /** In USD; absent if the price is unknown. */
   cost?: number
+  /**
+   * The process of a durable run was lost during the call, and another process made the call again. The provider may have billed it: the
+   * usage has the call's input, as an estimate.
+   */
+  cut?: true
 }
 
 /** The session's totals. `unpriced` counts the calls with an unknown price, which `cost` leaves out. */
@@ -88,6 +95,7 @@ export function usage<Name extends string = 'observe:usage'>(
       },
     }),
     async model(ctx, next) {
+      if (record) await recordCutCalls(ctx)
       try {
         return await next()
       } finally {
@@ -108,16 +116,33 @@ export function usage<Name extends string = 'observe:usage'>(
     } else state[keys.cost] = cost
     state[keys.models] = [model, { ...usage, cost }]
     if (!record) return
+    recordCall(ctx, { model, usage, cost })
+  }
+
+  async function recordCutCalls(ctx: ModelContext<Record<string, unknown>>): Promise<void> {
+    const count = await countCutCalls(ctx)
+    if (count === 0) return
+    const { model, request } = ctx
+    const usage: Usage = { ...noUsage(), inputTokens: estimateInputTokens(request), calls: 1, estimated: true }
+    const cost = await pricing(model, usage).catch(() => undefined)
+    for (let i = 0; i < count; i++) recordCall(ctx, { model, usage, cost, cut: true })
+  }
+
+  function recordCall(ctx: ModelContext<Record<string, unknown>>, call: RecordedCall): void {
+    const { model, usage, cost, cut } = call
     const usageRecord: UsageRecord = {
       agent: ctx.agent.name,
       model,
       usage: { ...usage },
       ...(cost !== undefined && { cost }),
+      ...(cut && { cut }),
     }
     const recorder: Recorder = turns.get(ctx.metadata) ?? ctx
     recorder.record('usage', usageRecord)
   }
 }
+
+type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> & { cost: number | undefined }
 
 type Recorder = Pick<TurnContext, 'record'>
 

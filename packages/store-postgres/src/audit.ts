@@ -6,18 +6,35 @@ const pageSize = 500
 
 /** Audit records in Postgres. */
 export function postgresAudit(db: Database): AuditTable {
+  /** Whether the same rows are there, from an attempt whose connection was lost. */
+  const isStored = async (tenant: string, rows: readonly AuditRow[]) => {
+    const [found] = await db.queryIdempotent(
+      `select count(*) = cardinality($2::int8[]) as stored
+       from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[]) as t (seq, body, digest, key)
+       join ${db.s}.audit a on a.tenant = $1 and a.seq = t.seq and a.body = t.body and a.digest = t.digest
+         and a.key is not distinct from t.key`,
+      ...[tenant, ...columnsOf(rows)],
+    )
+    return found?.stored === true
+  }
   return {
-    async add(tenant, { seq, body, digest, key = null }) {
-      // Idempotent: adding the same record again finds it.
-      const [row] = await db.queryIdempotent(
-        `with added as (
-           insert into ${db.s}.audit values ($1, $2, ${db.s}.now_ms(), $3, $4, $5) on conflict do nothing returning seq
-         ) select 'added' as outcome from added union all
-         select 'added' from ${db.s}.audit where tenant = $1 and seq = $2 and body = $3 and digest = $4 union all
-         select 'known' from ${db.s}.audit where tenant = $1 and key = $5 limit 1`,
-        ...[tenant, seq, body, digest, key],
-      )
-      return (row?.outcome ?? 'taken') as Awaited<ReturnType<AuditTable['add']>>
+    async add(tenant, rows) {
+      try {
+        const [outcome] = await db.queryIdempotent(
+          `with known as (select key from ${db.s}.audit where tenant = $1 and key = any ($5::text[])),
+           added as (
+             insert into ${db.s}.audit select $1, seq, ${db.s}.now_ms(), body, digest, key
+             from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[]) as t (seq, body, digest, key)
+             where not exists (select from known)
+           ) select array(select key from known) as known`,
+          ...[tenant, ...columnsOf(rows)],
+        )
+        const known = (outcome?.known ?? []) as string[]
+        return known.length === 0 ? 'added' : (await isStored(tenant, rows)) ? 'added' : known
+      } catch (error) {
+        if ((error as { code?: unknown }).code !== '23505') throw error
+        return (await isStored(tenant, rows)) ? 'added' : 'taken'
+      }
     },
     async last(tenant) {
       const [row] = await db.queryIdempotent(
@@ -31,6 +48,15 @@ export function postgresAudit(db: Database): AuditTable {
       return (await db.queryIdempotent(sql, tenant, seq)).map(auditRowFromRow)
     },
   }
+}
+
+function columnsOf(rows: readonly AuditRow[]) {
+  return [
+    rows.map(({ seq }) => seq),
+    rows.map(({ body }) => body),
+    rows.map(({ digest }) => digest),
+    rows.map(({ key }) => key ?? null),
+  ]
 }
 
 function auditRowFromRow({ seq, body, digest }: Row): AuditRow {

@@ -511,6 +511,24 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect(await chain.last()).toBe(line(2))
   })
 
+  it('appends several audit records, or none of them where it has one or another process has written', async () => {
+    const store = stores.fresh()
+    const chain = store.audit.chainOf('acme')
+    const records = (seqs: number[], keys: string) =>
+      seqs.map((seq, i) => ({ line: JSON.stringify({ seq }), key: keys[i] }))
+    expect(await chain.appendAll(records([1, 2], 'ab'))).toEqual([])
+    expect(
+      await stores
+        .again(store)
+        .audit.chainOf('acme')
+        .appendAll(records([3, 4, 5], 'cbd')),
+    ).toEqual(['b'])
+    await expect(chain.appendAll(records([2, 3], 'cd'))).rejects.toMatchObject({ code: 'store.conflict' })
+    const racing = ['cde', 'xyz'].map((keys) => chain.appendAll(records([3, 4, 5], keys)))
+    expect((await Promise.allSettled(racing)).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(await chain.verifySealed()).toEqual({ ok: true, records: 5 })
+  })
+
   it('tells a disk that is full, and a database that may not be written; what was stored stays', async () => {
     const store = stores.fresh()
     await add(store, 'hello')

@@ -19,6 +19,12 @@ export interface AuditChain {
    * @throws AlliumError `store.conflict` when another process has appended; continue the chain from `last()`
    */
   append(line: string, key?: string): Promise<'known' | undefined>
+  /**
+   * Appends records in their order, all or none. Returns the keys that the chain already has: if there are any, it appends nothing.
+   *
+   * @throws AlliumError `store.conflict` when another process has appended; continue the chain from `last()`
+   */
+  appendAll(records: readonly AuditLine[]): Promise<readonly string[]>
   last(): Promise<string | undefined>
   /** All records, for `observe.verify`. */
   lines(): AsyncIterable<string>
@@ -27,6 +33,12 @@ export interface AuditChain {
    * was deleted.
    */
   verifySealed(): Promise<{ ok: boolean; records: number }>
+}
+
+/** A record of the chain. `key` identifies it if its run is restarted. */
+export interface AuditLine {
+  readonly line: string
+  readonly key?: string | undefined
 }
 
 /** A record as a row. `digest` covers the sealed bytes and the previous digest. */
@@ -40,8 +52,8 @@ export interface AuditRow {
 
 /** The database operations of an audit. */
 export interface AuditTable {
-  /** Returns `known` if another record has this key, or else `taken` if one has this number. */
-  add(tenant: string, row: AuditRow): Promise<'added' | 'known' | 'taken'>
+  /** Adds all rows, or none: returns the keys that other records have, or else `taken` if a record has one of these numbers. */
+  add(tenant: string, rows: readonly AuditRow[]): Promise<'added' | 'taken' | readonly string[]>
   last(tenant: string): Promise<AuditRow | undefined>
   /** Returns some rows at a time, in order. */
   after(tenant: string, seq: number): Promise<AuditRow[]>
@@ -52,18 +64,28 @@ export function auditStore(table: AuditTable, sealer: Sealer): AuditStore {
     chainOf(tenantName) {
       const tenant = checkName('tenant', tenantName)
       const open = async ({ seq, body }: AuditRow) => String(await sealer.open(body, recordContext(tenant, seq)))
+      const appendAll = async (lines: readonly AuditLine[]) => {
+        const seqs = lines.map(({ line }) => parseSeq(tenant, line))
+        const [first = 1] = seqs
+        const last = await table.last(tenant)
+        const isNext = (last?.seq ?? 0) === first - 1 && seqs.every((seq, i) => seq === first + i)
+        if (!isNext) throw sequenceTaken(tenant, first)
+        const rows: AuditRow[] = []
+        for (const [i, { line, key }] of lines.entries()) {
+          if (key !== undefined) checkName('key of a record', key)
+          const seq = first + i
+          const body = await sealer.seal(line, recordContext(tenant, seq))
+          rows.push({ seq, body, digest: await chainDigest((rows.at(-1) ?? last)?.digest, body), key })
+        }
+        const added = await table.add(tenant, rows)
+        if (added === 'taken') throw sequenceTaken(tenant, first)
+        return added === 'added' ? [] : added
+      }
       return {
         async append(line, key) {
-          if (key !== undefined) checkName('key of a record', key)
-          const seq = parseSeq(tenant, line)
-          const last = await table.last(tenant)
-          if ((last?.seq ?? 0) !== seq - 1) throw sequenceTaken(tenant, seq)
-          const body = await sealer.seal(line, recordContext(tenant, seq))
-          const digest = await chainDigest(last?.digest, body)
-          const added = await table.add(tenant, { seq, body, digest, key })
-          if (added === 'taken') throw sequenceTaken(tenant, seq)
-          return added === 'known' ? added : undefined
+          return (await appendAll([{ line, key }])).length > 0 ? 'known' : undefined
         },
+        appendAll,
         async last() {
           const row = await table.last(tenant)
           return row && (await open(row))

@@ -1,4 +1,11 @@
-export { type AuditChain, type AuditRow, type AuditStore, type AuditTable, auditStore } from './audit.ts'
+export {
+  type AuditChain,
+  type AuditLine,
+  type AuditRow,
+  type AuditStore,
+  type AuditTable,
+  auditStore,
+} from './audit.ts'
 export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl } from './blobs/blob-table.ts'
 export { Blobs, retryRead } from './blobs/blobs.ts'
 export { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from './conflicts.ts'

@@ -8,11 +8,17 @@ const pageSize = 500
 /** Audit records in a SQLite file. */
 export function sqliteAudit(db: Database, clock: SharedClock): AuditTable {
   return {
-    async add(tenant, { seq, body, digest, key = null }) {
-      const sql = 'insert or ignore into audit (tenant, seq, at, body, digest, key) values (?, ?, ?, ?, ?, ?)'
+    async add(tenant, rows) {
+      const sql = 'insert into audit (tenant, seq, at, body, digest, key) values (?, ?, ?, ?, ?, ?)'
       return db.writeInGroup(() => {
-        if (key !== null && db.get('select 1 from audit where tenant = ? and key = ?', tenant, key)) return 'known'
-        return db.run(sql, tenant, seq, clock.now(), body, digest, key) > 0 ? 'added' : 'taken'
+        const known = rows.flatMap(({ key }) =>
+          key !== undefined && db.get('select 1 from audit where tenant = ? and key = ?', tenant, key) ? [key] : [],
+        )
+        if (known.length > 0) return known
+        const first = rows[0]?.seq ?? 1
+        if (db.get('select 1 from audit where tenant = ? and seq >= ?', tenant, first)) return 'taken'
+        for (const { seq, body, digest, key = null } of rows) db.run(sql, tenant, seq, clock.now(), body, digest, key)
+        return 'added'
       })
     },
     async last(tenant) {

@@ -45,6 +45,20 @@ it('keeps a record once, by its key, also where a process writes it again that h
   store.close()
 })
 
+it('appends several records, or none of them where it has one or another process has written', async () => {
+  const store = sqlite(fileIn())
+  const chain = store.audit.chainOf('acme')
+  const records = (seqs: number[], keys: string) =>
+    seqs.map((seq, i) => ({ line: JSON.stringify({ seq }), key: keys[i] }))
+  expect(await chain.appendAll(records([1, 2], 'ab'))).toEqual([])
+  expect(await chain.appendAll(records([3, 4, 5], 'cbd'))).toEqual(['b'])
+  await expect(chain.appendAll(records([2, 3], 'cd'))).rejects.toMatchObject({ code: 'store.conflict' })
+  await expect(chain.appendAll(records([3, 5], 'cd'))).rejects.toMatchObject({ code: 'store.conflict' })
+  expect(await chain.appendAll(records([3, 4], 'cd'))).toEqual([])
+  expect(await chain.verifySealed()).toEqual({ ok: true, records: 4 })
+  store.close()
+})
+
 it('finds a record that was changed, and one that was taken away', async () => {
   for (const change of [
     "update audit set body = replace(cast(body as text), 'acme', 'evil') where seq = 2",

@@ -27,7 +27,7 @@ console.log(`| each of ${steps} recorded steps | ms | beside Restate | met |\n|-
 if (sides.length < 4) console.log('1 skipped: there is no Postgres for this machine.')
 for (const side of sides) await side.end()
 rmSync(folder, { recursive: true, force: true })
-for (const name of ['image-runs.ts', 'waiting-claims.ts', 'backlog.ts']) {
+for (const name of ['answers.ts', 'image-runs.ts', 'waiting-claims.ts', 'backlog.ts']) {
   const page = new URL(name, import.meta.url).pathname
   const { status } = spawnSync(process.execPath, [...process.execArgv, page], { stdio: 'inherit' })
   isMet &&= status === 0

@@ -4,12 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Children } from '../../../store-postgres/test/chaos/children.ts'
 import { isStopped } from '../../../store-postgres/test/chaos/kills.ts'
 import type { StartOptions } from '../../src/index.ts'
-import { type Job, lease, type Place } from './scene.ts'
+import type { Job, Place } from './scene.ts'
 
 /** Milliseconds after which somebody else is asked. */
 const patience = 4000
 /** Up to so many places are passed before a process is stopped: those of about six turns. */
 const places = 1500
+/** As many places at the ends of turns. */
+const endPlaces = 12
 
 /** Processes that share the runs of a store: one that was killed is replaced by another. */
 export class Crew {
@@ -90,8 +92,9 @@ export class Crew {
       const isLast = this.#left <= 0
       const isStop = !isLast && this.#random() < 0.1
       if (!isLast && !isStop) this.#left--
-      const stopAt = isLast ? undefined : 1 + Math.floor(this.#random() * places)
-      await this.#life({ ...this.#place, stopAt, signal: isStop ? 'SIGSTOP' : 'SIGKILL' })
+      const atEnd = !isLast && !isStop && this.#random() < 0.25
+      const stopAt = isLast ? undefined : 1 + Math.floor(this.#random() * (atEnd ? endPlaces : places))
+      await this.#life({ ...this.#place, stopAt, atEnd, signal: isStop ? 'SIGSTOP' : 'SIGKILL' })
     }
   }
 
@@ -133,6 +136,7 @@ export class Crew {
     }
     if (child.exitCode !== null) return
     this.#live.delete(child)
+    const { lease } = this.#place
     await sleep(lease * 2)
     child.kill('SIGCONT')
     this.stops++

@@ -1,4 +1,5 @@
 import type { StoredTurn } from '@allium/core'
+import type { UsageRecord } from '@allium/observe'
 import { outboxProblems } from '../../../store-postgres/test/chaos/books.ts'
 import { sessionProblems, turnsOf } from '../../../store-postgres/test/chaos/check.ts'
 import { auditProblems } from './audits.ts'
@@ -89,8 +90,8 @@ function lateProblems(notes: readonly Noted[]): string[] {
 function usageProblems(turns: readonly StoredTurn[]): string[] {
   return turns.flatMap(({ idempotencyKey, records, usage }) => {
     const calls = records
-      .filter(({ topic }) => topic === 'usage')
-      .map(({ data }) => (data as { usage: typeof usage }).usage)
+      .filter(({ topic, data }) => topic === 'usage' && (data as UsageRecord).cut !== true)
+      .map(({ data }) => (data as UsageRecord).usage)
     const sum = (of: (one: typeof usage) => number) => calls.reduce((sum, one) => sum + of(one), 0)
     const [tokens, used] = [sum((one) => one.inputTokens + one.outputTokens), usage.inputTokens + usage.outputTokens]
     if (sum((one) => one.calls) === usage.calls && tokens === used) return []

@@ -19,6 +19,8 @@ export type Note =
       readonly token: number
       readonly attempts: number
     }
+  /** The event log has the end of a run. */
+  | { readonly what: 'ended'; readonly session: string; readonly run: string }
   /** Something is written under a token; the store has taken it. */
   | {
       readonly what: 'writing' | 'written'

@@ -11,13 +11,14 @@ import { type Place, principal } from './scene.ts'
 import { type Client, insisted } from './turns.ts'
 
 /** `durableRestate()`, with a Restate of one's own; its processes keep their sessions and their money in one file. */
-export async function onRestate(folder: string): Promise<Engine> {
+export async function onRestate(folder: string, lease: number): Promise<Engine> {
   const [server, door] = [await ownServer(), await oneDoor()]
   const place: Place = {
     kind: 'sqlite',
     at: join(folder, 'restate.db'),
     schema: '',
     notes: join(folder, 'restate.notes'),
+    lease,
   }
   let registered: Promise<void> | undefined
   return {
@@ -67,7 +68,8 @@ function restateClient(ingress: string, registered: () => Promise<void> | undefi
       }
       return (await insisted(() => runs.start(task as never))).run
     },
-    read: async (run) => (await result(run)).text,
+    // Restate has no event log: its readers get the result.
+    read: async (run) => ({ text: (await result(run)).text, ends: 1 }),
     get: result,
   }
 }

@@ -13,9 +13,12 @@ const [job] = (await once(process, 'message')) as [Job]
 const note = notingIn(job.notes)
 const watch = { note, reach: reaching(job, note) }
 const store = open(job)
-const { object } = durableRestate(stepping(agentOn(watched(store, watch), watch), watch) as unknown as Agent, {
-  name: 'desk',
-})
+const { object } = durableRestate(
+  stepping(agentOn(watched(store, watch), watch, job.lease), watch) as unknown as Agent,
+  {
+    name: 'desk',
+  },
+)
 const endpoint = await serveHere([object])
 process.send?.({ port: endpoint.port })
 

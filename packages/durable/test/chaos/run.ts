@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,13 +9,19 @@ import { trial } from './trial.ts'
 
 /**
  * Kills the processes of durable runs at any of their places, and holds what the store has against what was promised.
- * `npm run chaos -- durable --kills 200 --seed 1 --store postgres`; the verdict is on the last line.
+ * `npm run chaos -- durable --kills 450 --lease 1500 --busy 2 --strict --seed 1 --store postgres`; the verdict is on the last line.
  */
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '200' },
     seed: { type: 'string', default: '1' },
     store: { type: 'string', default: 'postgres,restate' },
+    // Milliseconds.
+    lease: { type: 'string', default: '1500' },
+    // Processes that only use their core.
+    busy: { type: 'string', default: '0' },
+    // An end that is reported late counts as a broken promise.
+    strict: { type: 'boolean', default: false },
     // Leaves what was written, and says where.
     keep: { type: 'boolean', default: false },
   },
@@ -25,20 +32,24 @@ const folder = mkdtempSync(join(tmpdir(), 'allium-chaos-'))
 const [problems, skipped, told]: [string[], string[], string[]] = [[], [], []]
 let kills = 0
 const started = Date.now()
+const lease = Number(values.lease)
+const busy = Array.from({ length: Number(values.busy) }, () => spawn(process.execPath, ['-e', 'for (;;);']))
 
 for (const kind of kinds) {
-  const engine = kind === 'restate' ? await onRestate(folder) : await onStore(kind as 'sqlite' | 'postgres', folder)
+  const engine =
+    kind === 'restate' ? await onRestate(folder, lease) : await onStore(kind as 'sqlite' | 'postgres', folder, lease)
   if (engine === undefined) {
     skipped.push('Postgres')
     continue
   }
   const count = Math.ceil(Number(values.kills) / kinds.length)
-  const found = await trial({ engine, folder, count, random: seeded(Number(values.seed)) })
+  const found = await trial({ engine, folder, count, random: seeded(Number(values.seed)), isStrict: values.strict })
   kills += found.kills
   told.push(found.told)
   problems.push(...found.problems)
   await engine.end()
 }
+for (const one of busy) one.kill('SIGKILL')
 if (values.keep) console.log(folder)
 else rmSync(folder, { recursive: true, force: true })
 for (const line of [...told, ...problems]) console.log(line)

@@ -20,19 +20,21 @@ export interface Place {
   readonly schema: string
   /** The file of what has happened. */
   readonly notes: string
+  /** Milliseconds that a lease lasts. */
+  readonly lease: number
 }
 
 /** What a process does, and where it stops: at the so many-th place of a turn that it comes to, if at any. */
 export interface Job extends Place {
   readonly stopAt: number | undefined
   readonly signal: 'SIGKILL' | 'SIGSTOP'
+  /** Whether only places count that are between the commit of a turn and the report of its end. */
+  readonly atEnd: boolean
 }
 
 export const principal = { tenantId: 'acme', userId: 'ann' }
 /** What all calls are charged to. */
 export const account = 'chaos'
-/** Milliseconds. */
-export const lease = 1500
 /** What an estimate is above what a call costs: so the ledger tells how many were posted by it. */
 export const more = 1e6
 /** What a call of a model costs, in tokens. */
@@ -65,7 +67,7 @@ export interface Kept {
 }
 
 /** Four tools at once, one of which asks another agent and one of which is cached; then one that waits for a person; then an answer. */
-export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch: Watch): Agent {
+export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch: Watch, lease: number): Agent {
   const charged = (as?: string) =>
     budget({
       ...{ limit: 1e12, unit: 'tokens', account: () => account, ledger, ...(as !== undefined && { as }) },

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { durable, type Entry, type StartOptions } from '../../src/index.ts'
-import { agentOn, decidedKey, lease, type Opened, principal, quiet, unwatched } from './scene.ts'
+import { agentOn, decidedKey, type Opened, type Place, principal, quiet, unwatched } from './scene.ts'
 
 /** How runs are started, read, and looked at. */
 export interface Client {
   start(options: StartOptions): Promise<string>
-  /** What a reader has at the run's end who leaves now and then, and comes back to where it was. */
-  read(run: string, isFidgety: boolean): Promise<string>
+  /** What a reader has at the run's end who leaves now and then, and comes back to where it was, and how often it got the end. */
+  read(run: string, isFidgety: boolean): Promise<{ text: string; ends: number }>
   /** How it stands in the store. */
   get(run: string): Promise<{ status: string; text?: string | undefined }>
 }
@@ -43,17 +43,23 @@ async function ended(client: Client, options: StartOptions, asked: string, of: C
   of.waiting.set(sessionId, `the start of ${idempotencyKey}`)
   const run = await client.start(options)
   of.waiting.set(sessionId, `the end of ${idempotencyKey}, run ${run}`)
-  const texts = await Promise.all([client.read(run, true), client.read(run, false)])
+  const all = await Promise.all([client.read(run, true), client.read(run, false)])
   const { status, text = '' } = await client.get(run)
   if (status !== asked) of.problems.push(`the run of ${options.idempotencyKey} has ended as ${status}`)
-  for (const read of texts)
-    if (read !== text) of.problems.push(`a reader of ${options.idempotencyKey} has "${read}", and the store "${text}"`)
-  of.readers.count += texts.length
+  for (const read of all) {
+    if (read.ends !== 1) of.problems.push(`a reader of ${options.idempotencyKey} got ${read.ends} ends`)
+    if (read.text !== text)
+      of.problems.push(`a reader of ${options.idempotencyKey} has "${read.text}", and the store "${text}"`)
+  }
+  of.readers.count += all.length
 }
+
+/** Milliseconds for which a session is taken to read its pending calls. */
+const decisionLease = 10_000
 
 /** What waits in the session is approved, as its owner sees it. */
 async function decisionsFor(store: Opened, id: string) {
-  const agent = agentOn(store, unwatched)
+  const agent = agentOn(store, unwatched, decisionLease)
   const session = agent.session({ id, principal: principal as never })
   await insisted(() => session.open())
   const decisions = Object.fromEntries(
@@ -67,15 +73,19 @@ async function decisionsFor(store: Opened, id: string) {
 }
 
 /** Reads by the log of the store, as a process does that runs nothing. */
-export function storeClient(store: Opened, start: Client['start'], random: () => number): Client {
-  const runs = durable(agentOn(store, unwatched), { store, lease, logger: quiet })
+export function storeClient(
+  store: Opened,
+  { lease }: Place,
+  { start, random }: Pick<Client, 'start'> & { random: () => number },
+): Client {
+  const runs = durable(agentOn(store, unwatched, lease), { store, lease, logger: quiet })
   // This process reads, and runs nothing.
   void runs.drain()
   return {
     start,
     get: (run) => insisted(() => runs.get(run, { principal })),
     async read(run, isFidgety) {
-      const text = { now: '' }
+      const text = { now: '', ends: 0 }
       for (let after = 0, ended = false; !ended; )
         try {
           const patience = isFidgety ? 1 + Math.floor(random() * 12) : Number.POSITIVE_INFINITY
@@ -94,16 +104,17 @@ export function storeClient(store: Opened, start: Client['start'], random: () =>
           ended = false
           await sleep(50)
         }
-      return text.now
+      return { text: text.now, ends: text.ends }
     },
   }
 }
 
-function take(text: { now: string }, { event }: Entry): void {
+function take(text: { now: string; ends: number }, { event }: Entry): void {
   const { type, delta, path } = event as { type: string; delta?: string; path?: unknown }
   if (path !== undefined) return
   if (type === 'model:reset' || type === 'step:start') text.now = ''
   if (type === 'text-delta') text.now += delta
+  if (type === 'turn:end') text.ends++
 }
 
 /** Asks again while its server is away. */

@@ -43,8 +43,13 @@ export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'event
     },
     events: {
       ...events,
-      append: (run, token, ...rest) =>
-        writes('tell', { key: run.key, token }, run.turnId, () => events.append(run, token, ...rest)),
+      async append(run, token, entries, options) {
+        const write = () => events.append(run, token, entries, options)
+        const logged = await writes('tell', { key: run.key, token }, run.turnId, write)
+        const isEnd = options?.end === true && logged.undelivered === undefined
+        if (isEnd) note({ what: 'ended', session: run.key.sessionId, run: run.turnId })
+        return logged
+      },
     },
     keyValue: store.keyValue,
     ledger: watchedLedger(store.ledger, watch),
@@ -101,6 +106,12 @@ function watchedAudit(audit: Kept['audit'], { reach }: Watch): Kept['audit'] {
         last: () => chain.last(),
         lines: () => chain.lines(),
         verifySealed: () => chain.verifySealed(),
+        async appendAll(lines) {
+          reach('before audit')
+          const known = await chain.appendAll(lines)
+          reach('after audit')
+          return known
+        },
         async append(line, key) {
           reach('before audit')
           const known = await chain.append(line, key)

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { durable, type StartOptions } from '../../src/index.ts'
 import { notingIn } from './notes.ts'
 import { reaching } from './reaching.ts'
-import { agentOn, type Job, lease, open, quiet } from './scene.ts'
+import { agentOn, type Job, open, quiet } from './scene.ts'
 import { stepping, watched } from './watched.ts'
 
 /** One of the processes that share the runs of a store. */
@@ -13,7 +13,12 @@ const watch = { note, reach: reaching(job, note) }
 const store = open(job)
 const kept = watched(store, watch)
 
-const runs = durable(stepping(agentOn(kept, watch), watch), { store: kept, lease, attempts: 50, logger: quiet })
+const runs = durable(stepping(agentOn(kept, watch, job.lease), watch), {
+  store: kept,
+  lease: job.lease,
+  attempts: 50,
+  logger: quiet,
+})
 
 process.on('message', ({ id, start }: { id?: number; start?: StartOptions }) => {
   if (start === undefined) return void end()

@@ -23,8 +23,8 @@ export async function chargeCall(
   { policy, ledger, request, amountOf, runs, settlements }: Charge,
   next: () => Promise<ModelResponse>,
 ): Promise<ModelResponse> {
-  const { reservation, isRefused, interrupted } = await takeHold(ctx, ledger, request)
-  runs.addInterrupted(ctx, ctx.turnId, interrupted)
+  const { reservation, isRefused, interrupted } = await takeHold(ctx, { ledger, request, lost: runs.lostOf(ctx) })
+  runs.addCut(ctx, interrupted)
   if (isRefused) return rejectCall(ctx, policy, ledger, request)
   const { ttl } = request
   const stopRenewal =

@@ -1,6 +1,7 @@
-import { sessionKeyOf, sum, type TurnContext } from '@allium/core'
+import { messageOf, sessionKeyOf, sum, type TurnContext } from '@allium/core'
 import type { Ledger } from '@allium/store'
 import type { LimitPolicy } from './limit-policy.ts'
+import { findLostHolds, type LostHolds, listHolds } from './lost-holds.ts'
 import type { Settlements } from './settlements.ts'
 
 /** A run's process was lost. The amounts that its calls held were posted as spent: by estimate, in the budget's unit. */
@@ -31,11 +32,14 @@ export type RunRecord = ReturnType<typeof runRecord>
 export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settlements) {
   const spentKey = `${layer}:spent`
   const runKey = `${layer}:run`
+  /** By the turn's metadata. A sub-agent has other metadata: its calls have other ids in each process. */
+  const lost = new WeakMap<object, LostHolds>()
   return {
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
     runOf: ({ state }: StateContext) => state[runKey] as string,
+    lostOf: ({ metadata }: StateContext) => lost.get(metadata),
     addSpent,
-    addInterrupted,
+    addCut,
     recordRun,
   }
 
@@ -55,32 +59,43 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
     ctx.emit({ type: 'guard:budget:cut', layer, unit, cut, calls, estimated: true } satisfies BudgetCut)
   }
 
+  /** Counts cut calls of this run. One event each, because readers of a durable run already have those that an earlier process reported. */
+  function addCut(ctx: StateContext, holds: BudgetCut['calls']): void {
+    for (const hold of holds) addInterrupted(ctx, ctx.turnId, [hold])
+  }
+
   /** Records the run in the state while it lasts. If a run is already recorded there, it was interrupted. */
   async function recordRun<R>(ctx: StateContext, ledger: Ledger, next: () => Promise<R>): Promise<R> {
     const interruptedRun = ctx.state[runKey] as string
     if (interruptedRun !== '') {
+      // A hold is taken directly before its call, so each unsettled hold counts as a call that began.
       await settlements.beforeCall()
-      const holds = await settleInterrupted(ledger, interruptedRun)
+      const holds = await ctx.once('interrupted', () => listHolds(ledger, interruptedRun), { per: 'attempt' })
+      for (const hold of holds) await ledger.settle(hold, hold.amount)
       addInterrupted(ctx, turnIdOfRun(interruptedRun), holds, per !== 'turn')
     }
-    ctx.state[runKey] = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
+    const run = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
+    ctx.state[runKey] = run
+    const lostHolds = ctx.replaying ? await findLostHolds(ctx, ledger, run) : undefined
+    if (lostHolds !== undefined) lost.set(ctx.metadata, lostHolds)
+    let isSettled = false
     try {
       return await next()
     } finally {
       await settlements.retry()
+      try {
+        addCut(ctx, (await lostHolds?.resolveRest(ctx)) ?? [])
+        isSettled = settlements.isEmpty
+      } catch (error) {
+        if (!ctx.signal.aborted)
+          ctx.logger.warn(`"${layer}" could not post the calls of lost processes: ${messageOf(error)}`, { error })
+      }
       // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
-      if (settlements.isEmpty) ctx.state[runKey] = ''
+      if (isSettled) ctx.state[runKey] = ''
     }
   }
 }
 
 function turnIdOfRun(run: string): string {
   return (JSON.parse(run) as string[])[2] as string
-}
-
-/** A hold is taken directly before its call, so each unsettled hold counts as a call that began. A call without a hold cost nothing. */
-async function settleInterrupted(ledger: Ledger, run: string): Promise<BudgetCut['calls']> {
-  const holds = (await ledger.holds?.(run)) ?? []
-  for (const hold of holds) await ledger.settle(hold, hold.amount)
-  return holds
 }

@@ -1,0 +1,78 @@
+import type { ModelContext, TurnContext } from '@allium/core'
+import type { Ledger, Reservation } from '@allium/store'
+
+/** The holds that earlier processes of a run left when they were lost. */
+export class LostHolds {
+  readonly #ledger: Ledger
+  readonly #all: ReadonlyMap<string, Reservation>
+  /** Those that were not posted when this process began. */
+  readonly #open: ReadonlySet<string>
+  readonly #counted = new Set<string>()
+
+  constructor(ledger: Ledger, all: ReadonlyMap<string, Reservation>, open: ReadonlySet<string>) {
+    this.#ledger = ledger
+    this.#all = all
+    this.#open = open
+  }
+
+  /** Returns the holds of a call, oldest first. */
+  of(call: string): Reservation[] {
+    const holds = [...this.#all.values()].filter(({ id }) => attemptOf(id, call) > 0)
+    return holds.sort((a, b) => attemptOf(a.id, call) - attemptOf(b.id, call))
+  }
+
+  /**
+   * Returns the hold of a call's recorded attempt, if it still has to be posted, and posts the holds of the other attempts, which were cut.
+   * The journal keeps which are which, because a later process can no longer tell.
+   */
+  async resolve(ctx: ModelContext, call: string) {
+    const cut: Reservation[] = []
+    let recorded: Reservation | undefined
+    for (const hold of this.of(call)) {
+      const isRecorded = await ctx.once(`recorded:${hold.id}`, async () => ctx.isRecorded(), { per: 'attempt' })
+      if (!isRecorded) cut.push(hold)
+      else if (this.#open.has(hold.id)) recorded = hold
+      this.#counted.add(hold.id)
+    }
+    await this.#post(cut)
+    return { recorded, cut }
+  }
+
+  /** Posts and returns the holds of calls that the run did not make again. */
+  async resolveRest(ctx: TurnContext): Promise<readonly Reservation[]> {
+    const rest = [...this.#all.values()].filter(({ id }) => !this.#counted.has(id))
+    // The journal rejects the step if another process continues the run, which may still make these calls.
+    if (rest.length > 0) await ctx.once('rest', () => this.#post(rest), { per: 'attempt' })
+    return rest
+  }
+
+  async #post(holds: readonly Reservation[]): Promise<void> {
+    for (const hold of holds) if (this.#open.has(hold.id)) await this.#ledger.settle(hold, hold.amount)
+  }
+}
+
+/** Lists the holds of earlier processes. Each process records what it finds, so that the next one still reports posted holds. */
+export async function findLostHolds(ctx: TurnContext, ledger: Ledger, run: string): Promise<LostHolds> {
+  const all = new Map<string, Reservation>()
+  let open = new Set<string>()
+  for (let isLive = false; !isLive; ) {
+    const list = () => {
+      isLive = true
+      return listHolds(ledger, run)
+    }
+    const holds = await ctx.once('holds', list, { per: 'attempt' })
+    for (const hold of holds) all.set(hold.id, hold)
+    open = new Set(holds.map(({ id }) => id))
+  }
+  return new LostHolds(ledger, all, open)
+}
+
+export async function listHolds(ledger: Ledger, run: string): Promise<readonly Reservation[]> {
+  return (await ledger.holds?.(run)) ?? []
+}
+
+/** Returns which hold of a call it is, from 1; 0 for a hold of another call. */
+export function attemptOf(id: string, call: string): number {
+  if (id === call) return 1
+  return id.startsWith(`${call}~`) ? Number(id.slice(call.length + 1)) : 0
+}
