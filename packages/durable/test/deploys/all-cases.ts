@@ -1,0 +1,28 @@
+import fc from 'fast-check'
+import { expect } from 'vitest'
+import { type DeployCase, deployCases } from './cases.ts'
+import type { Deployed } from './deploy-case.ts'
+
+/** `ALLIUM_DEPLOYS=1000 ALLIUM_SEED=7` tries more, and others. */
+export const seed = Number(process.env.ALLIUM_SEED ?? 1)
+export const numberOfCases = (usual: number) => Number(process.env.ALLIUM_DEPLOYS ?? usual)
+
+/** Tries cases, several at a time. Returns how many were stopped and moved. A case that fails is shrunk. */
+export async function tryCases(
+  play: (of: DeployCase) => Promise<Deployed>,
+  { usual, lanes = 1 }: { usual: number; lanes?: number },
+): Promise<{ cases: number; stopped: number; moved: number }> {
+  const counted = { cases: 0, stopped: 0, moved: 0 }
+  const property = fc.asyncProperty(deployCases, async (of) => {
+    const { status, wrong, isStopped, isMoved } = await play(of)
+    counted.cases++
+    if (isStopped) counted.stopped++
+    if (isMoved) counted.moved++
+    expect(wrong).toEqual([])
+    expect(['completed', 'suspended']).toContain(status)
+  })
+  const numRuns = Math.ceil(numberOfCases(usual) / lanes)
+  const lane = (_: unknown, i: number) => fc.assert(property, { numRuns, seed: seed + i })
+  await Promise.all(Array.from({ length: lanes }, lane))
+  return counted
+}
