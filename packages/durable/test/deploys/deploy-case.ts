@@ -1,4 +1,4 @@
-import type { Clock } from '@allium/core'
+import type { Clock, Lease } from '@allium/core'
 import type { EventLog, RunStore, SessionStore } from '@allium/store'
 import { manualClock } from '@allium/testing'
 import { type Durable, durable, type Entry } from '../../src/index.ts'
@@ -33,7 +33,7 @@ export interface Deployed {
   readonly isMoved: boolean
 }
 
-/** Starts the run in a process that is lost. Returns undefined as `run` if it ended before that. */
+/** Starts the run in a process that is lost, or that ends it before. Returns once the lease of a lost process has expired. */
 export type Start = (place: Place, of: DeployCase) => Promise<{ run: string; isLost: boolean }>
 
 /** Runs a case: the old build loses its process, and the new one takes the run over. */
@@ -46,8 +46,6 @@ export async function deployed(of: DeployCase, place: Place, start: Start = star
   const onEffect = (effect: Effect) => {
     if (recorded.has(effect)) wrong.push(`${effect} ran twice`)
   }
-  await place.pass(place.lease * 1.5)
-
   const runs = noting(place.store.runs, recorded)
   const next = processOf(place, '2', of.after, { onEffect, runs })
   await next.recover()
@@ -72,13 +70,14 @@ export async function deployed(of: DeployCase, place: Place, start: Start = star
 export interface ProcessSetup {
   onEffect(effect: Effect): void
   readonly clock?: Clock
+  readonly lease?: number
   readonly runs?: RunStore
 }
 
 /** A process with a build. The second version accepts runs of the first. */
 export function processOf(place: Place, version: '1' | '2', build: Build, setup: ProcessSetup): Durable {
-  const { store, lease, name } = place
-  const { clock = place.clock, runs = store.runs, onEffect } = setup
+  const { store, name } = place
+  const { clock = place.clock, lease = place.lease, runs = store.runs, onEffect } = setup
   const agent = agentOf(build, { name, version, sessions: store.sessions, clock, onEffect })
   const accepts = version === '1' ? [] : ['1']
   return durable(agent as never, { store: { ...store, runs }, accepts, lease, attempts: 50, clock, logger })
@@ -87,19 +86,22 @@ export function processOf(place: Place, version: '1' | '2', build: Build, setup:
 /** Loses the process in this one: the record of its next step is never written, and its clock stands still. */
 async function startHere(place: Place, { before, dieAfter }: DeployCase) {
   const { runs, lost } = losing(place.store.runs, dieAfter)
-  const first = processOf(place, '1', before, { onEffect() {}, runs, clock: manualClock() })
+  const first = processOf(place, '1', before, { onEffect() {}, runs, clock: manualClock(), lease: 600_000 })
   const { run } = await first.start({ principal, sessionId: 'chat', input: 'Go.' })
-  const isLost = await Promise.race([lost.then(() => true), endOf(first, run, place).then(() => false)])
-  return { run, isLost }
+  const lease = await Promise.race([lost, endOf(first, run, place).then(() => undefined)])
+  if (lease === undefined) return { run, isLost: false }
+  await place.store.runs.renew([lease], 1)
+  await place.pass(10)
+  return { run, isLost: true }
 }
 
 function losing(runs: RunStore, steps: number) {
   let count = 0
-  let lose = () => {}
-  const lost = new Promise<void>((resolve) => (lose = resolve))
+  let lose = (_: Lease) => {}
+  const lost = new Promise<Lease>((resolve) => (lose = resolve))
   const record: RunStore['record'] = async (lease, run, step) => {
     if (++count <= steps) return runs.record(lease, run, step)
-    lose()
+    lose(lease)
     return new Promise(() => {})
   }
   return { runs: Object.assign(Object.create(runs) as RunStore, { record }), lost }

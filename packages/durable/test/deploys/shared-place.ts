@@ -5,7 +5,7 @@ import type { Place } from './deploy-case.ts'
 let cases = 0
 
 /** A place in a store that other cases use at the same time, with the time of the machine. */
-export function sharedPlace(store: Place['store'], lease = 500): Place {
+export function sharedPlace(store: Place['store'], lease = 2000): Place {
   const name = `agent-${++cases}`
   return { store, clock: systemClock, lease, name, pass: (ms) => sleep(ms), soon: () => sleep(20) }
 }
