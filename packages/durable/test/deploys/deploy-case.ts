@@ -1,30 +1,15 @@
-import type { Clock, Lease } from '@allium/core'
-import type { EventLog, RunStore, SessionStore } from '@allium/store'
-import { manualClock } from '@allium/testing'
-import { type Durable, durable, type Entry } from '../../src/index.ts'
-import { agentOf, type Build, type Effect, effectsIn, logger } from './builds.ts'
+import type { RunStore } from '@allium/store'
+import type { Durable, Entry } from '../../src/index.ts'
+import { agentOf, type Build, type Effect, effectsIn } from './builds.ts'
 import type { DeployCase } from './cases.ts'
-
-export const principal = { tenantId: 'acme', userId: 'ann' }
-
-/** Where the processes of a case keep their run. */
-export interface Place {
-  readonly store: { readonly sessions: SessionStore; readonly runs: RunStore; readonly events: EventLog }
-  /** The clock of the processes that are not lost. */
-  readonly clock: Clock
-  /** Milliseconds. */
-  readonly lease: number
-  /** The name of the agent. Cases that share a store have names of their own. */
-  readonly name: string
-  /** Lets so many milliseconds pass. */
-  pass(ms: number): Promise<void>
-  /** Returns before the next look at a run. */
-  soon(): Promise<void>
-}
+import { endOf, type Place, principal, processOf, stepsOf } from './process.ts'
+import { type Start, startHere } from './start-here.ts'
 
 /** The end of a case, and what went wrong in it. */
 export interface Deployed {
   readonly status: string
+  /** The process of the old build was lost. Otherwise it ended the run, and there is nothing to check. */
+  readonly isLost: boolean
   /** An effect that ran again or is missing in the history, or a difference that was not reported. */
   readonly wrong: readonly string[]
   /** The new build stopped the run, with a named divergence. */
@@ -33,14 +18,11 @@ export interface Deployed {
   readonly isMoved: boolean
 }
 
-/** Starts the run in a process that is lost, or that ends it before. Returns once the lease of a lost process has expired. */
-export type Start = (place: Place, of: DeployCase) => Promise<{ run: string; isLost: boolean }>
-
 /** Runs a case: the old build loses its process, and the new one takes the run over. */
 export async function deployed(of: DeployCase, place: Place, start: Start = startHere): Promise<Deployed> {
   const wrong: string[] = []
   const { run, isLost } = await start(place, of)
-  if (!isLost) return { status: 'completed', wrong, isStopped: false, isMoved: false }
+  if (!isLost) return { status: 'completed', wrong, isLost, isStopped: false, isMoved: false }
   const steps = await stepsOf(place, run)
   const recorded = effectsIn(steps)
   const onEffect = (effect: Effect) => {
@@ -64,47 +46,7 @@ export async function deployed(of: DeployCase, place: Place, start: Start = star
   for (const effect of recorded)
     if (end.status === 'completed' && end.toolCalls?.find(({ callId }) => callId === effect)?.result?.isError !== false)
       wrong.push(`${effect} is missing in the history`)
-  return { status: end.status, wrong, isStopped, isMoved }
-}
-
-export interface ProcessSetup {
-  onEffect(effect: Effect): void
-  readonly clock?: Clock
-  readonly lease?: number
-  readonly runs?: RunStore
-}
-
-/** A process with a build. The second version accepts runs of the first. */
-export function processOf(place: Place, version: '1' | '2', build: Build, setup: ProcessSetup): Durable {
-  const { store, name } = place
-  const { clock = place.clock, lease = place.lease, runs = store.runs, onEffect } = setup
-  const agent = agentOf(build, { name, version, sessions: store.sessions, clock, onEffect })
-  const accepts = version === '1' ? [] : ['1']
-  return durable(agent as never, { store: { ...store, runs }, accepts, lease, attempts: 50, clock, logger })
-}
-
-/** Loses the process in this one: the record of its next step is never written, and its clock stands still. */
-async function startHere(place: Place, { before, dieAfter }: DeployCase) {
-  const { runs, lost } = losing(place.store.runs, dieAfter)
-  const first = processOf(place, '1', before, { onEffect() {}, runs, clock: manualClock(), lease: 600_000 })
-  const { run } = await first.start({ principal, sessionId: 'chat', input: 'Go.' })
-  const lease = await Promise.race([lost, endOf(first, run, place).then(() => undefined)])
-  if (lease === undefined) return { run, isLost: false }
-  await place.store.runs.renew([lease], 1)
-  await place.pass(10)
-  return { run, isLost: true }
-}
-
-function losing(runs: RunStore, steps: number) {
-  let count = 0
-  let lose = (_: Lease) => {}
-  const lost = new Promise<Lease>((resolve) => (lose = resolve))
-  const record: RunStore['record'] = async (lease, run, step) => {
-    if (++count <= steps) return runs.record(lease, run, step)
-    lose(lease)
-    return new Promise(() => {})
-  }
-  return { runs: Object.assign(Object.create(runs) as RunStore, { record }), lost }
+  return { status: end.status, wrong, isLost, isStopped, isMoved }
 }
 
 /** Adds each recorded effect to a set. */
@@ -123,19 +65,6 @@ async function moves(runs: Durable, run: string, { pass, lease }: Place): Promis
   migration.finally(() => (isOver = true)).catch(() => {})
   while (!isOver) await pass(lease / 10)
   return (await migration).moved
-}
-
-export async function endOf(runs: Durable, run: string, { soon }: Pick<Place, 'soon'>) {
-  for (;;) {
-    const info = await runs.get(run, { principal })
-    if (info.status !== 'running' && info.status !== 'queued') return info
-    await soon()
-  }
-}
-
-export async function stepsOf({ store, name }: Place, run: string): Promise<string[]> {
-  const key = { tenant: 'acme', owner: 'ann', agent: name, sessionId: 'chat' }
-  return (await store.runs.steps({ key, token: 0, version: 0 }, run)).map(({ id }) => id)
 }
 
 /** Returns the layers and tools that differ although the run neither stopped nor reported a difference. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@allium/core'
-import type { Place } from './deploy-case.ts'
+import type { Place } from './process.ts'
 
 let cases = 0
 
