@@ -44,34 +44,39 @@ export const logger = { ...console, warn() {}, error() {} }
 export interface AgentSetup {
   readonly name: string
   readonly version?: string
-  readonly sessions: SessionStore
+  /** @default the sessions are not stored */
+  readonly sessions?: SessionStore
   readonly clock: Clock
-  onEffect(effect: Effect): void
+  onEffect(effect: Effect): unknown
+  /** Called before each answer of the model. */
+  onModel?(request: ModelRequest): unknown
 }
 
 /** An agent that pays, then mails, then answers. */
-export function agentOf(build: Build, { name, version, sessions, clock, onEffect }: AgentSetup): Agent {
+export function agentOf(build: Build, { name, version, sessions, clock, onEffect, onModel }: AgentSetup): Agent {
   const nameOf = (effect: Effect) => (effect === 'mail' ? build.mail : effect)
   const tools = effects.map((effect) => ({
     name: nameOf(effect),
     description: effect,
     jsonSchema: build.schema,
     requireApproval: build.requireApproval,
-    execute() {
-      onEffect(effect)
+    async execute() {
+      await onEffect(effect)
       return 'done'
     },
   }))
   const script = effects.map((effect) => ({ toolCalls: [{ name: nameOf(effect), callId: effect, args: {} }] }))
   const model = {
     id: build.model,
-    stream: (request: ModelRequest) => {
+    async *stream(request: ModelRequest) {
+      await onModel?.(request)
       const done = request.messages.filter(({ role }) => role === 'tool').length
-      return scriptedModel([script[done] ?? 'Done.']).stream(request)
+      yield* scriptedModel([script[done] ?? 'Done.']).stream(request)
     },
   }
   const options = { name, model, tools, clock, logger, ...(version !== undefined && { version }) }
-  const agent = new Agent(options).use(persist({ store: sessions }))
+  const agent = new Agent(options)
+  if (sessions !== undefined) agent.use(persist({ store: sessions }))
   for (const layer of build.layers) agent.use((layers[layer] as () => Named)())
   return agent as unknown as Agent
 }

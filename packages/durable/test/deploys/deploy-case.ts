@@ -7,6 +7,7 @@ import { type Start, startHere } from './start-here.ts'
 
 /** The end of a case, and what went wrong in it. */
 export interface Deployed {
+  /** `diverged` if the engine cannot continue a run that a new build has stopped. */
   readonly status: string
   /** The process of the old build was lost. Otherwise it ended the run, and there is nothing to check. */
   readonly isLost: boolean
