@@ -16,21 +16,25 @@ export interface Build {
   readonly model: string
 }
 
-export const effects = ['pay', 'mail'] as const
-export type Effect = (typeof effects)[number]
+const calls = ['pay', 'mail'] as const
+type Call = (typeof calls)[number]
+/** A tool call, or the fee of the model call with this number. */
+export type Effect = Call | `fee ${number}`
+type OnEffect = (effect: Effect) => unknown
 
 type Named = Middleware & { name: string }
 /** Layers that a build can have, by name. All but `policy` let every call through. */
-const layers: Readonly<Record<string, () => Named>> = {
+const layers: Readonly<Record<string, (onEffect: OnEffect) => Named>> = {
   watch: () => ({ name: 'watch', tool: (_, next) => next(), model: (_, next) => next() }),
   watch2: () => ({ name: 'watch', options: { level: 2 }, tool: (_, next) => next(), model: (_, next) => next() }),
   seen: () => ({ name: 'seen', tool: (_, next) => next(), model: (_, next) => next() }),
   cap: () => budget({ limit: 1e6, unit: 'tokens' }) as Named,
   cap2: () => budget({ limit: 2e6, unit: 'tokens' }) as Named,
-  fee: () => ({
+  fee: (onEffect) => ({
     name: 'fee',
     async model(ctx, next) {
-      await ctx.once('fee', () => 1, { per: 'attempt' })
+      const pay = async () => void (await onEffect(`fee ${resultsIn(ctx.messages)}`))
+      await ctx.once('fee', pay, { per: 'attempt' })
       return next()
     },
   }),
@@ -47,15 +51,15 @@ export interface AgentSetup {
   /** @default the sessions are not stored */
   readonly sessions?: SessionStore
   readonly clock: Clock
-  onEffect(effect: Effect): unknown
+  readonly onEffect: OnEffect
   /** Called before each answer of the model. */
   onModel?(request: ModelRequest): unknown
 }
 
 /** An agent that pays, then mails, then answers. */
 export function agentOf(build: Build, { name, version, sessions, clock, onEffect, onModel }: AgentSetup): Agent {
-  const nameOf = (effect: Effect) => (effect === 'mail' ? build.mail : effect)
-  const tools = effects.map((effect) => ({
+  const nameOf = (effect: Call) => (effect === 'mail' ? build.mail : effect)
+  const tools = calls.map((effect) => ({
     name: nameOf(effect),
     description: effect,
     jsonSchema: build.schema,
@@ -65,26 +69,36 @@ export function agentOf(build: Build, { name, version, sessions, clock, onEffect
       return 'done'
     },
   }))
-  const script = effects.map((effect) => ({ toolCalls: [{ name: nameOf(effect), callId: effect, args: {} }] }))
+  const script = calls.map((effect) => ({ toolCalls: [{ name: nameOf(effect), callId: effect, args: {} }] }))
   const model = {
     id: build.model,
     async *stream(request: ModelRequest) {
       await onModel?.(request)
-      const done = request.messages.filter(({ role }) => role === 'tool').length
-      yield* scriptedModel([script[done] ?? 'Done.']).stream(request)
+      yield* scriptedModel([script[resultsIn(request.messages)] ?? 'Done.']).stream(request)
     },
   }
   const options = { name, model, tools, clock, logger, ...(version !== undefined && { version }) }
   const agent = new Agent(options)
   if (sessions !== undefined) agent.use(persist({ store: sessions }))
-  for (const layer of build.layers) agent.use((layers[layer] as () => Named)())
+  for (const layer of build.layers) agent.use((layers[layer] as (onEffect: OnEffect) => Named)(onEffect))
   return agent as unknown as Agent
+}
+
+function resultsIn(messages: readonly { readonly role: string }[]): number {
+  return messages.filter(({ role }) => role === 'tool').length
 }
 
 /** The effects among the ids of recorded steps. */
 export function effectsIn(steps: Iterable<string>): Set<Effect> {
-  const all = [...steps]
-  return new Set(
-    effects.filter((effect) => all.some((id) => id.includes(`:tool:${effect}:`) && !id.endsWith(':begin'))),
-  )
+  const found = [...steps].map((id): Effect | undefined => {
+    const [, call] = /:tool:(pay|mail):\d+$/.exec(id) ?? []
+    const [, fee] = /:once:model:(\d+):.*fee:\d+$/.exec(id) ?? []
+    return (call as Call | undefined) ?? (fee === undefined ? undefined : `fee ${Number(fee)}`)
+  })
+  return new Set(found.filter((effect) => effect !== undefined))
+}
+
+/** Whether an effect leaves a result in the history. */
+export function isCall(effect: Effect): effect is Call {
+  return (calls as readonly Effect[]).includes(effect)
 }

@@ -1,6 +1,6 @@
 import type { RunStore } from '@allium/store'
 import type { Durable, Entry } from '../../src/index.ts'
-import { agentOf, type Build, type Effect, effectsIn } from './builds.ts'
+import { agentOf, type Build, type Effect, effectsIn, isCall } from './builds.ts'
 import type { DeployCase } from './cases.ts'
 import { endOf, type Place, principal, processOf, stepsOf } from './process.ts'
 import { type Start, startHere } from './start-here.ts'
@@ -44,7 +44,7 @@ export async function deployed(of: DeployCase, place: Place, start: Start = star
     end = await endOf(former, run, place)
     await former.drain()
   }
-  for (const effect of recorded)
+  for (const effect of [...recorded].filter(isCall))
     if (end.status === 'completed' && end.toolCalls?.find(({ callId }) => callId === effect)?.result?.isError !== false)
       wrong.push(`${effect} is missing in the history`)
   return { status: end.status, wrong, isLost, isStopped, isMoved }

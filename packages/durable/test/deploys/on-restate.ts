@@ -1,7 +1,7 @@
 import { type ModelRequest, systemClock } from '@allium/core'
 import { durableRestate } from '../../../durable-restate/src/index.ts'
 import { freePort, type Server, serveHere } from '../../../durable-restate/test/server.ts'
-import { agentOf, type Build, type Effect } from './builds.ts'
+import { agentOf, type Build, type Effect, isCall } from './builds.ts'
 import type { DeployCase } from './cases.ts'
 import type { Deployed } from './deploy-case.ts'
 import { principal } from './process.ts'
@@ -61,17 +61,23 @@ function losing(calls: number) {
   let count = 0
   let lose = () => {}
   const lost = new Promise<void>((resolve) => (lose = resolve))
+  const ran = new Set<Effect>()
   const recorded = new Set<Effect>()
   const reach = () => {
     if (++count < calls) return undefined
     lose()
     return new Promise(() => {})
   }
-  const onModel = ({ messages }: ModelRequest) => {
-    for (const effect of resultsIn(messages)) recorded.add(effect)
+  const onEffect = (effect: Effect) => {
+    ran.add(effect)
     return reach()
   }
-  return { lost, recorded, hooks: { onEffect: reach, onModel } }
+  const onModel = () => {
+    // A step ends when Restate has recorded it, so all before this one are recorded.
+    for (const effect of ran) recorded.add(effect)
+    return reach()
+  }
+  return { lost, recorded, hooks: { onEffect, onModel } }
 }
 
 /** Checks what a later process runs, and what its model gets. */
@@ -84,7 +90,8 @@ function observing(build: string, recorded: ReadonlySet<Effect>, wrong: string[]
   const onModel = ({ messages }: ModelRequest) => {
     seen.used = true
     const results = resultsIn(messages)
-    for (const effect of recorded) if (!results.has(effect)) wrong.push(`${effect} is missing in the history`)
+    for (const effect of [...recorded].filter(isCall))
+      if (!results.has(effect)) wrong.push(`${effect} is missing in the history`)
   }
   return Object.assign(seen, { hooks: { onEffect, onModel } })
 }
