@@ -44,9 +44,11 @@ export async function deployed(of: DeployCase, place: Place, start: Start = star
     end = await endOf(former, run, place)
     await former.drain()
   }
-  for (const effect of [...recorded].filter(isCall))
-    if (end.status === 'completed' && end.toolCalls?.find(({ callId }) => callId === effect)?.result?.isError !== false)
-      wrong.push(`${effect} is missing in the history`)
+  for (const effect of [...recorded].filter(isCall)) {
+    const result = end.toolCalls?.find(({ callId }) => callId === effect)?.result
+    if (end.status === 'completed' && result?.isError !== false) wrong.push(`${effect} is missing in the history`)
+    if (end.pending?.some(({ callId }) => callId === effect)) wrong.push(`${effect} waits for approval again`)
+  }
   return { status: end.status, wrong, isLost, isStopped, isMoved }
 }
 

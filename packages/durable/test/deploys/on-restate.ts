@@ -43,7 +43,11 @@ export async function deployedOnRestate(
     processes.push(await serve(before, port, former.hooks))
   } else processes.push(await serve(after, port, next.hooks))
   const status = await first.durable.attach(run, { principal }).then(
-    (result): string => result.status,
+    (result): string => {
+      for (const { callId } of result.pending)
+        if (recorded.has(callId as Effect)) wrong.push(`${callId} waits for approval again`)
+      return result.status
+    },
     ({ code, message }) => (code === 'journal.diverged' ? 'diverged' : `failed: ${code} ${message}`),
   )
   for (const { endpoint } of processes) await endpoint.close()
