@@ -32,7 +32,7 @@ export const help = `Usage:
                                   --port <port>, --export <name>, --database <file>; needs @allium/devtools
   allium store sql postgres|sqlite
                                   the SQL of a store's tables; --schema <name>, --from <version>
-  allium runs list|summary|show <run>|stop <run>|retry <run>|export <run>
+  allium runs list|summary|show <run>|stop <run>|retry <run>|migrate <run>|export <run>
                                   durable runs of a store, for operators; "allium runs" has its options
 
 Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.

@@ -1,7 +1,6 @@
 import { AlliumError } from '@allium/core'
 import type { DurableRun } from '@allium/store'
-import type { Host } from './host.ts'
-import { rehearse } from './rehearsal.ts'
+import { type RehearsalHost, rehearse } from './rehearsal.ts'
 
 export interface MigrateOptions {
   /** The version of the code to move the run to. It is that of the agent in this process. */
@@ -25,7 +24,11 @@ export interface Migration {
 }
 
 /** Replays a run with the code of this process, and moves it to its version if it fits. @throws AlliumError `run.version`, `run.options` */
-export async function migrate(host: Host, run: DurableRun, { to, check = false }: MigrateOptions): Promise<Migration> {
+export async function migrate(
+  host: RehearsalHost,
+  run: DurableRun,
+  { to, check = false }: MigrateOptions,
+): Promise<Migration> {
   if (to !== host.version)
     throw new AlliumError(
       'run.version',

@@ -4,6 +4,7 @@ export type {
   ContentAccess,
   FindRunOptions,
   ListRunsOptions,
+  MigrateRunOptions,
   Operations,
   ShowRunOptions,
   SummaryOptions,

@@ -7,6 +7,13 @@ import { allowPatches, isPatchStep } from './patched.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask } from './task.ts'
 
+/** The code of this process, with the store of the run. */
+export interface RehearsalHost extends Pick<Host, 'agent' | 'version' | 'runs' | 'clock' | 'lease'> {
+  readonly options: Pick<Host['options'], 'resolvePrincipal'>
+  /** The reason that an error gives why the run does not fit. @default its message */
+  reasonOf?(error: unknown): string
+}
+
 /** The outcome of a rehearsal. */
 export interface Rehearsal {
   /** Why the run does not fit; undefined if it fits. Names the step or the layer. */
@@ -18,7 +25,10 @@ export interface Rehearsal {
 }
 
 /** Replays the recorded steps of a run with the code of this process, up to the first step that is not recorded. Records and reports nothing. */
-export async function rehearse(host: Host, { run, key, version, task: stored }: DurableRun): Promise<Rehearsal> {
+export async function rehearse(
+  host: RehearsalHost,
+  { run, key, version, task: stored }: DurableRun,
+): Promise<Rehearsal> {
   const task = storedTask(stored)
   const lease: Lease = { key, token: 0, version: 0 }
   const recorded = await host.runs.steps(lease, run)
@@ -38,7 +48,7 @@ export async function rehearse(host: Host, { run, key, version, task: stored }: 
     return ended(undefined, journal.replayed)
   } catch (error) {
     if (isAlliumError(error, 'journal.diverged') || isAlliumError(error, 'journal.corrupt') || !journal.hasEnded)
-      return ended(messageOf(error), journal.replayed)
+      return ended(host.reasonOf?.(error) ?? messageOf(error), journal.replayed)
     return ended(journal.gap(), journal.replayed)
   } finally {
     cancel()

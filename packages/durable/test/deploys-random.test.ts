@@ -1,23 +1,21 @@
-import fc from 'fast-check'
+import { sqlite } from '@allium/store-sqlite'
+import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { deployCases, deployed } from './deploy-case.ts'
-
-/** `ALLIUM_DEPLOYS=1000 ALLIUM_SEED=7` tries more, and others. */
-const numRuns = Number(process.env.ALLIUM_DEPLOYS ?? 80)
-const seed = Number(process.env.ALLIUM_SEED ?? 1)
+import { tryCases } from './deploys/all-cases.ts'
+import { deployed } from './deploys/deploy-case.ts'
 
 it('no deploy repeats or hides an effect of a run that was killed at any step', async () => {
-  let [stopped, moved] = [0, 0]
-  await fc.assert(
-    fc.asyncProperty(deployCases, async (of) => {
-      const { ended, wrong, isStopped, isMoved } = await deployed(of)
-      if (isStopped) stopped++
-      if (isMoved) moved++
-      expect(wrong).toEqual([])
-      expect(['completed', 'suspended']).toContain(ended.status)
-    }),
-    { numRuns, seed },
-  )
+  const { stopped, moved } = await tryCases((of) => deployed(of, place()), { usual: 80 })
   expect(moved).toBeGreaterThan(0)
   expect(stopped).toBeGreaterThan(moved)
 }, 300_000)
+
+function place() {
+  const clock = manualClock()
+  const store = sqlite(':memory:', { clock })
+  return {
+    ...{ store, clock, lease: 1000, name: 'agent' },
+    pass: (ms: number) => clock.advance(ms),
+    soon: () => new Promise<void>((resolve) => setImmediate(resolve)),
+  }
+}

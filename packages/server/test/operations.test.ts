@@ -29,7 +29,10 @@ function serve(steps: readonly ScriptedStep[] = ['My secret answer.', 'Two.']) {
     durable: runs,
     secret: 'a secret of the cursors',
     operations: operator({
-      operations: operations({ store }),
+      operations: operations({
+        store,
+        agents: [new Agent({ version: '2', name: 'support', model: scriptedModel([]), store })],
+      }),
       canOperate: (principal) => {
         const { rights } = principal as Caller
         if (rights === 'broken') throw new Error('The directory is down.')
@@ -47,8 +50,8 @@ function serve(steps: readonly ScriptedStep[] = ['My secret answer.', 'Two.']) {
   }
   const get = (who: Caller | null, path: string) => ask(who, 'GET', path)
   const post = (who: Caller | null, path: string, body: object = {}) => ask(who, 'POST', path, body)
-  const start = async (who = ann) => {
-    const { run } = await runs.start({ principal: who, sessionId: 's', input: 'my secret plan' })
+  const start = async (who = ann, runAt?: number) => {
+    const { run } = await runs.start({ principal: who, sessionId: 's', input: 'my secret plan', runAt })
     return run
   }
   const ended = async (who = ann) => {
@@ -104,6 +107,20 @@ it('stops a run of another owner, and records the operator in the audit of its t
   expect((await post(manager, `/operations/runs/${run}/retry`)).json).toEqual({ queued: false })
 })
 
+it('rehearses a queued run with the code of this process, and moves it', async () => {
+  const { post, get, start, store } = serve()
+  const run = await start(ann, Date.now() + 3_600_000)
+  const path = `/operations/runs/${run}/migrate`
+  const checked = await post(manager, path, { to: '2', check: true })
+  expect([checked.status, checked.json]).toMatchObject([200, { fits: true, moved: false }])
+  expect((await post(manager, path, { to: '3' })).json).toMatchObject({ code: 'run.version' })
+  expect(await store.audit.chainOf('acme').last()).toBeUndefined()
+  expect((await post(manager, path, { to: '2', reason: 'ticket 7' })).json).toMatchObject({ moved: true })
+  expect((await get(manager, `/operations/runs/${run}`)).json.run.version).toBe('2')
+  const record = JSON.parse((await store.audit.chainOf('acme').last()) ?? '')
+  expect(record).toMatchObject({ type: 'operator:migrate', operator: 'max', reason: 'ticket 7', turn: run })
+})
+
 it('returns content only with that right and a reason, and not to caches', async () => {
   const { post, ended, store } = serve()
   const run = await ended()
@@ -124,6 +141,7 @@ const paths = (run: string) =>
     ['GET', `/operations/runs/${run}`],
     ['POST', `/operations/runs/${run}/stop`],
     ['POST', `/operations/runs/${run}/retry`],
+    ['POST', `/operations/runs/${run}/migrate`],
     ['POST', `/operations/runs/${run}/export`],
   ] as const
 
@@ -137,16 +155,16 @@ it.each<[string, Caller | null, number]>([
   const { get, post, ended, store } = serve()
   const run = await ended()
   for (const [method, path] of paths(run)) {
-    const { status: actual } = method === 'GET' ? await get(who, path) : await post(who, path, { reason: 'x' })
+    const { status: actual } = method === 'GET' ? await get(who, path) : await post(who, path, { reason: 'x', to: '2' })
     expect([path, actual]).toEqual([path, status])
   }
   expect(await store.audit.chainOf('acme').last()).toBeUndefined()
 })
 
-it.each(['stop', 'retry', 'export'])('does not let a viewer %s a run', async (action) => {
+it.each(['stop', 'retry', 'migrate', 'export'])('does not let a viewer %s a run', async (action) => {
   const { post, ended } = serve()
   const run = await ended()
-  expect((await post(viewer, `/operations/runs/${run}/${action}`, { reason: 'x' })).status).toBe(404)
+  expect((await post(viewer, `/operations/runs/${run}/${action}`, { reason: 'x', to: '2' })).status).toBe(404)
 })
 
 it.each([

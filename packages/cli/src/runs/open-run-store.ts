@@ -10,10 +10,15 @@ export type OpenRunStore = OperationsStore & { close(): unknown }
 
 /**
  * Opens the store of `--store`, else of `ALLIUM_STORE`: a Postgres URL, a SQLite file, or a module that exports a store, for one with
- * encryption. Never creates a file or migrates a database. @throws UsageError
+ * encryption. If neither is set, returns the store that an agent's module exports. Never creates a file or migrates a database. @throws UsageError
  */
-export async function openRunStore(option: string | undefined, { env, cwd }: CommandContext): Promise<OpenRunStore> {
+export async function openRunStore(
+  option: string | undefined,
+  { env, cwd }: CommandContext,
+  exported?: OpenRunStore,
+): Promise<OpenRunStore> {
   const location = option ?? env.ALLIUM_STORE ?? ''
+  if (location === '' && exported?.operations !== undefined) return exported
   if (location === '')
     throw new UsageError('Name the store of the runs with --store or ALLIUM_STORE: a file, postgres://…, or a module.')
   if (/^postgres(ql)?:\/\//.test(location))

@@ -3,7 +3,7 @@ import type { ListRunsOptions } from '@allium/durable/operations'
 import { messageOf } from 'allium'
 import { UsageError } from '../exit-codes.ts'
 
-const commands = ['list', 'summary', 'show', 'stop', 'retry', 'export'] as const
+const commands = ['list', 'summary', 'show', 'stop', 'retry', 'migrate', 'export'] as const
 type RunsCommand = (typeof commands)[number]
 
 export const runsHelp = `Usage: allium runs <command> --store <where>
@@ -13,6 +13,9 @@ export const runsHelp = `Usage: allium runs <command> --store <where>
   show <run>      one run with its steps
   stop <run>      stops a run at its next step; --operator <name> --reason <text> record it in the audit
   retry <run>     queues a failed run again; --operator <name> --reason <text> record it in the audit
+  migrate <run>   replays the steps of a run with the agent of a module, and moves the run to its version if they
+                  fit; --to <version> --module <src/agent.ts>; --export <name of the agent>;
+                  --check changes nothing; --operator <name> --reason <text> record a move in the audit
   export <run>    one JSON document; with --content --operator <name> --reason <text> also what was said,
                   and the audit records that
 
@@ -20,7 +23,7 @@ export const runsHelp = `Usage: allium runs <command> --store <where>
   --tenant <name>  the tenant of a run; needed only if two tenants have the same id
   --json           JSON instead of a table
 
-Exit codes: 0 done, 1 failed, or there was nothing to stop or retry, 2 mistake in the command
+Exit codes: 0 done, 1 failed, nothing to stop or retry, or a run that does not fit or was not moved, 2 mistake in the command
 `
 
 export interface RunsArguments {
@@ -34,6 +37,15 @@ export interface RunsArguments {
   readonly content: boolean
   readonly operator: string | undefined
   readonly reason: string | undefined
+  /** For `migrate`. */
+  readonly migration: MigrationArguments | undefined
+}
+
+export interface MigrationArguments {
+  readonly to: string
+  readonly module: string
+  readonly exportName: string | undefined
+  readonly check: boolean
 }
 
 const string = { type: 'string' } as const
@@ -43,7 +55,8 @@ const flag = { type: 'boolean' } as const
 export function runsArguments(argv: readonly string[]): RunsArguments {
   const { values, positionals } = parsed(argv)
   const [command, run = '', ...extra] = positionals
-  if (!isCommand(command)) throw new UsageError('"allium runs" takes list, summary, show, stop, retry or export.')
+  if (!isCommand(command))
+    throw new UsageError('"allium runs" takes list, summary, show, stop, retry, migrate or export.')
   const needsRun = command !== 'list' && command !== 'summary'
   if (needsRun !== (run !== '') || extra.length > 0)
     throw new UsageError(`"allium runs ${command}" takes ${needsRun ? 'the id of one run' : 'no run'}.`)
@@ -56,7 +69,14 @@ export function runsArguments(argv: readonly string[]): RunsArguments {
   }
   if (content && (command !== 'export' || operator === undefined || reason === undefined))
     throw new UsageError('--content belongs to "allium runs export", with --operator <name> and --reason <text>.')
-  return { command, run, store, json, tenant, list, content, operator, reason }
+  const migration = command === 'migrate' ? migrationOf(values) : undefined
+  return { command, run, store, json, tenant, list, content, operator, reason, migration }
+}
+
+function migrationOf({ to, module, check = false, export: exportName }: ReturnType<typeof parsed>['values']) {
+  if (to === undefined || module === undefined)
+    throw new UsageError('"allium runs migrate" needs --to <version> and --module <src/agent.ts>.')
+  return { to, module, check, exportName }
 }
 
 function isCommand(command: string | undefined): command is RunsCommand {
@@ -71,7 +91,8 @@ function parsed(argv: readonly string[]) {
       options: {
         ...{ store: string, tenant: string, status: string, agent: string, version: string, code: string },
         ...{ cursor: string, limit: string, 'older-than': string, operator: string, reason: string },
-        ...{ json: flag, content: flag },
+        ...{ to: string, module: string, export: string },
+        ...{ json: flag, content: flag, check: flag },
       },
     })
   } catch (error) {

@@ -15,7 +15,7 @@ export class OperatorAudit {
 
   /** @throws AlliumError `options.invalid` without a sink; `store.unavailable` if the record was not stored */
   async record(
-    action: 'content' | 'stop' | 'retry',
+    action: 'content' | 'stop' | 'retry' | 'migrate',
     { key, run }: Pick<RunSummary, 'key' | 'run'>,
     by: { operator: string; reason?: string },
   ): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Page, RunFilter, RunSummary } from '@allium/store'
+import type { MigrateOptions, Migration } from '../migrate.ts'
 import type { ExportedRun } from './run-export.ts'
 import type { ShownRun } from './shown-run.ts'
 import type { RunsSummary } from './summary.ts'
@@ -29,6 +30,9 @@ export interface ChangeRunOptions extends FindRunOptions {
   /** Why. It is recorded, and is the reason of a stop. */
   readonly reason?: string | undefined
 }
+
+/** `to` is the version of an agent in the option `agents`. The audit records only a move of a run that fits. */
+export interface MigrateRunOptions extends ChangeRunOptions, MigrateOptions {}
 
 /** Who looks at the content of a run, and why. Both are recorded in the audit before the content is read. */
 export interface ContentAccess extends FindRunOptions {
@@ -64,6 +68,14 @@ export interface Operations {
    * @throws AlliumError `session.not_found`, `run.options`; `store.unavailable` if an operator is named and the audit fails
    */
   retry(run: string, options?: ChangeRunOptions): Promise<boolean>
+  /**
+   * Replays the recorded steps of a run with the code of an agent in the option `agents`, and moves the run to its version if they fit. No
+   * step runs and nothing else is recorded, but the code around the steps runs. A process of that version continues the run.
+   *
+   * @throws AlliumError `session.not_found`; `run.options` if the run has ended, or its agent was not given; `run.version` if the agent has
+   * another version than `to`; `store.unavailable` if an operator is named and the audit fails
+   */
+  migrate(run: string, options: MigrateRunOptions): Promise<Migration>
   /**
    * Returns everything that the store has of a run, with its content: the request, the recorded steps and the turn. Records the access in
    * the audit first, and returns nothing if that fails.

@@ -2,6 +2,7 @@ import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSinkInput } from '@allium/observe'
 import type { EventLog, RunOperations, RunStore, SessionStore } from '@allium/store'
+import type { DurableAgent, DurableOptions } from '../options.ts'
 
 /** The stores of the runs. `sqlite()` and `postgres()` return one. */
 export interface OperationsStore {
@@ -23,11 +24,23 @@ export interface OperationsOptions {
   audit?: AuditSinkInput | undefined
   /** The secret of the audit chains, if `observe.audit` writes them with one. @default none */
   auditSecret?: string | Uint8Array | undefined
+  /** The agents of this version of the code, to which `migrate()` can move runs. They keep their sessions in the same store. @default none */
+  agents?: readonly DurableAgent[] | undefined
+  /** The same option as that of `durable()`, for `migrate()`. @default the principal that the run was started with */
+  resolvePrincipal?: DurableOptions['resolvePrincipal']
   /** @default the system clock */
   clock?: Clock | undefined
 }
 
-const optionKeys: KeysOf<OperationsOptions> = { store: true, events: true, audit: true, auditSecret: true, clock: true }
+const optionKeys: KeysOf<OperationsOptions> = {
+  store: true,
+  events: true,
+  audit: true,
+  auditSecret: true,
+  agents: true,
+  resolvePrincipal: true,
+  clock: true,
+}
 
 /** @throws AlliumError `options.invalid` */
 export function checkOperationsOptions(options: OperationsOptions): void {

@@ -2,11 +2,13 @@ import { AlliumError } from '@allium/core'
 import type { EventLog, RunSummary } from '@allium/store'
 import { OperatorAudit } from './audit.ts'
 import { bounded, checkListOptions, text } from './bounds.ts'
+import { migrateRun } from './migrate-run.ts'
 import type {
   ChangeRunOptions,
   ContentAccess,
   FindRunOptions,
   ListRunsOptions,
+  MigrateRunOptions,
   Operations,
   ShowRunOptions,
   SummaryOptions,
@@ -73,6 +75,12 @@ export class RunsOfTenants implements Operations {
     return this.#store.runs.retry({ tenant: key.tenant, run })
   }
 
+  async migrate(id: string, options: MigrateRunOptions) {
+    const found = await this.#find(id, options ?? {})
+    const beforeMove = () => this.#recordChange('migrate', found, options)
+    return migrateRun(this.#options, found, { ...options, beforeMove })
+  }
+
   async export(id: string, access: ContentAccess) {
     const operator = text('operator', access?.operator)
     const reason = text('reason', access?.reason)
@@ -102,7 +110,7 @@ export class RunsOfTenants implements Operations {
   }
 
   async #recordChange(
-    change: 'stop' | 'retry',
+    change: 'stop' | 'retry' | 'migrate',
     where: Pick<RunSummary, 'key' | 'run'>,
     options: ChangeRunOptions,
   ): Promise<{ reason?: string }> {

@@ -47,6 +47,7 @@ const statuses: Readonly<Record<string, number>> = {
   'run.key_reused': 422,
   'run.not_running': 409,
   'run.options': 400,
+  'run.version': 409,
   'schema.limits': 400,
   'server.draining': 503,
   'server.full': 503,

@@ -33,6 +33,10 @@ export const schemas: Readonly<Record<string, Schema>> = {
   }),
   OperatedStop: object({ stopping: flag }),
   OperatedRetry: object({ queued: flag }),
+  OperatedMigration: {
+    ...object({ fits: flag, reason: text, replayed: count, recorded: count, moved: flag }),
+    required: ['fits', 'replayed', 'recorded', 'moved'],
+  },
   OperatedExport: { type: 'object', required: ['format', 'run', 'timeline', 'steps'] },
 }
 

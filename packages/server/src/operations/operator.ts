@@ -21,7 +21,7 @@ export interface OperatorOptions {
 const optionKeys: KeysOf<OperatorOptions> = { operations: true, canOperate: true }
 
 /**
- * Lets chosen principals list, inspect, stop and retry the durable runs of all agents. Adds the routes under `/operations`. For all other
+ * Lets chosen principals list, inspect, stop, retry and migrate the durable runs of all agents. Adds the routes under `/operations`. For all other
  * principals these routes do not exist (404).
  *
  * @throws AlliumError `server.options`
@@ -82,6 +82,12 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
     const { by, runs } = await operating(c.req.raw, 'manage')
     const { params, query, body } = await read()
     return c.json({ queued: await runs.retry(params.run, { ...query, ...body, operator: by.name }) }, 202)
+  })
+
+  serve(routes.migrate, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'manage')
+    const { params, query, body } = await read()
+    return c.json(await runs.migrate(params.run, { ...query, ...body, operator: by.name }))
   })
 
   serve(routes.export, async (c, read) => {

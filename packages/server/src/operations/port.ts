@@ -9,6 +9,11 @@ interface ChangeRun extends FindRun {
   readonly reason?: string | undefined
 }
 
+interface MigrateRun extends ChangeRun {
+  readonly to: string
+  readonly check?: boolean | undefined
+}
+
 /** The operations on durable runs, as the server uses them. `operations()` of `@allium/durable/operations` returns them. */
 export interface ServedOperations {
   list(options: {
@@ -25,6 +30,7 @@ export interface ServedOperations {
   summary(options: FindRun): Promise<object>
   stop(run: string, options: ChangeRun): Promise<boolean>
   retry(run: string, options: ChangeRun): Promise<boolean>
+  migrate(run: string, options: MigrateRun): Promise<object>
   export(run: string, access: ChangeRun & { readonly reason: string }): Promise<object>
   within(tenants: readonly string[]): ServedOperations
 }

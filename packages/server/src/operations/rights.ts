@@ -4,7 +4,7 @@ import { ownerOf } from '@allium/core'
 export interface OperatorRights {
   /** The tenants whose runs they see, or all. Runs of other tenants do not exist for them. */
   readonly tenants: readonly string[] | 'all'
-  /** Whether they may stop and retry runs. @default false */
+  /** Whether they may stop, retry and migrate runs. @default false */
   readonly manage?: boolean | undefined
   /** Whether they may read the content of runs. Each access is recorded in the audit. @default false */
   readonly content?: boolean | undefined

@@ -1,7 +1,7 @@
 import { object } from '../request/containers.ts'
 import { id, pageQuery } from '../request/fields.ts'
 import { route } from '../request/route.ts'
-import { described, integerText, oneOf, optional, text } from '../request/schema.ts'
+import { described, flag, integerText, oneOf, optional, text } from '../request/schema.ts'
 
 const name = (description: string) => described(optional(text({ min: 1, max: 256 })), description)
 const tenant = name('The tenant. Default: all that the caller may see.')
@@ -61,6 +61,15 @@ export const routes = {
     query: { tenant },
     body: object({ reason: optional(reason) }),
     answers: { 202: 'OperatedRetry' },
+  }),
+  migrate: route({
+    method: 'post',
+    path: '/operations/runs/:run/migrate',
+    summary: 'Move a durable run to the version of this process if its recorded steps fit',
+    params,
+    query: { tenant },
+    body: object({ to: text({ min: 1, max: 2000 }), check: optional(flag()), reason: optional(reason) }),
+    answers: { 200: 'OperatedMigration' },
   }),
   export: route({
     method: 'post',

@@ -1,0 +1,57 @@
+import { AlliumError, isAlliumError, messageOf, systemClock } from '@allium/core'
+import type { RunSummary } from '@allium/store'
+import { type Migration, migrate } from '../migrate.ts'
+import type { RehearsalHost } from '../rehearsal.ts'
+import { text } from './bounds.ts'
+import type { MigrateRunOptions } from './operations.ts'
+import type { OperationsOptions } from './options.ts'
+import { runNotFound } from './run-not-found.ts'
+
+/** Milliseconds that a rehearsal waits for recorded calls that the code may still request: one lease of `durable()`. */
+const patience = 10_000
+
+/**
+ * @param beforeMove called before a run that fits is moved. The run stays as it is if it throws
+ * @throws AlliumError `run.options`, `run.version`, `agent.options` */
+export async function migrateRun(
+  options: OperationsOptions,
+  { run, key, agent }: RunSummary,
+  { to, check = false, beforeMove }: MigrateRunOptions & { beforeMove(): Promise<unknown> },
+): Promise<Migration> {
+  const { runs } = options.store
+  const host = hostOf(options, agent)
+  await host.agent.init()
+  const id = { tenant: key.tenant, run }
+  const found = await runs.get(id)
+  if (found === undefined) throw runNotFound(run)
+  const migration = await migrate(host, found, { to: text('version', to), check: true })
+  if (check || migration.moved || !migration.fits) return migration
+  await beforeMove()
+  return { ...migration, moved: await runs.migrate(id, { from: found.version, to }) }
+}
+
+function hostOf(
+  { store, agents = [], resolvePrincipal, clock = systemClock }: OperationsOptions,
+  name: string,
+): RehearsalHost {
+  const agent = agents.find((one) => one.name === name || one.formerNames.includes(name))
+  if (agent === undefined)
+    throw new AlliumError(
+      'run.options',
+      `The run belongs to the agent "${name}", and this process was not given its code. Pass agents to operations(): the agent of the new version.`,
+    )
+  const { version } = agent
+  if (version === undefined)
+    throw new AlliumError(
+      'agent.options',
+      `A run can only be moved to code with a version: create "${name}" with one, such as new Agent({ version: '1.5' }).`,
+    )
+  return { agent, version, runs: store.runs, clock, lease: patience, options: { resolvePrincipal }, reasonOf }
+}
+
+/** Other messages may contain content. */
+function reasonOf(error: unknown): string {
+  if (isAlliumError(error) && error.code.startsWith('journal.')) return messageOf(error)
+  const { code, name = 'an error' } = (error ?? {}) as { code?: string; name?: string }
+  return `The code failed with ${isAlliumError(error) ? code : name} before it requested all recorded steps.`
+}
