@@ -1,4 +1,5 @@
 export type { AccessRule, InspectAccess } from './inspect/access.ts'
+export type { FileView } from './inspect/files.ts'
 export { type InspectorOptions, inspector } from './inspect/inspector.ts'
 export type * from './inspect/records.ts'
 export type { StoredTurnView } from './inspect/stored-turns.ts'

@@ -2,7 +2,7 @@ import { Agent, type AgentOptions, defineMiddleware, delegate, memory, type Tool
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { server } from '../src/index.ts'
-import { type InspectRecord, inspector, type StoredTurnView } from '../src/inspect.ts'
+import { type FileView, type InspectRecord, inspector, type StoredTurnView } from '../src/inspect.ts'
 
 const brief = defineMiddleware({
   name: 'brief',
@@ -31,7 +31,7 @@ function serve(use: object[] = [], options: Partial<AgentOptions> = {}) {
     }),
   })
   const get = (path: string, who = 'ann acme own') => app.fetch(new Request(`http://x${path}`, { headers: { who } }))
-  const run = (input: string, who = 'ann acme own') =>
+  const run = (input: unknown, who = 'ann acme own') =>
     app.fetch(
       new Request('http://x/sessions/s/runs', {
         method: 'POST',
@@ -170,5 +170,22 @@ describe('inspector()', () => {
       ['memory:plan', 'brief'],
       [],
     ])
+  })
+
+  it('shows files as sent by their size and hash, and serves their bytes', async () => {
+    const served = serve()
+    const data = Buffer.alloc(30_000, 'an image ').toString('base64')
+    await served.run([{ type: 'image', data, mediaType: 'image/png' }])
+    const { turns } = (await (await served.get('/inspect/sessions/s/turns')).json()) as { turns: StoredTurnView[] }
+    const [stored] = (turns[0]?.messages[0]?.content ?? []) as unknown as FileView[]
+    expect(stored).toMatchObject({ type: 'image', mediaType: 'image/png', bytes: 30_000 })
+    const path = `/inspect/sessions/s/files/${stored?.file}`
+    const file = await served.get(path)
+    expect(Buffer.from(await file.arrayBuffer()).toString('base64')).toBe(data)
+    expect(file.headers.get('content-disposition')).toBe('attachment')
+    expect((await served.get(`${path}?owner=ann`, 'bob acme own')).status).toBe(404)
+    expect((await served.get(`${path}?owner=ann`, 'bob acme tenant')).status).toBe(200)
+    const [request] = ofType(await feedOf(served), 'request')
+    expect(request?.messages.at(-1)?.content).toEqual([stored])
   })
 })

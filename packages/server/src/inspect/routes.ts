@@ -1,13 +1,16 @@
+import type { SessionKey } from '@allium/core'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { sse } from '../http/sse.ts'
+import { download } from '../native/files.ts'
 import { filteredPage } from '../native/listing.ts'
 import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
-import { owner, pageQuery } from '../request/fields.ts'
+import { fileName, owner, pageQuery, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
+import { findFile } from './files.ts'
 import { plainJson } from './plain-json.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
@@ -44,6 +47,14 @@ const routes = {
     path: '/inspect/sessions/:id/turns',
     summary: 'List the turns of a session with their messages',
     query: { owner, before },
+    isHidden: true,
+  }),
+  file: route({
+    method: 'get',
+    path: '/inspect/sessions/:id/files/:file',
+    summary: 'Get an image or a file of a session',
+    params: { id: sessionId, file: fileName },
+    query: { owner },
     isHidden: true,
   }),
 }
@@ -98,15 +109,22 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
   serve(routes.turns, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
-    const key = { ...keyOf(caller, params.id), owner: query.owner ?? caller.owner }
-    if (scope === 'own' && key.owner !== caller.owner)
-      throw requestError('session.not_found', `There is no session ${JSON.stringify(params.id)}.`)
+    const key = inspectableKey(caller, scope, params.id, query.owner)
     // `read()` fills in 1 for an absent number.
     const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
     const { pending, ...stored } = await storedTurns(host, caller, key, version)
     // The owner needs the tokens, which are credentials otherwise.
     const calls = pending.map(({ token, ...call }) => ({ ...(JSON.parse(plainJson(call)) as object), token }))
     return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })
+  })
+
+  serve(routes.file, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    const { params, query } = await read()
+    const stored = await host.sessions.load(inspectableKey(caller, scope, params.id, query.owner))
+    const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
+    if (file === undefined) throw requestError('session.not_found', 'There is no such file.')
+    return download(file)
   })
 
   async function inspecting(request: Request, name: string | undefined) {
@@ -140,12 +158,18 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
           continue
         }
         seq = last.seq
-        const shown = records.filter(isShown).map((record) => record.json)
+        const shown = await Promise.all(records.filter(isShown).map((record) => record.json))
         if (shown.length > 0) out.write([{ id: `${log.epoch}.${seq}`, data: `[${shown.join(',')}]` }])
         if (out.isFull) await out.flush()
       }
     }, options)
   }
+}
+
+/** @throws AlliumError `session.not_found` for the session of another owner that the caller may not inspect */
+function inspectableKey(caller: Caller, scope: InspectAccess, id: string, owner = caller.owner): SessionKey {
+  if (scope !== 'own' || owner === caller.owner) return { ...keyOf(caller, id), owner }
+  throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
 }
 
 function isVisible({ agent, tenant, owner }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {

@@ -3,6 +3,7 @@ import type { StoredStatus } from '@allium/store'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
+import { withFileViews } from './files.ts'
 
 /** A stored turn, with the messages that it added. */
 export interface StoredTurnView {
@@ -42,17 +43,18 @@ export async function storedTurns(
   const turns: StoredTurnView[] = []
   for (let version = first; version <= last; version++) {
     const turn = await host.sessions.find(key, { version })
-    if (turn !== undefined) turns.push(viewOf(turn))
+    if (turn !== undefined) turns.push(await viewOf(turn))
   }
-  if (stored.open !== undefined && before === undefined) turns.push(viewOf(stored.open))
+  if (stored.open !== undefined && before === undefined) turns.push(await viewOf(stored.open))
   const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
   const more = first > 1 ? { before: first } : {}
   return { turns, ...more, pending, running: stored.open !== undefined }
 }
 
-function viewOf(turn: StoredTurn): StoredTurnView {
+async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {
   const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages } = turn
   const skipped = Math.max(0, messages.length - maxMessages)
+  const shown = skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)]
   return {
     turnId,
     rootId,
@@ -64,7 +66,7 @@ function viewOf(turn: StoredTurn): StoredTurnView {
     ...(endedAt !== undefined && { endedAt }),
     usage,
     from,
-    messages: skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)],
+    messages: await withFileViews(shown),
     skipped,
   }
 }
