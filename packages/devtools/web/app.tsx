@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Chat } from './parts/chat.tsx'
 import { Header, LoadError } from './parts/header.tsx'
 import { IdentityDialog } from './parts/identity-dialog.tsx'
@@ -6,7 +6,8 @@ import { InspectPanel } from './parts/inspect-panel.tsx'
 import { SessionList } from './parts/session-list.tsx'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
-import { listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
+import { Files, type LoadFile, loadFile } from './store/files.ts'
+import { identityOf, listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
 import { changed, currentIdentity, live, trace, useStore } from './store/store.ts'
 import { sessionKey } from './store/trace.ts'
 
@@ -29,6 +30,14 @@ export function App() {
   const known = selected === undefined ? listed : [selected, ...listed]
   const sessions = mergeSessions(known, trace.turns.values())
   const turns = selected === undefined ? [] : trace.ofSession(sessionKey({ ...selected, sessionId: selected.id }))
+  const load = useCallback<LoadFile>(
+    async (file) => {
+      if (selected === undefined) throw new Error('No session is selected.')
+      const key = sessionKey({ ...selected, sessionId: selected.id })
+      return loadFile(selected, identityOf(selected, trace.ofSession(key), identity), file)
+    },
+    [selected, identityText],
+  )
   const select = (item: SessionItem | undefined) => {
     setSelected(item)
     setChosen(undefined)
@@ -47,9 +56,11 @@ export function App() {
       <Header identity={identity} openIdentity={() => setChoosing(true)} theme={theme} toggleTheme={toggle} />
       <LoadError />
       <main>
-        <SessionList items={sessions} selected={selected} select={select} />
-        <Chat item={selected} identity={identity} select={select} inspect={inspect} />
-        <InspectPanel turns={trace.withSubAgents(turns)} identity={identity} chosen={chosen} choose={setChosen} />
+        <Files.Provider value={load}>
+          <SessionList items={sessions} selected={selected} select={select} />
+          <Chat item={selected} identity={identity} select={select} inspect={inspect} />
+          <InspectPanel turns={trace.withSubAgents(turns)} identity={identity} chosen={chosen} choose={setChosen} />
+        </Files.Provider>
       </main>
       <nav class="places" aria-label="Parts of the page">
         {places.map((name) => (

@@ -23,14 +23,14 @@ const windowStep = 50
 /** The conversation of a session. */
 export function Chat({ item, identity, select, inspect }: ChatProps) {
   const { conversation, turns: live, loadEarlier, reload } = useConversation(item, identity)
-  const { actions, send, steer, stop, decide, fault, inputs } = useChatActions({
+  const { actions, send, steer, stop, decide, fault } = useChatActions({
     item,
     identity,
     select,
     inspect,
     reload,
   })
-  const turns = chatTurns(conversation, live, inputs)
+  const turns = chatTurns(conversation, live)
   const count = countRows(turns)
   const [back, setBack] = useState(0)
   const end = count - Math.min(back, Math.max(0, count - windowSize))

@@ -1,8 +1,10 @@
 import type { RequestRecord } from '@allium/server/inspect'
 import { useState } from 'preact/hooks'
+import { filesOf, isFile } from '../store/content.ts'
 import { messagesOf, toolsOf } from '../store/request-messages.ts'
 import type { StoredMessage } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
+import { FileView } from './file-view.tsx'
 import { pretty } from './format.ts'
 import { Block } from './span-details.tsx'
 
@@ -28,7 +30,7 @@ export function RequestView({ turn, index }: { turn: Turn; index: number }) {
       {messages.slice(hidden).map((message, at) => (
         <div key={hidden + at} class={`sent ${message.role}`}>
           <strong>{message.role}</strong>
-          <pre>{typeof message.content === 'string' ? message.content : pretty(message.content)}</pre>
+          <SentContent content={message.content} />
         </div>
       ))}
       {tools.slice(0, 50).map(({ name, description, ...rest }) => (
@@ -41,5 +43,19 @@ export function RequestView({ turn, index }: { turn: Turn; index: number }) {
       ))}
       <Block title="Settings" text={pretty({ ...settings, toolChoice, responseFormat })} />
     </div>
+  )
+}
+
+/** The content of a message. Files are shown below the other parts. */
+function SentContent({ content }: Pick<StoredMessage, 'content'>) {
+  if (typeof content === 'string') return <pre>{content}</pre>
+  const others = content.filter((part) => !isFile(part))
+  return (
+    <>
+      {others.length > 0 && <pre>{pretty(others)}</pre>}
+      {filesOf({ content }).map((file, index) => (
+        <FileView key={index} file={file} />
+      ))}
+    </>
   )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AnswerItem } from '../store/answer.ts'
 import type { ChatTurn } from './chat-turns.ts'
+import { FileView } from './file-view.tsx'
 import { duration, money, tokens } from './format.ts'
 import { ToolCard } from './tool-card.tsx'
 
@@ -43,7 +44,10 @@ export function UserMessage({ turn, actions }: { turn: ChatTurn; actions: TurnAc
     )
   return (
     <div class="message user">
-      <div class="text">{turn.input}</div>
+      {turn.input !== '' && <div class="text">{turn.input}</div>}
+      {turn.files.map((file, index) => (
+        <FileView key={index} file={file} />
+      ))}
       <button type="button" class="quiet" onClick={() => setDraft(turn.input)}>
         Edit and run again
       </button>
@@ -61,6 +65,7 @@ export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnA
       </div>
     )
   if (item.kind === 'step') return null
+  if (item.kind === 'file') return <FileView file={item.file} />
   if (item.kind === 'reasoning')
     return (
       <details class="message reasoning">

@@ -1,8 +1,11 @@
-import { useRef, useState } from 'preact/hooks'
+import { useContext, useRef, useState } from 'preact/hooks'
 import { api, type Identity } from '../store/api.ts'
+import { type Attachment, base64Of, inputOf, shownName } from '../store/attachments.ts'
+import { Files, keepSent } from '../store/files.ts'
 import { identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
 import { changed, trace } from '../store/store.ts'
 import { sessionKey } from '../store/trace.ts'
+import type { ChatTurn } from './chat-turns.ts'
 import type { TurnActions } from './turn-view.tsx'
 
 interface ChatActionsOptions {
@@ -13,13 +16,13 @@ interface ChatActionsOptions {
   reload(): Promise<void>
 }
 
-/** The texts of messages that this page sent: steering messages by id, inputs by the id of their turn. */
+/** The texts of the steering messages that this page sent, by id. */
 const steers = new Map<string, string>()
-const inputs = new Map<string, string>()
 
 /** The requests of the chat, each as the principal of the session. */
 export function useChatActions({ item, identity, select, inspect, reload }: ChatActionsOptions) {
   const [fault, setFault] = useState('')
+  const load = useContext(Files)
   const owner = useRef(identity)
   owner.current = item === undefined ? identity : identityOf(item, trace.ofSession(keyOf(item)), identity)
 
@@ -35,13 +38,16 @@ export function useChatActions({ item, identity, select, inspect, reload }: Chat
   }
   const path = (id: string, action: string) => `/sessions/${encodeURIComponent(id)}/${action}`
 
-  const run = (session: SessionItem, text: string, as: Identity) =>
-    void report(() => api(path(session.id, 'runs'), as, { input: text })).then(reload)
+  const run = (session: SessionItem, text: string, files: readonly Attachment[], as: Identity) =>
+    void report(async () => {
+      await keepSent(files)
+      await api(path(session.id, 'runs'), as, { input: inputOf(text, files) })
+    }).then(reload)
 
-  async function send(text: string): Promise<void> {
+  async function send(text: string, files: readonly Attachment[]): Promise<void> {
     const target = item ?? newSession(owner.current)
     if (item === undefined) select(target)
-    run(target, text, owner.current)
+    run(target, text, files, owner.current)
   }
 
   async function decide({ callId, token }: PendingCall, decision: object): Promise<void> {
@@ -50,10 +56,10 @@ export function useChatActions({ item, identity, select, inspect, reload }: Chat
     void report(() => api(path(item.id, 'decisions'), owner.current, { decisions: { [callId]: decided } })).then(reload)
   }
 
-  const steer = (text: string) => {
+  const steer = (text: string, files: readonly Attachment[]) => {
     const id = crypto.randomUUID()
-    steers.set(id, text)
-    return report(() => api(path(item?.id ?? '', 'steer'), owner.current, { message: text, id }))
+    steers.set(id, [text, ...files.map(({ name }) => `[${shownName(name)}]`)].join(' '))
+    return report(() => api(path(item?.id ?? '', 'steer'), owner.current, { message: inputOf(text, files), id }))
   }
   const stop = () => report(() => api(path(item?.id ?? '', 'stop'), owner.current, {}))
 
@@ -64,18 +70,28 @@ export function useChatActions({ item, identity, select, inspect, reload }: Chat
     return target
   }
 
+  /** Loads the files of a turn's input, to send them again. */
+  const attachmentsOf = ({ files }: ChatTurn): Promise<Attachment[]> =>
+    Promise.all(
+      files.map(async (file) => {
+        const data = base64Of(await load(file))
+        return { type: file.type, mediaType: file.mediaType, data, name: file.filename ?? 'file', bytes: file.bytes }
+      }),
+    )
+
   const actions: TurnActions = {
     fork: (turn) => report(async () => select(await forkAt(turn.turnId))),
     editAndRun: (turn, text) =>
       report(async () => {
+        const files = await attachmentsOf(turn)
         const target = await forkAt(turn.previous)
         select(target)
-        run(target, text, owner.current)
+        run(target, text, files, owner.current)
       }),
     inspect,
     steerText: (id) => steers.get(id),
   }
-  return { actions, send, steer, stop, decide, fault, inputs }
+  return { actions, send, steer, stop, decide, fault }
 }
 
 function newSession({ principal }: Identity): SessionItem {

@@ -40,6 +40,10 @@ export interface StoredPart {
   content?: unknown
   isError?: boolean
   mediaType?: string
+  filename?: string
+  bytes?: number
+  /** The hash of a file, by which it can be loaded. */
+  file?: string
 }
 
 export interface PendingCall {
@@ -74,9 +78,14 @@ export async function listSessions(identity: Identity): Promise<SessionItem[]> {
   return (await api<{ sessions: SessionItem[] }>('/inspect/sessions?limit=100', identity)).sessions
 }
 
+/** The path of a session among the routes of the inspector. */
+export function pathOf({ id }: Pick<SessionItem, 'id'>): string {
+  return `/inspect/sessions/${encodeURIComponent(id)}`
+}
+
 export async function loadConversation(item: SessionItem, identity: Identity, before?: number): Promise<Conversation> {
   const query = `owner=${encodeURIComponent(item.owner)}${before === undefined ? '' : `&before=${before}`}`
-  return api<Conversation>(`/inspect/sessions/${encodeURIComponent(item.id)}/turns?${query}`, identity)
+  return api<Conversation>(`${pathOf(item)}/turns?${query}`, identity)
 }
 
 /** Adds the sessions of turns that arrived live to the list, most recently changed first. */
