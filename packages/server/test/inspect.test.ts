@@ -1,8 +1,14 @@
-import { Agent, type AgentOptions, defineMiddleware, delegate, memory, type Tool } from 'allium'
+import { Agent, type AgentOptions, defineMiddleware, delegate, memory, observe, type Tool } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { server } from '../src/index.ts'
-import { type FileView, type InspectRecord, inspector, type StoredTurnView } from '../src/inspect.ts'
+import {
+  type FileView,
+  type InspectRecord,
+  inspector,
+  type SessionUsageView,
+  type StoredTurnView,
+} from '../src/inspect.ts'
 
 const brief = defineMiddleware({
   name: 'brief',
@@ -136,7 +142,13 @@ describe('inspector()', () => {
 
   it('does not exist for principals without access', async () => {
     const { get } = serve()
-    for (const path of ['/inspect', '/inspect/feed', '/inspect/sessions', '/inspect/sessions/s/turns'])
+    for (const path of [
+      '/inspect',
+      '/inspect/usage',
+      '/inspect/feed',
+      '/inspect/sessions',
+      '/inspect/sessions/s/turns',
+    ])
       expect((await get(path, 'ann acme')).status).toBe(404)
   })
 
@@ -187,5 +199,18 @@ describe('inspector()', () => {
     expect((await served.get(`${path}?owner=ann`, 'bob acme tenant')).status).toBe(200)
     const [request] = ofType(await feedOf(served), 'request')
     expect(request?.messages.at(-1)?.content).toEqual([stored])
+  })
+
+  it('lists tokens and cost by session and by turn', async () => {
+    const { get, run } = serve([observe.usage({ prices: { 'openai/*': { input: 1, output: 1 } } })])
+    await run('Hi')
+    await run('Hi')
+    const { sessions } = (await (await get('/inspect/usage')).json()) as { sessions: SessionUsageView[] }
+    const { turns } = (await (await get('/inspect/sessions/s/turns')).json()) as { turns: StoredTurnView[] }
+    const [first, second] = turns.map(({ sessionCost = 0 }) => sessionCost)
+    expect(sessions).toMatchObject([{ id: 's', owner: 'ann', runs: 2, cost: second, unpriced: 0 }])
+    expect(sessions[0]?.tokens?.calls).toBe(2)
+    expect([first, second].map(Number)).toEqual([expect.any(Number), Number(first) * 2])
+    expect((await (await get('/inspect/usage', 'bob acme own')).json()) as object).toEqual({ sessions: [] })
   })
 })

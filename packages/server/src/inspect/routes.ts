@@ -12,6 +12,7 @@ import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
 import { findFile } from './files.ts'
 import { plainJson } from './plain-json.ts'
+import { sessionUsage } from './session-usage.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
 
@@ -42,6 +43,12 @@ const routes = {
     query: pageQuery,
     isHidden: true,
   }),
+  usage: route({
+    method: 'get',
+    path: '/inspect/usage',
+    summary: 'List the tokens and the cost of the sessions that changed last',
+    isHidden: true,
+  }),
   turns: route({
     method: 'get',
     path: '/inspect/sessions/:id/turns',
@@ -63,6 +70,9 @@ interface Inspected {
   readonly log: TraceLog
   readonly access: AccessRule
 }
+
+/** Sessions in one list of usage. */
+const maxUsage = 30
 
 /** Most records in one event of the feed. */
 const batch = 200
@@ -86,7 +96,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { tenant, sessionAgent } = caller
-    const of = { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner: caller.owner }) }
+    const of = listed(caller, scope)
     const { items, cursor } = await filteredPage(
       host,
       ['inspect', sessionAgent, tenant, of.owner ?? ''],
@@ -104,6 +114,13 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
       },
     )
     return c.json({ sessions: items, cursor })
+  })
+
+  serve(routes.usage, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    await read()
+    const { items } = await host.sessions.list({ ...listed(caller, scope), limit: maxUsage })
+    return c.json({ sessions: await Promise.all(items.map((item) => sessionUsage(host.sessions, item))) })
   })
 
   serve(routes.turns, async (c, read) => {
@@ -164,6 +181,10 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
       }
     }, options)
   }
+}
+
+function listed({ tenant, sessionAgent, owner }: Caller, scope: InspectAccess) {
+  return { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner }) }
 }
 
 /** @throws AlliumError `session.not_found` for the session of another owner that the caller may not inspect */

@@ -16,6 +16,8 @@ export interface StoredTurnView {
   startedAt: number
   endedAt?: number
   usage: Usage
+  /** The cost of the session in USD after this turn, if the agent has `observe.usage()`. */
+  sessionCost?: number
   /** The index of its first message in the history. */
   from: number
   messages: readonly Message[]
@@ -52,7 +54,8 @@ export async function storedTurns(
 }
 
 async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {
-  const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages } = turn
+  const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages, rest } = turn
+  const cost = rest.state['observe:usage:cost']
   const skipped = Math.max(0, messages.length - maxMessages)
   const shown = skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)]
   return {
@@ -65,6 +68,7 @@ async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {
     startedAt,
     ...(endedAt !== undefined && { endedAt }),
     usage,
+    ...(typeof cost === 'number' && { sessionCost: cost }),
     from,
     messages: await withFileViews(shown),
     skipped,
