@@ -128,7 +128,7 @@ test('hostile text never becomes markup, in any view', async () => {
   await project.send('/sessions/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E/runs', { input: 'hostile <b>input</b>' })
   await page.getByRole('button', { name: /<img src=x/ }).click()
   await page.getByText('window.hacked').first().waitFor()
-  for (const view of ['State', 'Events', 'Logs', 'Agent', 'Onion']) await openView(page, view)
+  for (const view of ['State', 'Events', 'Usage', 'Logs', 'Agent', 'Onion']) await openView(page, view)
   await page
     .getByRole('treeitem', { name: /model openai/ })
     .first()

@@ -37,7 +37,7 @@ async function measure(page: Page, steps: number): Promise<{ longest: number; ro
   await page.getByRole('button', { name: /long/ }).click({ timeout: 60_000 })
   await page.getByText('All done.').waitFor({ timeout: 60_000 })
   await page.getByText(`${(steps * 3 + 2).toLocaleString('en')} spans`).waitFor({ timeout: 60_000 })
-  for (const view of ['State', 'Events', 'Logs', 'Agent', 'Onion']) await openView(page, view)
+  for (const view of ['State', 'Events', 'Usage', 'Logs', 'Agent', 'Onion']) await openView(page, view)
   await page.getByRole('tree').focus()
   for (const key of ['End', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'PageUp', 'Home']) await page.keyboard.press(key)
   for (let time = 0; time < 3; time++) await page.getByRole('button', { name: 'Show earlier' }).click()

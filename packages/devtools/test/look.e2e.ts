@@ -23,7 +23,7 @@ test.each<[string, BrowserContextOptions]>([
     expect(await violations(page)).toEqual([])
     await goTo('Inspect')
     await page.getByRole('treeitem').nth(3).click()
-    for (const view of ['Onion', 'State', 'Events', 'Logs', 'Agent']) {
+    for (const view of ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent']) {
       await openView(page, view)
       expect(await violations(page), view).toEqual([])
     }

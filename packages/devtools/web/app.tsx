@@ -4,6 +4,7 @@ import { Header, LoadError } from './parts/header.tsx'
 import { IdentityDialog } from './parts/identity-dialog.tsx'
 import { InspectPanel } from './parts/inspect-panel.tsx'
 import { SessionList } from './parts/session-list.tsx'
+import { useConversation } from './parts/use-conversation.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
 import { Files, type LoadFile, loadFile } from './store/files.ts'
@@ -29,7 +30,7 @@ export function App() {
 
   const known = selected === undefined ? listed : [selected, ...listed]
   const sessions = mergeSessions(known, trace.turns.values())
-  const turns = selected === undefined ? [] : trace.ofSession(sessionKey({ ...selected, sessionId: selected.id }))
+  const loaded = useConversation(selected, identity)
   const load = useCallback<LoadFile>(
     async (file) => {
       if (selected === undefined) throw new Error('No session is selected.')
@@ -58,8 +59,14 @@ export function App() {
       <main>
         <Files.Provider value={load}>
           <SessionList items={sessions} selected={selected} select={select} />
-          <Chat item={selected} identity={identity} select={select} inspect={inspect} />
-          <InspectPanel turns={trace.withSubAgents(turns)} identity={identity} chosen={chosen} choose={setChosen} />
+          <Chat item={selected} identity={identity} loaded={loaded} select={select} inspect={inspect} />
+          <InspectPanel
+            turns={trace.withSubAgents(loaded.turns)}
+            conversation={loaded.conversation}
+            identity={identity}
+            chosen={chosen}
+            choose={setChosen}
+          />
         </Files.Provider>
       </main>
       <nav class="places" aria-label="Parts of the page">

@@ -7,11 +7,12 @@ import { chatTurns } from './chat-turns.ts'
 import { Composer } from './composer.tsx'
 import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
 import { useChatActions } from './use-chat-actions.ts'
-import { useConversation } from './use-conversation.ts'
+import type { LoadedConversation } from './use-conversation.ts'
 
 export interface ChatProps {
   item: SessionItem | undefined
   identity: Identity
+  loaded: LoadedConversation
   select(item: SessionItem): void
   inspect(turnId: string): void
 }
@@ -21,8 +22,8 @@ const windowSize = 100
 const windowStep = 50
 
 /** The conversation of a session. */
-export function Chat({ item, identity, select, inspect }: ChatProps) {
-  const { conversation, turns: live, loadEarlier, reload } = useConversation(item, identity)
+export function Chat({ item, identity, loaded, select, inspect }: ChatProps) {
+  const { conversation, turns: live, loadEarlier, reload } = loaded
   const { actions, send, steer, stop, decide, fault } = useChatActions({
     item,
     identity,

@@ -1,23 +1,26 @@
 import { useState } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
+import type { Conversation } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
 import { AgentPanel } from './agent-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
 import { LogsPanel } from './logs-panel.tsx'
 import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
+import { UsagePanel } from './usage-panel.tsx'
 
-const tabs = ['Onion', 'State', 'Events', 'Logs', 'Agent'] as const
+const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent'] as const
 
 export interface InspectPanelProps {
   turns: readonly Turn[]
+  conversation: Conversation
   identity: Identity
   chosen: string | undefined
   choose(turnId: string): void
 }
 
 /** The views next to the chat. */
-export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelProps) {
+export function InspectPanel({ turns, conversation, identity, chosen, choose }: InspectPanelProps) {
   const [tab, setTab] = useState<(typeof tabs)[number]>('Onion')
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
@@ -48,6 +51,7 @@ export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelPr
         {tab === 'Onion' && <OnionPanel turns={turns} chosen={chosen} choose={choose} />}
         {tab === 'State' && <StatePanel turns={turns} />}
         {tab === 'Events' && <EventsPanel turns={turns} />}
+        {tab === 'Usage' && <UsagePanel conversation={conversation} turns={turns} identity={identity} />}
         {tab === 'Logs' && <LogsPanel />}
         {tab === 'Agent' && <AgentPanel identity={identity} />}
       </div>

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks'
-import { type Attachment, attach } from '../store/attachments.ts'
+import type { Attachment } from '../store/attachments.ts'
+import { attach } from '../store/read-file.ts'
 
 /** The files of the next message. */
 export function useAttachments() {

@@ -2,12 +2,20 @@ import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
 import { type Conversation, identityOf, loadConversation, type SessionItem } from '../store/sessions.ts'
 import { live, trace } from '../store/store.ts'
-import { sessionKey } from '../store/trace.ts'
+import { sessionKey, type Turn } from '../store/trace.ts'
 
 const empty: Conversation = { turns: [], pending: [], running: false }
 
+/** The stored turns of a session, and its live turns. */
+export interface LoadedConversation {
+  conversation: Conversation
+  turns: readonly Turn[]
+  loadEarlier(): Promise<void>
+  reload(): Promise<void>
+}
+
 /** Loads the stored turns of a session, and loads them again when a turn of it begins or ends. */
-export function useConversation(item: SessionItem | undefined, current: Identity) {
+export function useConversation(item: SessionItem | undefined, current: Identity): LoadedConversation {
   const [loaded, setLoaded] = useState<{ key: string; conversation: Conversation }>({ key: '', conversation: empty })
   const key = item === undefined ? '' : sessionKey({ ...item, sessionId: item.id })
   const turns = item === undefined ? [] : trace.ofSession(key)

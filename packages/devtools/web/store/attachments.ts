@@ -13,23 +13,8 @@ export interface Attachment {
 
 /** Most files of one message. */
 export const maxFiles = 20
-/** Bytes of a request besides the files and the text. */
-const overhead = 10_000
-
-/** Reads a file. @throws Error if the message would be larger than the server accepts */
-export async function attach(file: File, present: readonly Attachment[]): Promise<Attachment> {
-  if (present.length >= maxFiles) throw new Error(`A message has at most ${maxFiles} files.`)
-  if (file.size === 0) throw new Error(`${shownName(file.name)} is empty.`)
-  const total = present.reduce((sum, { data }) => sum + data.length, 0) + Math.ceil(file.size / 3) * 4
-  if (total > maxBody - overhead)
-    throw new Error(
-      `${shownName(file.name)} does not fit: the files of a message have at most ${size((maxBody - overhead) * 0.75)} in all.`,
-    )
-  const data = base64Of(await dataUrl(file))
-  const mediaType = /^[\w.+-]+\/[\w.+-]+/.exec(file.type)?.[0] ?? 'application/octet-stream'
-  const type = mediaType.startsWith('image/') ? 'image' : 'file'
-  return { type, mediaType, data, name: file.name.slice(0, 255), bytes: file.size }
-}
+/** Most characters of the text and the files, which a request has with a few others. */
+export const maxContent = maxBody - 10_000
 
 /** Returns the input of a run: the text, and the files as the server accepts them. @throws Error if it is too large */
 export function inputOf(text: string, files: readonly Attachment[]): unknown {
@@ -38,7 +23,7 @@ export function inputOf(text: string, files: readonly Attachment[]): unknown {
     type === 'image' ? { type, mediaType, data } : { type, mediaType, data, filename: name },
   )
   const input = [...(text.trim() === '' ? [] : [{ type: 'text', text }]), ...parts]
-  if (JSON.stringify(input).length > maxBody - overhead) throw new Error(`A message has at most ${size(maxBody)}.`)
+  if (JSON.stringify(input).length > maxContent) throw new Error(`A message has at most ${size(maxBody)}.`)
   return input
 }
 
@@ -66,13 +51,4 @@ export function isPicture({ mediaType }: Pick<FileView, 'mediaType'>): boolean {
 
 export function base64Of(url: string): string {
   return url.slice(url.indexOf(',') + 1)
-}
-
-export function dataUrl(file: Blob): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const reader = new FileReader()
-    reader.onload = () => resolve(reader.result as string)
-    reader.onerror = () => reject(reader.error)
-    reader.readAsDataURL(file)
-  })
 }

@@ -1,7 +1,8 @@
 import type { FileView } from '@allium/server/inspect'
 import { createContext } from 'preact'
 import { type Identity, requestFile } from './api.ts'
-import { type Attachment, dataUrl, hashOf } from './attachments.ts'
+import { type Attachment, hashOf } from './attachments.ts'
+import { dataUrl } from './read-file.ts'
 import { pathOf, type SessionItem } from './sessions.ts'
 
 /** Loads a file of the shown session as a data URL. */

@@ -10,6 +10,12 @@ export interface SessionItem {
   updatedAt: number
 }
 
+export interface Tokens {
+  inputTokens: number
+  outputTokens: number
+  calls: number
+}
+
 /** A stored turn, as the server lists it. */
 export interface StoredTurn {
   turnId: string
@@ -20,7 +26,9 @@ export interface StoredTurn {
   code?: string
   startedAt: number
   endedAt?: number
-  usage: { inputTokens: number; outputTokens: number; calls: number }
+  usage: Tokens
+  /** The cost of the session after this turn, in USD. */
+  sessionCost?: number
   messages: StoredMessage[]
   skipped: number
 }
