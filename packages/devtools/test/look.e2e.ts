@@ -29,6 +29,10 @@ test.each<[string, BrowserContextOptions]>([
     }
     await goTo('Sessions')
     expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option').nth(4).waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^as / }).click()
     expect(await violations(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)

@@ -1,9 +1,13 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Chat } from './parts/chat.tsx'
+import { chatTurns } from './parts/chat-turns.ts'
 import { Header, LoadError } from './parts/header.tsx'
 import { IdentityDialog } from './parts/identity-dialog.tsx'
-import { InspectPanel } from './parts/inspect-panel.tsx'
+import { InspectPanel, type Tab } from './parts/inspect-panel.tsx'
+import { Palette } from './parts/palette.tsx'
 import { SessionList } from './parts/session-list.tsx'
+import { useChatActions } from './parts/use-chat-actions.ts'
+import { commandsOf, usePalette } from './parts/use-commands.ts'
 import { useConversation } from './parts/use-conversation.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
@@ -19,10 +23,12 @@ export function App() {
   const { theme, toggle } = useTheme()
   const identity = currentIdentity()
   const identityText = JSON.stringify(identity)
+  const [isSearching, setSearching] = usePalette()
   const [isChoosing, setChoosing] = useState(false)
   const [listed, setListed] = useState<SessionItem[]>([])
   const [selected, setSelected] = useState<SessionItem>()
   const [chosen, setChosen] = useState<string>()
+  const [tab, setTab] = useState<Tab>('Onion')
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
     listSessions(identity).then(setListed, () => {})
@@ -52,18 +58,35 @@ export function App() {
     setChosen(turnId)
     setPlace('Inspect')
   }
+  const openView = (tab: Tab) => {
+    setTab(tab)
+    setPlace('Inspect')
+  }
+  const openIdentity = () => setChoosing(true)
+  const chat = useChatActions({ item: selected, identity, load, select, inspect, reload: loaded.reload })
+  const turns = chatTurns(loaded.conversation, loaded.turns)
+  const { stop, actions } = chat
+  const targets = { sessions, turns, theme, select, openView, actAs: choose, openIdentity, toggleTheme: toggle, stop }
   return (
     <div class={`app at-${place}`}>
-      <Header identity={identity} openIdentity={() => setChoosing(true)} theme={theme} toggleTheme={toggle} />
+      <Header
+        identity={identity}
+        openPalette={() => setSearching(true)}
+        openIdentity={openIdentity}
+        theme={theme}
+        toggleTheme={toggle}
+      />
       <LoadError />
       <main>
         <Files.Provider value={load}>
           <SessionList items={sessions} selected={selected} select={select} />
-          <Chat item={selected} identity={identity} loaded={loaded} select={select} inspect={inspect} />
+          <Chat item={selected} loaded={loaded} turns={turns} chat={chat} />
           <InspectPanel
             turns={trace.withSubAgents(loaded.turns)}
             conversation={loaded.conversation}
             identity={identity}
+            tab={tab}
+            openTab={setTab}
             chosen={chosen}
             choose={setChosen}
           />
@@ -76,6 +99,9 @@ export function App() {
           </button>
         ))}
       </nav>
+      {isSearching && (
+        <Palette commands={commandsOf({ ...targets, fork: actions.fork })} close={() => setSearching(false)} />
+      )}
       {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
     </div>
   )

@@ -1,20 +1,18 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Identity } from '../store/api.ts'
 import type { SessionItem } from '../store/sessions.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import { type ChatRow, countRows, rowsBetween } from './chat-rows.ts'
-import { chatTurns } from './chat-turns.ts'
+import type { ChatTurn } from './chat-turns.ts'
 import { Composer } from './composer.tsx'
 import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
-import { useChatActions } from './use-chat-actions.ts'
+import type { ChatActions } from './use-chat-actions.ts'
 import type { LoadedConversation } from './use-conversation.ts'
 
 export interface ChatProps {
   item: SessionItem | undefined
-  identity: Identity
   loaded: LoadedConversation
-  select(item: SessionItem): void
-  inspect(turnId: string): void
+  turns: readonly ChatTurn[]
+  chat: ChatActions
 }
 
 /** Most parts of the conversation in the document. */
@@ -22,16 +20,9 @@ const windowSize = 100
 const windowStep = 50
 
 /** The conversation of a session. */
-export function Chat({ item, identity, loaded, select, inspect }: ChatProps) {
-  const { conversation, turns: live, loadEarlier, reload } = loaded
-  const { actions, send, steer, stop, decide, fault } = useChatActions({
-    item,
-    identity,
-    select,
-    inspect,
-    reload,
-  })
-  const turns = chatTurns(conversation, live)
+export function Chat({ item, loaded, turns, chat }: ChatProps) {
+  const { conversation, loadEarlier } = loaded
+  const { actions, send, steer, stop, decide, fault } = chat
   const count = countRows(turns)
   const [back, setBack] = useState(0)
   const end = count - Math.min(back, Math.max(0, count - windowSize))

@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
 import type { Conversation } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
@@ -9,24 +8,27 @@ import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
 import { UsagePanel } from './usage-panel.tsx'
 
-const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent'] as const
+export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent'] as const
+export type Tab = (typeof tabs)[number]
 
 export interface InspectPanelProps {
   turns: readonly Turn[]
   conversation: Conversation
   identity: Identity
+  tab: Tab
+  openTab(tab: Tab): void
   chosen: string | undefined
   choose(turnId: string): void
 }
 
 /** The views next to the chat. */
-export function InspectPanel({ turns, conversation, identity, chosen, choose }: InspectPanelProps) {
-  const [tab, setTab] = useState<(typeof tabs)[number]>('Onion')
+export function InspectPanel(props: InspectPanelProps) {
+  const { turns, conversation, identity, tab, openTab, chosen, choose } = props
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step === 0) return
     const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length] as typeof tab
-    setTab(next)
+    openTab(next)
     document.getElementById(`tab-${next}`)?.focus()
   }
   return (
@@ -41,7 +43,7 @@ export function InspectPanel({ turns, conversation, identity, chosen, choose }: 
             aria-selected={name === tab}
             aria-controls="view"
             tabIndex={name === tab ? 0 : -1}
-            onClick={() => setTab(name)}
+            onClick={() => openTab(name)}
           >
             {name}
           </button>

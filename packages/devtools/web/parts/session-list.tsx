@@ -9,6 +9,10 @@ export interface SessionListProps {
 
 const shown = 60
 
+export function ownerName({ tenant, owner }: Pick<SessionItem, 'tenant' | 'owner'>): string {
+  return tenant === '' ? owner : `${owner} of ${tenant}`
+}
+
 /** The sessions of the store and of running turns, last changed first. */
 export function SessionList({ items, selected, select }: SessionListProps) {
   const isSelected = (item: SessionItem) =>
@@ -25,7 +29,7 @@ export function SessionList({ items, selected, select }: SessionListProps) {
               <span class="name">{item.id}</span>
               <span class="facts">
                 <span class={`dot ${item.status}`} /> {item.status} · {clock(item.updatedAt)}
-                {` · ${item.tenant === '' ? item.owner : `${item.owner} of ${item.tenant}`}`}
+                {` · ${ownerName(item)}`}
               </span>
             </button>
           </li>

@@ -1,7 +1,7 @@
-import { useContext, useRef, useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { api, type Identity } from '../store/api.ts'
 import { type Attachment, base64Of, inputOf, shownName } from '../store/attachments.ts'
-import { Files, keepSent } from '../store/files.ts'
+import { keepSent, type LoadFile } from '../store/files.ts'
 import { identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
 import { changed, trace } from '../store/store.ts'
 import { sessionKey } from '../store/trace.ts'
@@ -11,6 +11,7 @@ import type { TurnActions } from './turn-view.tsx'
 interface ChatActionsOptions {
   item: SessionItem | undefined
   identity: Identity
+  load: LoadFile
   select(item: SessionItem): void
   inspect(turnId: string): void
   reload(): Promise<void>
@@ -19,10 +20,11 @@ interface ChatActionsOptions {
 /** The texts of the steering messages that this page sent, by id. */
 const steers = new Map<string, string>()
 
+export type ChatActions = ReturnType<typeof useChatActions>
+
 /** The requests of the chat, each as the principal of the session. */
-export function useChatActions({ item, identity, select, inspect, reload }: ChatActionsOptions) {
+export function useChatActions({ item, identity, load, select, inspect, reload }: ChatActionsOptions) {
   const [fault, setFault] = useState('')
-  const load = useContext(Files)
   const owner = useRef(identity)
   owner.current = item === undefined ? identity : identityOf(item, trace.ofSession(keyOf(item)), identity)
 
