@@ -4,14 +4,17 @@ import { requestError } from '../http/problem.ts'
 import { sse } from '../http/sse.ts'
 import { download } from '../native/files.ts'
 import { filteredPage } from '../native/listing.ts'
-import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
 import { fileName, owner, pageQuery, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
 import { findFile } from './files.ts'
+import { inspectingWith } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
+import { readOnlyRoutes } from './read-only-routes.ts'
+import type { ReadOnlyStore } from './read-only-store.ts'
 import { sessionUsage } from './session-usage.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
@@ -69,6 +72,7 @@ const routes = {
 interface Inspected {
   readonly log: TraceLog
   readonly access: AccessRule
+  readonly readOnly: ReadOnlyStore | undefined
 }
 
 /** Sessions in one list of usage. */
@@ -78,7 +82,10 @@ const maxUsage = 30
 const batch = 200
 
 /** Adds the routes of the inspector. To callers without access, they do not exist. */
-export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspected): void {
+export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly }: Inspected): void {
+  const inspecting = inspectingWith(host, access)
+  if (readOnly !== undefined) readOnlyRoutes(serve, host, inspecting, readOnly)
+
   serve(routes.agent, async (c, read) => {
     const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
@@ -143,15 +150,6 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
     if (file === undefined) throw requestError('session.not_found', 'There is no such file.')
     return download(file)
   })
-
-  async function inspecting(request: Request, name: string | undefined) {
-    const caller = await resolveCaller(host, request, name)
-    const scope = await Promise.resolve()
-      .then(() => access(caller.principal))
-      .catch(() => undefined)
-    if (scope === 'own' || scope === 'tenant' || scope === 'all') return { caller, scope }
-    throw requestError('route.not_found', 'There is no such path, or no such agent.')
-  }
 
   function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
     const closed = new AbortController()

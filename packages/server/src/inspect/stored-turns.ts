@@ -1,5 +1,5 @@
 import type { Message, PendingCall, SessionKey, StoredTurn, Usage } from '@allium/core'
-import type { StoredStatus } from '@allium/store'
+import type { SessionStore, StoredSession, StoredStatus } from '@allium/store'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
@@ -36,21 +36,38 @@ export async function storedTurns(
   caller: Caller,
   key: SessionKey,
   before?: number,
-): Promise<{ turns: StoredTurnView[]; before?: number; pending: readonly PendingCall[]; running: boolean }> {
+): Promise<TurnsView & { pending: readonly PendingCall[] }> {
   const stored = await host.sessions.load(key)
   // The first run of a session may not have stored anything yet.
   if (stored === undefined) return { turns: [], pending: [], running: false }
+  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
+  return { ...(await turnsOf(host.sessions, key, stored, before)), pending }
+}
+
+/** Some turns of a session. With `before` there are earlier ones. */
+export interface TurnsView {
+  turns: StoredTurnView[]
+  before?: number
+  running: boolean
+}
+
+/** Returns the last turns of a session before a version, oldest first. */
+export async function turnsOf(
+  sessions: Pick<SessionStore, 'find'>,
+  key: SessionKey,
+  stored: StoredSession,
+  before?: number,
+): Promise<TurnsView> {
   const last = Math.min(before ?? Number.POSITIVE_INFINITY, stored.version + 1) - 1
   const first = Math.max(1, last - maxTurns + 1)
   const turns: StoredTurnView[] = []
   for (let version = first; version <= last; version++) {
-    const turn = await host.sessions.find(key, { version })
+    const turn = await sessions.find(key, { version })
     if (turn !== undefined) turns.push(await viewOf(turn))
   }
   if (stored.open !== undefined && before === undefined) turns.push(await viewOf(stored.open))
-  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
   const more = first > 1 ? { before: first } : {}
-  return { turns, ...more, pending, running: stored.open !== undefined }
+  return { turns, ...more, running: stored.open !== undefined }
 }
 
 async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {
