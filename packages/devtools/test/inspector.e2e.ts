@@ -84,6 +84,7 @@ test('Edit and run again continues in a fork, and leaves the session as it was',
   await page.getByLabel('Edited message').fill('another')
   await page.getByRole('button', { name: 'Run in a fork' }).click()
   await page.getByText('You asked: another (question 2)').waitFor()
+  await page.getByText('You asked: first (question 1)').waitFor()
   expect(await page.getByText('You asked: second').count()).toBe(0)
   const { sessions } = (await (await project.send('/sessions')).json()) as { sessions: unknown[] }
   expect(sessions).toHaveLength(2)

@@ -12,9 +12,8 @@ import { useConversation } from './parts/use-conversation.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
 import { Files, type LoadFile, loadFile } from './store/files.ts'
-import { identityOf, listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
-import { changed, currentIdentity, live, trace, useStore } from './store/store.ts'
-import { sessionKey } from './store/trace.ts'
+import { identityOf, listReadOnly, listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
+import { changed, currentIdentity, live, liveTurns, trace, useStore } from './store/store.ts'
 
 const places = ['Sessions', 'Chat', 'Inspect'] as const
 
@@ -26,22 +25,24 @@ export function App() {
   const [isSearching, setSearching] = usePalette()
   const [isChoosing, setChoosing] = useState(false)
   const [listed, setListed] = useState<SessionItem[]>([])
+  const [readOnly, setReadOnly] = useState<SessionItem[]>([])
   const [selected, setSelected] = useState<SessionItem>()
   const [chosen, setChosen] = useState<string>()
   const [tab, setTab] = useState<Tab>('Onion')
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
     listSessions(identity).then(setListed, () => {})
+    if (live.status.readOnly === undefined) setReadOnly([])
+    else listReadOnly(identity).then(setReadOnly, () => setReadOnly([]))
   }, [identityText, live.status.at])
 
-  const known = selected === undefined ? listed : [selected, ...listed]
+  const known = selected === undefined || selected.isReadOnly ? listed : [selected, ...listed]
   const sessions = mergeSessions(known, trace.turns.values())
   const loaded = useConversation(selected, identity)
   const load = useCallback<LoadFile>(
     async (file) => {
       if (selected === undefined) throw new Error('No session is selected.')
-      const key = sessionKey({ ...selected, sessionId: selected.id })
-      return loadFile(selected, identityOf(selected, trace.ofSession(key), identity), file)
+      return loadFile(selected, identityOf(selected, liveTurns(selected), identity), file)
     },
     [selected, identityText],
   )
@@ -66,7 +67,17 @@ export function App() {
   const chat = useChatActions({ item: selected, identity, load, select, inspect, reload: loaded.reload })
   const turns = chatTurns(loaded.conversation, loaded.turns)
   const { stop, actions } = chat
-  const targets = { sessions, turns, theme, select, openView, actAs: choose, openIdentity, toggleTheme: toggle, stop }
+  const targets = {
+    sessions: [...sessions, ...readOnly],
+    turns,
+    theme,
+    select,
+    openView,
+    actAs: choose,
+    openIdentity,
+    toggleTheme: toggle,
+    stop,
+  }
   return (
     <div class={`app at-${place}`}>
       <Header
@@ -79,7 +90,12 @@ export function App() {
       <LoadError />
       <main>
         <Files.Provider value={load}>
-          <SessionList items={sessions} selected={selected} select={select} />
+          <SessionList
+            items={sessions}
+            readOnly={live.status.readOnly && readOnly}
+            selected={selected}
+            select={select}
+          />
           <Chat item={selected} loaded={loaded} turns={turns} chat={chat} />
           <InspectPanel
             turns={trace.withSubAgents(loaded.turns)}
@@ -99,9 +115,7 @@ export function App() {
           </button>
         ))}
       </nav>
-      {isSearching && (
-        <Palette commands={commandsOf({ ...targets, fork: actions.fork })} close={() => setSearching(false)} />
-      )}
+      {isSearching && <Palette commands={commandsOf({ ...targets, ...actions })} close={() => setSearching(false)} />}
       {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
     </div>
   )

@@ -1,6 +1,7 @@
 import type { FileView } from '@allium/server/inspect'
 import type { AnswerItem } from '../store/answer.ts'
 import { filesOf, isFile, partsOf, textOf } from '../store/content.ts'
+import { copied, withCopiedTurns } from '../store/copied-turns.ts'
 import { messagesOf } from '../store/request-messages.ts'
 import type { Conversation, StoredMessage, StoredPart, StoredTurn } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
@@ -22,7 +23,8 @@ export interface ChatTurn {
 }
 
 /** Joins the stored turns and the live ones. A stored turn that has ended replaces the live one. */
-export function chatTurns({ turns: stored }: Conversation, live: readonly Turn[]): ChatTurn[] {
+export function chatTurns({ turns }: Conversation, live: readonly Turn[]): ChatTurn[] {
+  const stored = withCopiedTurns(turns)
   const byId = new Map(live.map((turn) => [turn.turnId, turn]))
   const results = new Map(stored.flatMap(({ messages }) => messages.flatMap(partsOf)).flatMap(resultEntry))
   const result = stored.map((turn): ChatTurn => {
@@ -55,7 +57,7 @@ function fromStored(turn: StoredTurn, results: Results): ChatTurn {
     answer: itemsOf(turn, results),
     status,
     reason,
-    isStored: endedAt !== undefined,
+    isStored: endedAt !== undefined && status !== copied,
     live: undefined,
   }
 }

@@ -1,9 +1,11 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { SessionItem } from '../store/sessions.ts'
+import { live } from '../store/store.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import { type ChatRow, countRows, rowsBetween } from './chat-rows.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { Composer } from './composer.tsx'
+import { ReadOnlyNotice } from './read-only-notice.tsx'
 import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
 import type { ChatActions } from './use-chat-actions.ts'
 import type { LoadedConversation } from './use-conversation.ts'
@@ -23,6 +25,7 @@ const windowStep = 50
 export function Chat({ item, loaded, turns, chat }: ChatProps) {
   const { conversation, loadEarlier } = loaded
   const { actions, send, steer, stop, decide, fault } = chat
+  const problem = fault || (conversation.fault ?? '')
   const count = countRows(turns)
   const [back, setBack] = useState(0)
   const end = count - Math.min(back, Math.max(0, count - windowSize))
@@ -65,12 +68,16 @@ export function Chat({ item, loaded, turns, chat }: ChatProps) {
         {!isRunning &&
           conversation.pending.map((call) => <ApprovalCard key={call.callId} call={call} decide={decide} />)}
       </div>
-      {fault !== '' && (
+      {problem !== '' && (
         <p class="fault" role="alert">
-          {fault}
+          {problem}
         </p>
       )}
-      <Composer isRunning={isRunning} send={send} steer={steer} stop={stop} />
+      {item?.isReadOnly ? (
+        <ReadOnlyNotice conversation={conversation} copies={live.status.readOnly?.copies === true} />
+      ) : (
+        <Composer isRunning={isRunning} send={send} steer={steer} stop={stop} />
+      )}
     </section>
   )
 }

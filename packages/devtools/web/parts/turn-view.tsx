@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AnswerItem } from '../store/answer.ts'
+import { copied } from '../store/copied-turns.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import { FileView } from './file-view.tsx'
 import { duration, money, tokens } from './format.ts'
@@ -10,6 +11,8 @@ export interface TurnActions {
   /** Forks the session before this turn, and runs the edited text there. */
   editAndRun(turn: ChatTurn, text: string): Promise<void>
   fork(turn: ChatTurn): Promise<void>
+  /** Whether the session can be forked or copied. */
+  canFork: boolean
   inspect(turnId: string): void
   steerText(id: string): string | undefined
 }
@@ -48,9 +51,11 @@ export function UserMessage({ turn, actions }: { turn: ChatTurn; actions: TurnAc
       {turn.files.map((file, index) => (
         <FileView key={index} file={file} />
       ))}
-      <button type="button" class="quiet" onClick={() => setDraft(turn.input)}>
-        Edit and run again
-      </button>
+      {actions.canFork && turn.status !== copied && (
+        <button type="button" class="quiet" onClick={() => setDraft(turn.input)}>
+          Edit and run again
+        </button>
+      )}
     </div>
   )
 }
@@ -96,7 +101,7 @@ export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnAct
           Onion
         </button>
       )}
-      {isStored && (
+      {isStored && actions.canFork && (
         <button type="button" class="quiet" onClick={() => void actions.fork(turn)}>
           Fork
         </button>

@@ -2,9 +2,8 @@ import { useRef, useState } from 'preact/hooks'
 import { api, type Identity } from '../store/api.ts'
 import { type Attachment, base64Of, inputOf, shownName } from '../store/attachments.ts'
 import { keepSent, type LoadFile } from '../store/files.ts'
-import { identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
-import { changed, trace } from '../store/store.ts'
-import { sessionKey } from '../store/trace.ts'
+import { copySession, identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
+import { changed, live, liveTurns } from '../store/store.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import type { TurnActions } from './turn-view.tsx'
 
@@ -26,7 +25,7 @@ export type ChatActions = ReturnType<typeof useChatActions>
 export function useChatActions({ item, identity, load, select, inspect, reload }: ChatActionsOptions) {
   const [fault, setFault] = useState('')
   const owner = useRef(identity)
-  owner.current = item === undefined ? identity : identityOf(item, trace.ofSession(keyOf(item)), identity)
+  owner.current = item === undefined ? identity : identityOf(item, liveTurns(item), identity)
 
   /** Shows the error of a request. A run that fails also has its error in its turn. */
   const report = async (work: () => Promise<unknown>) => {
@@ -66,6 +65,11 @@ export function useChatActions({ item, identity, load, select, inspect, reload }
   const stop = () => report(() => api(path(item?.id ?? '', 'stop'), owner.current, {}))
 
   async function forkAt(turnId: string | undefined): Promise<SessionItem> {
+    if (item?.isReadOnly === true) {
+      const copy = newSession(owner.current)
+      if (turnId !== undefined) await copySession(item, owner.current, { id: copy.id, at: turnId })
+      return copy
+    }
     const target = { ...newSession(owner.current), tenant: item?.tenant ?? '', owner: item?.owner ?? '' }
     if (item === undefined || turnId === undefined) return target
     await api(path(item.id, 'fork'), owner.current, { id: target.id, at: turnId })
@@ -90,6 +94,7 @@ export function useChatActions({ item, identity, load, select, inspect, reload }
         select(target)
         run(target, text, files, owner.current)
       }),
+    canFork: item?.isReadOnly !== true || live.status.readOnly?.copies === true,
     inspect,
     steerText: (id) => steers.get(id),
   }
@@ -100,8 +105,4 @@ function newSession({ principal }: Identity): SessionItem {
   const { tenantId, tenant, userId, user } = principal as Record<string, string | undefined>
   const id = `dev-${new Date().toISOString().slice(5, 19).replace(/\D/g, '')}-${crypto.randomUUID().slice(0, 4)}`
   return { id, tenant: tenantId ?? tenant ?? '', owner: userId ?? user ?? '', status: 'new', updatedAt: Date.now() }
-}
-
-function keyOf(item: SessionItem): string {
-  return sessionKey({ ...item, sessionId: item.id })
 }

@@ -19,11 +19,12 @@ interface CommandTargets {
   toggleTheme(): void
   stop(): Promise<void>
   fork(turn: ChatTurn): Promise<void>
+  canFork: boolean
 }
 
 /** Returns the commands that the page has now. */
 export function commandsOf(targets: CommandTargets): Command[] {
-  const { sessions, turns, theme, select, openView, actAs, openIdentity, toggleTheme, stop, fork } = targets
+  const { sessions, turns, theme, select, openView, actAs, openIdentity, toggleTheme, stop, fork, canFork } = targets
   const last = turns.at(-1)
   const action = (name: string, run: () => void): Command => ({ group: 'Action', name, run })
   return [
@@ -33,7 +34,7 @@ export function commandsOf(targets: CommandTargets): Command[] {
     }),
     action('Write a message', focusMessage),
     ...(last?.status === 'running' ? [action('Stop the turn', () => void stop())] : []),
-    ...(last?.isStored === true ? [action('Fork the session', () => void fork(last))] : []),
+    ...(last?.isStored === true && canFork ? [action('Fork the session', () => void fork(last))] : []),
     action('Act as another principal', openIdentity),
     action(`Switch to the ${theme === 'dark' ? 'light' : 'dark'} theme`, toggleTheme),
     ...tabs.map((name): Command => ({ group: 'View', name, run: () => openView(name) })),
@@ -49,7 +50,7 @@ export function commandsOf(targets: CommandTargets): Command[] {
       (item): Command => ({
         group: 'Session',
         name: item.id,
-        hint: `${item.status} · ${ownerName(item)}`,
+        hint: `${item.status} · ${ownerName(item)}${item.isReadOnly ? ' · read-only' : ''}`,
         run: () => select(item),
       }),
     ),

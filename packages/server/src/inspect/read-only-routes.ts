@@ -85,6 +85,7 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
     return download(file)
   })
 
+  if (store.copies === false) return
   serve(routes.copy, async (c, read) => {
     const { caller, params, body, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const opened = await open('copy')

@@ -15,9 +15,11 @@ export interface ReadOnlyStore {
   readonly auditSecret?: string | Uint8Array | undefined
   /** Returns the name of the reader for the audit. @default the user of the principal */
   readonly reader?: ((principal: unknown) => string) | undefined
+  /** Whether sessions may be copied to this server. @default true */
+  readonly copies?: boolean | undefined
 }
 
-const optionKeys: KeysOf<ReadOnlyStore> = { sessions: true, audit: true, auditSecret: true, reader: true }
+const optionKeys: KeysOf<ReadOnlyStore> = { sessions: true, audit: true, auditSecret: true, reader: true, copies: true }
 
 /** @throws AlliumError `server.options` */
 export function checkReadOnlyStore(store: ReadOnlyStore): void {
