@@ -142,6 +142,23 @@ test('hostile text never becomes markup, in any view', async () => {
   expect(faults).toEqual([])
 })
 
+test('the state view shows each write with the value before it and the reducer of the key', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  for (const text of ['first', 'second']) {
+    await ask(page, text)
+    await page.getByText(`You asked: ${text}`).waitFor()
+  }
+  await openView(page, 'State')
+  await page.getByRole('listitem').filter({ hasText: 'desk:questions' }).last().click()
+  const values = page.getByRole('region', { name: 'Values after this write' })
+  await values
+    .getByText(/\(count, ?more\) ?=> ?count ?\+ ?more/)
+    .first()
+    .waitFor()
+  expect(await values.locator('.removed, .added').allTextContents()).toEqual(['1', '2'])
+})
+
 test('the agent view shows the options of each layer, and where it was added', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)

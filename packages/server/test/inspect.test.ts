@@ -78,6 +78,7 @@ describe('inspector()', () => {
     expect(ofType(records, 'close').find(({ id }) => id === span?.id)?.decision).toBe('changed')
     expect(ofType(records, 'change')[0]).toMatchObject({ id: span?.id, field: 'messages', at: 1, before: [] })
     expect(ofType(records, 'state')[0]).toMatchObject({ id: span?.id, key: 'brief:calls', value: 1 })
+    expect(ofType(records, 'state')[0]?.reducer).toBe('(count, more) => count + more')
   })
 
   it('sends only the new part of a conversation with the next request', async () => {

@@ -10,8 +10,8 @@ export interface BarsProps {
 
 const width = 600
 const height = 130
-/** Room for the largest value above the bars. */
-const top = 18
+/** Room for the line above the bars. */
+const top = 1
 
 /** A plot of stacked bars. */
 export function Bars({ label, bars, series, format }: BarsProps) {
@@ -20,12 +20,10 @@ export function Bars({ label, bars, series, format }: BarsProps) {
   const scale = largest === 0 ? 0 : (height - top) / largest
   return (
     <figure class="plot">
+      <div class="label">{format(largest)}</div>
       <svg viewBox={`0 0 ${width} ${height + 2}`} role="img" aria-label={label}>
         <line class="axis" x1="0" x2={width} y1={top} y2={top} />
         <line class="axis" x1="0" x2={width} y1={height} y2={height} />
-        <text x="0" y={top - 5}>
-          {format(largest)}
-        </text>
         {bars.map(({ name, values }, at) => (
           <g key={at}>
             <title>{`${name}: ${values.map((value, index) => `${format(value)} ${series[index]?.name}`).join(', ')}`}</title>

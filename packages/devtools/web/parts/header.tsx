@@ -23,7 +23,7 @@ export function Header({ identity, openPalette, openIdentity, theme, toggleTheme
       </span>
       <span class="space" />
       <button type="button" onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
-        Commands <kbd>⌘K</kbd>
+        <span class="word">Commands</span> <kbd>⌘K</kbd>
       </button>
       <button type="button" class="identity" onClick={openIdentity}>
         {`as ${brief(identity.principal, 40)}`}
