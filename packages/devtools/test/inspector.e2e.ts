@@ -142,6 +142,21 @@ test('hostile text never becomes markup, in any view', async () => {
   expect(faults).toEqual([])
 })
 
+test('a request shows the system prompt and the tools as they were sent, also after many messages', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  await ask(page, 'look up many things')
+  await page.getByText('All done.').waitFor()
+  await page.getByRole('tree').focus()
+  await page.keyboard.press('End')
+  const details = page.getByRole('region', { name: 'Details of openai/gpt-5-mini' })
+  await details.getByText('You support customers.').waitFor()
+  await details.getByText('Be brief.').waitFor()
+  const tool = details.locator('details', { hasText: 'Looks up an order.' })
+  await tool.locator('summary').click()
+  await tool.getByText('jsonSchema').waitFor()
+})
+
 test('the state view shows each write with the value before it and the reducer of the key', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)
