@@ -1,7 +1,7 @@
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { download } from '../native/files.ts'
-import { snapshotAfter, storeCopy } from '../native/fork.ts'
+import { snapshotAfter } from '../native/fork.ts'
 import { unfilteredPage } from '../native/listing.ts'
 import { object } from '../request/containers.ts'
 import { fileName, id, owner, pageQuery, sessionId } from '../request/fields.ts'
@@ -12,6 +12,7 @@ import { findFile } from './files.ts'
 import type { Inspecting } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { AuditedSessions, type OpenedSession, type ReadOnlyStore, sealedReason } from './read-only-store.ts'
+import { storeCopy } from './store-copy.ts'
 import { turnsOf } from './stored-turns.ts'
 
 const before = described(optional(integerText(1, 1_000_000_000, 1)), 'Only turns before this version of the session.')

@@ -29,24 +29,16 @@ export async function fork(
 }
 
 /**
- * Stores a session of the caller that begins with a snapshot from another store. Pending calls are closed.
+ * Stores a new session that begins with a snapshot.
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
-export async function storeCopy(host: Host, caller: Caller, id: string, snapshot: Snapshot): Promise<void> {
-  const { agent, principal } = caller
-  // Without an id, it loads nothing from the store.
-  const source = agent.session({ principal: principal as never })
-  await source.open()
-  try {
-    source.restore(snapshot)
-    await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
-  } finally {
-    await source.close()
-  }
-}
-
-async function storeFork({ sessions, clock }: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+export async function storeFork(
+  { sessions, clock }: Host,
+  key: SessionKey,
+  agent: string,
+  snapshot: Snapshot,
+): Promise<void> {
   const { lease, heldUntil } = await sessions.acquire(key, 10_000)
   if (lease === undefined)
     throw new AlliumError('session.busy', `The session "${key.sessionId}" runs a turn.`, { details: { heldUntil } })
