@@ -42,7 +42,7 @@ export function openSessions(database: string) {
       const persists = agent.inspect().layers.some(({ order }) => order.is?.includes('sessionStorage'))
       if (!persists || usesStandIn || configured !== undefined) return { sessions: dev.sessions, events }
       throw new Error(
-        `The agent "${agent.name}" has its own memory.persist layer. Export the store of that layer, so that the inspector reads the same sessions: export const store = …`,
+        `The agent "${agent.name}" has its own memory.persist layer. Export the store of that layer, so that the inspector can show its sessions and store its own runs elsewhere: export const store = …`,
       )
     },
     close: () => opened?.close(),
