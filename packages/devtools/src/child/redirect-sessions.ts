@@ -1,7 +1,7 @@
 import type { SessionStore } from '@allium/store'
 
 /** The functions of a session store that change nothing. */
-export type SessionReads = Pick<SessionStore, 'load' | 'find' | 'list'>
+type SessionReads = Pick<SessionStore, 'load' | 'find' | 'list'>
 
 const names: Record<Exclude<keyof SessionStore, 'outbox'>, true> = {
   load: true,

@@ -15,7 +15,7 @@ export interface UsageRow {
 }
 
 /** Most rows that are shown. */
-export const maxRows = 40
+const maxRows = 40
 
 /** Returns the last turns of a session, oldest first. */
 export function usageByTurn({ turns: stored, before }: Conversation, live: readonly Turn[]): UsageRow[] {

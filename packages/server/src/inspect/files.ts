@@ -1,4 +1,5 @@
-import type { Message, Part } from '@allium/core'
+import type { AlliumError, Message, Part } from '@allium/core'
+import { requestError } from '../http/problem.ts'
 import { contentHash, type File, isEmbedded } from '../native/files.ts'
 import { byteCount } from './plain-json.ts'
 
@@ -32,6 +33,10 @@ export async function findFile(history: readonly Message[], hash: string): Promi
   for (const { content } of history)
     for (const file of filesIn(content)) if ((await contentHash(file)) === hash) return file
   return undefined
+}
+
+export function fileNotFound({ id, file }: { id: string; file: string }): AlliumError {
+  return requestError('session.not_found', `The session ${JSON.stringify(id)} has no file ${JSON.stringify(file)}.`)
 }
 
 async function viewOf(part: Part): Promise<unknown> {

@@ -8,7 +8,7 @@ import { fileName, id, owner, pageQuery, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional } from '../request/schema.ts'
-import { findFile } from './files.ts'
+import { fileNotFound, findFile } from './files.ts'
 import type { Inspecting } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { AuditedSessions, type OpenedSession, type ReadOnlyStore, sealedReason } from './read-only-store.ts'
@@ -82,7 +82,7 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
     const { params, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const { stored } = await open('file')
     const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
-    if (file === undefined) throw requestError('session.not_found', 'There is no such file.')
+    if (file === undefined) throw fileNotFound(params)
     return download(file)
   })
 
@@ -91,7 +91,10 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
     const { caller, params, body, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const opened = await open('copy')
     if (opened.sealed !== undefined)
-      throw requestError('store.conflict', `The content of the session ${JSON.stringify(params.id)} is sealed.`)
+      throw requestError(
+        'store.conflict',
+        `The content of the session ${JSON.stringify(params.id)} is sealed, so it was not copied. Open the store with its encrypt.`,
+      )
     const { sessions, key, stored } = opened
     const { history, rest } = stored
     const snapshot = body.at === undefined ? { ...rest, history } : await snapshotAfter(sessions, key, body.at)

@@ -10,7 +10,7 @@ import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
-import { findFile } from './files.ts'
+import { fileNotFound, findFile } from './files.ts'
 import { inspectingWith } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { readOnlyRoutes } from './read-only-routes.ts'
@@ -147,7 +147,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { params, query } = await read()
     const stored = await host.sessions.load(inspectableKey(caller, scope, params.id, query.owner))
     const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
-    if (file === undefined) throw requestError('session.not_found', 'There is no such file.')
+    if (file === undefined) throw fileNotFound(params)
     return download(file)
   })
 
