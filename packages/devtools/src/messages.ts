@@ -1,6 +1,15 @@
+/** The agent, as its process reports it. */
+export interface AgentFacts {
+  readonly agent: string
+  /** The principal of requests that name none. */
+  readonly principal: unknown
+  /** The agent has a store of its own: its sessions can be read and, with `copies`, copied. */
+  readonly readOnly?: { readonly copies: boolean } | undefined
+}
+
 /** A message from the agent's process to the inspector. */
 export type ChildMessage =
-  | { readonly type: 'ready'; readonly port: number; readonly agent: string; readonly principal: unknown }
+  | ({ readonly type: 'ready'; readonly port: number } & AgentFacts)
   | { readonly type: 'failed'; readonly message: string }
 
 /** The data that the inspector gives to the agent's process. */
@@ -20,6 +29,8 @@ export interface ChildOptions {
 /** A message from the inspector to the agent's process. */
 export type ParentMessage = { readonly type: 'start'; readonly options: ChildOptions } | { readonly type: 'close' }
 
+/** Largest body of a request to the agent, in bytes. Images and files are base64 in it. */
+export const maxBody = 8 * 1_048_576
 /** The header with the key that the inspector shares with the agent's process. */
 export const keyHeader = 'allium-dev-key'
 /** The header with the principal of a request, as JSON. */

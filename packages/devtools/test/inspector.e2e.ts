@@ -57,7 +57,9 @@ test('a message steers the running turn', async () => {
   const { page } = await openPage(project.inspector)
   await ask(page, 'wait for it')
   await page.getByRole('button', { name: 'Steer' }).waitFor()
+  const steered = page.waitForResponse(/\/steer$/)
   await ask(page, 'and hurry')
+  await steered
   project.write('go', '')
   await page.getByText('sent during the turn: delivered').waitFor()
   await page.getByText(/You asked: and hurry/).waitFor()
@@ -82,6 +84,7 @@ test('Edit and run again continues in a fork, and leaves the session as it was',
   await page.getByLabel('Edited message').fill('another')
   await page.getByRole('button', { name: 'Run in a fork' }).click()
   await page.getByText('You asked: another (question 2)').waitFor()
+  await page.getByText('You asked: first (question 1)').waitFor()
   expect(await page.getByText('You asked: second').count()).toBe(0)
   const { sessions } = (await (await project.send('/sessions')).json()) as { sessions: unknown[] }
   expect(sessions).toHaveLength(2)
@@ -128,7 +131,7 @@ test('hostile text never becomes markup, in any view', async () => {
   await project.send('/sessions/%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E/runs', { input: 'hostile <b>input</b>' })
   await page.getByRole('button', { name: /<img src=x/ }).click()
   await page.getByText('window.hacked').first().waitFor()
-  for (const view of ['State', 'Events', 'Logs', 'Agent', 'Onion']) await openView(page, view)
+  for (const view of ['State', 'Events', 'Usage', 'Logs', 'Agent', 'Onion']) await openView(page, view)
   await page
     .getByRole('treeitem', { name: /model openai/ })
     .first()
@@ -137,6 +140,38 @@ test('hostile text never becomes markup, in any view', async () => {
   expect(await page.evaluate('window.hacked')).toBeUndefined()
   expect(await page.locator('img, main script, main b').count()).toBe(0)
   expect(faults).toEqual([])
+})
+
+test('a request shows the system prompt and the tools as they were sent, also after many messages', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  await ask(page, 'look up many things')
+  await page.getByText('All done.').waitFor()
+  await page.getByRole('tree').focus()
+  await page.keyboard.press('End')
+  const details = page.getByRole('region', { name: 'Details of openai/gpt-5-mini' })
+  await details.getByText('You support customers.').waitFor()
+  await details.getByText('Be brief.').waitFor()
+  const tool = details.locator('details', { hasText: 'Looks up an order.' })
+  await tool.locator('summary').click()
+  await tool.getByText('jsonSchema').waitFor()
+})
+
+test('the state view shows each write with the value before it and the reducer of the key', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  for (const text of ['first', 'second']) {
+    await ask(page, text)
+    await page.getByText(`You asked: ${text}`).waitFor()
+  }
+  await openView(page, 'State')
+  await page.getByRole('listitem').filter({ hasText: 'desk:questions' }).last().click()
+  const values = page.getByRole('region', { name: 'Values after this write' })
+  await values
+    .getByText(/\(count, ?more\) ?=> ?count ?\+ ?more/)
+    .first()
+    .waitFor()
+  expect(await values.locator('.removed, .added').allTextContents()).toEqual(['1', '2'])
 })
 
 test('the agent view shows the options of each layer, and where it was added', async () => {

@@ -12,7 +12,7 @@ const observe = `
     for (const { duration } of list.getEntries()) window.longest = Math.max(window.longest, duration)
   }).observe({ type: 'longtask' })
   setInterval(() => {
-    window.rows = Math.max(window.rows, document.querySelectorAll('.virtual-row, .chat-row, li').length)
+    window.rows = Math.max(window.rows, document.querySelectorAll('.virtual-row, .chat-row, li, tr, .sent, [role=option]').length)
   }, 50)
 `
 
@@ -37,10 +37,13 @@ async function measure(page: Page, steps: number): Promise<{ longest: number; ro
   await page.getByRole('button', { name: /long/ }).click({ timeout: 60_000 })
   await page.getByText('All done.').waitFor({ timeout: 60_000 })
   await page.getByText(`${(steps * 3 + 2).toLocaleString('en')} spans`).waitFor({ timeout: 60_000 })
-  for (const view of ['State', 'Events', 'Logs', 'Agent', 'Onion']) await openView(page, view)
+  for (const view of ['State', 'Events', 'Usage', 'Logs', 'Agent', 'Onion']) await openView(page, view)
   await page.getByRole('tree').focus()
   for (const key of ['End', 'ArrowRight', 'ArrowDown', 'ArrowDown', 'PageUp', 'Home']) await page.keyboard.press(key)
-  for (let time = 0; time < 3; time++) await page.getByRole('button', { name: 'Show earlier' }).click()
+  for (let time = 0; time < 3; time++) await page.getByRole('button', { name: 'Show earlier', exact: true }).click()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Search commands' }).fill('long')
+  await page.keyboard.press('Enter')
   return page.evaluate('({ longest, rows })')
 }
 

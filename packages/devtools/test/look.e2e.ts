@@ -23,12 +23,16 @@ test.each<[string, BrowserContextOptions]>([
     expect(await violations(page)).toEqual([])
     await goTo('Inspect')
     await page.getByRole('treeitem').nth(3).click()
-    for (const view of ['Onion', 'State', 'Events', 'Logs', 'Agent']) {
+    for (const view of ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent']) {
       await openView(page, view)
       expect(await violations(page), view).toEqual([])
     }
     await goTo('Sessions')
     expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Control+k')
+    await page.getByRole('option').nth(4).waitFor()
+    expect(await violations(page)).toEqual([])
+    await page.keyboard.press('Escape')
     await page.getByRole('button', { name: /^as / }).click()
     expect(await violations(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)

@@ -1,14 +1,19 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 import { Chat } from './parts/chat.tsx'
+import { chatTurns } from './parts/chat-turns.ts'
 import { Header, LoadError } from './parts/header.tsx'
 import { IdentityDialog } from './parts/identity-dialog.tsx'
-import { InspectPanel } from './parts/inspect-panel.tsx'
+import { InspectPanel, type Tab } from './parts/inspect-panel.tsx'
+import { Palette } from './parts/palette.tsx'
 import { SessionList } from './parts/session-list.tsx'
+import { useChatActions } from './parts/use-chat-actions.ts'
+import { commandsOf, usePalette } from './parts/use-commands.ts'
+import { useConversation } from './parts/use-conversation.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
-import { listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
-import { changed, currentIdentity, live, trace, useStore } from './store/store.ts'
-import { sessionKey } from './store/trace.ts'
+import { Files, type LoadFile, loadFile } from './store/files.ts'
+import { identityOf, listReadOnly, listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
+import { changed, currentIdentity, live, liveTurns, trace, useStore } from './store/store.ts'
 
 const places = ['Sessions', 'Chat', 'Inspect'] as const
 
@@ -17,18 +22,30 @@ export function App() {
   const { theme, toggle } = useTheme()
   const identity = currentIdentity()
   const identityText = JSON.stringify(identity)
+  const [isSearching, setSearching] = usePalette()
   const [isChoosing, setChoosing] = useState(false)
   const [listed, setListed] = useState<SessionItem[]>([])
+  const [readOnly, setReadOnly] = useState<SessionItem[]>([])
   const [selected, setSelected] = useState<SessionItem>()
   const [chosen, setChosen] = useState<string>()
+  const [tab, setTab] = useState<Tab>('Onion')
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
     listSessions(identity).then(setListed, () => {})
+    if (live.status.readOnly === undefined) setReadOnly([])
+    else listReadOnly(identity).then(setReadOnly, () => setReadOnly([]))
   }, [identityText, live.status.at])
 
-  const known = selected === undefined ? listed : [selected, ...listed]
+  const known = selected === undefined || selected.isReadOnly ? listed : [selected, ...listed]
   const sessions = mergeSessions(known, trace.turns.values())
-  const turns = selected === undefined ? [] : trace.ofSession(sessionKey({ ...selected, sessionId: selected.id }))
+  const loaded = useConversation(selected, identity)
+  const load = useCallback<LoadFile>(
+    async (file) => {
+      if (selected === undefined) throw new Error('No session is selected.')
+      return loadFile(selected, identityOf(selected, liveTurns(selected), identity), file)
+    },
+    [selected, identityText],
+  )
   const select = (item: SessionItem | undefined) => {
     setSelected(item)
     setChosen(undefined)
@@ -42,14 +59,54 @@ export function App() {
     setChosen(turnId)
     setPlace('Inspect')
   }
+  const openView = (tab: Tab) => {
+    setTab(tab)
+    setPlace('Inspect')
+  }
+  const openIdentity = () => setChoosing(true)
+  const chat = useChatActions({ item: selected, identity, load, select, inspect, reload: loaded.reload })
+  const turns = chatTurns(loaded.conversation, loaded.turns)
+  const { stop, actions } = chat
+  const targets = {
+    sessions: [...sessions, ...readOnly],
+    turns,
+    theme,
+    select,
+    openView,
+    actAs: choose,
+    openIdentity,
+    toggleTheme: toggle,
+    stop,
+  }
   return (
     <div class={`app at-${place}`}>
-      <Header identity={identity} openIdentity={() => setChoosing(true)} theme={theme} toggleTheme={toggle} />
+      <Header
+        identity={identity}
+        openPalette={() => setSearching(true)}
+        openIdentity={openIdentity}
+        theme={theme}
+        toggleTheme={toggle}
+      />
       <LoadError />
       <main>
-        <SessionList items={sessions} selected={selected} select={select} />
-        <Chat item={selected} identity={identity} select={select} inspect={inspect} />
-        <InspectPanel turns={trace.withSubAgents(turns)} identity={identity} chosen={chosen} choose={setChosen} />
+        <Files.Provider value={load}>
+          <SessionList
+            items={sessions}
+            readOnly={live.status.readOnly && readOnly}
+            selected={selected}
+            select={select}
+          />
+          <Chat item={selected} loaded={loaded} turns={turns} chat={chat} />
+          <InspectPanel
+            turns={trace.withSubAgents(loaded.turns)}
+            conversation={loaded.conversation}
+            identity={identity}
+            tab={tab}
+            openTab={setTab}
+            chosen={chosen}
+            choose={setChosen}
+          />
+        </Files.Provider>
       </main>
       <nav class="places" aria-label="Parts of the page">
         {places.map((name) => (
@@ -58,6 +115,7 @@ export function App() {
           </button>
         ))}
       </nav>
+      {isSearching && <Palette commands={commandsOf({ ...targets, ...actions })} close={() => setSearching(false)} />}
       {isChoosing && <IdentityDialog identity={identity} apply={choose} close={() => setChoosing(false)} />}
     </div>
   )

@@ -1,5 +1,8 @@
 export type { AccessRule, InspectAccess } from './inspect/access.ts'
+export type { FileView } from './inspect/files.ts'
 export { type InspectorOptions, inspector } from './inspect/inspector.ts'
+export type { ReadOnlyStore } from './inspect/read-only-store.ts'
 export type * from './inspect/records.ts'
+export type { SessionUsageView } from './inspect/session-usage.ts'
 export type { StoredTurnView } from './inspect/stored-turns.ts'
 export type { Inspect } from './options/options.ts'

@@ -1,8 +1,14 @@
-import { Agent, type AgentOptions, defineMiddleware, delegate, memory, type Tool } from 'allium'
+import { Agent, type AgentOptions, defineMiddleware, delegate, memory, observe, type Tool } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { server } from '../src/index.ts'
-import { type InspectRecord, inspector, type StoredTurnView } from '../src/inspect.ts'
+import {
+  type FileView,
+  type InspectRecord,
+  inspector,
+  type SessionUsageView,
+  type StoredTurnView,
+} from '../src/inspect.ts'
 
 const brief = defineMiddleware({
   name: 'brief',
@@ -31,7 +37,7 @@ function serve(use: object[] = [], options: Partial<AgentOptions> = {}) {
     }),
   })
   const get = (path: string, who = 'ann acme own') => app.fetch(new Request(`http://x${path}`, { headers: { who } }))
-  const run = (input: string, who = 'ann acme own') =>
+  const run = (input: unknown, who = 'ann acme own') =>
     app.fetch(
       new Request('http://x/sessions/s/runs', {
         method: 'POST',
@@ -72,6 +78,7 @@ describe('inspector()', () => {
     expect(ofType(records, 'close').find(({ id }) => id === span?.id)?.decision).toBe('changed')
     expect(ofType(records, 'change')[0]).toMatchObject({ id: span?.id, field: 'messages', at: 1, before: [] })
     expect(ofType(records, 'state')[0]).toMatchObject({ id: span?.id, key: 'brief:calls', value: 1 })
+    expect(ofType(records, 'state')[0]?.reducer).toBe('(count, more) => count + more')
   })
 
   it('sends only the new part of a conversation with the next request', async () => {
@@ -136,7 +143,13 @@ describe('inspector()', () => {
 
   it('does not exist for principals without access', async () => {
     const { get } = serve()
-    for (const path of ['/inspect', '/inspect/feed', '/inspect/sessions', '/inspect/sessions/s/turns'])
+    for (const path of [
+      '/inspect',
+      '/inspect/usage',
+      '/inspect/feed',
+      '/inspect/sessions',
+      '/inspect/sessions/s/turns',
+    ])
       expect((await get(path, 'ann acme')).status).toBe(404)
   })
 
@@ -170,5 +183,35 @@ describe('inspector()', () => {
       ['memory:plan', 'brief'],
       [],
     ])
+  })
+
+  it('shows files as sent by their size and hash, and serves their bytes', async () => {
+    const served = serve()
+    const data = Buffer.alloc(30_000, 'an image ').toString('base64')
+    await served.run([{ type: 'image', data, mediaType: 'image/png' }])
+    const { turns } = (await (await served.get('/inspect/sessions/s/turns')).json()) as { turns: StoredTurnView[] }
+    const [stored] = (turns[0]?.messages[0]?.content ?? []) as unknown as FileView[]
+    expect(stored).toMatchObject({ type: 'image', mediaType: 'image/png', bytes: 30_000 })
+    const path = `/inspect/sessions/s/files/${stored?.file}`
+    const file = await served.get(path)
+    expect(Buffer.from(await file.arrayBuffer()).toString('base64')).toBe(data)
+    expect(file.headers.get('content-disposition')).toBe('attachment')
+    expect((await served.get(`${path}?owner=ann`, 'bob acme own')).status).toBe(404)
+    expect((await served.get(`${path}?owner=ann`, 'bob acme tenant')).status).toBe(200)
+    const [request] = ofType(await feedOf(served), 'request')
+    expect(request?.messages.at(-1)?.content).toEqual([stored])
+  })
+
+  it('lists tokens and cost by session and by turn', async () => {
+    const { get, run } = serve([observe.usage({ prices: { 'openai/*': { input: 1, output: 1 } } })])
+    await run('Hi')
+    await run('Hi')
+    const { sessions } = (await (await get('/inspect/usage')).json()) as { sessions: SessionUsageView[] }
+    const { turns } = (await (await get('/inspect/sessions/s/turns')).json()) as { turns: StoredTurnView[] }
+    const [first, second] = turns.map(({ sessionCost = 0 }) => sessionCost)
+    expect(sessions).toMatchObject([{ id: 's', owner: 'ann', runs: 2, cost: second, unpriced: 0 }])
+    expect(sessions[0]?.tokens?.calls).toBe(2)
+    expect([first, second].map(Number)).toEqual([expect.any(Number), Number(first) * 2])
+    expect((await (await get('/inspect/usage', 'bob acme own')).json()) as object).toEqual({ sessions: [] })
   })
 })

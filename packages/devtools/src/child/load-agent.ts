@@ -1,6 +1,7 @@
 import { extname } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { ServedAgent } from '@allium/server'
+import type { ReadOnlyStore } from '@allium/server/inspect'
 import type { AgentStore } from '@allium/store'
 import type { SqliteOptions } from '@allium/store-sqlite'
 
@@ -19,6 +20,9 @@ export interface AgentModule {
   readonly principal: unknown
   /** Encrypts the inspector's own store. */
   readonly encrypt: SqliteOptions['encrypt']
+  /** The destination of a record of each look at a session of `store`. */
+  readonly audit: ReadOnlyStore['audit'] | undefined
+  readonly auditSecret: string | Uint8Array | undefined
 }
 
 /**
@@ -31,8 +35,8 @@ export async function loadAgent(file: string, exportName: string): Promise<Agent
   const found = module[exportName] ?? (exportName === 'default' ? module.agent : undefined)
   const agent = typeof found === 'function' && found.length === 0 ? await found() : await found
   if (!isAgent(agent)) throw new Error(noAgent(file, exportName, Object.keys(module)))
-  const { store, encrypt, principal } = module as Partial<AgentModule>
-  return { agent, store, encrypt, principal }
+  const { store, encrypt, principal, audit, auditSecret } = module as Partial<AgentModule>
+  return { agent, store, encrypt, principal, audit, auditSecret }
 }
 
 async function configAgent(file: string): Promise<AgentModule> {
@@ -42,6 +46,8 @@ async function configAgent(file: string): Promise<AgentModule> {
     store: undefined,
     encrypt: undefined,
     principal: undefined,
+    audit: undefined,
+    auditSecret: undefined,
   }
 }
 

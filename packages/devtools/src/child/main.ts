@@ -7,7 +7,8 @@ process.on('message', async (message: ParentMessage) => {
   if (message.type === 'close') return close()
   try {
     running = await runAgent(message.options)
-    process.send?.({ type: 'ready', port: running.port, agent: running.name, principal: running.principal })
+    const { port, name: agent, principal, readOnly } = running
+    process.send?.({ type: 'ready', port, agent, principal, readOnly })
   } catch (error) {
     process.send?.({ type: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
   }

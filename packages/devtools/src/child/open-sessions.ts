@@ -1,9 +1,19 @@
-import type { SessionStore } from '@allium/store'
+import { userInfo } from 'node:os'
+import type { ReadOnlyStore } from '@allium/server/inspect'
+import type { AgentStore, EventLog, SessionStore } from '@allium/store'
 import { type SqliteStore, sqlite } from '@allium/store-sqlite'
 import type { AgentModule, DevAgent } from './load-agent.ts'
+import { redirectSessions } from './redirect-sessions.ts'
 
 /** The name under which `memoryStore()` finds the store that replaces it. */
 const memoryStoreStandIn = Symbol.for('allium:memory-store')
+
+/** The stores of the server, and the agent's own store, whose sessions are read-only. */
+interface ServedStores {
+  readonly sessions: SessionStore
+  readonly events: EventLog
+  readonly readOnly?: ReadOnlyStore
+}
 
 /** Opens the sessions of the inspector, and lets each `memoryStore()` that the agent's module creates use them. */
 export function openSessions(database: string) {
@@ -19,18 +29,37 @@ export function openSessions(database: string) {
     },
   })
   return {
-    /** Returns the stores to serve the agent with. */
-    storesOf(agent: DevAgent, module: Pick<AgentModule, 'store' | 'encrypt'>) {
-      const own = module.store ?? agent.store
+    /**
+     * Returns the stores to serve the agent with. All runs are stored in the inspector's own store, also if the agent has another one. The
+     * sessions of that store are read-only.
+     */
+    storesOf(agent: DevAgent, module: AgentModule): ServedStores {
+      const configured = module.store ?? agent.store
       const dev = store(module.encrypt)
-      const events = own?.events ?? dev.events
-      if (own !== undefined) return { sessions: own.sessions, events }
+      const { events } = dev
+      if (configured !== undefined && configured.sessions !== sessions)
+        return { sessions: dev.sessions, events, readOnly: readOnlyStore(configured, dev, module) }
       const persists = agent.inspect().layers.some(({ order }) => order.is?.includes('sessionStorage'))
-      if (!persists || usesStandIn) return { sessions: dev.sessions, events }
+      if (!persists || usesStandIn || configured !== undefined) return { sessions: dev.sessions, events }
       throw new Error(
-        `The agent "${agent.name}" has its own memory.persist layer. Export the store of that layer, so that the inspector reads the same sessions: export const store = …`,
+        `The agent "${agent.name}" has its own memory.persist layer. Export the store of that layer, so that the inspector can show its sessions and store its own runs elsewhere: export const store = …`,
       )
     },
     close: () => opened?.close(),
+  }
+}
+
+function readOnlyStore(
+  configured: Pick<AgentStore, 'sessions' | 'audit'> & { readonly runs?: { readonly sealed?: boolean } },
+  dev: SqliteStore,
+  { encrypt, audit, auditSecret }: AgentModule,
+): ReadOnlyStore {
+  return {
+    sessions: redirectSessions(configured.sessions, dev.sessions),
+    audit: audit ?? (configured.audit as ReadOnlyStore['audit'] | undefined) ?? dev.audit,
+    auditSecret,
+    reader: () => `${userInfo().username} with allium dev`,
+    // A copy of sealed content must not be stored in clear text.
+    copies: configured.runs?.sealed !== true || encrypt !== undefined,
   }
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { server } from '@allium/server'
 import { inspector } from '@allium/server/inspect'
 import { serve } from '@allium/server/node'
-import { type ChildOptions, keyHeader } from '../messages.ts'
+import { type ChildOptions, keyHeader, maxBody } from '../messages.ts'
 import { loadAgent } from './load-agent.ts'
 import { openSessions } from './open-sessions.ts'
 import { developer, principalOf, withRequestContext } from './request-headers.ts'
@@ -14,6 +14,8 @@ export interface RunningAgent {
   readonly port: number
   /** The principal of requests that name none. */
   readonly principal: unknown
+  /** Whether the agent has a store of its own, whose sessions the page can read, and whether it can copy them. */
+  readonly readOnly: { readonly copies: boolean } | undefined
   /** Aborts the active runs, which are stored as interrupted, and closes the server and the store. */
   close(): Promise<void>
 }
@@ -24,13 +26,15 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   const env = join(cwd, '.env')
   if (existsSync(env)) process.loadEnvFile(env)
   const sessions = openSessions(database)
-  const { agent, store, encrypt, principal = developer } = await loadAgent(file, exportName)
+  const module = await loadAgent(file, exportName)
+  const { agent, principal = developer } = module
   const withContext = withRequestContext(agent)
-  const stores = sessions.storesOf(agent, { store, encrypt })
+  const { readOnly, ...stores } = sessions.storesOf(agent, module)
   const app = server(agent, {
     principal: (request) => principalOf(request) ?? principal,
     base: '/api',
-    inspect: inspector({ access: () => 'all', state: 'all' }),
+    maxBody,
+    inspect: inspector({ access: () => 'all', state: 'all', readOnly }),
     ...stores,
   })
   await agent.init()
@@ -41,6 +45,7 @@ export async function runAgent(options: ChildOptions): Promise<RunningAgent> {
   return {
     name: agent.name,
     principal,
+    readOnly: readOnly && { copies: readOnly.copies !== false },
     port: Number(new URL(served.url).port),
     async close() {
       await served.close()

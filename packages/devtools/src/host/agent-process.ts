@@ -1,14 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { createInterface } from 'node:readline'
-import type { ChildMessage, ChildOptions, ParentMessage } from '../messages.ts'
+import type { AgentFacts, ChildMessage, ChildOptions, ParentMessage } from '../messages.ts'
 import { childScript, nodeArguments } from '../package-files.ts'
 
 /** A process with the agent, which serves requests at a port. */
-export interface AgentProcess {
+export interface AgentProcess extends AgentFacts {
   readonly port: number
-  readonly agent: string
-  /** The principal of requests that name none. */
-  readonly principal: unknown
   /** Aborts its runs, which are stored as interrupted, and ends the process. */
   close(): Promise<void>
 }
@@ -42,6 +39,7 @@ export async function startAgentProcess({ onLine, onExit, ...options }: AgentPro
     port: message.port,
     agent: message.agent,
     principal: message.principal,
+    readOnly: message.readOnly,
     close() {
       isClosing = true
       return closeProcess(child, exited)

@@ -1,9 +1,10 @@
 import { hideSecrets } from '@allium/detect'
+import type { AgentFacts } from '../messages.ts'
 
 /** The state of the agent's process. */
 type AgentStatus =
   | { readonly state: 'loading' }
-  | { readonly state: 'ready'; readonly agent: string; readonly principal: unknown }
+  | ({ readonly state: 'ready' } & AgentFacts)
   | { readonly state: 'failed'; readonly error: string; readonly isServing: boolean }
 
 /** An entry for the page: a line of the agent's output, or a new state of its process. */

@@ -25,7 +25,8 @@ export function createLiveAgent(options: ChildOptions, journal: Journal): LiveAg
       const previous = current
       current = next
       await previous?.close()
-      journal.status({ state: 'ready', agent: next.agent, principal: next.principal })
+      const { agent, principal, readOnly } = next
+      journal.status({ state: 'ready', agent, principal, readOnly })
     } catch (error) {
       journal.status({ state: 'failed', error: (error as Error).message, isServing: current !== undefined })
     }

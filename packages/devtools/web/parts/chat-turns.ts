@@ -1,4 +1,7 @@
+import type { FileView } from '@allium/server/inspect'
 import type { AnswerItem } from '../store/answer.ts'
+import { filesOf, isFile, partsOf, textOf } from '../store/content.ts'
+import { copied, withCopiedTurns } from '../store/copied-turns.ts'
 import { messagesOf } from '../store/request-messages.ts'
 import type { Conversation, StoredMessage, StoredPart, StoredTurn } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
@@ -10,6 +13,8 @@ export interface ChatTurn {
   previous: string | undefined
   /** Undefined for a turn that resumes another one. */
   input: string | undefined
+  /** The images and files of the input. */
+  files: readonly FileView[]
   answer: readonly AnswerItem[]
   status: string
   reason: string | undefined
@@ -18,22 +23,20 @@ export interface ChatTurn {
 }
 
 /** Joins the stored turns and the live ones. A stored turn that has ended replaces the live one. */
-export function chatTurns(
-  { turns: stored }: Conversation,
-  live: readonly Turn[],
-  inputs: ReadonlyMap<string, string>,
-): ChatTurn[] {
+export function chatTurns({ turns }: Conversation, live: readonly Turn[]): ChatTurn[] {
+  const stored = withCopiedTurns(turns)
   const byId = new Map(live.map((turn) => [turn.turnId, turn]))
   const results = new Map(stored.flatMap(({ messages }) => messages.flatMap(partsOf)).flatMap(resultEntry))
   const result = stored.map((turn): ChatTurn => {
     const live = byId.get(turn.turnId)
-    const base = turn.endedAt === undefined && live !== undefined ? fromLive(live, inputs) : fromStored(turn, results)
+    const base = turn.endedAt === undefined && live !== undefined ? fromLive(live) : fromStored(turn, results)
     const status = live?.status === 'interrupted' ? live.status : base.status
-    return { ...base, status, input: base.input ?? inputOf(turn), live }
+    const input = base.input ?? inputOf(turn)
+    return { ...base, status, input, files: inputFiles(turn), live }
   })
   const ids = new Set(stored.map(({ turnId }) => turnId))
   for (const turn of live)
-    if (!ids.has(turn.turnId) && !('path' in (turn.events[0]?.event ?? {}))) result.push(fromLive(turn, inputs))
+    if (!ids.has(turn.turnId) && !('path' in (turn.events[0]?.event ?? {}))) result.push(fromLive(turn))
   const main = result.filter(({ status }) => status !== 'closed' || result.length === 1)
   return main.map((turn, index) => ({ ...turn, previous: main[index - 1]?.turnId }))
 }
@@ -50,31 +53,42 @@ function fromStored(turn: StoredTurn, results: Results): ChatTurn {
     turnId,
     previous: undefined,
     input: turn.resumes === undefined ? inputOf(turn) : undefined,
+    files: [],
     answer: itemsOf(turn, results),
     status,
     reason,
-    isStored: endedAt !== undefined,
+    isStored: endedAt !== undefined && status !== copied,
     live: undefined,
   }
 }
 
-function fromLive(turn: Turn, inputs: ReadonlyMap<string, string>): ChatTurn {
+function fromLive(turn: Turn): ChatTurn {
   const { turnId, answer, status, reason, resumes } = turn
-  const input =
-    resumes === undefined && turn.info?.resumed !== true ? (inputs.get(turnId) ?? firstInput(turn)) : undefined
-  return { turnId, previous: undefined, input, answer, status, reason, isStored: false, live: turn }
+  const message = resumes === undefined && turn.info?.resumed !== true ? firstInput(turn) : undefined
+  const [input, files] = message === undefined ? [undefined, []] : [textOf(message), filesOf(message)]
+  return { turnId, previous: undefined, input, files, answer, status, reason, isStored: false, live: turn }
 }
 
 /** Returns the last message of the user in the first request of a turn. */
-function firstInput({ requests }: Turn): string | undefined {
+function firstInput({ requests }: Turn): StoredMessage | undefined {
   const message = requests.length === 0 ? undefined : messagesOf(requests, 0).findLast(({ role }) => role === 'user')
-  return message === undefined ? undefined : textOf(message as StoredMessage)
+  return message as StoredMessage | undefined
 }
 
-function inputOf({ messages, resumes }: StoredTurn): string | undefined {
-  const users = messages.slice(0, messages.findIndex(({ role }) => role === 'assistant') + 1 || undefined)
-  const inputs = users.filter(({ role, steer }) => role === 'user' && steer === undefined)
-  return resumes !== undefined || inputs.length === 0 ? undefined : inputs.map(textOf).join('\n')
+function inputOf(turn: StoredTurn): string | undefined {
+  const inputs = inputsOf(turn)
+  return inputs.length === 0 ? undefined : inputs.map(textOf).join('\n')
+}
+
+function inputFiles(turn: StoredTurn): FileView[] {
+  return inputsOf(turn).flatMap(filesOf)
+}
+
+/** Returns the messages that began a turn. A turn that resumes another one has none. */
+function inputsOf({ messages, resumes }: StoredTurn): StoredMessage[] {
+  if (resumes !== undefined) return []
+  const first = messages.slice(0, messages.findIndex(({ role }) => role === 'assistant') + 1 || undefined)
+  return first.filter(({ role, steer }) => role === 'user' && steer === undefined)
 }
 
 /** @param results the results of all turns: that of a pending call is in a later one */
@@ -88,6 +102,7 @@ function itemsOf({ messages, skipped }: StoredTurn, results: Results): AnswerIte
     for (const part of partsOf(message)) {
       if (part.type === 'text' || part.type === 'reasoning') items.push({ kind: part.type, text: part.text ?? '' })
       else if (part.type === 'tool-call') items.push(toolItem(part, results.get(part.callId)))
+      else if (isFile(part)) items.push({ kind: 'file', file: part })
       else items.push({ kind: 'text', text: `[${part.type} ${part.mediaType ?? ''}]` })
     }
   }
@@ -108,14 +123,4 @@ function toolItem({ callId = '', name = '', args }: StoredPart, result: StoredPa
 
 function contentText(content: unknown): string {
   return typeof content === 'string' ? content : JSON.stringify(content)
-}
-
-function partsOf({ content }: StoredMessage): readonly StoredPart[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : content
-}
-
-function textOf(message: StoredMessage): string {
-  return partsOf(message)
-    .map(({ type, text, mediaType }) => (type === 'text' ? text : `[${type} ${mediaType ?? ''}]`))
-    .join('\n')
 }

@@ -1,19 +1,20 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Identity } from '../store/api.ts'
 import type { SessionItem } from '../store/sessions.ts'
+import { live } from '../store/store.ts'
 import { ApprovalCard } from './approval-card.tsx'
 import { type ChatRow, countRows, rowsBetween } from './chat-rows.ts'
-import { chatTurns } from './chat-turns.ts'
+import type { ChatTurn } from './chat-turns.ts'
 import { Composer } from './composer.tsx'
+import { ReadOnlyNotice } from './read-only-notice.tsx'
 import { AnswerPart, type TurnActions, TurnFooter, UserMessage } from './turn-view.tsx'
-import { useChatActions } from './use-chat-actions.ts'
-import { useConversation } from './use-conversation.ts'
+import type { ChatActions } from './use-chat-actions.ts'
+import type { LoadedConversation } from './use-conversation.ts'
 
 export interface ChatProps {
   item: SessionItem | undefined
-  identity: Identity
-  select(item: SessionItem): void
-  inspect(turnId: string): void
+  loaded: LoadedConversation
+  turns: readonly ChatTurn[]
+  chat: ChatActions
 }
 
 /** Most parts of the conversation in the document. */
@@ -21,16 +22,10 @@ const windowSize = 100
 const windowStep = 50
 
 /** The conversation of a session. */
-export function Chat({ item, identity, select, inspect }: ChatProps) {
-  const { conversation, turns: live, loadEarlier, reload } = useConversation(item, identity)
-  const { actions, send, steer, stop, decide, fault, inputs } = useChatActions({
-    item,
-    identity,
-    select,
-    inspect,
-    reload,
-  })
-  const turns = chatTurns(conversation, live, inputs)
+export function Chat({ item, loaded, turns, chat }: ChatProps) {
+  const { conversation, loadEarlier } = loaded
+  const { actions, send, steer, stop, decide, fault } = chat
+  const problem = fault || (conversation.fault ?? '')
   const count = countRows(turns)
   const [back, setBack] = useState(0)
   const end = count - Math.min(back, Math.max(0, count - windowSize))
@@ -73,12 +68,16 @@ export function Chat({ item, identity, select, inspect }: ChatProps) {
         {!isRunning &&
           conversation.pending.map((call) => <ApprovalCard key={call.callId} call={call} decide={decide} />)}
       </div>
-      {fault !== '' && (
+      {problem !== '' && (
         <p class="fault" role="alert">
-          {fault}
+          {problem}
         </p>
       )}
-      <Composer isRunning={isRunning} send={send} steer={steer} stop={stop} />
+      {item?.isReadOnly ? (
+        <ReadOnlyNotice conversation={conversation} copies={live.status.readOnly?.copies === true} />
+      ) : (
+        <Composer isRunning={isRunning} send={send} steer={steer} stop={stop} />
+      )}
     </section>
   )
 }

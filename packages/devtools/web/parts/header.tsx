@@ -4,13 +4,14 @@ import { brief } from './format.ts'
 
 export interface HeaderProps {
   identity: Identity
+  openPalette(): void
   openIdentity(): void
   theme: string
   toggleTheme(): void
 }
 
 /** The state of the agent's process, the principal of new sessions, and the theme. */
-export function Header({ identity, openIdentity, theme, toggleTheme }: HeaderProps) {
+export function Header({ identity, openPalette, openIdentity, theme, toggleTheme }: HeaderProps) {
   const { state, agent } = live.status
   const isReady = state === 'ready' && live.isConnected
   return (
@@ -21,6 +22,9 @@ export function Header({ identity, openIdentity, theme, toggleTheme }: HeaderPro
         {state === 'ready' ? (live.isConnected ? agent : 'connecting') : state === 'failed' ? 'error' : 'loading'}
       </span>
       <span class="space" />
+      <button type="button" onClick={openPalette} aria-keyshortcuts="Control+K Meta+K">
+        <span class="word">Commands</span> <kbd>⌘K</kbd>
+      </button>
       <button type="button" class="identity" onClick={openIdentity}>
         {`as ${brief(identity.principal, 40)}`}
       </button>

@@ -1,29 +1,34 @@
-import { useState } from 'preact/hooks'
 import type { Identity } from '../store/api.ts'
+import type { Conversation } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
 import { AgentPanel } from './agent-panel.tsx'
 import { EventsPanel } from './events-panel.tsx'
 import { LogsPanel } from './logs-panel.tsx'
 import { OnionPanel } from './onion.tsx'
 import { StatePanel } from './state-panel.tsx'
+import { UsagePanel } from './usage-panel.tsx'
 
-const tabs = ['Onion', 'State', 'Events', 'Logs', 'Agent'] as const
+export const tabs = ['Onion', 'State', 'Events', 'Usage', 'Logs', 'Agent'] as const
+export type Tab = (typeof tabs)[number]
 
 export interface InspectPanelProps {
   turns: readonly Turn[]
+  conversation: Conversation
   identity: Identity
+  tab: Tab
+  openTab(tab: Tab): void
   chosen: string | undefined
   choose(turnId: string): void
 }
 
 /** The views next to the chat. */
-export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelProps) {
-  const [tab, setTab] = useState<(typeof tabs)[number]>('Onion')
+export function InspectPanel(props: InspectPanelProps) {
+  const { turns, conversation, identity, tab, openTab, chosen, choose } = props
   const onKeyDown = (event: KeyboardEvent) => {
     const step = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0
     if (step === 0) return
     const next = tabs[(tabs.indexOf(tab) + step + tabs.length) % tabs.length] as typeof tab
-    setTab(next)
+    openTab(next)
     document.getElementById(`tab-${next}`)?.focus()
   }
   return (
@@ -38,7 +43,7 @@ export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelPr
             aria-selected={name === tab}
             aria-controls="view"
             tabIndex={name === tab ? 0 : -1}
-            onClick={() => setTab(name)}
+            onClick={() => openTab(name)}
           >
             {name}
           </button>
@@ -48,6 +53,7 @@ export function InspectPanel({ turns, identity, chosen, choose }: InspectPanelPr
         {tab === 'Onion' && <OnionPanel turns={turns} chosen={chosen} choose={choose} />}
         {tab === 'State' && <StatePanel turns={turns} />}
         {tab === 'Events' && <EventsPanel turns={turns} />}
+        {tab === 'Usage' && <UsagePanel conversation={conversation} turns={turns} identity={identity} />}
         {tab === 'Logs' && <LogsPanel />}
         {tab === 'Agent' && <AgentPanel identity={identity} />}
       </div>

@@ -1,8 +1,8 @@
 import type { StateRecord } from '@allium/server/inspect'
 import { useState } from 'preact/hooks'
+import { reducersIn, type StateValue, valuesAfter } from '../store/state-values.ts'
 import type { Turn } from '../store/trace.ts'
 import { brief, clock, pretty } from './format.ts'
-import { Block } from './span-details.tsx'
 import { VirtualList } from './virtual-list.tsx'
 
 /** The state of a session over time: each write with its layer, and the values after it. */
@@ -11,8 +11,7 @@ export function StatePanel({ turns }: { turns: readonly Turn[] }) {
   const writes = turns.flatMap(({ state }) => state)
   if (writes.length === 0) return <p class="empty">No layer has written to the state of this session.</p>
   const last = Math.min(selected ?? writes.length - 1, writes.length - 1)
-  const values = new Map<string, unknown>()
-  for (const { key, value } of writes.slice(0, last + 1)) values.set(key, value)
+  const reducers = reducersIn(writes)
   return (
     <div class="panel-body split">
       <VirtualList
@@ -36,10 +35,25 @@ export function StatePanel({ turns }: { turns: readonly Turn[] }) {
         }}
       </VirtualList>
       <section class="details details-body" aria-label="Values after this write" tabIndex={0}>
-        {[...values].slice(0, 100).map(([key, value]) => (
-          <Block key={key} title={key} text={pretty(value)} />
-        ))}
+        {valuesAfter(writes, last)
+          .slice(0, 100)
+          .map(([key, value]) => (
+            <Value key={key} name={key} state={value} reducer={reducers.get(key)} />
+          ))}
       </section>
+    </div>
+  )
+}
+
+/** A key with its reducer and its value; for the key of the selected write, also the value before. */
+function Value({ name, state, reducer }: { name: string; state: StateValue; reducer: string | undefined }) {
+  const { value, written } = state
+  return (
+    <div class={written === undefined ? 'block' : 'change'}>
+      <div class="label">{name}</div>
+      <div class="subject">{reducer === undefined ? 'no reducer: the last write wins' : <code>{reducer}</code>}</div>
+      {written?.before !== undefined && <pre class="removed">{pretty(written.before)}</pre>}
+      <pre class={written === undefined ? '' : 'added'}>{pretty(value)}</pre>
     </div>
   )
 }

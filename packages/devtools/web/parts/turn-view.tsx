@@ -1,7 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import type { AnswerItem } from '../store/answer.ts'
+import { copied } from '../store/copied-turns.ts'
 import type { ChatTurn } from './chat-turns.ts'
+import { FileView } from './file-view.tsx'
 import { duration, money, tokens } from './format.ts'
 import { ToolCard } from './tool-card.tsx'
 
@@ -9,6 +11,8 @@ export interface TurnActions {
   /** Forks the session before this turn, and runs the edited text there. */
   editAndRun(turn: ChatTurn, text: string): Promise<void>
   fork(turn: ChatTurn): Promise<void>
+  /** Whether the session can be forked or copied. */
+  canFork: boolean
   inspect(turnId: string): void
   steerText(id: string): string | undefined
 }
@@ -43,10 +47,15 @@ export function UserMessage({ turn, actions }: { turn: ChatTurn; actions: TurnAc
     )
   return (
     <div class="message user">
-      <div class="text">{turn.input}</div>
-      <button type="button" class="quiet" onClick={() => setDraft(turn.input)}>
-        Edit and run again
-      </button>
+      {turn.input !== '' && <div class="text">{turn.input}</div>}
+      {turn.files.map((file, index) => (
+        <FileView key={index} file={file} />
+      ))}
+      {actions.canFork && turn.status !== copied && (
+        <button type="button" class="quiet" onClick={() => setDraft(turn.input)}>
+          Edit and run again
+        </button>
+      )}
     </div>
   )
 }
@@ -61,6 +70,7 @@ export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnA
       </div>
     )
   if (item.kind === 'step') return null
+  if (item.kind === 'file') return <FileView file={item.file} />
   if (item.kind === 'reasoning')
     return (
       <details class="message reasoning">
@@ -91,7 +101,7 @@ export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnAct
           Onion
         </button>
       )}
-      {isStored && (
+      {isStored && actions.canFork && (
         <button type="button" class="quiet" onClick={() => void actions.fork(turn)}>
           Fork
         </button>

@@ -1,27 +1,31 @@
 import { useRef, useState } from 'preact/hooks'
 import { api, type Identity } from '../store/api.ts'
-import { identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
-import { changed, trace } from '../store/store.ts'
-import { sessionKey } from '../store/trace.ts'
+import { type Attachment, base64Of, inputOf, shownName } from '../store/attachments.ts'
+import { keepSent, type LoadFile } from '../store/files.ts'
+import { copySession, identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
+import { changed, live, liveTurns } from '../store/store.ts'
+import type { ChatTurn } from './chat-turns.ts'
 import type { TurnActions } from './turn-view.tsx'
 
 interface ChatActionsOptions {
   item: SessionItem | undefined
   identity: Identity
+  load: LoadFile
   select(item: SessionItem): void
   inspect(turnId: string): void
   reload(): Promise<void>
 }
 
-/** The texts of messages that this page sent: steering messages by id, inputs by the id of their turn. */
+/** The texts of the steering messages that this page sent, by id. */
 const steers = new Map<string, string>()
-const inputs = new Map<string, string>()
+
+export type ChatActions = ReturnType<typeof useChatActions>
 
 /** The requests of the chat, each as the principal of the session. */
-export function useChatActions({ item, identity, select, inspect, reload }: ChatActionsOptions) {
+export function useChatActions({ item, identity, load, select, inspect, reload }: ChatActionsOptions) {
   const [fault, setFault] = useState('')
   const owner = useRef(identity)
-  owner.current = item === undefined ? identity : identityOf(item, trace.ofSession(keyOf(item)), identity)
+  owner.current = item === undefined ? identity : identityOf(item, liveTurns(item), identity)
 
   /** Shows the error of a request. A run that fails also has its error in its turn. */
   const report = async (work: () => Promise<unknown>) => {
@@ -35,13 +39,16 @@ export function useChatActions({ item, identity, select, inspect, reload }: Chat
   }
   const path = (id: string, action: string) => `/sessions/${encodeURIComponent(id)}/${action}`
 
-  const run = (session: SessionItem, text: string, as: Identity) =>
-    void report(() => api(path(session.id, 'runs'), as, { input: text })).then(reload)
+  const run = (session: SessionItem, text: string, files: readonly Attachment[], as: Identity) =>
+    void report(async () => {
+      await keepSent(files)
+      await api(path(session.id, 'runs'), as, { input: inputOf(text, files) })
+    }).then(reload)
 
-  async function send(text: string): Promise<void> {
+  async function send(text: string, files: readonly Attachment[]): Promise<void> {
     const target = item ?? newSession(owner.current)
     if (item === undefined) select(target)
-    run(target, text, owner.current)
+    run(target, text, files, owner.current)
   }
 
   async function decide({ callId, token }: PendingCall, decision: object): Promise<void> {
@@ -50,40 +57,52 @@ export function useChatActions({ item, identity, select, inspect, reload }: Chat
     void report(() => api(path(item.id, 'decisions'), owner.current, { decisions: { [callId]: decided } })).then(reload)
   }
 
-  const steer = (text: string) => {
+  const steer = (text: string, files: readonly Attachment[]) => {
     const id = crypto.randomUUID()
-    steers.set(id, text)
-    return report(() => api(path(item?.id ?? '', 'steer'), owner.current, { message: text, id }))
+    steers.set(id, [text, ...files.map(({ name }) => `[${shownName(name)}]`)].join(' '))
+    return report(() => api(path(item?.id ?? '', 'steer'), owner.current, { message: inputOf(text, files), id }))
   }
   const stop = () => report(() => api(path(item?.id ?? '', 'stop'), owner.current, {}))
 
   async function forkAt(turnId: string | undefined): Promise<SessionItem> {
+    if (item?.isReadOnly === true) {
+      const copy = newSession(owner.current)
+      if (turnId !== undefined) await copySession(item, owner.current, { id: copy.id, at: turnId })
+      return copy
+    }
     const target = { ...newSession(owner.current), tenant: item?.tenant ?? '', owner: item?.owner ?? '' }
     if (item === undefined || turnId === undefined) return target
     await api(path(item.id, 'fork'), owner.current, { id: target.id, at: turnId })
     return target
   }
 
+  /** Loads the files of a turn's input, to send them again. */
+  const attachmentsOf = ({ files }: ChatTurn): Promise<Attachment[]> =>
+    Promise.all(
+      files.map(async (file) => {
+        const data = base64Of(await load(file))
+        return { type: file.type, mediaType: file.mediaType, data, name: file.filename ?? 'file', bytes: file.bytes }
+      }),
+    )
+
   const actions: TurnActions = {
     fork: (turn) => report(async () => select(await forkAt(turn.turnId))),
     editAndRun: (turn, text) =>
       report(async () => {
+        const files = await attachmentsOf(turn)
         const target = await forkAt(turn.previous)
         select(target)
-        run(target, text, owner.current)
+        run(target, text, files, owner.current)
       }),
+    canFork: item?.isReadOnly !== true || live.status.readOnly?.copies === true,
     inspect,
     steerText: (id) => steers.get(id),
   }
-  return { actions, send, steer, stop, decide, fault, inputs }
+  return { actions, send, steer, stop, decide, fault }
 }
 
 function newSession({ principal }: Identity): SessionItem {
   const { tenantId, tenant, userId, user } = principal as Record<string, string | undefined>
   const id = `dev-${new Date().toISOString().slice(5, 19).replace(/\D/g, '')}-${crypto.randomUUID().slice(0, 4)}`
   return { id, tenant: tenantId ?? tenant ?? '', owner: userId ?? user ?? '', status: 'new', updatedAt: Date.now() }
-}
-
-function keyOf(item: SessionItem): string {
-  return sessionKey({ ...item, sessionId: item.id })
 }

@@ -1,7 +1,10 @@
+import type { FileView } from '@allium/server/inspect'
+
 /** A part of an answer that is streamed. */
 export type AnswerItem =
   | { kind: 'step' }
   | { kind: 'text' | 'reasoning'; text: string }
+  | { kind: 'file'; file: FileView }
   | { kind: 'steer'; id: string; outcome: string }
   | ToolItem
 

@@ -26,6 +26,13 @@ export async function api<T>(path: string, identity: Identity | undefined, body?
   throw errorOf(response.status, text)
 }
 
+/** Loads a file as a principal. @throws ApiError */
+export async function requestFile(path: string, identity: Identity | undefined): Promise<Blob> {
+  const response = await fetch(`/api${path}`, { headers: identityHeaders(identity) })
+  if (response.ok) return response.blob()
+  throw errorOf(response.status, await response.text())
+}
+
 export function identityHeaders(identity: Identity | undefined): Record<string, string> {
   if (identity === undefined) return {}
   const { principal, context } = identity

@@ -7,6 +7,7 @@ export type JournalEntry =
       state: 'loading' | 'ready' | 'failed'
       agent?: string
       principal?: unknown
+      readOnly?: { copies: boolean }
       error?: string
       isServing?: boolean
     }

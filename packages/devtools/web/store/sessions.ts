@@ -8,6 +8,14 @@ export interface SessionItem {
   owner: string
   status: string
   updatedAt: number
+  /** It is in the agent's own store: it can be read and copied, not continued. */
+  isReadOnly?: boolean
+}
+
+export interface Tokens {
+  inputTokens: number
+  outputTokens: number
+  calls: number
 }
 
 /** A stored turn, as the server lists it. */
@@ -20,7 +28,9 @@ export interface StoredTurn {
   code?: string
   startedAt: number
   endedAt?: number
-  usage: { inputTokens: number; outputTokens: number; calls: number }
+  usage: Tokens
+  /** The cost of the session after this turn, in USD. */
+  sessionCost?: number
   messages: StoredMessage[]
   skipped: number
 }
@@ -40,6 +50,10 @@ export interface StoredPart {
   content?: unknown
   isError?: boolean
   mediaType?: string
+  filename?: string
+  bytes?: number
+  /** The hash of a file, by which it can be loaded. */
+  file?: string
 }
 
 export interface PendingCall {
@@ -56,14 +70,19 @@ export interface Conversation {
   pending: PendingCall[]
   running: boolean
   before?: number
+  /** The code of the error if the content cannot be opened. */
+  sealed?: string
+  /** Why it could not be loaded. */
+  fault?: string
 }
 
 /** Returns the identity that owns a session: the principal of one of its turns, else one with its tenant and owner. */
 export function identityOf(
-  item: Pick<SessionItem, 'id' | 'tenant' | 'owner'>,
+  item: Pick<SessionItem, 'id' | 'tenant' | 'owner' | 'isReadOnly'>,
   turns: readonly Turn[],
   current: Identity,
 ): Identity {
+  if (item.isReadOnly === true) return current
   const info = turns.findLast((turn) => turn.info !== undefined)?.info
   const { tenant, owner } = item
   const principal = info?.principal ?? { ...(tenant !== '' && { tenantId: tenant }), userId: owner }
@@ -74,9 +93,34 @@ export async function listSessions(identity: Identity): Promise<SessionItem[]> {
   return (await api<{ sessions: SessionItem[] }>('/inspect/sessions?limit=100', identity)).sessions
 }
 
+/** Lists the sessions of the agent's own store, in the tenant of the principal. */
+export async function listReadOnly(identity: Identity): Promise<SessionItem[]> {
+  const { sessions } = await api<{ sessions: SessionItem[] }>('/inspect/read-only/sessions?limit=100', identity)
+  return sessions.map((item) => ({ ...item, isReadOnly: true }))
+}
+
+/** Copies a session of the agent's own store to a new session of the principal. */
+export async function copySession(
+  item: SessionItem,
+  identity: Identity,
+  { id, at }: { id: string; at: string },
+): Promise<void> {
+  await api(`${pathOf(item)}/copy?owner=${encodeURIComponent(item.owner)}`, identity, { id, at })
+}
+
+/** Identifies a session among those of all owners and both stores. */
+export function itemKey({ id, isReadOnly, ...of }: SessionItem): string {
+  return `${isReadOnly === true ? 'read-only ' : ''}${sessionKey({ ...of, sessionId: id })}`
+}
+
+/** The path of a session among the routes of the inspector. */
+export function pathOf({ id, isReadOnly }: Pick<SessionItem, 'id' | 'isReadOnly'>): string {
+  return `/inspect/${isReadOnly === true ? 'read-only/' : ''}sessions/${encodeURIComponent(id)}`
+}
+
 export async function loadConversation(item: SessionItem, identity: Identity, before?: number): Promise<Conversation> {
   const query = `owner=${encodeURIComponent(item.owner)}${before === undefined ? '' : `&before=${before}`}`
-  return api<Conversation>(`/inspect/sessions/${encodeURIComponent(item.id)}/turns?${query}`, identity)
+  return api<Conversation>(`${pathOf(item)}/turns?${query}`, identity)
 }
 
 /** Adds the sessions of turns that arrived live to the list, most recently changed first. */

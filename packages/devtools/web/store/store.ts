@@ -2,7 +2,8 @@ import { useEffect, useReducer } from 'preact/hooks'
 import { type Identity, identityHeaders } from './api.ts'
 import { followFeed } from './feed.ts'
 import { type AgentStatus, followJournal, type LogLine } from './journal.ts'
-import { Trace } from './trace.ts'
+import type { SessionItem } from './sessions.ts'
+import { sessionKey, Trace, type Turn } from './trace.ts'
 
 /** The data of the page that arrives by itself. */
 export const trace = new Trace()
@@ -14,6 +15,11 @@ export const live = {
   chosen: undefined as Identity | undefined,
   status: { state: 'loading', at: 0 } as AgentStatus,
   logs: [] as LogLine[],
+}
+
+/** Returns the turns of a session that ran while the page was open. Sessions of the agent's own store run elsewhere. */
+export function liveTurns(item: SessionItem): Turn[] {
+  return item.isReadOnly === true ? [] : trace.ofSession(sessionKey({ ...item, sessionId: item.id }))
 }
 
 const developer = { userId: 'developer' }

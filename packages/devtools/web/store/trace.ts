@@ -10,6 +10,7 @@ import type {
   TurnRecord,
 } from '@allium/server/inspect'
 import { type AnswerItem, addToAnswer } from './answer.ts'
+import type { Tokens } from './sessions.ts'
 
 /** One pass of a call through a layer, with its records so far. */
 export interface Span extends Omit<OpenRecord, 'type'>, Partial<Omit<CloseRecord, 'type' | 'id' | 'turnId'>> {
@@ -39,7 +40,8 @@ export interface Turn {
   answer: AnswerItem[]
   status: string
   reason?: string
-  usage?: { inputTokens: number; outputTokens: number; calls: number }
+  /** The usage at the end of the turn; before that, of the answers so far. */
+  usage?: Tokens
   usd: number
   resumes?: string
 }
@@ -82,6 +84,7 @@ export class Trace {
         break
       case 'response':
         spanOf(turn, record.id).response = record
+        turn.usage = added(turn.usage, record.usage)
         break
       case 'cost':
         turn.usd += record.usd
@@ -168,6 +171,14 @@ function addEvent(turn: Turn, record: EventRecord): void {
   turn.reason = event.reason as string | undefined
   turn.status = turn.reason === stoppedByReload ? 'interrupted' : String(event.status)
   turn.usage = event.usage as Turn['usage']
+}
+
+function added(total: Tokens = { inputTokens: 0, outputTokens: 0, calls: 0 }, more: Tokens): Tokens {
+  return {
+    inputTokens: total.inputTokens + more.inputTokens,
+    outputTokens: total.outputTokens + more.outputTokens,
+    calls: total.calls + more.calls,
+  }
 }
 
 function keep<T>(list: T[], item: T): void {

@@ -7,6 +7,7 @@ import type { Host } from '../host/host.ts'
 import type { Inspect, ServedAgent } from '../options/options.ts'
 import type { Serve } from '../request/router.ts'
 import type { AccessRule } from './access.ts'
+import { checkReadOnlyStore, type ReadOnlyStore } from './read-only-store.ts'
 import { inspectRoutes } from './routes.ts'
 import { TraceLog } from './trace-log.ts'
 import { createTurnRecorder } from './turn-recorder.ts'
@@ -22,11 +23,16 @@ export interface InspectorOptions {
   state?: readonly string[] | 'all' | undefined
   /** The number of records in memory. A step of a turn has about 30. @default 200_000 */
   records?: number | undefined
+  /**
+   * Another session store, such as that of production. Principals with access see its sessions in their tenant and may copy them to
+   * sessions of their own on this server. Nothing in it changes. @default none
+   */
+  readOnly?: ReadOnlyStore | undefined
   /** Your prices, as for `observe.usage`. @default the public list */
   prices?: Prices | undefined
 }
 
-const optionKeys: KeysOf<InspectorOptions> = { access: true, state: true, records: true, prices: true }
+const optionKeys: KeysOf<InspectorOptions> = { access: true, state: true, records: true, readOnly: true, prices: true }
 
 /**
  * Lets chosen principals inspect the agents of a server: their layers, and each turn as it runs, with the layers' decisions, the requests
@@ -44,6 +50,7 @@ export function inspector(options: InspectorOptions): Inspect {
       'server.options',
       'inspector() needs access: (principal) => …, which returns own, tenant or all.',
     )
+  if (options.readOnly !== undefined) checkReadOnlyStore(options.readOnly)
   const log = new TraceLog(options.records ?? 200_000)
   const costOf = createPricing(options.prices)
 
@@ -68,6 +75,7 @@ export function inspector(options: InspectorOptions): Inspect {
       }
       return watchedEvents(events, log)
     },
-    routes: (serve: Serve, host: Host) => inspectRoutes(serve, host, { log, access: options.access }),
+    routes: (serve: Serve, host: Host) =>
+      inspectRoutes(serve, host, { log, access: options.access, readOnly: options.readOnly }),
   }
 }

@@ -23,10 +23,24 @@ function replace(key: string, value: unknown): unknown {
   if (typeof value === 'function') return '[function]'
   if (typeof value !== 'object' || value === null) return value
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`
+  if (isFile(value)) return { ...value, data: `[${byteCount(value.data)} bytes]` }
   if (value instanceof Error) return { name: value.name, message: value.message }
   if (value instanceof Map) return [...value]
   if (value instanceof Set) return [...value]
   return key !== '' && isSecretName(key) ? '[hidden]' : value
+}
+
+/** Whether a value is an image or a file with its bytes as base64 or as a data URL. */
+function isFile(value: object): value is { data: string; mediaType: string } {
+  const { data, mediaType } = value as { data?: unknown; mediaType?: unknown }
+  return typeof mediaType === 'string' && typeof data === 'string' && !/^(?!data:)(?:[a-z][a-z0-9+.-]*:|\[)/i.test(data)
+}
+
+/** Returns the number of bytes that base64 or a data URL encodes. */
+export function byteCount(data: string): number {
+  const start = data.startsWith('data:') ? data.indexOf(',') + 1 : 0
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  return Math.max(0, Math.floor(((data.length - start) * 3) / 4) - padding)
 }
 
 function readable(key: string, text: string): string {

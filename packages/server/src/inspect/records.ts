@@ -97,6 +97,8 @@ export interface StateRecord {
   layer: string
   key: string
   value: unknown
+  /** The source of the key's reducer, in the turn's first record of the key. Absent without a reducer: the last write wins. */
+  reducer?: string
   /** Milliseconds since the epoch. */
   at: number
 }

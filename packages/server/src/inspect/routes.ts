@@ -1,14 +1,21 @@
+import type { SessionKey } from '@allium/core'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { sse } from '../http/sse.ts'
+import { download } from '../native/files.ts'
 import { filteredPage } from '../native/listing.ts'
-import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
-import { owner, pageQuery } from '../request/fields.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
+import { fileName, owner, pageQuery, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
+import { fileNotFound, findFile } from './files.ts'
+import { inspectingWith } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
+import { readOnlyRoutes } from './read-only-routes.ts'
+import type { ReadOnlyStore } from './read-only-store.ts'
+import { sessionUsage } from './session-usage.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
 
@@ -39,6 +46,12 @@ const routes = {
     query: pageQuery,
     isHidden: true,
   }),
+  usage: route({
+    method: 'get',
+    path: '/inspect/usage',
+    summary: 'List the tokens and the cost of the sessions that changed last',
+    isHidden: true,
+  }),
   turns: route({
     method: 'get',
     path: '/inspect/sessions/:id/turns',
@@ -46,18 +59,33 @@ const routes = {
     query: { owner, before },
     isHidden: true,
   }),
+  file: route({
+    method: 'get',
+    path: '/inspect/sessions/:id/files/:file',
+    summary: 'Get an image or a file of a session',
+    params: { id: sessionId, file: fileName },
+    query: { owner },
+    isHidden: true,
+  }),
 }
 
 interface Inspected {
   readonly log: TraceLog
   readonly access: AccessRule
+  readonly readOnly: ReadOnlyStore | undefined
 }
+
+/** Sessions in one list of usage. */
+const maxUsage = 30
 
 /** Most records in one event of the feed. */
 const batch = 200
 
 /** Adds the routes of the inspector. To callers without access, they do not exist. */
-export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspected): void {
+export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly }: Inspected): void {
+  const inspecting = inspectingWith(host, access)
+  if (readOnly !== undefined) readOnlyRoutes(serve, host, inspecting, readOnly)
+
   serve(routes.agent, async (c, read) => {
     const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
@@ -75,7 +103,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { tenant, sessionAgent } = caller
-    const of = { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner: caller.owner }) }
+    const of = listed(caller, scope)
     const { items, cursor } = await filteredPage(
       host,
       ['inspect', sessionAgent, tenant, of.owner ?? ''],
@@ -95,12 +123,17 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
     return c.json({ sessions: items, cursor })
   })
 
+  serve(routes.usage, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    await read()
+    const { items } = await host.sessions.list({ ...listed(caller, scope), limit: maxUsage })
+    return c.json({ sessions: await Promise.all(items.map((item) => sessionUsage(host.sessions, item))) })
+  })
+
   serve(routes.turns, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
-    const key = { ...keyOf(caller, params.id), owner: query.owner ?? caller.owner }
-    if (scope === 'own' && key.owner !== caller.owner)
-      throw requestError('session.not_found', `There is no session ${JSON.stringify(params.id)}.`)
+    const key = inspectableKey(caller, scope, params.id, query.owner)
     // `read()` fills in 1 for an absent number.
     const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
     const { pending, ...stored } = await storedTurns(host, caller, key, version)
@@ -109,14 +142,14 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
     return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })
   })
 
-  async function inspecting(request: Request, name: string | undefined) {
-    const caller = await resolveCaller(host, request, name)
-    const scope = await Promise.resolve()
-      .then(() => access(caller.principal))
-      .catch(() => undefined)
-    if (scope === 'own' || scope === 'tenant' || scope === 'all') return { caller, scope }
-    throw requestError('route.not_found', 'There is no such path, or no such agent.')
-  }
+  serve(routes.file, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    const { params, query } = await read()
+    const stored = await host.sessions.load(inspectableKey(caller, scope, params.id, query.owner))
+    const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
+    if (file === undefined) throw fileNotFound(params)
+    return download(file)
+  })
 
   function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
     const closed = new AbortController()
@@ -140,12 +173,22 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access }: Inspect
           continue
         }
         seq = last.seq
-        const shown = records.filter(isShown).map((record) => record.json)
+        const shown = await Promise.all(records.filter(isShown).map((record) => record.json))
         if (shown.length > 0) out.write([{ id: `${log.epoch}.${seq}`, data: `[${shown.join(',')}]` }])
         if (out.isFull) await out.flush()
       }
     }, options)
   }
+}
+
+function listed({ tenant, sessionAgent, owner }: Caller, scope: InspectAccess) {
+  return { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner }) }
+}
+
+/** @throws AlliumError `session.not_found` for the session of another owner that the caller may not inspect */
+function inspectableKey(caller: Caller, scope: InspectAccess, id: string, owner = caller.owner): SessionKey {
+  if (scope !== 'own' || owner === caller.owner) return { ...keyOf(caller, id), owner }
+  throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
 }
 
 function isVisible({ agent, tenant, owner }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {

@@ -1,8 +1,9 @@
 import type { Message, PendingCall, SessionKey, StoredTurn, Usage } from '@allium/core'
-import type { StoredStatus } from '@allium/store'
+import type { SessionStore, StoredSession, StoredStatus } from '@allium/store'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
+import { withFileViews } from './files.ts'
 
 /** A stored turn, with the messages that it added. */
 export interface StoredTurnView {
@@ -15,6 +16,8 @@ export interface StoredTurnView {
   startedAt: number
   endedAt?: number
   usage: Usage
+  /** The cost of the session in USD after this turn, if the agent has `observe.usage()`. */
+  sessionCost?: number
   /** The index of its first message in the history. */
   from: number
   messages: readonly Message[]
@@ -33,26 +36,45 @@ export async function storedTurns(
   caller: Caller,
   key: SessionKey,
   before?: number,
-): Promise<{ turns: StoredTurnView[]; before?: number; pending: readonly PendingCall[]; running: boolean }> {
+): Promise<TurnsView & { pending: readonly PendingCall[] }> {
   const stored = await host.sessions.load(key)
   // The first run of a session may not have stored anything yet.
   if (stored === undefined) return { turns: [], pending: [], running: false }
+  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
+  return { ...(await turnsOf(host.sessions, key, stored, before)), pending }
+}
+
+/** Some turns of a session. With `before` there are earlier ones. */
+export interface TurnsView {
+  turns: StoredTurnView[]
+  before?: number
+  running: boolean
+}
+
+/** Returns the last turns of a session before a version, oldest first. */
+export async function turnsOf(
+  sessions: Pick<SessionStore, 'find'>,
+  key: SessionKey,
+  stored: StoredSession,
+  before?: number,
+): Promise<TurnsView> {
   const last = Math.min(before ?? Number.POSITIVE_INFINITY, stored.version + 1) - 1
   const first = Math.max(1, last - maxTurns + 1)
   const turns: StoredTurnView[] = []
   for (let version = first; version <= last; version++) {
-    const turn = await host.sessions.find(key, { version })
-    if (turn !== undefined) turns.push(viewOf(turn))
+    const turn = await sessions.find(key, { version })
+    if (turn !== undefined) turns.push(await viewOf(turn))
   }
-  if (stored.open !== undefined && before === undefined) turns.push(viewOf(stored.open))
-  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
+  if (stored.open !== undefined && before === undefined) turns.push(await viewOf(stored.open))
   const more = first > 1 ? { before: first } : {}
-  return { turns, ...more, pending, running: stored.open !== undefined }
+  return { turns, ...more, running: stored.open !== undefined }
 }
 
-function viewOf(turn: StoredTurn): StoredTurnView {
-  const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages } = turn
+async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {
+  const { turnId, rootId, resumes, status, reason, code, startedAt, endedAt, usage, from, messages, rest } = turn
+  const cost = rest.state['observe:usage:cost']
   const skipped = Math.max(0, messages.length - maxMessages)
+  const shown = skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)]
   return {
     turnId,
     rootId,
@@ -63,8 +85,9 @@ function viewOf(turn: StoredTurn): StoredTurnView {
     startedAt,
     ...(endedAt !== undefined && { endedAt }),
     usage,
+    ...(typeof cost === 'number' && { sessionCost: cost }),
     from,
-    messages: skipped === 0 ? messages : [...messages.slice(0, 1), ...messages.slice(1 + skipped)],
+    messages: await withFileViews(shown),
     skipped,
   }
 }

@@ -1,11 +1,13 @@
 import type { SessionKey } from '@allium/core'
+import { haveFiles, withFileViews } from './files.ts'
 import { plainJson } from './plain-json.ts'
 import type { InspectRecord } from './records.ts'
 
 /** A record as it is sent, with the agent and the owner of its turn. */
 export interface LoggedRecord {
   readonly seq: number
-  readonly json: string
+  /** A promise while the files of a request are being hashed. */
+  json: string | Promise<string>
   readonly agent: string
   readonly tenant: string
   readonly owner: string
@@ -26,7 +28,9 @@ export class TraceLog {
   }
 
   add({ agent, tenant, owner }: Pick<SessionKey, 'agent' | 'tenant' | 'owner'>, record: InspectRecord): void {
-    this.#records.push({ seq: ++this.#seq, json: plainJson(record), agent, tenant, owner })
+    const logged: LoggedRecord = { seq: ++this.#seq, json: jsonOf(record), agent, tenant, owner }
+    if (typeof logged.json !== 'string') void logged.json.then((json) => Object.assign(logged, { json }))
+    this.#records.push(logged)
     // Removed in blocks, because each removal moves the rest.
     if (this.#records.length > this.#limit * 1.1) this.#records = this.#records.slice(-this.#limit)
     const waiting = this.#waiting
@@ -53,4 +57,12 @@ export class TraceLog {
       if (signal.aborted) done()
     })
   }
+}
+
+/** Serializes a record. Hashing the files of a request takes a moment. */
+function jsonOf(record: InspectRecord): string | Promise<string> {
+  if (record.type !== 'request' || !haveFiles(record.messages)) return plainJson(record)
+  return withFileViews(record.messages)
+    .then((messages) => plainJson({ ...record, messages }))
+    .catch(() => plainJson(record))
 }

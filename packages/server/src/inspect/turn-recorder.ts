@@ -2,6 +2,7 @@ import type { Message, ModelContext, ModelResponse, SessionKey, ToolContext } fr
 import type { SpanEvent } from '@allium/observe'
 import { type CallInput, changesBetween, commonPrefix, inputOf } from './call-input.ts'
 import type { InspectRecord } from './records.ts'
+import { reducersOf } from './state-reducers.ts'
 import { StateWatch } from './state-watch.ts'
 
 export interface TurnRecorderOptions {
@@ -35,6 +36,7 @@ class RecordedTurn {
   readonly #key: SessionKey
   readonly #options: TurnRecorderOptions
   readonly #state: StateWatch
+  readonly #reducer: (key: string) => string | undefined
   /** The inputs that open spans received, by span. */
   readonly #inputs = new Map<number, CallInput>()
   #sent: readonly Message[] = []
@@ -45,6 +47,7 @@ class RecordedTurn {
     this.#key = ctx.sessionKey
     this.#options = options
     this.#state = new StateWatch(options.stateKeys, ctx.state as Record<string, unknown>)
+    this.#reducer = reducersOf(ctx)
     const { turnIndex, rootTurnId, resumed, agent } = turn
     const { sessionId, tenant, owner } = this.#key
     const { principal, startedAt } = ctx
@@ -120,8 +123,12 @@ class RecordedTurn {
   #recordState({ span, ctx }: SpanEvent): void {
     const { id, layer } = span
     const { sessionId } = this.#key
-    for (const { key, value } of this.#state.changes(ctx.state as Record<string, unknown>))
-      this.#add({ type: 'state', turnId: this.#turnId, sessionId, id, layer, key, value, at: Date.now() })
+    const turnId = this.#turnId
+    for (const { key, value } of this.#state.changes(ctx.state as Record<string, unknown>)) {
+      const reducer = this.#reducer(key)
+      const reduced = reducer === undefined ? {} : { reducer }
+      this.#add({ type: 'state', turnId, sessionId, id, layer, key, value, ...reduced, at: Date.now() })
+    }
   }
 
   #add(record: InspectRecord): void {

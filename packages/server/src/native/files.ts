@@ -1,6 +1,6 @@
 import type { FilePart, ImagePart, Message } from '@allium/core'
 
-type File = ImagePart | FilePart
+export type File = ImagePart | FilePart
 
 /** Returns the files of a history that are not URLs elsewhere, each with the SHA-256 of its data as its name. */
 export async function collectFiles(history: readonly Message[]): Promise<Map<File, string>> {
@@ -23,11 +23,13 @@ export async function download(file: File): Promise<Response> {
   return new Response(data instanceof Uint8Array ? new Uint8Array(data) : bytesOf(String(data)), { headers })
 }
 
-function isEmbedded({ data }: File): boolean {
+/** Whether the history has the bytes of a file, not only its URL. */
+export function isEmbedded({ data }: File): boolean {
   return data instanceof Uint8Array || !/^(?!data:)[a-z][a-z0-9+.-]*:/i.test(String(data))
 }
 
-async function contentHash({ data }: File): Promise<string> {
+/** Returns the SHA-256 of a file's data as it is in the history. */
+export async function contentHash({ data }: File): Promise<string> {
   const bytes = data instanceof Uint8Array ? new Uint8Array(data) : new TextEncoder().encode(String(data))
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,5 +1,5 @@
 import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
-import type { StoredSession } from '@allium/store'
+import type { SessionStore, StoredSession } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
@@ -21,14 +21,24 @@ export async function fork(
   const source = agent.session({ id: from, principal: principal as never })
   await source.open()
   try {
-    if (at !== undefined) source.restore(await snapshotAfter(host, key, at))
+    if (at !== undefined) source.restore(await snapshotAfter(host.sessions, key, at))
     await storeFork(host, keyOf(caller, to), agent.name, source.fork({ id: to }).snapshot())
   } finally {
     await source.close()
   }
 }
 
-async function storeFork({ sessions, clock }: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+/**
+ * Stores a new session that begins with a snapshot.
+ *
+ * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
+ */
+export async function storeFork(
+  { sessions, clock }: Host,
+  key: SessionKey,
+  agent: string,
+  snapshot: Snapshot,
+): Promise<void> {
   const { lease, heldUntil } = await sessions.acquire(key, 10_000)
   if (lease === undefined)
     throw new AlliumError(
@@ -54,8 +64,16 @@ function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now
   return { turnId, rootId: turnId, agent, status: 'closed', ...times, ...emptyFields, from: 0, messages, rest }
 }
 
-/** Returns the session as it was after one of its runs. */
-async function snapshotAfter({ sessions }: Host, key: SessionKey, turnId: string): Promise<Snapshot> {
+/**
+ * Returns the session as it was after one of its runs.
+ *
+ * @throws AlliumError `session.unknown_turn`
+ */
+export async function snapshotAfter(
+  sessions: Pick<SessionStore, 'load' | 'find'>,
+  key: SessionKey,
+  turnId: string,
+): Promise<Snapshot> {
   const turn = await sessions.find(key, { turnId })
   const latest = await sessions.load(key)
   if (turn?.endedAt === undefined || latest === undefined) throw unknownTurnError(key, turnId)

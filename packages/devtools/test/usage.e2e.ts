@@ -1,0 +1,21 @@
+import { expect, test } from 'vitest'
+import { ask, openPage, openView, startProject } from './project.ts'
+
+test('plots the tokens and the cost of turns and of sessions, and has them in a table', async () => {
+  const project = await startProject()
+  const { page, faults } = await openPage(project.inspector)
+  await project.send('/sessions/other/runs', { input: 'Hello' })
+  await ask(page, 'first')
+  await page.getByText('You asked: first (question 1)').waitFor()
+  await ask(page, 'second')
+  await page.getByText('You asked: second (question 2)').waitFor()
+  await openView(page, 'Usage')
+  await page.getByRole('img', { name: /^Cost: \$0\.0/ }).waitFor()
+  await expect.poll(() => page.getByRole('rowheader').allTextContents()).toEqual(['Turn 1', 'Turn 2', 'Total'])
+  await page.getByLabel('By').selectOption('Sessions')
+  await page.getByRole('rowheader', { name: 'other' }).waitFor()
+  await expect.poll(() => page.getByRole('rowheader').count()).toBe(3)
+  const row = page.getByRole('row', { name: /^Total 3 / })
+  expect(await row.textContent()).toMatch(/\$0\.0/)
+  expect(faults).toEqual([])
+})

@@ -1,0 +1,64 @@
+import type { SessionUsageView } from '@allium/server/inspect'
+import type { Conversation, Tokens } from './sessions.ts'
+import { isOfSubAgent, type Turn } from './trace.ts'
+
+/** The usage of a turn or of a session, as a row of the table and a bar of the plot. */
+export interface UsageRow {
+  name: string
+  input: number
+  output: number
+  calls: number
+  /** In USD; undefined if it is unknown. */
+  cost: number | undefined
+  /** The cost leaves out calls with an unknown price. */
+  isIncomplete: boolean
+}
+
+/** Most rows that are shown. */
+const maxRows = 40
+
+/** Returns the last turns of a session, oldest first. */
+export function usageByTurn({ turns: stored, before }: Conversation, live: readonly Turn[]): UsageRow[] {
+  const byId = new Map(live.map((turn) => [turn.turnId, turn]))
+  // The cost of earlier turns is known only if the first turn is loaded.
+  let total = before === undefined ? 0 : undefined
+  const rows: { usage: Tokens | undefined; cost: number | undefined }[] = []
+  for (const { turnId, usage, sessionCost, status, endedAt } of stored) {
+    const known = byId.get(turnId)
+    byId.delete(turnId)
+    const spent = sessionCost === undefined || total === undefined ? undefined : sessionCost - total
+    total = sessionCost ?? total
+    // The history of a fork begins with a closed turn that ran nothing.
+    if (status === 'closed' && usage.calls === 0) continue
+    const cost = known !== undefined && known.usd > 0 ? known.usd : spent
+    rows.push({ usage: endedAt === undefined ? known?.usage : usage, cost })
+  }
+  for (const turn of byId.values())
+    if (!isOfSubAgent(turn)) rows.push({ usage: turn.usage, cost: turn.usd > 0 ? turn.usd : undefined })
+  return rows.map(({ usage, cost }, index) => rowOf(`Turn ${index + 1}`, usage, cost, false)).slice(-maxRows)
+}
+
+/** Returns the sessions that changed last, oldest first. */
+export function usageBySession(sessions: readonly SessionUsageView[]): UsageRow[] {
+  const known = sessions.slice(0, maxRows).filter(({ tokens }) => tokens !== undefined)
+  return known.reverse().map(({ id, tokens, cost, unpriced = 0 }) => rowOf(id, tokens, cost, unpriced > 0))
+}
+
+/** Returns the sum of the rows. Its cost is incomplete if that of a row is unknown. */
+export function totalOf(rows: readonly UsageRow[]): UsageRow {
+  const sum = (field: 'input' | 'output' | 'calls') => rows.reduce((total, row) => total + row[field], 0)
+  const priced = rows.filter(({ cost }) => cost !== undefined)
+  return {
+    name: 'Total',
+    input: sum('input'),
+    output: sum('output'),
+    calls: sum('calls'),
+    cost: priced.length === 0 ? undefined : priced.reduce((total, { cost = 0 }) => total + cost, 0),
+    isIncomplete: rows.some(({ isIncomplete, cost }) => isIncomplete || cost === undefined),
+  }
+}
+
+function rowOf(name: string, usage: Tokens | undefined, cost: number | undefined, isIncomplete: boolean): UsageRow {
+  const { inputTokens: input = 0, outputTokens: output = 0, calls = 0 } = usage ?? {}
+  return { name, input, output, calls, cost, isIncomplete }
+}

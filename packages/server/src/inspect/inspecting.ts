@@ -1,0 +1,21 @@
+import type { Host } from '../host/host.ts'
+import { requestError } from '../http/problem.ts'
+import { type Caller, resolveCaller } from '../request/caller.ts'
+import type { AccessRule, InspectAccess } from './access.ts'
+
+/** Returns the caller of a request and whose turns they may inspect. @throws AlliumError `route.not_found` without access */
+export type Inspecting = (
+  request: Request,
+  agent: string | undefined,
+) => Promise<{ readonly caller: Caller; readonly scope: InspectAccess }>
+
+export function inspectingWith(host: Host, access: AccessRule): Inspecting {
+  return async (request, name) => {
+    const caller = await resolveCaller(host, request, name)
+    const scope = await Promise.resolve()
+      .then(() => access(caller.principal))
+      .catch(() => undefined)
+    if (scope === 'own' || scope === 'tenant' || scope === 'all') return { caller, scope }
+    throw requestError('route.not_found', 'There is no such path, or no such agent.')
+  }
+}

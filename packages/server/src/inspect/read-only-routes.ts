@@ -1,0 +1,131 @@
+import type { Host } from '../host/host.ts'
+import { requestError } from '../http/problem.ts'
+import { download } from '../native/files.ts'
+import { snapshotAfter } from '../native/fork.ts'
+import { unfilteredPage } from '../native/listing.ts'
+import { object } from '../request/containers.ts'
+import { fileName, id, owner, pageQuery, sessionId } from '../request/fields.ts'
+import { route } from '../request/route.ts'
+import type { Serve } from '../request/router.ts'
+import { described, integerText, optional } from '../request/schema.ts'
+import { fileNotFound, findFile } from './files.ts'
+import type { Inspecting } from './inspecting.ts'
+import { plainJson } from './plain-json.ts'
+import { AuditedSessions, type OpenedSession, type ReadOnlyStore, sealedReason } from './read-only-store.ts'
+import { storeCopy } from './store-copy.ts'
+import { turnsOf } from './stored-turns.ts'
+
+const before = described(optional(integerText(1, 1_000_000_000, 1)), 'Only turns before this version of the session.')
+
+const routes = {
+  sessions: route({
+    method: 'get',
+    path: '/inspect/read-only/sessions',
+    summary: 'List the sessions of the read-only store in the tenant of the caller',
+    query: pageQuery,
+    isHidden: true,
+  }),
+  turns: route({
+    method: 'get',
+    path: '/inspect/read-only/sessions/:id/turns',
+    summary: 'List the turns of a session of the read-only store, which the audit records',
+    query: { owner, before },
+    isHidden: true,
+  }),
+  file: route({
+    method: 'get',
+    path: '/inspect/read-only/sessions/:id/files/:file',
+    summary: 'Get a file of a session of the read-only store, which the audit records',
+    params: { id: sessionId, file: fileName },
+    query: { owner },
+    isHidden: true,
+  }),
+  copy: route({
+    method: 'post',
+    path: '/inspect/read-only/sessions/:id/copy',
+    summary: 'Copy a session of the read-only store to a new session of the caller, which the audit records',
+    query: { owner },
+    body: object({
+      id: sessionId,
+      at: described(optional(id), 'The run after which the copy ends. Default: the latest one.'),
+    }),
+    isHidden: true,
+  }),
+}
+
+/** Adds the routes for a read-only store. */
+export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting, store: ReadOnlyStore): void {
+  const audited = new AuditedSessions(store, host.clock)
+
+  serve(routes.sessions, async (c, read) => {
+    const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
+    const { query } = await read()
+    const { tenant, agent } = caller
+    const of = { tenant, agents: [...agent.sessionNames], ...(scope === 'own' && { owner: caller.owner }) }
+    const listScope = ['inspect:read-only', agent.name, tenant, of.owner ?? '']
+    const { items, cursor } = await unfilteredPage(host, listScope, query, (page) => audited.list({ ...of, ...page }))
+    const listed = items.map(({ key, version, status, updatedAt }) => {
+      return { id: key.sessionId, tenant: key.tenant, owner: key.owner, version, status, updatedAt }
+    })
+    return c.json({ sessions: listed, cursor })
+  })
+
+  serve(routes.turns, async (c, read) => {
+    const { query, open } = await opening(c.req.raw, c.req.param('agent'), read)
+    const opened = await open('turns')
+    // `read()` fills in 1 for an absent number.
+    const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
+    return c.body(plainJson(await viewOf(opened, version)), 200, { 'content-type': 'application/json' })
+  })
+
+  serve(routes.file, async (c, read) => {
+    const { params, open } = await opening(c.req.raw, c.req.param('agent'), read)
+    const { stored } = await open('file')
+    const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
+    if (file === undefined) throw fileNotFound(params)
+    return download(file)
+  })
+
+  if (store.copies === false) return
+  serve(routes.copy, async (c, read) => {
+    const { caller, params, body, open } = await opening(c.req.raw, c.req.param('agent'), read)
+    const opened = await open('copy')
+    if (opened.sealed !== undefined)
+      throw requestError(
+        'store.conflict',
+        `The content of the session ${JSON.stringify(params.id)} is sealed, so it was not copied. Open the store with its encrypt.`,
+      )
+    const { sessions, key, stored } = opened
+    const { history, rest } = stored
+    const snapshot = body.at === undefined ? { ...rest, history } : await snapshotAfter(sessions, key, body.at)
+    await storeCopy(host, caller, body.id, snapshot)
+    return c.json({ id: body.id }, 201)
+  })
+
+  /** Checks the access to a session. `open` reads it and records the look. */
+  async function opening<P extends { id: string }, Q extends { owner?: string | undefined }, B>(
+    request: Request,
+    agent: string | undefined,
+    read: () => Promise<{ params: P; query: Q; body: B }>,
+  ) {
+    const { caller, scope } = await inspecting(request, agent)
+    const { params, query, body } = await read()
+    const of = { owner: query.owner ?? caller.owner, id: params.id }
+    if (scope === 'own' && of.owner !== caller.owner)
+      throw requestError('session.not_found', `There is no session ${JSON.stringify(params.id)}.`)
+    const open = (look: 'turns' | 'file' | 'copy') => audited.open(look, caller, of)
+    return { caller, params, query, body, open }
+  }
+}
+
+/** Returns the turns, or the reason why their content is sealed. Pending calls are left out: their tokens decide them. */
+async function viewOf(opened: OpenedSession, before: number | undefined): Promise<object> {
+  const sealed = (reason: string) => ({ turns: [], pending: [], running: false, sealed: reason })
+  if (opened.sealed !== undefined) return sealed(opened.sealed)
+  const { sessions, key, stored } = opened
+  try {
+    return { ...(await turnsOf(sessions, key, stored, before)), pending: [] }
+  } catch (error) {
+    return sealed(sealedReason(error))
+  }
+}

@@ -1,0 +1,38 @@
+import type { Usage } from '@allium/core'
+import type { SessionStore, SessionSummary } from '@allium/store'
+
+/** The tokens and the cost of a session. */
+export interface SessionUsageView {
+  id: string
+  tenant: string
+  owner: string
+  /** The number of stored runs. */
+  runs: number
+  updatedAt: number
+  /** Absent if the agent has no `observe.usage()`. */
+  tokens?: Usage
+  /** In USD. */
+  cost?: number
+  /** The number of model calls with an unknown price, which the cost leaves out. */
+  unpriced?: number
+}
+
+/** Returns the usage of a session, from the state that its last run left. */
+export async function sessionUsage(
+  sessions: Pick<SessionStore, 'find'>,
+  { key, version, updatedAt }: SessionSummary,
+): Promise<SessionUsageView> {
+  const last = version === 0 ? undefined : await sessions.find(key, { version })
+  const value = (name: string) => last?.rest.state[`observe:usage:${name}`]
+  const [tokens, cost, unpriced] = [value('tokens'), value('cost'), value('unpriced')]
+  return {
+    id: key.sessionId,
+    tenant: key.tenant,
+    owner: key.owner,
+    runs: version,
+    updatedAt,
+    ...(typeof tokens === 'object' && { tokens: tokens as Usage }),
+    ...(typeof cost === 'number' && { cost }),
+    ...(typeof unpriced === 'number' && { unpriced }),
+  }
+}
