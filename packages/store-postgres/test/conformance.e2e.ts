@@ -33,7 +33,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   ] as const)
     storeConformance({
       name,
-      makeStore: () => stores.fresh(encrypt === undefined ? {} : { encrypt }).sessions,
+      makeStore: async () => (await stores.empty(encrypt === undefined ? {} : { encrypt })).sessions,
       reopen: (store) => stores.again(store).sessions,
       close: stores.close,
       lease,
@@ -50,7 +50,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const shared = { close: stores.close, describe: describe.concurrent, it: patiently }
     runStoreConformance({
       name: `runs${name}`,
-      makeStore: () => stores.fresh(more),
+      makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,
       delay: (ms) => sleep(ms),
@@ -58,7 +58,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     scheduleStoreConformance({
       name: `schedules${name}`,
-      makeStore: () => stores.fresh(more),
+      makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,
       delay: (ms) => sleep(ms),
@@ -66,7 +66,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     runOperationsConformance({
       name: `operations${name}`,
-      makeStore: () => stores.fresh(more),
+      makeStore: () => stores.empty(more),
       reopen: (store) => stores.again(store),
       lease,
       delay: (ms) => sleep(ms),
@@ -74,7 +74,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     eventLogConformance({
       name: `events${name}`,
-      makeLog: ({ eventTtl }) => stores.fresh({ ...more, eventTtl }).events,
+      makeLog: async ({ eventTtl }) => (await stores.empty({ ...more, eventTtl })).events,
       reopen: (log) => stores.again(log).events,
       eventTtl: 4000,
       delay: (ms) => sleep(ms),
@@ -82,14 +82,14 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     keyValueConformance({
       name: `keyValue${name}`,
-      makeKeyValue: () => stores.fresh(more).keyValue,
+      makeKeyValue: async () => (await stores.empty(more)).keyValue,
       reopen: (values) => stores.again(values).keyValue,
       delay: (ms) => sleep(ms),
       ...shared,
     })
     ledgerConformance({
       name: `ledger${name}`,
-      makeLedger: () => stores.fresh(more).ledger,
+      makeLedger: async () => (await stores.empty(more)).ledger,
       reopen: (ledger) => stores.again(ledger).ledger,
       ttl: lease,
       delay: (ms) => sleep(ms),
@@ -97,7 +97,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
     })
     vaultConformance({
       name: `vault${name}`,
-      makeVault: () => stores.fresh(more).vault,
+      makeVault: async () => (await stores.empty(more)).vault,
       reopen: (vault) => stores.again(vault).vault,
       ...shared,
     })
@@ -105,7 +105,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
 
   sealedConformance({
     name: 'sealed',
-    makeStore: ({ encrypt }) => stores.fresh({ encrypt }),
+    makeStore: ({ encrypt }) => stores.empty({ encrypt }),
     close: stores.close,
     lease,
     delay: (ms) => sleep(ms),

@@ -5,8 +5,13 @@ import { type PostgresOptions, type PostgresStore, postgres } from '../src/index
 export function storesAt(url: string) {
   const opened = new Map<object, { store: PostgresStore; options: PostgresOptions }>()
   const schemas: string[] = []
+  /** How many stores are open in each schema. */
+  const users = new Map<string, number>()
+  const count = ({ schema = '' }: PostgresOptions, change: number) =>
+    users.set(schema, (users.get(schema) ?? 0) + change)
   const open = (options: PostgresOptions): PostgresStore => {
     const store = postgres(options)
+    count(options, 1)
     for (const part of [store, store.sessions, store.ledger, store.events, store.keyValue, store.vault])
       opened.set(part, { store, options })
     return store
@@ -16,15 +21,28 @@ export function storesAt(url: string) {
     if (found === undefined) throw new Error('It was not opened here.')
     return found
   }
+  const fresh = (options: Partial<PostgresOptions> = {}) => {
+    const schema = newSchema()
+    schemas.push(schema)
+    return open({ ...(options.pool === undefined && { url }), schema, ...options })
+  }
   return {
-    fresh(options: Partial<PostgresOptions> = {}) {
-      const schema = newSchema()
-      schemas.push(schema)
-      return open({ ...(options.pool === undefined && { url }), schema, ...options })
+    fresh,
+    /** Like `fresh()`, in a schema whose stores are all closed, if there is one: emptying it takes a tenth of the time. */
+    async empty(options: Partial<PostgresOptions> = {}) {
+      const schema = schemas.find((one) => users.get(one) === 0)
+      if (schema === undefined) return fresh(options)
+      users.delete(schema)
+      await clear(url, schema)
+      return open({ url, schema, ...options })
     },
     again: (part: object, options: Partial<PostgresOptions> = {}) => open({ ...known(part).options, ...options }),
     schemaOf: (part: object) => known(part).options.schema ?? '',
-    close: (part: object) => known(part).store.close(),
+    async close(part: object) {
+      const { store, options } = known(part)
+      await store.close()
+      count(options, -1)
+    },
     /** Closes all, and takes away what they made in a database that stays. */
     async end() {
       await Promise.all([...opened.values()].map(({ store }) => store.close()))
@@ -35,6 +53,21 @@ export function storesAt(url: string) {
 }
 
 export const newSchema = () => `allium_${crypto.randomUUID().replaceAll('-', '')}`
+
+/** Tables with a row that a migration adds. */
+const seeded = ['schema_version', 'outbox_clock', 'digest_key']
+
+/** Deletes all rows of a schema but those of its migrations, and restarts its sequences. */
+async function clear(url: string, schema: string): Promise<void> {
+  const tables = await sql(
+    url,
+    `select format('delete from %I.%I', schemaname, tablename) as text from pg_tables
+     where schemaname = $1 and not tablename = any ($2)
+     union all select format('alter sequence %I.%I restart', schemaname, sequencename) from pg_sequences where schemaname = $1`,
+    [schema, seeded],
+  )
+  await sql(url, ['set session_replication_role = replica', ...tables.map(({ text }) => text)].join(';'))
+}
 
 /** Asks past the store. */
 export async function sql(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
