@@ -209,7 +209,7 @@ describe('tools.http, private addresses (fault 30)', () => {
     const outer = await serve((_, response) => response.writeHead(307, { location: to }).end())
     const { result, content } = await ask({ hosts: ['*'], allowPrivate: [outer.at] }, outer.url)
     expect(result).toMatchObject(refusal)
-    expect(content).toBe(`${outer.url} redirects to a host that is not allowed.`)
+    expect(content).toBe(`${outer.url} redirects to a request that is not allowed.`)
     expect(inner.asked).toEqual([])
   })
 
@@ -320,8 +320,12 @@ describe('tools.http, redirects', () => {
   })
 
   it('follows to no plain http from https, and to no method that is not allowed', () => {
-    expect(() => followRedirect(post, 307, 'http://a.test/', allowed)).toThrow(/redirects to what/)
-    expect(() => followRedirect(post, 303, '/x', { ...allowed, methods: ['POST'] })).toThrow(/redirects to what/)
+    expect(() => followRedirect(post, 307, 'http://a.test/', allowed)).toThrow(
+      /redirects to a request that is not allowed/,
+    )
+    expect(() => followRedirect(post, 303, '/x', { ...allowed, methods: ['POST'] })).toThrow(
+      /redirects to a request that is not allowed/,
+    )
   })
 })
 

@@ -129,5 +129,5 @@ export function failureAt(error: unknown, { origin }: URL): AlliumError {
 
 /** The error omits the redirect's target, which may be an internal address. */
 function crossOriginRedirect({ origin }: URL, cause?: unknown): AlliumError {
-  return requestRefused(`${origin} redirects to a host that is not allowed.`, cause)
+  return requestRefused(`${origin} redirects to a request that is not allowed.`, cause)
 }
