@@ -1,6 +1,6 @@
-import axe from 'axe-core'
-import type { BrowserContextOptions, Page } from 'playwright-core'
+import type { BrowserContextOptions } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { violations } from './axe.ts'
 import { ask, openPage, openView, startProject } from './project.ts'
 
 test.each<[string, BrowserContextOptions]>([
@@ -16,6 +16,12 @@ test.each<[string, BrowserContextOptions]>([
     const goTo = async (name: string) => {
       if (options.viewport !== undefined) await page.getByRole('navigation', { name: 'Parts' }).getByText(name).click()
     }
+    const file = { name: 'a "name".txt', mimeType: 'text/plain', buffer: Buffer.from('text') }
+    await page.locator('input[type=file]').setInputFiles([file])
+    await page.getByRole('list', { name: 'Attached files' }).waitFor()
+    expect(await violations(page)).toEqual([])
+    await ask(page, 'Hello')
+    await page.locator('.turn-footer', { hasText: 'completed' }).waitFor()
     await ask(page, 'look up many things')
     await page.getByText('All done.').waitFor()
     await ask(page, 'please refund it')
@@ -65,11 +71,3 @@ test('the toggle changes the theme, and the browser keeps it', async () => {
   await page.getByRole('button', { name: 'Switch to the light theme' }).waitFor()
   expect(await page.evaluate('getComputedStyle(document.body).backgroundColor')).toBe('rgb(22, 24, 29)')
 })
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
-    return (await inPage.run()).violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-  })
-}

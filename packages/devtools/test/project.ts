@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { expect, onTestFinished } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { type Inspector, startInspector } from '../src/index.ts'
 
 const folder = fileURLToPath(new URL('../.cache/', import.meta.url))
@@ -56,7 +56,11 @@ export async function openPage({ url }: Pick<Inspector, 'url'>, options: Browser
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => message.type() === 'error' && faults.push(message.text()))
   await page.goto(url)
-  await expect.poll(() => page.getByRole('status').textContent()).toMatch(/support|connecting/)
+  // Loading the agent takes long on a busy machine.
+  await page
+    .getByRole('status')
+    .filter({ hasText: /support|connecting/ })
+    .waitFor({ timeout: 50_000 })
   return { page, faults }
 }
 

@@ -3,6 +3,7 @@ import { type SqliteOptions, sqlite } from '@allium/store-sqlite'
 import { Agent } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { expect, test } from 'vitest'
+import { violations } from './axe.ts'
 import { ask, openPage, startProject } from './project.ts'
 
 const image = Buffer.from('R0lGODlhAQABAAAAACwAAAAAAQABAAA=', 'base64').toString('base64')
@@ -55,6 +56,7 @@ test('shows sessions of the store of the agent read-only, with an audit record, 
     .waitFor()
   expect(await page.getByLabel('Message', { exact: true }).count()).toBe(0)
   expect(await page.getByText('secret').count()).toBe(0)
+  expect(await violations(page)).toEqual([])
   await page.getByRole('button', { name: 'Edit and run again' }).last().click()
   await page.getByLabel('Edited message').fill('another question')
   await page.getByRole('button', { name: 'Run in a fork' }).click()
