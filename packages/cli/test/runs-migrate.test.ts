@@ -24,7 +24,11 @@ async function scene({ layer = '', isLost = true } = {}) {
   const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => 'paid' }
   const model = scriptedModel([call, { stall: true }])
   const agent = new Agent({ name: 'desk', version: '1', model, tools: [pay as never], store })
-  const { run } = await durable(agent, { store, clock, lease: 600_000 }).start({ principal, sessionId: 'chat', input: 'Pay.' })
+  const { run } = await durable(agent, { store, clock, lease: 600_000 }).start({
+    principal,
+    sessionId: 'chat',
+    input: 'Pay.',
+  })
   const steps = async () => (await store.operations.describe({ tenant: 'acme', run, limit: 100 }))?.timeline.length
   await expect.poll(steps).toBe(5)
   const packages = { allium: import.meta.resolve('allium'), sqlite: import.meta.resolve('@allium/store-sqlite') }

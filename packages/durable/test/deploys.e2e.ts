@@ -17,7 +17,7 @@ it.skipIf(server === undefined)(
   async () => {
     const store = stores.fresh()
     await store.ready()
-    const { stopped, moved } = await tryCases((of) => deployed(of, sharedPlace(store)), { usual: 60, lanes: 6 })
+    const { stopped, moved } = await tryCases((of) => deployed(of, sharedPlace(store)), { usual: 60, lanes: 10 })
     expect(moved).toBeGreaterThan(0)
     expect(stopped).toBeGreaterThan(moved)
   },

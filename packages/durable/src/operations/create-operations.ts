@@ -3,8 +3,8 @@ import { checkOperationsOptions, type OperationsOptions } from './options.ts'
 import { RunsOfTenants } from './runs-of-tenants.ts'
 
 /**
- * Shows and moves durable runs of all agents and tenants. It works on the store alone: it needs no agent and no owner's principal, and
- * executes nothing. Content is returned only by `export()`, which records each access in the audit.
+ * Shows and moves durable runs of all agents and tenants. It works on the store alone: it needs no owner's principal, executes no step, and
+ * only `migrate()` needs agents. Content is returned only by `export()`, which records each access in the audit.
  *
  * @throws AlliumError `options.invalid`
  * @example

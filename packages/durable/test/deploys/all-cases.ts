@@ -4,8 +4,8 @@ import { type DeployCase, deployCases } from './cases.ts'
 import type { Deployed } from './deploy-case.ts'
 
 /** `ALLIUM_DEPLOYS=1000 ALLIUM_SEED=7` tries more, and others. */
-export const seed = Number(process.env.ALLIUM_SEED ?? 1)
-export const numberOfCases = (usual: number) => Number(process.env.ALLIUM_DEPLOYS ?? usual)
+const seed = Number(process.env.ALLIUM_SEED ?? 1)
+const numberOfCases = (usual: number) => Number(process.env.ALLIUM_DEPLOYS ?? usual)
 
 /** Tries cases, several at a time. Returns how many lost their process, were stopped, and were moved. A case that fails is shrunk. */
 export async function tryCases(
