@@ -6,16 +6,11 @@ const pageSize = 500
 
 /** Audit records in Postgres. */
 export function postgresAudit(db: Database): AuditTable {
-  /** Whether the same rows are there, from an attempt whose connection was lost. */
+  /** Whether the same rows are there, from an attempt whose connection was lost. The last digest covers all of them. */
   const isStored = async (tenant: string, rows: readonly AuditRow[]) => {
-    const [found] = await db.queryIdempotent(
-      `select count(*) = cardinality($2::int8[]) as stored
-       from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[]) as t (seq, body, digest, key)
-       join ${db.s}.audit a on a.tenant = $1 and a.seq = t.seq and a.body = t.body and a.digest = t.digest
-         and a.key is not distinct from t.key`,
-      ...[tenant, ...columnsOf(rows)],
-    )
-    return found?.stored === true
+    const { seq, digest } = rows.at(-1) as AuditRow
+    const sql = `select from ${db.s}.audit where tenant = $1 and seq = $2 and digest = $3`
+    return (await db.queryIdempotent(sql, tenant, seq, digest)).length > 0
   }
   return {
     async add(tenant, rows) {
@@ -27,7 +22,13 @@ export function postgresAudit(db: Database): AuditTable {
              from unnest($2::int8[], $3::bytea[], $4::bytea[], $5::text[]) as t (seq, body, digest, key)
              where not exists (select from known)
            ) select array(select key from known) as known`,
-          ...[tenant, ...columnsOf(rows)],
+          ...[
+            tenant,
+            rows.map(({ seq }) => seq),
+            rows.map(({ body }) => body),
+            rows.map(({ digest }) => digest),
+            rows.map(({ key }) => key ?? null),
+          ],
         )
         const known = (outcome?.known ?? []) as string[]
         return known.length === 0 ? 'added' : (await isStored(tenant, rows)) ? 'added' : known
@@ -48,15 +49,6 @@ export function postgresAudit(db: Database): AuditTable {
       return (await db.queryIdempotent(sql, tenant, seq)).map(auditRowFromRow)
     },
   }
-}
-
-function columnsOf(rows: readonly AuditRow[]) {
-  return [
-    rows.map(({ seq }) => seq),
-    rows.map(({ body }) => body),
-    rows.map(({ digest }) => digest),
-    rows.map(({ key }) => key ?? null),
-  ]
 }
 
 function auditRowFromRow({ seq, body, digest }: Row): AuditRow {

@@ -10,6 +10,7 @@ import {
   fenced,
   idempotencyKeyReused,
   notPending,
+  type OverdueScans,
   openClaims,
   openOverdueCalls,
   parseCursor,
@@ -37,6 +38,7 @@ export function postgresRuns(
   { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: AgentRenames },
 ): RunStore {
   const { renew } = postgresLeases(db, renames)
+  const overdueScans: OverdueScans = new Map()
   return {
     sealed: sealer.encrypts,
     async add(run, options = {}) {
@@ -133,7 +135,7 @@ export function postgresRuns(
          ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
          where r.agent = any ($1::text[]) and r.n > $2 order by r.n limit $3`
       const names = agents.map(({ name }) => name)
-      return openOverdueCalls(blobs, limit, async (after) => {
+      return openOverdueCalls(blobs, { agents, limit, scans: overdueScans }, async (after) => {
         const rows = await db.queryIdempotent(sql, names, after, limit)
         return rows.map((row) => ({ row, callIds: row.calls as readonly string[] }))
       })

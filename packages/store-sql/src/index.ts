@@ -39,6 +39,7 @@ export {
   checkRunAt,
   idempotencyKeyReused,
   notPending,
+  type OverdueScans,
   openClaims,
   openOverdueCalls,
   priorityStep,

@@ -1,5 +1,13 @@
 import { AlliumError, isAlliumError, type Lease, type SessionKey, toJson } from '@allium/core'
-import type { ClaimedRun, DurableRun, DurableStatus, ExpiredCalls, NewDurableRun, RecordedStep } from '@allium/store'
+import type {
+  ClaimedRun,
+  DurableRun,
+  DurableStatus,
+  ExpiredCalls,
+  NewDurableRun,
+  RecordedStep,
+  RunningAgent,
+} from '@allium/store'
 import { type Blobs, retryRead } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
@@ -132,25 +140,33 @@ export async function openClaims(
 }
 
 /**
- * Returns the calls of the runs that can be opened. The others are retried later, and delay none of them.
+ * Returns the calls of the runs that can be opened. The others are retried later, and delay none of them. One call reads at most 20 pages:
+ * the next one continues behind them, so that any number of runs whose keys are lost cannot keep later runs from being found.
  *
+ * @param of.scans where the next call continues, by the names of the agents; the store keeps it between calls
  * @param query returns at most `limit` rows after the row with the number `after`
  */
 export async function openOverdueCalls(
   blobs: Blobs,
-  limit: number,
+  { agents, limit, scans }: { agents: readonly RunningAgent[]; limit: number; scans: OverdueScans },
   query: (after: number) => Promise<readonly OverdueRow[]> | readonly OverdueRow[],
 ): Promise<ExpiredCalls[]> {
   const overdue: ExpiredCalls[] = []
-  for (let page = 0, after = 0; page < maxPages && overdue.length < limit; page++) {
-    const rows = await query(after)
+  const names = JSON.stringify(agents.map(({ name }) => name))
+  for (let page = 0; page < maxPages && overdue.length === 0; page++) {
+    const rows = await query(scans.get(names) ?? 0)
     const opened = await Promise.all(rows.map((row) => openOverdue(blobs, row)))
     overdue.push(...opened.flat())
-    if (rows.length < limit) break
-    after = Number(rows.at(-1)?.row.n)
+    scans.set(names, Number(rows.at(-1)?.row.n))
+    if (rows.length === limit) continue
+    scans.delete(names)
+    break
   }
-  return overdue.slice(0, limit)
+  return overdue
 }
+
+/** The number of the last run that was read, by the names of the agents. Without an entry, the next call begins with the oldest run. */
+export type OverdueScans = Map<string, number>
 
 interface OverdueRow {
   readonly row: SqlRow

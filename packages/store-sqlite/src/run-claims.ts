@@ -1,6 +1,6 @@
 import type { Lease } from '@allium/core'
 import type { ClaimedRun, ClaimQuery, ExpiredCalls, RunningAgent, RunStore } from '@allium/store'
-import { type Blobs, type ClaimedRow, openClaims, openOverdueCalls } from '@allium/store-sql'
+import { type Blobs, type ClaimedRow, type OverdueScans, openClaims, openOverdueCalls } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
@@ -20,6 +20,7 @@ export class RunClaimer {
   readonly #leases: Leases
   readonly #blobs: Blobs
   readonly #waiting: WaitingRuns
+  readonly #overdueScans: OverdueScans = new Map()
 
   constructor(db: Database, clock: SharedClock, leases: Leases, blobs: Blobs) {
     this.#db = db
@@ -98,7 +99,7 @@ export class RunClaimer {
        group by r.n order by r.n limit ?`,
         ...[this.#clock.now(), agentParams(agents), after, limit],
       )
-    return openOverdueCalls(this.#blobs, limit, (after) =>
+    return openOverdueCalls(this.#blobs, { agents, limit, scans: this.#overdueScans }, (after) =>
       rowsAfter(after).map((row) => ({ row, callIds: JSON.parse(String(row.calls)) as string[] })),
     )
   }

@@ -16,6 +16,7 @@ interface Committed {
   /** The process that has the run. */
   pid: number
   readonly at: number
+  readonly session: string
   lostAt?: number
 }
 
@@ -27,8 +28,12 @@ export function endTimes(notes: readonly Noted[], lease: number): EndTimes {
   for (const note of notes) {
     const { at, pid } = note
     const committed = 'run' in note ? open.get(note.run) : undefined
-    if (note.what === 'written' && note.op === 'append' && !ended.has(note.run)) open.set(note.run, { pid, at })
+    if (note.what === 'written' && note.op === 'append' && !ended.has(note.run))
+      open.set(note.run, { pid, at, session: note.session })
     if (note.what === 'taken' && committed !== undefined) committed.pid = pid
+    // Its client has the end, and has started the next run: a process was lost before it could note the end.
+    if (note.what === 'taken')
+      for (const [run, { session }] of open) if (session === note.session && run !== note.run) open.delete(run)
     // A process that runs a suspected run takes nothing else for a lease.
     if (note.what === 'taken' && note.attempts >= 3) suspectAt = at
     if (note.what === 'stopped') for (const one of open.values()) if (one.pid === pid) one.lostAt = at

@@ -74,13 +74,16 @@ function stepProblems(notes: readonly Noted[]): string[] {
 function lateProblems(notes: readonly Noted[]): string[] {
   const written = new Set(notes.flatMap((note) => (note.what === 'written' ? [note.write] : [])))
   const tokens = new Map<string, number>()
+  const raise = (of: string, token: number) => tokens.set(of, Math.max(tokens.get(of) ?? 0, token))
   const problems: string[] = []
   for (const note of notes) {
-    if (note.what === 'taken')
-      for (const of of [note.session, note.run]) tokens.set(of, Math.max(tokens.get(of) ?? 0, note.token))
-    if (note.what !== 'writing' || !written.has(note.write)) continue
+    if (note.what === 'taken') for (const of of [note.session, note.run]) raise(of, note.token)
+    // The log knows a new owner from its first write, and the store ignores a late report of an end.
+    if (note.what === 'written' && note.op === 'tell') raise(`log ${note.run}`, note.token)
+    if (note.what !== 'writing' || !written.has(note.write) || note.op === 'told') continue
     // A run that has ended is told while its session goes on.
-    const of = note.op === 'append' || note.op === 'checkpoint' ? note.session : note.run
+    const ofSession = note.op === 'append' || note.op === 'checkpoint'
+    const of = ofSession ? note.session : note.op === 'tell' ? `log ${note.run}` : note.run
     if (note.token < (tokens.get(of) ?? 0)) problems.push(`a process that had lost ${of} has written: ${note.op}`)
   }
   return problems

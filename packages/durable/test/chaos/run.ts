@@ -22,6 +22,8 @@ const { values } = parseArgs({
     busy: { type: 'string', default: '0' },
     // An end that is reported late counts as a broken promise.
     strict: { type: 'boolean', default: false },
+    // The server stays up.
+    steady: { type: 'boolean', default: false },
     // Leaves what was written, and says where.
     keep: { type: 'boolean', default: false },
   },
@@ -43,7 +45,14 @@ for (const kind of kinds) {
     continue
   }
   const count = Math.ceil(Number(values.kills) / kinds.length)
-  const found = await trial({ engine, folder, count, random: seeded(Number(values.seed)), isStrict: values.strict })
+  const found = await trial({
+    engine,
+    folder,
+    count,
+    random: seeded(Number(values.seed)),
+    isStrict: values.strict,
+    isSteady: values.steady,
+  })
   kills += found.kills
   told.push(found.told)
   problems.push(...found.problems)

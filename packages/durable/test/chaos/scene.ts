@@ -80,23 +80,26 @@ export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch
   }).use(answers({ store: keyValue }))
   const court = billed('chaos/court', '{"score": 1, "why": "It is polite."}', watch)
   const tools = ['train', 'room', 'table', 'pay'].map((name) => tool(name, watch))
-  return new Agent({
-    version: '1',
-    name: 'desk',
-    model: billed('chaos/desk', script, watch),
-    tools,
-    approvals: { secret: 'chaos' },
-    logger: quiet,
-  })
-    .use(persist({ store: sessions, lease }))
-    .use(recording)
-    .use(audit({ sink }))
-    .use(judge({ model: court, rubric: 'Is polite.', use: [charged('court')] }))
-    .use(answers({ store: keyValue, as: 'model:cache' }))
-    .use(charged())
-    .use(usage({ record: true }))
-    .use(results({ tools: ['table'], store: keyValue }))
-    .use(agentTool({ agent: clerk, description: 'Asks the clerk' })) as Agent
+  return (
+    new Agent({
+      version: '1',
+      name: 'desk',
+      model: billed('chaos/desk', script, watch),
+      tools,
+      approvals: { secret: 'chaos' },
+      logger: quiet,
+    })
+      .use(persist({ store: sessions, lease }))
+      .use(recording)
+      // Longer than the server is away.
+      .use(audit({ sink, timeout: 60_000 }))
+      .use(judge({ model: court, rubric: 'Is polite.', use: [charged('court')] }))
+      .use(answers({ store: keyValue, as: 'model:cache' }))
+      .use(charged())
+      .use(usage({ record: true }))
+      .use(results({ tools: ['table'], store: keyValue }))
+      .use(agentTool({ agent: clerk, description: 'Asks the clerk' })) as Agent
+  )
 }
 
 const recording: Middleware = {

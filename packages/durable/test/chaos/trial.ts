@@ -19,10 +19,12 @@ export interface Trial {
   readonly random: () => number
   /** Whether an end that is reported late is a problem. On a machine with other work, it is not. */
   readonly isStrict: boolean
+  /** Whether the server stays up. Otherwise it stops every few seconds during the second half of the kills. */
+  readonly isSteady: boolean
 }
 
 /** All of it on one engine: a quiet turn, kills, then kills while the server goes away. */
-export async function trial({ engine, folder, count, random, isStrict }: Trial) {
+export async function trial({ engine, folder, count, random, isStrict, isSteady }: Trial) {
   const { place, name, slowest, crashing } = engine
   writeFileSync(place.notes, '')
   const ready = await children(folder, 4, engine.worker)
@@ -49,11 +51,11 @@ export async function trial({ engine, folder, count, random, isStrict }: Trial) 
     })
     await Promise.all(all)
   }
-  const quiet = crashing === undefined ? count : Math.ceil(count / 2)
+  const quiet = crashing === undefined || isSteady ? count : Math.ceil(count / 2)
   await killing(quiet)
   const before = notesIn(place.notes)
   const [waits, ends] = [takeovers(before, place.lease), endTimes(before, place.lease)]
-  const crashes = crashing?.()
+  const crashes = isSteady ? undefined : crashing?.()
   if (count > quiet) await killing(count - quiet)
   const { restarts } = (await crashes?.end()) ?? { restarts: 0 }
   // A session's last turn settles what lost processes have held.

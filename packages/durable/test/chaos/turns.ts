@@ -45,7 +45,8 @@ async function ended(client: Client, options: StartOptions, asked: string, of: C
   of.waiting.set(sessionId, `the end of ${idempotencyKey}, run ${run}`)
   const all = await Promise.all([client.read(run, true), client.read(run, false)])
   const { status, text = '' } = await client.get(run)
-  if (status !== asked) of.problems.push(`the run of ${options.idempotencyKey} has ended as ${status}`)
+  // Without its approval, the session has nothing to decide.
+  if (status !== asked) throw new Error(`the run of ${options.idempotencyKey} has ended as ${status}: ${text}`)
   for (const read of all) {
     if (read.ends !== 1) of.problems.push(`a reader of ${options.idempotencyKey} got ${read.ends} ends`)
     if (read.text !== text)

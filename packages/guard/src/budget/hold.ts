@@ -30,8 +30,8 @@ async function resumeHold(
 ): Promise<Hold> {
   const { recorded, cut: interrupted } = await lost.resolve(ctx, request.id)
   if (await ctx.isRecorded()) return { reservation: recorded, isRefused: false, interrupted }
-  const last = lost.of(request.id).at(-1)
-  for (let attempt = last === undefined ? 1 : attemptOf(last.id, request.id) + 1; ; attempt++) {
+  const last = Math.max(0, ...lost.of(request.id).map(({ id }) => attemptOf(id, request.id)))
+  for (let attempt = last + 1; ; attempt++) {
     const id = attempt === 1 ? request.id : `${request.id}~${attempt}`
     const reservation = await ledger.reserve({ ...request, id })
     if (reservation === undefined) return { reservation, isRefused: true, interrupted }

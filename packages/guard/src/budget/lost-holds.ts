@@ -15,10 +15,9 @@ export class LostHolds {
     this.#open = open
   }
 
-  /** Returns the holds of a call, oldest first. */
+  /** Returns the holds of a call. */
   of(call: string): Reservation[] {
-    const holds = [...this.#all.values()].filter(({ id }) => attemptOf(id, call) > 0)
-    return holds.sort((a, b) => attemptOf(a.id, call) - attemptOf(b.id, call))
+    return [...this.#all.values()].filter(({ id }) => attemptOf(id, call) > 0)
   }
 
   /**

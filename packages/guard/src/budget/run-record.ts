@@ -1,4 +1,4 @@
-import { messageOf, sessionKeyOf, sum, type TurnContext } from '@allium/core'
+import { sessionKeyOf, sum, type TurnContext } from '@allium/core'
 import type { Ledger } from '@allium/store'
 import type { LimitPolicy } from './limit-policy.ts'
 import { findLostHolds, type LostHolds, listHolds } from './lost-holds.ts'
@@ -47,21 +47,13 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
     state[spentKey] = amount
   }
 
-  /** Counts interrupted calls with the amounts that they held. */
-  function addInterrupted(ctx: StateContext, cut: string, holds: BudgetCut['calls'], isSpent = true): void {
-    if (holds.length === 0) return
-    const calls = holds.map(({ account, amount }) => ({ account, amount }))
-    if (isSpent)
-      addSpent(
-        ctx,
-        calls.reduce((sum, { amount }) => sum + amount, 0),
-      )
-    ctx.emit({ type: 'guard:budget:cut', layer, unit, cut, calls, estimated: true } satisfies BudgetCut)
-  }
-
-  /** Counts cut calls of this run. One event each, because readers of a durable run already have those that an earlier process reported. */
-  function addCut(ctx: StateContext, holds: BudgetCut['calls']): void {
-    for (const hold of holds) addInterrupted(ctx, ctx.turnId, [hold])
+  /** Counts cut calls with the amounts that they held. One event each: readers of a durable run already have those of an earlier process. */
+  function addCut(ctx: StateContext, holds: BudgetCut['calls'], { cut = ctx.turnId, isSpent = true } = {}): void {
+    for (const { account, amount } of holds) {
+      if (isSpent) addSpent(ctx, amount)
+      const calls = [{ account, amount }]
+      ctx.emit({ type: 'guard:budget:cut', layer, unit, cut, calls, estimated: true } satisfies BudgetCut)
+    }
   }
 
   /** Records the run in the state while it lasts. If a run is already recorded there, it was interrupted. */
@@ -72,7 +64,7 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
       await settlements.beforeCall()
       const holds = await ctx.once('interrupted', () => listHolds(ledger, interruptedRun), { per: 'attempt' })
       for (const hold of holds) await ledger.settle(hold, hold.amount)
-      addInterrupted(ctx, turnIdOfRun(interruptedRun), holds, per !== 'turn')
+      addCut(ctx, holds, { cut: turnIdOfRun(interruptedRun), isSpent: per !== 'turn' })
     }
     const run = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
     ctx.state[runKey] = run
@@ -86,9 +78,8 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
       try {
         addCut(ctx, (await lostHolds?.resolveRest(ctx)) ?? [])
         isSettled = settlements.isEmpty
-      } catch (error) {
-        if (!ctx.signal.aborted)
-          ctx.logger.warn(`"${layer}" could not post the calls of lost processes: ${messageOf(error)}`, { error })
+      } catch {
+        // The next run of the session posts them, because this one stays recorded.
       }
       // While a settlement is pending, the run stays recorded, so that its holds can be found if this process is lost.
       if (isSettled) ctx.state[runKey] = ''

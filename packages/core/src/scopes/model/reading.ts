@@ -114,7 +114,7 @@ export class Reading {
 function truncated({ id }: Model): AlliumError {
   return new AlliumError(
     'model.truncated',
-    `The stream of the model "${id}" ended without a finish, so the answer is incomplete. Retry it with model.retry.`,
+    `The model "${id}" sent no finish, so the answer is incomplete. Retry it with model.retry.`,
     { details: { model: id } },
   )
 }
