@@ -41,7 +41,7 @@ export interface RunsArguments {
   readonly migration: MigrationArguments | undefined
 }
 
-export interface MigrationArguments {
+interface MigrationArguments {
   readonly to: string
   readonly module: string
   readonly exportName: string | undefined
