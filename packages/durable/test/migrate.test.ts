@@ -1,5 +1,7 @@
 import { Agent, type Middleware, type Model, type ToolExecution } from '@allium/core'
+import { budget } from '@allium/guard'
 import { persist } from '@allium/memory'
+import { audit, usage } from '@allium/observe'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -68,6 +70,20 @@ describe('migrate()', () => {
     const { lostRun, process, paid } = world()
     const run = await lostRun()
     const next = process(scriptedModel(['Paid.']), '2', { layers: [passes('trace')] })
+    expect(await next.migrate(run, { principal, to: '2' })).toMatchObject({ fits: true, moved: true })
+    expect(await ended(next, run)).toMatchObject({ status: 'completed', text: 'Paid.' })
+    expect(paid).toEqual(['1'])
+  })
+
+  it('moves a run with a budget, usage records and an audit, which record steps of their own on a takeover', async () => {
+    const { lostRun, process, paid, store } = world()
+    const layers = () => [
+      audit({ sink: store.audit }) as Named,
+      budget({ limit: 1e6, unit: 'tokens', per: 'tenant', ledger: store.ledger }) as Named,
+      usage({ record: true }) as Named,
+    ]
+    const run = await lostRun(layers())
+    const next = process(scriptedModel(['Paid.']), '2', { layers: layers() })
     expect(await next.migrate(run, { principal, to: '2' })).toMatchObject({ fits: true, moved: true })
     expect(await ended(next, run)).toMatchObject({ status: 'completed', text: 'Paid.' })
     expect(paid).toEqual(['1'])

@@ -50,16 +50,20 @@ export class LostHolds {
   }
 }
 
-/** Lists the holds of earlier processes. Each process records what it finds, so that the next one still reports posted holds. */
+/**
+ * Lists the holds of earlier processes. Each process records what it finds, so that the next one still reports posted holds. A rehearsal
+ * finds none: `takeover/` marks steps that it skips.
+ */
 export async function findLostHolds(ctx: TurnContext, ledger: Ledger, run: string): Promise<LostHolds> {
   const all = new Map<string, Reservation>()
   let open = new Set<string>()
   for (let isLive = false; !isLive; ) {
-    const list = () => {
+    const list = (): Promise<readonly Reservation[] | undefined> => {
       isLive = true
       return listHolds(ledger, run)
     }
-    const holds = await ctx.once('holds', list, { per: 'attempt' })
+    const holds = await ctx.once('takeover/holds', list, { per: 'attempt' })
+    if (holds === undefined) break
     for (const hold of holds) all.set(hold.id, hold)
     open = new Set(holds.map(({ id }) => id))
   }
