@@ -1,6 +1,8 @@
 import { Agent, AlliumError } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
+import { Chain } from '../src/audit/chain.ts'
+import { digestWith } from '../src/audit/seal.ts'
 import { type AuditLine, type AuditSink, audit, verify } from '../src/index.ts'
 
 /** A sink in which each write takes one turn of the event loop, as a slow store does. */
@@ -55,4 +57,13 @@ it('continues from the records of another process, which were written first', as
   expect(conflicts).toBeGreaterThan(1)
   expect(lines.join()).not.toContain('"lost"')
   expect(await verify(lines)).toMatchObject({ ok: true, records: 8 * 4 })
+})
+
+it('stores a record that is added in the moment in which the queue became empty', async () => {
+  const { sink, lines } = slowSink()
+  const chain = new Chain(sink, digestWith(undefined))
+  const add = (key: string) => chain.append({ key, fields: async () => ({ type: key }) }, (work) => work)
+  await add('first')
+  await add('second')
+  expect(lines).toHaveLength(2)
 })

@@ -58,7 +58,7 @@ export class Chain {
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ ...record, applyTimeout, resolve, reject })
-      this.#writing ??= this.#writeQueue().finally(() => (this.#writing = undefined))
+      this.#writing ??= this.#writeQueue()
     })
   }
 
@@ -82,6 +82,8 @@ export class Chain {
       )
       for (const one of this.#queue.splice(0, batch.length)) settle(one)
     }
+    // In the same tick as the last look at the queue: a record that is added later starts the next writing.
+    this.#writing = undefined
   }
 
   /** Returns the first records of the queue whose keys differ. */
