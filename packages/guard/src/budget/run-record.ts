@@ -32,12 +32,13 @@ export type RunRecord = ReturnType<typeof runRecord>
 export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settlements) {
   const spentKey = `${layer}:spent`
   const runKey = `${layer}:run`
-  /** By the turn's metadata. A sub-agent has other metadata: its calls have other ids in each process. */
-  const lost = new WeakMap<object, LostHolds>()
+  /** By run. The calls of sub-agents belong to the run of their parent. */
+  const lost = new Map<string, LostHolds>()
+  const runOf = ({ state }: StateContext) => state[runKey] as string
   return {
     state: { [spentKey]: sum({ scope: per === 'turn' ? 'turn' : 'session' }), [runKey]: { default: '' } },
-    runOf: ({ state }: StateContext) => state[runKey] as string,
-    lostOf: ({ metadata }: StateContext) => lost.get(metadata),
+    runOf,
+    lostOf: (ctx: StateContext) => lost.get(runOf(ctx)),
     addSpent,
     addCut,
     recordRun,
@@ -69,11 +70,12 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
     const run = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
     ctx.state[runKey] = run
     const lostHolds = ctx.replaying ? await findLostHolds(ctx, ledger, run) : undefined
-    if (lostHolds !== undefined) lost.set(ctx.metadata, lostHolds)
+    if (lostHolds !== undefined) lost.set(run, lostHolds)
     let isSettled = false
     try {
       return await next()
     } finally {
+      lost.delete(run)
       await settlements.retry()
       try {
         addCut(ctx, (await lostHolds?.resolveRest(ctx)) ?? [])
