@@ -79,7 +79,7 @@ it('uses the current principal of the owner', async () => {
   const { run, build, ops } = await scene()
   const options = { agents: [build('2')], resolvePrincipal: () => undefined }
   const { fits, reason } = await ops(options).migrate(run, { to: '2' })
-  expect([fits, reason]).toEqual([false, 'The principal of the run is not there any more.'])
+  expect([fits, reason]).toEqual([false, 'The principal of the run no longer exists.'])
 })
 
 it.each([
