@@ -37,7 +37,7 @@ export function pathSegment(name: string, subject: string): string {
   const isSegment = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
   if (isSegment && !/[\ud800-\udfff]/u.test(name)) return encodeURIComponent(name)
   throw new ClientError(
-    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}: it is no part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
+    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}, because it cannot be part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
     { code: 'session.invalid_id' },
   )
 }
@@ -46,12 +46,9 @@ export function pathSegment(name: string, subject: string): string {
 export function checkOptionNames(options: object, allowed: Readonly<Record<string, true>>, subject: string): void {
   for (const name of Object.keys(options))
     if (allowed[name] !== true)
-      throw new ClientError(
-        `${subject} does not know the option ${name}. Known are: ${Object.keys(allowed).join(', ')}.`,
-        {
-          code: 'options.invalid',
-        },
-      )
+      throw new ClientError(`${subject} does not know the option ${name}. Known are: ${Object.keys(allowed).join(', ')}.`, {
+        code: 'options.invalid',
+      })
 }
 
 export interface HttpCall {
