@@ -315,6 +315,6 @@ export class Worker {
   }
 
   #warn(error: unknown): void {
-    this.#host.logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
+    this.#host.logger.warn(`The upkeep of durable runs failed: ${messageOf(error)} It will be retried.`, { error })
   }
 }

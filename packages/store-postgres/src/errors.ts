@@ -65,7 +65,8 @@ const errorKinds: readonly ErrorKind[] = [
   {
     codes: /^(42P01|3F000|42883|42703)$/,
     code: 'store.corrupt',
-    failure: 'lacks tables or functions of the store. Run the SQL that postgresSql() returns, or restore it from a backup',
+    failure:
+      'lacks tables or functions of the store. Run the SQL that postgresSql() returns, or restore it from a backup',
   },
   { codes: /^(53100|54P01)$/, code: 'store.full', failure: 'has no space left on its disk' },
   { codes: /^22021$/, code: 'store.key', failure: 'cannot store a NUL character' },
