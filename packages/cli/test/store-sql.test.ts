@@ -28,7 +28,7 @@ it.each([
   [['store'], 'allium store sql postgres|sqlite'],
   [['store', 'sql', 'oracle'], 'allium store sql postgres|sqlite'],
   [['store', 'sql', 'sqlite', '--from', '99'], 'There is no schema version 99'],
-  [['store', 'sql', 'postgres', '--schema', 'a b'], '"a b" is no name'],
+  [['store', 'sql', 'postgres', '--schema', 'a b'], '"a b" is not a valid name'],
 ])('tells a mistake in %j', async (argv, told) => {
   const { code, err } = await allium(...argv)
   expect([code, err.includes(told)]).toEqual([2, true])

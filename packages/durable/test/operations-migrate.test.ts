@@ -94,7 +94,7 @@ it.each([
 it('needs the code of the agent that the run belongs to', async () => {
   const { run, ops } = await scene()
   const attempt = ops().migrate(run, { to: '2' })
-  const message = expect.stringContaining('Pass agents to operations()')
+  const message = expect.stringContaining('Pass the agent of the new version to operations(), in agents.')
   await expect(attempt).rejects.toMatchObject({ code: 'run.options', message })
 })
 
