@@ -22,7 +22,7 @@ export async function runCommand(args: Arguments, context: CommandContext): Prom
     const { pending } = outcome.result
     const pendingCalls = pending.map(({ name, callId }) => `${visible(name)} (${visible(callId)})`).join(', ')
     if (pendingCalls !== '')
-      printLine(`The turn waits for approval: ${pendingCalls}. ${resumeHint(isStored ? id : undefined)}`)
+      printLine(`The turn is waiting for approval: ${pendingCalls}. ${resumeHint(isStored ? id : undefined)}`)
     else if (outcome.result.status !== 'completed') printLine(statusLine(outcome.result))
     return codeOf(outcome.result)
   } finally {

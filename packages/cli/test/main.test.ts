@@ -212,7 +212,7 @@ describe('a call that waits for approval', () => {
     const { code, err } = await allium(['run', 'Pay'], { files: paying() })
     expect(code).toBe(4)
     expect(err).toBe(
-      'The turn waits for approval: pay (c1). Use allium chat, which asks you. Or store the session with --store and --session, and decide with allium resume.\n',
+      'The turn is waiting for approval: pay (c1). Use allium chat, which asks you. Or store the session with --store and --session, and decide with allium resume.\n',
     )
   })
 })
@@ -226,7 +226,10 @@ describe('allium resume', () => {
   ])('decides by %j a call that waits since another process', async (said, out) => {
     const root = folder()
     const ran = await allium(['run', '--session', 'rent', ...kept, 'Pay'], { files: paying(), root })
-    expect([ran.code, ran.err]).toEqual([4, 'The turn waits for approval: pay (c1). Decide it: allium resume rent\n'])
+    expect([ran.code, ran.err]).toEqual([
+      4,
+      'The turn is waiting for approval: pay (c1). Decide it: allium resume rent\n',
+    ])
     const resumed = await allium(['resume', 'rent', ...kept], { root, stdin: `${said}\n`, isTTY: true })
     expect([resumed.code, resumed.out]).toEqual([0, `${out}\n`])
     expect(resumed.err).toBe('Run pay {"to":"jane"}? [y/N] ')

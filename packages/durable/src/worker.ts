@@ -103,7 +103,7 @@ export class Worker {
     if (isSuspect && this.#isIdle) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#live.get(run.run)
-    previous?.loseLease('the run was begun again')
+    previous?.loseLease('the run was started again')
     const live = new LiveRun(this.#host, claimed, { isNew, previous, onStep: () => this.#clear(live) })
     this.#live.set(run.run, live)
     if (isSuspect) this.#suspect = live

@@ -46,9 +46,12 @@ export function pathSegment(name: string, subject: string): string {
 export function checkOptionNames(options: object, allowed: Readonly<Record<string, true>>, subject: string): void {
   for (const name of Object.keys(options))
     if (allowed[name] !== true)
-      throw new ClientError(`${subject} does not know the option ${name}. Known are: ${Object.keys(allowed).join(', ')}.`, {
-        code: 'options.invalid',
-      })
+      throw new ClientError(
+        `${subject} does not know the option ${name}. Known are: ${Object.keys(allowed).join(', ')}.`,
+        {
+          code: 'options.invalid',
+        },
+      )
 }
 
 export interface HttpCall {

@@ -27,7 +27,7 @@ function checkPair(agent: ServedAgent, other: ServedAgent): void {
   const taken = agent.formerNames.find((name) => name === other.name || name === other.sessionNames[0])
   if (taken !== undefined)
     throw optionsError(
-      `The option formerNames of the agent "${agent.name}" has "${taken}", under which "${other.name}" keeps its sessions: it would take them over. Remove that name.`,
+      `The option formerNames of the agent "${agent.name}" has "${taken}", under which "${other.name}" stores its sessions. The agent would take them over. Remove that name.`,
     )
 }
 
