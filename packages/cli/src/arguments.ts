@@ -24,26 +24,26 @@ export interface Arguments {
 }
 
 export const help = `Usage:
-  allium run [config] "prompt"    one turn; without a prompt it is read from stdin
+  allium run [config] "prompt"    one turn; without a prompt, reads it from stdin
   allium chat [config]            a conversation, line by line; /exit or Ctrl-D ends it
   allium resume <session> [config] ["prompt"]
-                                  asks about the calls that wait in a stored session; or goes on with the prompt
+                                  asks you to decide the pending calls of a stored session, or continues it with a prompt
   allium dev <module>             opens the inspector of an agent in the browser and reloads the agent after changes;
                                   --port <port>, --export <name>, --database <file>; needs @allium/devtools
   allium store sql postgres|sqlite
-                                  the SQL of a store's tables; --schema <name>, --from <version>
+                                  prints the SQL of a store's tables; --schema <name>, --from <version>
   allium runs list|summary|show <run>|stop <run>|retry <run>|migrate <run>|export <run>
-                                  durable runs of a store, for operators; "allium runs" has its options
+                                  manages durable runs of a store; "allium runs" lists its options
 
 Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.
 
-  --model <model>  another model than the config's, such as openai/gpt-5
-  --principal <who>
-                   who asks: an id of a user, or JSON such as '{"userId":"jane","tenantId":"acme"}'
-  --store <where>  keeps sessions: a file such as allium.db, or postgres://…; else ALLIUM_STORE
-  --session <id>   the session, which is stored under this id
-  --trace          shows the onion of each turn, on stderr
-  --json           events as JSON, one a line, then the result
+  --model <model>  the model to use instead of the config's, such as openai/gpt-5
+  --principal <user>
+                   the user: an id, or JSON such as '{"userId":"jane","tenantId":"acme"}'
+  --store <where>  where sessions are stored: a file such as allium.db, or postgres://…; default: ALLIUM_STORE
+  --session <id>   the id of the session in the store
+  --trace          shows the onion of each turn on stderr
+  --json           events as JSON, one per line, then the result
   --debug          shows what shell hooks write to stderr
   --help, --version
 
@@ -72,7 +72,7 @@ export function parseCommand(argv: readonly string[], cwd: string): Arguments {
   // `resume` takes the session before all other arguments.
   if (command === 'resume') options.session ??= rest.shift()
   if (command !== 'run' && command !== 'chat' && command !== 'resume')
-    throw new UsageError(`There is no command "${command}".`)
+    throw new UsageError(`Unknown command "${command}".`)
   if (rest.length > (command === 'chat' ? 1 : 2))
     throw new UsageError(`Too many arguments: ${rest.join(' ')}. Put the prompt in quotes.`)
   const [first, second] = rest
@@ -124,6 +124,6 @@ function findConfig(cwd: string): string {
   const found = names.map((name) => resolve(cwd, name)).find((file) => existsSync(file))
   if (found !== undefined) return found
   throw new UsageError(
-    `There is no allium.config.yml in ${cwd}. Write one, or name it: allium run path/to/config.yml "prompt".`,
+    `There is no allium.config.yml in ${cwd}. Create one, or pass its path: allium run path/to/config.yml "prompt".`,
   )
 }

@@ -25,7 +25,7 @@ export async function openAgent(
   const line = (text: string) => void stderr.write(`${printable(text)}\n`)
   const logger: Logger = { warn: line, error: line, ...(debug && { debug: line }) }
   const onReload = ({ file, error }: { file: string; error?: unknown }) => {
-    if (error === undefined) line(`${file} was read again.`)
+    if (error === undefined) line(`${file} was reloaded.`)
   }
   const store = await openStore(location, context)
   const overrides = { ...(model !== undefined && { model }), ...(store !== undefined && { store }) }

@@ -13,11 +13,11 @@ import { createPrompter } from './prompter.ts'
  */
 export async function resumeCommand(args: Arguments, context: CommandContext): Promise<number> {
   const { session: id, principal, prompt, json } = args
-  if (id === undefined) throw new UsageError('There is no session. Name it: allium resume <session>')
+  if (id === undefined) throw new UsageError('No session was given. Name it: allium resume <session>')
   const openedAgent = await openAgent(args, context, false)
   if (!openedAgent.isStored) {
     await openedAgent.close()
-    throw new UsageError('Nothing is stored. Say where the session is: --store allium.db, or ALLIUM_STORE.')
+    throw new UsageError('No store was given. Name the store of the session: --store allium.db, or ALLIUM_STORE.')
   }
   const session = openedAgent.agent.session({ id, principal })
   const onInterrupt = () => session.abort(interrupted)
@@ -28,7 +28,7 @@ export async function resumeCommand(args: Arguments, context: CommandContext): P
     if (session.history.length === 0 && session.pending.length === 0) throw notFound(id)
     if (session.pending.length > 0) return await resumeUntilDone(session)
     if (prompt !== undefined) return codeOf(await printTurn(session.run(prompt)))
-    throw new UsageError(`Nothing waits in the session "${id}". Go on with a prompt: allium resume ${id} "…"`)
+    throw new UsageError(`The session "${id}" has no pending calls. Continue it with a prompt: allium resume ${id} "…"`)
   } finally {
     context.off('SIGINT', onInterrupt)
     prompter.close()

@@ -22,7 +22,7 @@ export async function runCommand(args: Arguments, context: CommandContext): Prom
     const { pending } = outcome.result
     const pendingCalls = pending.map(({ name, callId }) => `${visible(name)} (${visible(callId)})`).join(', ')
     if (pendingCalls !== '')
-      printLine(`The turn waits for approval: ${pendingCalls}. ${resumeHint(isStored ? id : undefined)}`)
+      printLine(`The turn is waiting for approval: ${pendingCalls}. ${resumeHint(isStored ? id : undefined)}`)
     else if (outcome.result.status !== 'completed') printLine(statusLine(outcome.result))
     return codeOf(outcome.result)
   } finally {
@@ -37,12 +37,12 @@ export async function runCommand(args: Arguments, context: CommandContext): Prom
 
 async function promptOf({ stdin }: CommandContext): Promise<string> {
   const prompt = stdin.isTTY === true ? '' : (await text(stdin)).trim()
-  if (prompt === '') throw new UsageError('There is no prompt. Write it in quotes: allium run "What is an onion?"')
+  if (prompt === '') throw new UsageError('No prompt was given. Write it in quotes: allium run "What is an onion?"')
   return prompt
 }
 
 function resumeHint(id: string | undefined): string {
   return id === undefined
-    ? 'Run it in allium chat, which asks; or keep it, with --store and --session, and decide it with allium resume.'
+    ? 'Use allium chat, which asks you. Or store the session with --store and --session, and decide with allium resume.'
     : `Decide it: allium resume ${visible(id)}`
 }

@@ -131,8 +131,8 @@ describe('allium run', () => {
       'allium.config.yml:2:3: agent.modle is not known',
     ],
     ['no config', ['run', 'Hi'], {}, 'There is no allium.config.yml in'],
-    ['no prompt', ['run'], files, 'There is no prompt'],
-    ['an unknown command', ['rum'], files, 'There is no command "rum"'],
+    ['no prompt', ['run'], files, 'No prompt was given'],
+    ['an unknown command', ['rum'], files, 'Unknown command "rum"'],
     ['an unknown option', ['run', '--jsn', 'Hi'], files, "Unknown option '--jsn'"],
     ['too many words', ['run', 'Hi', 'you', 'there'], files, 'Put the prompt in quotes'],
   ])('ends with 2 for %s', async (_what, argv, files, message) => {
@@ -212,7 +212,7 @@ describe('a call that waits for approval', () => {
     const { code, err } = await allium(['run', 'Pay'], { files: paying() })
     expect(code).toBe(4)
     expect(err).toBe(
-      'The turn waits for approval: pay (c1). Run it in allium chat, which asks; or keep it, with --store and --session, and decide it with allium resume.\n',
+      'The turn is waiting for approval: pay (c1). Use allium chat, which asks you. Or store the session with --store and --session, and decide with allium resume.\n',
     )
   })
 })
@@ -226,7 +226,10 @@ describe('allium resume', () => {
   ])('decides by %j a call that waits since another process', async (said, out) => {
     const root = folder()
     const ran = await allium(['run', '--session', 'rent', ...kept, 'Pay'], { files: paying(), root })
-    expect([ran.code, ran.err]).toEqual([4, 'The turn waits for approval: pay (c1). Decide it: allium resume rent\n'])
+    expect([ran.code, ran.err]).toEqual([
+      4,
+      'The turn is waiting for approval: pay (c1). Decide it: allium resume rent\n',
+    ])
     const resumed = await allium(['resume', 'rent', ...kept], { root, stdin: `${said}\n`, isTTY: true })
     expect([resumed.code, resumed.out]).toEqual([0, `${out}\n`])
     expect(resumed.err).toBe('Run pay {"to":"jane"}? [y/N] ')
@@ -244,7 +247,7 @@ describe('allium resume', () => {
     await allium(['run', '--session', 'talk', ...kept, 'Hi'], { files: { 'allium.config.ts': config() }, root })
     expect((await allium(['resume', 'talk', ...kept, 'And you?'], { root })).out).toBe('1: And you?\n')
     const { code, err } = await allium(['resume', 'talk', ...kept], { root })
-    expect([code, err]).toEqual([2, expect.stringContaining('Nothing waits in the session "talk".')])
+    expect([code, err]).toEqual([2, expect.stringContaining('The session "talk" has no pending calls.')])
   })
 
   test('does not find what another user has', async () => {
@@ -255,8 +258,8 @@ describe('allium resume', () => {
   })
 
   test('ends with 2 without a session, or without a store', async () => {
-    expect((await allium(['resume'], { files: paying() })).err).toContain('There is no session. Name it')
-    expect((await allium(['resume', 'rent'], { files: paying() })).err).toContain('Nothing is stored.')
+    expect((await allium(['resume'], { files: paying() })).err).toContain('No session was given. Name it')
+    expect((await allium(['resume', 'rent'], { files: paying() })).err).toContain('No store was given.')
   })
 })
 

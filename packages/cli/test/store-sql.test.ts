@@ -27,8 +27,8 @@ it('prints the SQL of a store, in the schema and from the version that it is tol
 it.each([
   [['store'], 'allium store sql postgres|sqlite'],
   [['store', 'sql', 'oracle'], 'allium store sql postgres|sqlite'],
-  [['store', 'sql', 'sqlite', '--from', '99'], 'There is no schema 99'],
-  [['store', 'sql', 'postgres', '--schema', 'a b'], '"a b" is no name'],
+  [['store', 'sql', 'sqlite', '--from', '99'], 'There is no schema version 99'],
+  [['store', 'sql', 'postgres', '--schema', 'a b'], '"a b" is not a valid name'],
 ])('tells a mistake in %j', async (argv, told) => {
   const { code, err } = await allium(...argv)
   expect([code, err.includes(told)]).toEqual([2, true])

@@ -135,7 +135,7 @@ function client(
     if (originalDigest !== undefined && originalDigest !== (await digestOf(text)))
       throw new AlliumError(
         'run.key_reused',
-        `The idempotency key "${task.idempotencyKey}" belongs to another task of this session. Take another key.`,
+        `The idempotency key "${task.idempotencyKey}" belongs to another task of this session. Use another key.`,
       )
   }
   const get = async (run: string, access: RunAccess): Promise<{ status: RunStatus }> => {
@@ -159,7 +159,7 @@ function client(
       if ((given.input === undefined) === (given.decisions === undefined))
         throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
       if (given.idempotencyKey === '')
-        throw new AlliumError('run.options', 'The idempotency key is empty. Give a text, or leave it out.')
+        throw new AlliumError('run.options', 'The idempotency key is empty. Pass a non-empty string, or omit it.')
       const task: Task = { ...given, idempotencyKey: given.idempotencyKey ?? crypto.randomUUID() }
       const [text, delay] = [toJson(task), runAt === undefined ? 0 : Math.ceil(runAt - clock.now())]
       const query = delay > 0 ? `?delay=${delay}ms` : undefined
@@ -168,7 +168,7 @@ function client(
       if (status === undefined)
         throw new AlliumError(
           'http.status',
-          `Restate at ${target.url} knows no object "${name}": register its endpoint.`,
+          `Restate at ${target.url} has no object "${name}". Register its endpoint there.`,
         )
       if (status === 'PreviouslyAccepted') await checkKeyReuse(task, text)
       return { run: runIdOf(task), turnId: turnIdOf(task), sessionId: task.sessionId }

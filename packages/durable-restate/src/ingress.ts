@@ -39,10 +39,7 @@ export async function callIngress({ url, headers, fetch }: Ingress, request: Ing
   if (terminalError !== undefined) throw terminalError
   if (status === 404 || status === 470) return { status }
   const excerpt = text.slice(0, 500)
-  throw new AlliumError(
-    'http.status',
-    `Restate answered ${status} to "${path.join('/')}": ${excerpt}. Look at its log.`,
-  )
+  throw new AlliumError('http.status', `Restate answered ${status} to "${path.join('/')}": ${excerpt}. Check its log.`)
 }
 
 function terminalErrorIn(text: string): AlliumError | undefined {

@@ -66,7 +66,7 @@ function checkAgent({ key }: ObjectContext, { agent, name }: RunObjectOptions): 
   throw toRestateError(
     new AlliumError(
       'run.options',
-      `The object "${name}" of Restate runs the agent "${agent.name}", and was asked for a session of the agent "${agentName}". Give each durableRestate() a name of its own.`,
+      `The Restate object "${name}" runs the agent "${agent.name}", but was called for a session of the agent "${agentName}". Give each durableRestate() its own name.`,
     ),
   )
 }

@@ -94,12 +94,12 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   const { clock = systemClock, logger = console, events = store.events } = options
   checkBounds({ lease, attempts, concurrency, orphanAfter })
   if (events === undefined)
-    throw new AlliumError('agent.options', 'durable() needs an event log: give "events", or a store that has one.')
+    throw new AlliumError('agent.options', 'durable() needs an event log. Pass "events", or a store that has one.')
   const { version } = agent
   if (version === undefined)
     throw new AlliumError(
       'agent.options',
-      `durable() has to know which code a run belongs to: give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+      `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
     )
   checkLayers(agent, store.runs.sealed)
   const { runs, sessions } = store
@@ -155,12 +155,12 @@ function checkLayers(agent: DurableAgent, sealed: boolean): void {
   if (is('sessionStorage') === undefined)
     throw new AlliumError(
       'agent.options',
-      `durable() runs an agent that keeps its sessions: give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,
+      `durable() needs an agent that stores its sessions. Give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,
     )
   const redacts = is('redacts')
   if (redacts !== undefined && !sealed)
     throw new AlliumError(
       'agent.options',
-      `The layer "${redacts}" redacts, and durable() stores a task before any layer saw it. Give the store "encrypt".`,
+      `The layer "${redacts}" redacts, but durable() stores a task before any layer sees it. Set "encrypt" on the store.`,
     )
 }

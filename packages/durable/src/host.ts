@@ -49,12 +49,12 @@ export function publicError(error: unknown): { code: ErrorCode; message: string 
   const { name, statusCode, status = statusCode } = (error ?? {}) as Record<'name' | 'status' | 'statusCode', unknown>
   if (name === 'TimeoutError') return { code: 'model.timeout', message: 'The model took too long.' }
   if (typeof status === 'number') return { code: 'model.failed', message: 'The model could not answer.' }
-  return { code: 'run.failed', message: 'The run has failed. The log of its process tells why.' }
+  return { code: 'run.failed', message: 'The run failed. The log of its process has the error.' }
 }
 
 export function notFound(run: string): AlliumError {
   return new AlliumError(
     'session.not_found',
-    `There is no run "${run}" of this principal. Look at its id, tenant and owner.`,
+    `There is no run "${run}" of this principal. Check its id, tenant and owner.`,
   )
 }

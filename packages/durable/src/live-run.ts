@@ -100,7 +100,7 @@ export class LiveRun implements JournalHost {
   async notRenewed(): Promise<void> {
     const { key, run } = this.claimed.run
     const current = await this.#host.runs.get({ tenant: key.tenant, run })
-    if (current === undefined || isActive(current)) this.loseLease('another process has taken the run')
+    if (current === undefined || isActive(current)) this.loseLease('another process has taken over the run')
   }
   /** If the store did not answer in time, or the process was suspended, another process may have claimed the run. */
   checkLease(): void {
@@ -139,7 +139,7 @@ export class LiveRun implements JournalHost {
       return this.#giveUp(
         exposedError(
           'run.version',
-          `No process of the version "${run.version}" of "${run.agent}" came back for the run.`,
+          `No process with the version "${run.version}" of "${run.agent}" continued the run. Start one, then retry the run.`,
         ),
       )
     if (run.attempts > this.#host.attempts)
@@ -301,7 +301,9 @@ export class LiveRun implements JournalHost {
     const { run } = this.claimed
     this.#agentRun?.abort(messageOf(error))
     if (!isAlliumError(error, 'store.fenced'))
-      this.#host.logger.warn(`The durable run "${run.run}" could not go on here: ${messageOf(error)}`, { error })
+      this.#host.logger.warn(`The durable run "${run.run}" could not continue in this process: ${messageOf(error)}`, {
+        error,
+      })
     const isFull = isAlliumError(error, 'store.full')
     if (isFinal(error) || (isAlliumError(error) && !error.code.startsWith('store.') && !isBlockError(error)))
       await this.#giveUp(error).catch(() => {})
@@ -336,5 +338,5 @@ function otherCode({ run, version }: DurableRun, differences: readonly string[])
 }
 
 function tooManyAttempts(times: number): string {
-  return `It was begun ${times} times, and each time its process was lost before another step was recorded.`
+  return `The run was started ${times} times, and each time its process was lost before it recorded another step.`
 }

@@ -115,7 +115,7 @@ class RehearsalJournal implements Journal {
   /** Returns why not all recorded calls were checked; undefined if all were. */
   gap(): string | undefined {
     if (!this.#hasUnrequested()) return undefined
-    return `The code requests the new step "${this.#firstNew}" before recorded ones. Make it depend on patched(), so that this run does not take it.`
+    return `The code requests the new step "${this.#firstNew}" before recorded ones. Make it depend on patched(), so that this run skips it.`
   }
   stop(): void {
     this.#stopped.abort()

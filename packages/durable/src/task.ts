@@ -47,7 +47,7 @@ export function taskOf(options: StartOptions): Task {
     return fromJson(text, (index) => large[index as number]) as Task
   } catch (cause) {
     throw runOptionsError(
-      `A durable run is kept, and goes on in another process: it takes plain data alone. ${messageOf(cause)}`,
+      `A durable run is stored and may continue in another process, so it takes only plain data. ${messageOf(cause)}`,
       cause,
     )
   }

@@ -103,7 +103,7 @@ export class Worker {
     if (isSuspect && this.#isIdle) this.#isolatedUntil = this.#host.clock.monotonic() + this.#host.lease
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#live.get(run.run)
-    previous?.loseLease('the run was begun again')
+    previous?.loseLease('the run was started again')
     const live = new LiveRun(this.#host, claimed, { isNew, previous, onStep: () => this.#clear(live) })
     this.#live.set(run.run, live)
     if (isSuspect) this.#suspect = live
@@ -315,6 +315,6 @@ export class Worker {
   }
 
   #warn(error: unknown): void {
-    this.#host.logger.warn(`Durable runs could not be looked after: ${messageOf(error)} It is tried again.`, { error })
+    this.#host.logger.warn(`The upkeep of durable runs failed: ${messageOf(error)} It will be retried.`, { error })
   }
 }

@@ -674,7 +674,7 @@ it('asks for the owner again where it takes up a run that it had lost itself, an
 it('needs an agent that keeps its sessions, and a store that encrypts where a layer redacts', () => {
   const { store } = world()
   expect(() => durable(new Agent({ model: 'x' }), { store })).toThrow(
-    'give "agent" a version that names the build, such as new Agent({ version: \'1.4\' })',
+    'Give "agent" a version that names the build, such as new Agent({ version: \'1.4\' })',
   )
   expect(() => durable(new Agent({ version: '1', model: 'x' }), { store })).toThrow('memory.persist')
   const redacting = new Agent({ version: '1', model: 'x' }).use(persist({ store: store.sessions })).use({

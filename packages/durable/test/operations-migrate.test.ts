@@ -79,7 +79,7 @@ it('uses the current principal of the owner', async () => {
   const { run, build, ops } = await scene()
   const options = { agents: [build('2')], resolvePrincipal: () => undefined }
   const { fits, reason } = await ops(options).migrate(run, { to: '2' })
-  expect([fits, reason]).toEqual([false, 'The principal of the run is not there any more.'])
+  expect([fits, reason]).toEqual([false, 'The principal of the run no longer exists.'])
 })
 
 it.each([
@@ -94,7 +94,7 @@ it.each([
 it('needs the code of the agent that the run belongs to', async () => {
   const { run, ops } = await scene()
   const attempt = ops().migrate(run, { to: '2' })
-  const message = expect.stringContaining('Pass agents to operations()')
+  const message = expect.stringContaining('Pass the agent of the new version to operations(), in agents.')
   await expect(attempt).rejects.toMatchObject({ code: 'run.options', message })
 })
 

@@ -22,7 +22,7 @@ export class Inbox {
     try {
       await run.steer({ role: 'user', content: steer }, { id })
     } catch (error) {
-      this.giveBack(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
+      this.giveBack(id, isAlliumError(error) ? error.message : 'A layer that checked it failed.')
     }
   }
 

@@ -42,6 +42,6 @@ it('gives back what the run refuses, with the reason that may be known', async (
   await of.hear(refusing(new Error('key sk-1234 is wrong')), { steer: 'Also', id: 'm2' })
   expect(told.map(({ event }) => (event as { reason?: unknown }).reason)).toEqual([
     'The run has ended.',
-    'A layer failed that looked at it.',
+    'A layer that checked it failed.',
   ])
 })

@@ -75,7 +75,7 @@ function compatibleKey(env: Env): { apiKey?: string } {
 function noUrl(host: string): AlliumError {
   return new AlliumError(
     'provider.unsupported',
-    `OLLAMA_HOST is ${JSON.stringify(host)}, which is no address. Set it to a host, a port or both, such as "127.0.0.1:11434", or to an http or https URL.`,
+    `OLLAMA_HOST is ${JSON.stringify(host)}, which is not an address. Set it to a host, a port or both, such as "127.0.0.1:11434", or to an http or https URL.`,
     { details: { provider: 'ollama', variable: 'OLLAMA_HOST' } },
   )
 }

@@ -59,7 +59,7 @@ export function partError(error: unknown, type?: string): unknown {
   if (error instanceof Error) return error
   const innermostError = innermost(error)
   const message = isObject(innermostError) ? (innermostError.message ?? JSON.stringify(innermostError)) : innermostError
-  const failed = new AlliumError('model.failed', `The provider broke off with an error: ${String(message)}`, {
+  const failed = new AlliumError('model.failed', `The provider ended the stream with an error: ${String(message)}`, {
     cause: error,
   })
   const status = isObject(innermostError) ? httpStatus({ type, ...innermostError }) : undefined
@@ -90,7 +90,7 @@ const isTruncated =
 export function truncatedStream(cause?: unknown): AlliumError {
   return new AlliumError(
     'model.truncated',
-    'The stream of the provider ended before its finish. The answer is not complete: repeat the call.',
+    'The stream of the provider ended before its finish, so the answer is incomplete. Retry the call.',
     cause === undefined ? {} : { cause },
   )
 }

@@ -22,9 +22,9 @@ export function parseModelRef(ref: string): ModelRefParts {
   const provider = ref.slice(0, slash)
   const modelId = ref.slice(slash + 1)
   if (!/^[a-z][a-z0-9-]*$/.test(provider))
-    throw invalidRef(ref, 'names a provider that has more than lower-case letters, digits and dashes')
+    throw invalidRef(ref, 'has an invalid provider name. Use lower-case letters, digits and dashes')
   if (!/^[\w.:@/+~-]+$/.test(modelId) || /(^|\/)\.\.?(\/|$)/.test(modelId))
-    throw invalidRef(ref, 'names a model with characters that no model has')
+    throw invalidRef(ref, 'contains characters that no model id has')
   return { provider, modelId }
 }
 

@@ -131,7 +131,7 @@ function toFile(part: ImagePart | FilePart, { model, dialect, urls }: PromptCont
   if ('url' in file && !acceptsUrl(urls, file.url, file.mediaType))
     throw unsupported(
       model,
-      `does not fetch ${file.url.protocol}//${file.url.host} for ${file.mediaType}. Give the bytes instead of the URL.`,
+      `does not fetch ${file.url.protocol}//${file.url.host} for ${file.mediaType}. Pass the bytes instead of the URL.`,
     )
   const type = part.type === 'file' && part.reasoning === true && dialect.custom ? 'reasoning-file' : 'file'
   const promptPart: PromptPart = { type, mediaType: file.mediaType, data: dialect.fileData(file) }

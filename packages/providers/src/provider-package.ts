@@ -32,7 +32,7 @@ export async function loadProvider(provider: string, env: Env, load: Import): Pr
   if (isAiSdkProvider(created)) return created
   throw new AlliumError(
     'provider.unsupported',
-    `The package ${name} exports no provider. Give one to createResolver({ providers: { "${provider}": … } }).`,
+    `The package ${name} exports no provider. Pass one to createResolver({ providers: { "${provider}": … } }).`,
   )
 }
 

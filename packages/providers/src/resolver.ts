@@ -87,7 +87,7 @@ function toModel(value: unknown, ref: string): Model {
     return value as Model
   throw new AlliumError(
     'model.invalid',
-    `The provider of ${JSON.stringify(ref)} gave no language model: neither doStream nor stream is a function.`,
+    `The provider of ${JSON.stringify(ref)} returned no language model: neither doStream nor stream is a function.`,
   )
 }
 

@@ -141,7 +141,7 @@ export class StreamParts {
     if (call === undefined)
       throw unsupported(
         this.model,
-        'asks for the approval of a tool call that it did not make before, or that runs already. Give the agent that MCP server with tools.mcp({ requireApproval: true }): then the tool runs here, and a person decides.',
+        'asks to approve a tool call that it did not make before, or that is already running. Add that MCP server to the agent with tools.mcp({ requireApproval: true }), so that the tool runs here and a person decides.',
       )
     this.#heldCalls.delete(toolCallId)
     return this.#inputs.approvalChunks(

@@ -117,7 +117,7 @@ function missingInput(id: string, input: OpenInput, json: string): string {
   if (sameJson(json, input.json)) return ''
   throw new AlliumError(
     'model.protocol',
-    `The provider streamed other arguments for the tool call "${id}" than it told in the end.`,
+    `The provider streamed arguments for the tool call "${id}" that differ from the final ones.`,
   )
 }
 
@@ -150,6 +150,6 @@ function sameCall(a: ToolCallPart, b: ToolCallPart): boolean {
 function duplicateId(id: string): AlliumError {
   return new AlliumError(
     'model.protocol',
-    `The provider used the tool call id "${id}" for two calls. Ids tell calls apart: none of them can run.`,
+    `The provider used the tool call id "${id}" for two calls. Ids must be unique, so neither call can run.`,
   )
 }

@@ -100,7 +100,7 @@ describe.each(stores)('Cursors over the %s store', (_, store) => {
     const other = await anns(store())
     expect(await other.get(`/sessions?cursor=${cursor}`)).toMatchObject({
       status: 400,
-      message: expect.stringMatching(/Begin again with the first page.*secret/),
+      message: expect.stringMatching(/Start again with the first page.*secret/),
     })
   })
 })

@@ -155,7 +155,7 @@ test('durable runs of another agent, or with another log of events, are refused'
   const [one, other] = [kept(), kept()]
   const runs: Durable = durable(one, { store, logger: silent })
   onTestFinished(() => runs.drain())
-  expect(() => server(other, { principal, durable: runs })).toThrow('which is not served here')
+  expect(() => server(other, { principal, durable: runs })).toThrow('which this server does not serve')
   expect(() => server(one, { principal, durable: runs, events: sqlite(':memory:').events })).toThrow('another store')
   expect(() => server(one, { principal, durable: {} as never })).toThrow('durable')
 })

@@ -130,5 +130,7 @@ test('does not exist without access, and shows the sessions of another owner onl
   for (const path of ['/inspect/read-only/sessions', turnsPath]) expect((await send(path, 'dev acme')).status).toBe(404)
   expect((await send(turnsPath, 'dev acme own')).status).toBe(404)
   expect((await send('/inspect/read-only/sessions', 'dev acme own')).body.sessions).toEqual([])
-  expect(() => inspector({ access: () => 'all', readOnly: {} as never })).toThrow('needs sessions and audit')
+  expect(() => inspector({ access: () => 'all', readOnly: {} as never })).toThrow(
+    'needs sessions, the sessions of a store, and audit',
+  )
 })

@@ -85,7 +85,7 @@ test.each([
   ['/sessions?limt=2', /query parameter `limt` is unknown/],
   ['/sessions?limit=2&limit=3', /query parameter `limit` must be an integer.*a list of 2/],
   ['/sessions?limit=1e1', /query parameter `limit`/],
-  ['/approvals?cursor=[1.5]', /Begin again with the first page/],
+  ['/approvals?cursor=[1.5]', /Start again with the first page/],
   ['/sessions/a/messages?owner=', /query parameter `owner`/],
   ['/sessions/a%00b/messages', /path parameter `id` must be a session id/],
 ])('%s is refused by the name of its parameter', async (path, message) => {

@@ -169,7 +169,7 @@ describe.each(kinds)('the state of a session of runs %s', (_, listen) => {
 })
 
 test('a key of the state that no layer has is refused as the server is made', () => {
-  expect(() => server(agentOf([]), { principal, state: ['trips'] })).toThrow(/"trips", which no layer/)
+  expect(() => server(agentOf([]), { principal, state: ['trips'] })).toThrow(/"trips", but no layer/)
 })
 
 test('of several agents a principal finds those that they may use, and no others', async () => {

@@ -12,7 +12,7 @@ const client = () => createClient<Agent>({ url: 'http://a' })
 
 test.each<[string, () => unknown, string]>([
   ['server()', () => app({ canUze: () => true }), 'Did you mean "canUse"?'],
-  ['server(), of serve()', () => app({ port: 80 }), 'Give it to serve(server, { port })'],
+  ['server(), of serve()', () => app({ port: 80 }), 'Pass it to serve(server, { port })'],
   ['mcp of server()', () => app({ mcp: { elicit: true } }), 'Known are: elicitation.'],
   ['metrics of server()', () => app({ metrics: { tokn: 'a' } }), 'Did you mean "token"?'],
   ['drain()', () => app({}).drain({ timeoutMs: 1 } as never), 'Known are: timeout.'],

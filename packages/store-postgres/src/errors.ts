@@ -48,28 +48,29 @@ const errorKinds: readonly ErrorKind[] = [
     codes: /^(57014|55P03)$/,
     code: 'store.unavailable',
     failure:
-      'took too long. Nothing was stored: look at its load and locks, and at statement_timeout and lock_timeout of its role',
+      'took too long. Nothing was stored. Check its load and locks, and statement_timeout and lock_timeout of its role',
   },
   {
     codes: /^42501$/,
     code: 'store.readonly',
     failure:
-      "refuses what its role may not do. Grant the role what docs/guide/stores.md lists, or migrate with another role and use migrate: 'check'",
+      "denied a permission to the role. Grant the role what docs/guide/stores.md lists, or migrate with another role and use migrate: 'check'",
   },
   {
     codes: /^28\w{3}$/,
     code: 'store.unavailable',
-    failure: 'refuses the role of the connection. Check its name and password, and pg_hba.conf',
+    failure: 'rejected the role of the connection. Check its name and password, and pg_hba.conf',
   },
-  { codes: /^3D000$/, code: 'store.unavailable', failure: 'is not there. Create it, or name another one in "url"' },
+  { codes: /^3D000$/, code: 'store.unavailable', failure: 'does not exist. Create it, or name another one in "url"' },
   {
     codes: /^(42P01|3F000|42883|42703)$/,
     code: 'store.corrupt',
-    failure: 'lacks tables or functions of the store. Run what postgresSql() gives, or restore it from a backup',
+    failure:
+      'lacks tables or functions of the store. Run the SQL that postgresSql() returns, or restore it from a backup',
   },
-  { codes: /^(53100|54P01)$/, code: 'store.full', failure: 'has no room on its disk' },
-  { codes: /^22021$/, code: 'store.key', failure: 'cannot hold a NUL' },
-  { codes: /^25006$/, code: 'store.readonly', failure: 'may not be written' },
+  { codes: /^(53100|54P01)$/, code: 'store.full', failure: 'has no space left on its disk' },
+  { codes: /^22021$/, code: 'store.key', failure: 'cannot store a NUL character' },
+  { codes: /^25006$/, code: 'store.readonly', failure: 'is read-only' },
   { codes: /^(XX001|XX002)$/, code: 'store.corrupt', failure: 'is damaged' },
   connectionLost,
 ]

@@ -2,6 +2,6 @@
 export function quoted(schema: string): string {
   if (/^[A-Za-z_][A-Za-z0-9_]{0,62}$/.test(schema) && !/^pg_/i.test(schema)) return `"${schema}"`
   throw new TypeError(
-    `The schema ${JSON.stringify(schema)} is no name for one. Give up to 63 letters, digits and "_", not beginning with a digit or "pg_".`,
+    `The schema ${JSON.stringify(schema)} is not a valid name. Use up to 63 letters, digits and "_", not starting with a digit or "pg_".`,
   )
 }

@@ -62,16 +62,16 @@ export class Schema {
     if (version <= latestVersion) return version
     throw new AlliumError(
       'store.corrupt',
-      `The schema "${this.name}" is of version ${version}, and this version of Allium knows ${latestVersion}. Use the newer one.`,
+      `The schema "${this.name}" has version ${version}, but this version of Allium supports at most ${latestVersion}. Use a newer version of Allium.`,
     )
   }
 
   #olderSchema(version: number): AlliumError {
-    const state = version === 0 ? 'is not there' : `is of version ${version}, and ${latestVersion} is needed`
+    const state = version === 0 ? 'does not exist' : `has version ${version}, but ${latestVersion} is needed`
     const from = version === 0 ? '' : `, from: ${version}`
     return new AlliumError(
       'store.corrupt',
-      `The schema "${this.name}" ${state}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) gives, or set "migrate" to 'auto'.`,
+      `The schema "${this.name}" ${state}, and "migrate" is 'check'. Run the SQL that postgresSql({ schema: '${this.name}'${from} }) returns, or set "migrate" to 'auto'.`,
       { details: { schema: this.name, version } },
     )
   }

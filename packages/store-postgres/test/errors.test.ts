@@ -10,8 +10,8 @@ it.each([
   ['28P01', 'store.unavailable', 'name and password'],
   ['3D000', 'store.unavailable', 'Create it'],
   ['42P01', 'store.corrupt', 'postgresSql()'],
-  ['22021', 'store.key', 'hold a NUL'],
-  ['53100', 'store.full', 'no room'],
+  ['22021', 'store.key', 'store a NUL'],
+  ['53100', 'store.full', 'no space left'],
 ])('tells %s as %s, and what to do', (code, known, advice) => {
   const error = toStoreError(Object.assign(new Error('as Postgres says it'), { code }))
   expect([isAlliumError(error, known as never), String(error)]).toEqual([true, expect.stringContaining(advice)])

@@ -18,8 +18,8 @@ describe('postgres()', () => {
   it.each(['', 'a"b', "a'; drop table x; --", 'a b', '1a', 'pg_mine', 'a\0', 'x'.repeat(64)])(
     'refuses the schema %j',
     (schema) => {
-      expect(() => postgres({ pool, schema })).toThrow('is no name for one')
-      expect(() => postgresSql({ schema })).toThrow('is no name for one')
+      expect(() => postgres({ pool, schema })).toThrow('is not a valid name')
+      expect(() => postgresSql({ schema })).toThrow('is not a valid name')
     },
   )
 

@@ -15,7 +15,7 @@ const unreachable: ErrorKind = [/./, 'store.unavailable', 'could not be reached'
 
 type ErrorKind = readonly [words: RegExp, code: ErrorCode, what: string]
 const errorKinds: readonly ErrorKind[] = [
-  [/^OOM /, 'store.full', 'has no room in its memory'],
-  [/^(READONLY|MISCONF) /, 'store.readonly', 'may not be written'],
-  [/^WRONGTYPE /, 'store.corrupt', 'holds something else under the key'],
+  [/^OOM /, 'store.full', 'is out of memory'],
+  [/^(READONLY|MISCONF) /, 'store.readonly', 'is read-only'],
+  [/^WRONGTYPE /, 'store.corrupt', 'has a value of another type under the key'],
 ]

@@ -26,7 +26,7 @@ export function redisLedger(client: Client, logger: Pick<Logger, 'warn'>): Lossy
     hasWarned = true
     try {
       logger.warn(
-        'The ledger of redis() is lossy: after a flush, an eviction or a restart of Redis, money that was spent is forgotten. Keep budgets that matter in @allium/store-postgres or @allium/store-sqlite.',
+        'The ledger of redis() is lossy: after a flush, an eviction or a restart of Redis, it forgets what was spent. Use @allium/store-postgres or @allium/store-sqlite for budgets that matter.',
       )
     } catch {
       // A failing logger must not fail a post.

@@ -148,7 +148,7 @@ function parseSeq(tenant: string, line: string): number {
 function sequenceTaken(tenant: string, seq: number): AlliumError {
   return new AlliumError(
     'store.conflict',
-    `The audit of the tenant "${tenant}" takes no record ${seq} here: another process has written to it. Read its last record, and continue from there.`,
+    `Record ${seq} was not added to the audit of the tenant "${tenant}", because another process has written to it. Read its last record, and continue from there.`,
     { details: { tenant, seq } },
   )
 }

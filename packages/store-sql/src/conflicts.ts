@@ -17,12 +17,12 @@ export function turnConflict(
   if (session.version !== turn.version)
     return new AlliumError(
       'store.conflict',
-      `The session "${sessionId}" has ${session.version} stored turns, where ${turn.version} were expected. Load it again, and repeat the run.`,
+      `The session "${sessionId}" has ${session.version} stored turns, but ${turn.version} were expected. Load it again, and repeat the run.`,
     )
   if (turn.from <= session.length) return undefined
   return new AlliumError(
     'store.conflict',
-    `The turn "${turn.turnId}" begins at message ${turn.from} of the session "${sessionId}", which has ${session.length}. Load it again, and repeat the run.`,
+    `The turn "${turn.turnId}" starts at message ${turn.from}, but the session "${sessionId}" has ${session.length} messages. Load it again, and repeat the run.`,
   )
 }
 
@@ -30,7 +30,7 @@ export function turnConflict(
 export function turnIdTaken({ sessionId }: SessionKey, turnId: string): AlliumError {
   return new AlliumError(
     'store.conflict',
-    `The session "${sessionId}" has another turn under the id "${turnId}". The first one stays. Give each agent ids of its own.`,
+    `The session "${sessionId}" already has a turn with the id "${turnId}", which was kept. Use turn ids that are unique in the session.`,
   )
 }
 

@@ -17,7 +17,7 @@ function checkAgent(agent: string): void {
   if (checkName('agent of the session', agent) !== '') return
   throw new AlliumError(
     'store.key',
-    'The agent of the session is empty. Give the name under which the agent keeps its sessions, as session.key does.',
+    'The agent of the session key is empty. Pass the name under which the agent stores its sessions, as session.key does.',
     { details: { what: 'agent of the session' } },
   )
 }
@@ -32,7 +32,7 @@ export function checkCombinedLength(what: string, texts: readonly string[]): voi
   if (length <= most) return
   throw new AlliumError(
     'store.key',
-    `The ${what} have ${length} bytes together. Give plain texts of at most ${most}.`,
+    `The ${what} have ${length} bytes in total. The maximum is ${most}. Use shorter ones.`,
     {
       details: { what },
     },

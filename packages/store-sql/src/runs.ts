@@ -29,7 +29,7 @@ export function checkRunAt(runAt: number | undefined): void {
   if (runAt === undefined || Math.abs(runAt) <= maxTimestamp) return
   throw new AlliumError(
     'run.options',
-    `The option runAt is ${runAt}, and no clock ever shows that time. Give milliseconds since the epoch, such as Date.parse('2026-11-01').`,
+    `The option runAt is ${runAt}, which is not a valid time. Pass milliseconds since the epoch, such as Date.parse('2026-11-01').`,
   )
 }
 
@@ -42,7 +42,7 @@ export function checkQueue({ queue = 'default', priority = 0 }: Pick<NewDurableR
     return { queue: checkName('queue', queue), priority }
   throw new AlliumError(
     'run.options',
-    `The option priority is ${priority}. Give a whole number from -${maxPriority} to ${maxPriority}; a smaller number starts earlier.`,
+    `The option priority is ${priority}. Pass a whole number from -${maxPriority} to ${maxPriority}; a smaller number starts earlier.`,
   )
 }
 
@@ -239,7 +239,7 @@ export async function stepsOf(
 export function idempotencyKeyReused({ sessionId }: SessionKey, idempotencyKey: string, run: string): AlliumError {
   return new AlliumError(
     'run.key_reused',
-    `The key "${idempotencyKey}" stands for another task in the session "${sessionId}". Give each task one of its own.`,
+    `The idempotency key "${idempotencyKey}" was already used for another task of the session "${sessionId}". Use a unique key for each task.`,
     { details: { sessionId, run } },
   )
 }
@@ -256,7 +256,7 @@ export function notPending({ sessionId }: SessionKey, callIds: readonly string[]
   const calls = callIds.map((id) => toJson(id)).join(', ')
   return new AlliumError(
     'approval.used',
-    `The session "${sessionId}" has no call ${calls} that waits for a decision: each is decided once. Nothing was begun.`,
+    `The session "${sessionId}" has no pending call ${calls}. A call can be decided only once. Nothing was started.`,
     { details: { sessionId } },
   )
 }

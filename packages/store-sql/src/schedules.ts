@@ -87,7 +87,7 @@ export function scheduleFromRow(row: SqlRow): StoredSchedule {
 export function tooManySchedules(perOwner: number): AlliumError {
   return new AlliumError(
     'run.options',
-    `This owner already has ${perOwner} schedules, and may have no more. Delete one, or raise "perOwner" of schedules().`,
+    `This owner already has ${perOwner} schedules, which is the maximum. Delete one, or raise "perOwner" of schedules().`,
   )
 }
 

@@ -98,7 +98,7 @@ function isPermanent(error: unknown): boolean {
 function sealed({ tenant, row }: EncryptionContext, cause: unknown): AlliumError {
   return new AlliumError(
     'store.sealed',
-    `The row ${row} of the tenant "${tenant}" cannot be opened: its key is gone, or the row was changed. Bring the key back, or delete the session.`,
+    `The row ${row} of the tenant "${tenant}" cannot be decrypted: its key is missing, or the row was changed. Restore the key, or delete the session.`,
     { cause, details: { tenant, row } },
   )
 }
@@ -106,7 +106,7 @@ function sealed({ tenant, row }: EncryptionContext, cause: unknown): AlliumError
 function cannotOpenNow({ tenant, row }: EncryptionContext, cause: unknown): AlliumError {
   return new AlliumError(
     'store.unavailable',
-    `The row ${row} of the tenant "${tenant}" cannot be opened now: ${messageOf(cause).replace(/\.?$/, '.')} Nothing was changed. Check the key service that "encrypt" uses, and try again.`,
+    `The row ${row} of the tenant "${tenant}" cannot be decrypted now: ${messageOf(cause).replace(/\.?$/, '.')} Nothing was changed. Check the key service that "encrypt" uses, and try again.`,
     { cause, details: { tenant, row } },
   )
 }
@@ -138,7 +138,7 @@ function decodeText(bytes: Uint8Array, context: EncryptionContext): string {
 export function corrupt({ tenant, row }: EncryptionContext, cause: unknown): AlliumError {
   return new AlliumError(
     'store.corrupt',
-    `The row ${row} of the tenant "${tenant}" does not parse: ${messageOf(cause)} The others go on.`,
+    `The row ${row} of the tenant "${tenant}" cannot be parsed: ${messageOf(cause)} Other rows are not affected. Restore it from a backup, or delete the session.`,
     { cause, details: { tenant, row } },
   )
 }

@@ -47,7 +47,7 @@ export function checkTimeRange({ from = 0, to = Number.MAX_SAFE_INTEGER }: Usage
     if (!Number.isFinite(time))
       throw new AlliumError(
         'store.key',
-        `A report of usage is from one time to another, in milliseconds since the epoch, but ${String(time)} was given. Write Date.parse('2026-11-01').`,
+        `A usage report takes its times in milliseconds since the epoch, but ${String(time)} was given. Write Date.parse('2026-11-01').`,
       )
   return [from, to]
 }

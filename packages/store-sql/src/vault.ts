@@ -40,7 +40,7 @@ function splitVaultKey(key: string): VaultKeyParts {
   }
   throw new AlliumError(
     'store.key',
-    'The key of the vault names no session. Give what guard.pii gives: its name, ":", and the list of tenant, owner, agent and session id in JSON.',
+    'The vault key does not name a session. Pass a key as guard.pii makes it: its name, ":", and a JSON array of tenant, owner, agent and session id.',
   )
 }
 

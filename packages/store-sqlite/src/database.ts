@@ -136,7 +136,7 @@ export class Database {
       if (version > migrations.length)
         throw new AlliumError(
           'store.corrupt',
-          `The file "${this.#path}" has the schema ${version}, and this version of Allium knows ${migrations.length}. Use a newer version.`,
+          `The file "${this.#path}" has the schema version ${version}, but this version of Allium supports at most ${migrations.length}. Use a newer version of Allium.`,
         )
       for (const step of migrations.slice(version)) this.#db.exec(step)
       this.#db.exec(`pragma user_version = ${migrations.length}`)
@@ -172,16 +172,16 @@ function checkValue(value: unknown): void {
   if (value === null || typeof value === 'string' || typeof value === 'number' || value instanceof Uint8Array) return
   throw new AlliumError(
     'store.key',
-    `A row cannot hold a value of the type ${typeof value}. Give texts and numbers. Nothing was stored.`,
+    `A row cannot hold a value of the type ${typeof value}. Pass strings, numbers, bytes or null. Nothing was stored.`,
   )
 }
 
 const errorCodes = [
-  ['SQLITE_FULL', 'store.full', 'has a full disk'],
-  ['SQLITE_READONLY', 'store.readonly', 'may not be written'],
+  ['SQLITE_FULL', 'store.full', 'has no space left on its disk'],
+  ['SQLITE_READONLY', 'store.readonly', 'is read-only'],
   ['SQLITE_CORRUPT', 'store.corrupt', 'is damaged'],
-  ['SQLITE_NOTADB', 'store.corrupt', 'is no database'],
-  ['SQLITE_CANTOPEN', 'store.unavailable', 'could not be opened. Make its folder and let the process write there'],
+  ['SQLITE_NOTADB', 'store.corrupt', 'is not a SQLite database'],
+  ['SQLITE_CANTOPEN', 'store.unavailable', 'could not be opened. Create its folder, and let the process write there'],
   ['SQLITE_', 'store.unavailable', 'failed'],
 ] as const
 

@@ -135,7 +135,7 @@ describe('sqlite()', () => {
       for (let i = 0; i < 20; i++) await store.sessions.load({ ...key, sessionId: `s${i}` })
     }
     expect((await failure(read)).code).toBe('store.corrupt')
-    expect((await failure(() => sqlite(newer))).message).toContain('schema 99')
+    expect((await failure(() => sqlite(newer))).message).toContain('schema version 99')
   })
 
   it('tells a full disk before the turn is acknowledged, and the session stands where the store stands', async () => {
@@ -195,7 +195,7 @@ describe('sqlite()', () => {
     ['a folder in its place', () => folder],
   ])('says what to do about %s', async (_, path) => {
     const error = await failure(() => sqlite(path()))
-    expect([error.code, error.message]).toEqual(['store.unavailable', expect.stringContaining('Make its folder')])
+    expect([error.code, error.message]).toEqual(['store.unavailable', expect.stringContaining('Create its folder')])
   })
 
   it.each([

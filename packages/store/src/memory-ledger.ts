@@ -53,7 +53,7 @@ export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
     sweepAt = Math.max(most, Math.ceil(accounts.size * 1.25))
     if (accounts.size <= warnAt) return
     warn(
-      `memoryLedger() holds ${accounts.size} accounts that have spent money, and forgets none of them: it was meant for ${most}. Give the budget a window, whose accounts end, or a ledger outside of this process; or raise memoryLedger({ accounts }).`,
+      `memoryLedger() has ${accounts.size} accounts with spending, which it never removes. It is meant for at most ${most}. Give the budget a window, so that its accounts expire, or a ledger outside of this process; or raise memoryLedger({ accounts }).`,
     )
     warnAt = accounts.size * 2 - 1
   }

@@ -71,7 +71,7 @@ function checkSize(text: string): string {
   if (bytes <= largest) return text
   throw new AlliumError(
     'journal.too_large',
-    `A step came to ${bytes} bytes, and a journal keeps at most ${largest} of one. Keep what is large elsewhere, and give a reference to it.`,
+    `A step has ${bytes} bytes, but a journal stores at most ${largest} per step. Store large data elsewhere, and return a reference to it.`,
     { details: { bytes } },
   )
 }

@@ -10,7 +10,7 @@ export const mostNameBytes = 2048
 export function checkStoreName(what: string, text: string): string {
   const problem = problemOf(text)
   if (problem === undefined) return text
-  throw new AlliumError('store.key', `The ${what} ${problem}. Give a plain text of at most ${mostNameBytes} bytes.`, {
+  throw new AlliumError('store.key', `The ${what} ${problem}. Use a string of at most ${mostNameBytes} bytes.`, {
     details: { what },
   })
 }
@@ -23,9 +23,9 @@ export function checkOwner<T extends { tenant: string; owner?: string | undefine
 }
 
 function problemOf(text: unknown): string | undefined {
-  if (typeof text !== 'string') return 'is no text'
-  if (text.includes('\0')) return 'has a NUL'
-  if (!isWellFormed(text)) return 'has half a character'
+  if (typeof text !== 'string') return 'is not a string'
+  if (text.includes('\0')) return 'contains a NUL character'
+  if (!isWellFormed(text)) return 'contains a lone surrogate'
   // A UTF-16 code unit takes at most three bytes.
   if (text.length * 3 <= mostNameBytes) return undefined
   const { length } = new TextEncoder().encode(text)

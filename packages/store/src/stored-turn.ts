@@ -10,8 +10,8 @@ export function checkTurn(turn: StoredTurn): StoredTurn {
   if (!Number.isSafeInteger(from) || from < 0) throw invalid('from', from, 'the index of its first message, from 0 on')
   if (!Array.isArray(messages)) throw invalid('messages', messages, 'a list')
   if (!Array.isArray(records)) throw invalid('records', records, 'a list')
-  if (!isObject(rest) || !isObject(rest.state)) throw invalid('rest', rest, 'the rest of a snapshot, with its state')
-  if (!isObject(usage)) throw invalid('usage', usage, 'what it has used')
+  if (!isObject(rest) || !isObject(rest.state)) throw invalid('rest', rest, 'an object with the state of the session')
+  if (!isObject(usage)) throw invalid('usage', usage, 'the usage of the turn')
   for (const time of [startedAt, endedAt])
     if (!(Math.abs(time) <= farthest)) throw invalid('startedAt or endedAt', time, 'milliseconds since the epoch')
   return turn
@@ -27,7 +27,7 @@ function isObject(value: unknown): value is object {
 function invalid(field: string, value: unknown, wanted: string): AlliumError {
   return new AlliumError(
     'state.invalid',
-    `The field ${field} of a stored turn is ${typeof value === 'number' ? value : describe(value)}, and should be ${wanted}. Nothing was stored.`,
+    `The field ${field} of a stored turn is ${typeof value === 'number' ? value : describe(value)}, but should be ${wanted}. Nothing was stored.`,
     { details: { key: field } },
   )
 }

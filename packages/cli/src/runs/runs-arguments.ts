@@ -16,10 +16,10 @@ export const runsHelp = `Usage: allium runs <command> --store <where>
   migrate <run>   replays the steps of a run with the agent of a module, and moves the run to its version if they
                   fit; --to <version> --module <src/agent.ts>; --export <name of the agent>;
                   --check changes nothing; --operator <name> --reason <text> record a move in the audit
-  export <run>    one JSON document; with --content --operator <name> --reason <text> also what was said,
-                  and the audit records that
+  export <run>    one JSON document; with --content --operator <name> --reason <text> also the content,
+                  which the audit records
 
-  --store <where>  a SQLite file, postgres://…, or a module that exports a store; else ALLIUM_STORE
+  --store <where>  a SQLite file, postgres://…, or a module that exports a store; default: ALLIUM_STORE
   --tenant <name>  the tenant of a run; needed only if two tenants have the same id
   --json           JSON instead of a table
 

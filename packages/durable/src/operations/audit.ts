@@ -30,7 +30,7 @@ export class OperatorAudit {
     } catch (cause) {
       throw new AlliumError(
         'store.unavailable',
-        `The audit did not record the operator "${by.operator}", so nothing was done: ${messageOf(cause)} Check the audit and repeat.`,
+        `The audit could not record the operator "${by.operator}", so nothing was done: ${messageOf(cause)} Check the audit and try again.`,
         { cause },
       )
     }

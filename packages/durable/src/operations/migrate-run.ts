@@ -38,13 +38,13 @@ function hostOf(
   if (agent === undefined)
     throw new AlliumError(
       'run.options',
-      `The run belongs to the agent "${name}", and this process was not given its code. Pass agents to operations(): the agent of the new version.`,
+      `The run belongs to the agent "${name}", whose code this process does not have. Pass the agent of the new version to operations(), in agents.`,
     )
   const { version } = agent
   if (version === undefined)
     throw new AlliumError(
       'agent.options',
-      `A run can only be moved to code with a version: create "${name}" with one, such as new Agent({ version: '1.5' }).`,
+      `A run can only be moved to code with a version. Create "${name}" with one, such as new Agent({ version: '1.5' }).`,
     )
   return { agent, version, runs: store.runs, clock, lease: patience, options: { resolvePrincipal }, reasonOf }
 }

@@ -29,9 +29,12 @@ export class Scheduler {
       try {
         await this.#addRun(one)
       } catch (error) {
-        logger.warn(`The schedule "${one.schedule.id}" could not start a run: ${messageOf(error)} It is tried again.`, {
-          error,
-        })
+        logger.warn(
+          `The schedule "${one.schedule.id}" could not start a run: ${messageOf(error)} It will be retried.`,
+          {
+            error,
+          },
+        )
       }
     return due.length === batchSize
   }

@@ -168,7 +168,7 @@ class AgentSchedules implements Schedules {
     if (found !== undefined && this.#host.names.includes(found.schedule.agent)) return found
     throw new AlliumError(
       'session.not_found',
-      `There is no schedule "${id}" of this principal. Look at its id, tenant and owner.`,
+      `There is no schedule "${id}" of this principal. Check its id, tenant and owner.`,
     )
   }
 

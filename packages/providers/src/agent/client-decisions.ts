@@ -60,11 +60,11 @@ export async function decisionsFrom(
   if (responses.length === 0)
     throw new AlliumError(
       'request.invalid',
-      'No call was handed to the page that waits for an output. One counts once.',
+      'No call of the page is waiting for an output. Each output can be sent only once.',
     )
   throw new AlliumError(
     'approval.used',
-    'The calls that the messages decide about have been decided already. A decision is used once.',
+    'The calls that the messages decide have already been decided. A decision can be used only once.',
   )
 }
 
@@ -84,9 +84,9 @@ function isAlreadyDecided({ history, pending }: Session<unknown>, { callId }: Re
 }
 
 function forgedApproval({ callId }: Response): AlliumError {
-  const call = callId === undefined ? 'no call' : `the call ${JSON.stringify(callId.slice(0, 100))}`
+  const call = callId === undefined ? 'a call without an id' : `the call ${JSON.stringify(callId.slice(0, 100))}`
   return new AlliumError(
     'approval.forged',
-    `An approval for ${call} was sent under an id that no call of the session waits for. Send back the id of the approval that was asked for.`,
+    `An approval for ${call} has an id that matches no pending call of the session. Send back the id of the approval request.`,
   )
 }

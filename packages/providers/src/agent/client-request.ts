@@ -44,24 +44,23 @@ export function parseClientRequest({ prompt, messages }: StreamOptions): ClientR
   if (lastMessage?.role === 'user') return { input: { role: 'user', content: contentOf(lastMessage.content) } }
   const answers = { responses: parseResponses(list), outputs: parseOutputs(list) }
   if (answers.responses.length + answers.outputs.length > 0) return { answers }
-  throw invalid(
-    'The last message is one of the user, or answers an approval that is asked for, or has the output of a call.',
-  )
+  throw invalid('The last message must be a user message, answer an approval request, or have the output of a call.')
 }
 
 function contentOf(content: unknown): string | (TextPart | ImagePart | FilePart)[] {
   if (typeof content === 'string') return content
   if (Array.isArray(content)) return content.map(partOf)
-  throw invalid('A message of the user is a text, or has parts.')
+  throw invalid('A user message must be a string or have parts.')
 }
 
 function partOf(value: JsonRecord): TextPart | ImagePart | FilePart {
   const { type, text, mediaType, filename } = value
   if (type === 'text' && typeof text === 'string') return { type, text }
-  if (type !== 'file' && type !== 'image') throw invalid('A message of the user has parts of the types text and file.')
+  if (type !== 'file' && type !== 'image')
+    throw invalid('A user message may only have parts of the types text and file.')
   const data = bytesOf(value.data ?? value.image)
   if (data === undefined || typeof mediaType !== 'string')
-    throw invalid('A file comes as a data URL in base64, with its media type: other URLs are not fetched.')
+    throw invalid('A file must be a base64 data URL with its media type, because other URLs are not fetched.')
   if (mediaType.startsWith('image/')) return { type: 'image', data, mediaType }
   return { type: 'file', data, mediaType, ...(typeof filename === 'string' && { filename }) }
 }

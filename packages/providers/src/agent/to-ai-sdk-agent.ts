@@ -59,7 +59,7 @@ export function toAiSdkAgent(agent: Pick<Agent, 'name'>, adapterOptions: ToAiSdk
       Promise.reject(
         new AlliumError(
           'run.options',
-          'An agent of Allium answers the AI SDK by its stream. For a whole answer await session.run(input).',
+          'An Allium agent only streams to the AI SDK. For a whole answer, await session.run(input).',
         ),
       ),
     stream: (options: StreamOptions) => stream(adapterOptions, options) as Promise<never>,
@@ -155,6 +155,6 @@ function checkStreamOptions(options: StreamOptions): void {
   if (unknown.length === 0) return
   throw new AlliumError(
     'run.options',
-    `An agent of Allium takes no ${unknown.join(', ')} of the AI SDK: layers and options of the agent do that (guard.timeout, ctx.pipe, agent.on).`,
+    `An Allium agent does not support ${unknown.join(', ')} of the AI SDK. Use layers and options of the agent instead (guard.timeout, ctx.pipe, agent.on).`,
   )
 }

@@ -23,7 +23,7 @@ export function checkUiOptions({ onFinish, onStepFinish }: UiStreamOptions): voi
   if (onFinish === undefined && onStepFinish === undefined) return
   throw new AlliumError(
     'run.options',
-    'onFinish and onStepFinish are not called by an agent of Allium under ai 6: the history is its own. Listen with agent.on("turn:end"), or keep sessions with memory.persist.',
+    'An Allium agent does not call onFinish and onStepFinish under ai 6, because it has its own history. Listen with agent.on("turn:end"), or store sessions with memory.persist.',
   )
 }
 

@@ -103,7 +103,7 @@ function toResultPart(promptPart: PromptPart): Part {
 function unreadablePrompt(layer: string, problem: string): AlliumError {
   return new AlliumError(
     'layer.result',
-    `Layer "${layer}" (model) gave a prompt with ${problem}, which no message can hold. Give messages as the AI SDK has them.`,
+    `Layer "${layer}" (model) returned a prompt with ${problem}, which no message can hold. Return messages of the AI SDK.`,
     { details: { layer, scope: 'model' } },
   )
 }

@@ -161,7 +161,7 @@ export class MiddlewareCall {
       source.isBuffered = true
       return
     }
-    this.#output.abandon(new Error('The answer began anew.'))
+    this.#output.abandon(new Error('The answer was restarted.'))
     this.#restarted = source
     this.#start()
   }

@@ -16,7 +16,7 @@ export class PartOrder {
    */
   check(value: unknown): StreamPart | undefined {
     if (typeof value !== 'object' || value === null || typeof (value as StreamPart).type !== 'string')
-      throw this.#wrong('what is no part of a stream')
+      throw this.#wrong('a value that is not a stream part')
     const part = value as StreamPart
     if (this.#finished && part.type !== 'raw') throw this.#wrong(`a ${part.type} after its finish`)
     const { id } = part

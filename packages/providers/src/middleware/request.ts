@@ -93,7 +93,7 @@ export class Request {
 
   #list(name: string, value: unknown): PromptPart[] {
     if (Array.isArray(value)) return value
-    const what = `Layer "${this.#layer}" (model) gave params whose ${name} is no list. Give what it was given, changed.`
+    const what = `Layer "${this.#layer}" (model) returned params whose ${name} is not an array. Return the given params with your changes.`
     throw new AlliumError('layer.result', what, { details: { layer: this.#layer, scope: 'model' } })
   }
 

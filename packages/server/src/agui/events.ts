@@ -131,7 +131,7 @@ function interruptOf(call: PendingCall): object {
   return {
     id: token ?? callId,
     reason: 'tool_call',
-    message: request?.reason ?? `The tool ${name} waits for an approval.`,
+    message: request?.reason ?? `The tool ${name} is waiting for approval.`,
     ...(path === undefined && { toolCallId: callId }),
     responseSchema: answerSchema(call),
     ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),

@@ -102,8 +102,7 @@ export function requestIn({ all, location }: Messages): AguiRequest {
     const { content: userContent } = userMessage.parse(all[index], childLocation(location, index))
     return { input: { role: 'user', content: userContent } }
   }
-  if (roles.at(-1) !== 'tool')
-    throw rejection(location, 'must end with a message of the user, or with the result of a tool.')
+  if (roles.at(-1) !== 'tool') throw rejection(location, 'must end with a user message or a tool result.')
   const from = roles.findLastIndex((role) => role !== 'tool') + 1
   return {
     results: all.slice(from).map((message, index) => toToolResult(message, childLocation(location, from + index))),
@@ -115,7 +114,7 @@ function toToolResult(message: unknown, location: ValueLocation): ToolResult {
   const { toolCallId, content: toolContent, error } = toolMessage.parse(message, location)
   const resultText = error === undefined || error === '' ? toolContent : error
   if (resultText !== undefined) return { id: toolCallId, text: resultText }
-  throw rejection(location, 'is the result of a tool without a text as its `content`.')
+  throw rejection(location, 'is a tool result whose `content` is not a string.')
 }
 
 /** Returns the JSON Schema of a decision, for clients that ask a person. A call that a provider runs accepts no other arguments. */

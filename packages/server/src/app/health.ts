@@ -54,7 +54,7 @@ export function healthRoutes(router: Router, host: Host): void {
     if (token === undefined) throw requestError('route.not_found', notFoundMessage('/metrics', options))
     const { headers } = await read()
     if (!timingSafeEqual(headers.authorization ?? '', `Bearer ${token}`))
-      throw requestError('request.principal', 'The path /metrics needs its own token, as a bearer.')
+      throw requestError('request.principal', 'The path /metrics needs its own token. Send it as a bearer token.')
     const more = (await collect?.()) ?? ''
     return c.text(metrics.text(runs.size) + more, 200, { 'content-type': 'text/plain; version=0.0.4' })
   })

@@ -67,10 +67,10 @@ function timingSafeEqual(mac: string, seal: string): boolean {
 }
 
 export function forgedCallError(id: unknown) {
-  const call = typeof id === 'string' ? JSON.stringify(id.slice(0, 60)) : 'without its id'
+  const call = typeof id === 'string' ? JSON.stringify(id.slice(0, 60)) : 'without an id'
   return requestError(
     'approval.forged',
-    `The call ${call} was not passed to this client with these arguments. Its result is rejected.`,
+    `The call ${call} was not passed to this client with these arguments, so its result is rejected. Send the call back unchanged.`,
   )
 }
 

@@ -113,8 +113,11 @@ export async function pendingCallError(
   token: string,
 ): Promise<AlliumError> {
   if (await isTokenUsed(events, { tenant, agent }, token))
-    return requestError('approval.used', 'The call of this token has been decided already. A decision is used once.')
-  return requestError('approval.unknown', 'No call waits under this token, or another user decides it.')
+    return requestError(
+      'approval.used',
+      'The call with this token has already been decided. A decision can be used only once.',
+    )
+  return requestError('approval.unknown', 'No pending call has this token, or only another user may decide it.')
 }
 
 async function withSession<T>(

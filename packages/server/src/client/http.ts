@@ -37,7 +37,7 @@ export function pathSegment(name: string, subject: string): string {
   const isSegment = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
   if (isSegment && !/[\ud800-\udfff]/u.test(name)) return encodeURIComponent(name)
   throw new ClientError(
-    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}: it is no part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
+    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}, because it cannot be part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
     { code: 'session.invalid_id' },
   )
 }

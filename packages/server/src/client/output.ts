@@ -11,7 +11,7 @@ export function toJsonSchema(schema: OutputSchema | undefined): unknown {
   const { vendor, jsonSchema } = schema['~standard'] as { vendor: string; jsonSchema?: JsonSchemas }
   const converted = jsonSchema?.input?.({ target: 'draft-07' })
   if (converted !== undefined) return converted
-  throw new ClientError(`The schema of the option output, of "${vendor}", cannot tell its JSON Schema.`, {
+  throw new ClientError(`The schema of the option output (from "${vendor}") cannot return its JSON Schema.`, {
     code: 'run.options',
   })
 }

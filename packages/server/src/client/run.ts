@@ -65,7 +65,7 @@ class Events<K extends CallTypes, O> {
     if (error !== undefined) throw new ClientError(error.message, error)
     const end = this.#read.findLast(({ type }) => type === 'turn:end') as Omit<Answer<K>, 'text' | 'output'> | undefined
     if (end === undefined)
-      throw new ClientError('The events of the run are kept no longer.', { code: 'run.interrupted' })
+      throw new ClientError('The events of the run are no longer stored.', { code: 'run.interrupted' })
     const { sessionId, turnId, status, usage, pending = [] } = end
     const block = { ...(end.reason && { reason: end.reason }), ...(end.code && { code: end.code }) }
     const output = status === 'completed' ? await outputOf(this.#runCall.output, text) : null

@@ -72,7 +72,7 @@ function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly st
     if (!knownKeys.includes(key))
       throw new AlliumError(
         'server.options',
-        `The option state names "${key}", which no layer of the agents has. They have: ${nearestFirst(key, knownKeys).join(', ')}.`,
+        `The option state names the key "${key}", but no layer of the agents declares it. Declared keys: ${nearestFirst(key, knownKeys).join(', ')}.`,
       )
 }
 
@@ -85,13 +85,13 @@ function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOpt
     if (!served.includes(agent))
       throw new AlliumError(
         'server.options',
-        `The option durable has runs of the agent "${agent.name}", which is not served here. Give durable(agent, …) the agent that server() gets.`,
+        `The option durable has runs of the agent "${agent.name}", which this server does not serve. Pass the same agent to durable() and server().`,
       )
     const expected = { ...durables[0], ...overrides }
     if (sessions !== expected.sessions || events !== expected.events)
       throw new AlliumError(
         'server.options',
-        `The durable runs of "${agent.name}" are kept in another store. Give all of them, and server(), the same one.`,
+        `The durable runs of "${agent.name}" are in another store. Pass the same store to each durable() and to server().`,
       )
   }
   return durables
@@ -112,7 +112,7 @@ function storeOf(agents: ReadonlyMap<string, ServedAgent>, sessionStore: Session
     else if (sessionStore === undefined)
       throw new AlliumError(
         'server.options',
-        `The agent "${agent.name}" keeps its sessions by the layer "${storage.name}". Give server() the same store: { sessions: store }.`,
+        `The layer "${storage.name}" stores the sessions of the agent "${agent.name}". Pass the same store to server(): { sessions: store }.`,
       )
   }
   return store

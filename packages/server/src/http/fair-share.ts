@@ -60,16 +60,16 @@ export class FairShare {
     const { total, perTenant, perUser } = this.#quota
     const name = JSON.stringify([tenant, owner])
     const usedByUser = () => this.#users.get(name)?.entries.size ?? 0
-    if (usedByUser() >= perUser && !this.#evictOf([this.#users.get(name)])) throw this.#limitError('You hold', perUser)
+    if (usedByUser() >= perUser && !this.#evictOf([this.#users.get(name)])) throw this.#limitError('You have', perUser)
     if (this.#usedByTenant(tenant) >= perTenant && !this.#evictOf(this.#usersAbove(usedByUser(), tenant)))
-      throw this.#limitError('Your organization holds', perTenant)
+      throw this.#limitError('Your organization has', perTenant)
     if (
       this.#inUse >= total &&
       !this.#evictOf(this.#usersOfHeaviestTenant(tenant) ?? this.#usersAbove(usedByUser(), tenant))
     )
       throw requestError(
         'server.full',
-        `This process holds ${total} ${this.#resource}, as many as it takes. Try again later.`,
+        `This process already has ${total} ${this.#resource}, which is its limit. Try again later.`,
       )
     return this.#add(name, tenant, evict)
   }
@@ -131,7 +131,7 @@ export class FairShare {
   #limitError(subject: string, limit: number) {
     return requestError(
       'server.limit',
-      `${subject} ${limit} ${this.#resource} in this process, as many as one may. Try again later.`,
+      `${subject} ${limit} ${this.#resource} in this process, which is the limit. Try again later.`,
     )
   }
 }

@@ -16,11 +16,17 @@ export function checkOrigin(request: Request, { hosts, origins, trustProxy }: Or
   const forwarded = trustProxy ? headers.get('x-forwarded-host') : null
   const host = (forwarded ?? headers.get('host') ?? new URL(request.url).host).toLowerCase()
   if (hosts !== undefined && !hosts.some((name) => name.toLowerCase() === host))
-    throw requestError('request.host', 'This host is not served here. See the option `hosts` of server().')
+    throw requestError(
+      'request.host',
+      'The server does not accept this host. To allow it, add it to the option `hosts` of server().',
+    )
   const origin = headers.get('origin')
   const isCrossOrigin = origin !== null ? !origins.includes(origin) && hostOf(origin) !== host : isCrossSite(headers)
   if (isCrossOrigin)
-    throw requestError('request.origin', 'A page of another site asked. See the option `origins` of server().')
+    throw requestError(
+      'request.origin',
+      'A page of another site sent this request. To allow it, add its origin to the option `origins` of server().',
+    )
 }
 
 function isCrossSite(headers: Headers): boolean {

@@ -70,7 +70,7 @@ const statuses: Readonly<Record<string, number>> = {
 
 /** The messages of server faults for clients. The original message may name internals. */
 const genericMessages: Readonly<Record<number, string>> = {
-  500: 'The server failed. Its log has a line with this id.',
+  500: 'The server failed. Its log has a line with this request id.',
   502: 'The model could not answer. Try again.',
   503: 'The service cannot do this now. Try again in a moment.',
   504: 'The answer took too long. Try again.',

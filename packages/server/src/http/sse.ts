@@ -147,7 +147,7 @@ class SseConnection implements SseWriter {
   #beat(): void {
     const hasRoom = this.#hasRoom
     this.#stalled = hasRoom ? 0 : this.#stalled + 1
-    if (this.#stalled === maxStalledHeartbeats) return this.#fail(new Error('The reader takes nothing any more.'))
+    if (this.#stalled === maxStalledHeartbeats) return this.#fail(new Error('The reader stopped reading.'))
     if (this.#idle && hasRoom) this.#controller.enqueue(this.#encoder.encode(':\n\n'))
     this.#idle = true
     this.#armHeartbeat()

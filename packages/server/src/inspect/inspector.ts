@@ -48,7 +48,7 @@ export function inspector(options: InspectorOptions): Inspect {
   if (typeof options?.access !== 'function')
     throw new AlliumError(
       'server.options',
-      'inspector() needs access: (principal) => …, which returns own, tenant or all.',
+      "inspector() needs access: (principal) => …, which returns 'own', 'tenant' or 'all'.",
     )
   if (options.readOnly !== undefined) checkReadOnlyStore(options.readOnly)
   const log = new TraceLog(options.records ?? 200_000)

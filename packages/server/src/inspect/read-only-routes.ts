@@ -93,7 +93,7 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
     if (opened.sealed !== undefined)
       throw requestError(
         'store.conflict',
-        `The content of the session ${JSON.stringify(params.id)} is sealed, so it was not copied. Open the store with its encrypt.`,
+        `The content of the session ${JSON.stringify(params.id)} is sealed, so it was not copied. Open the store with its option encrypt.`,
       )
     const { sessions, key, stored } = opened
     const { history, rest } = stored

@@ -27,7 +27,7 @@ export function checkReadOnlyStore(store: ReadOnlyStore): void {
   if (typeof store.sessions?.load !== 'function' || store.audit === undefined)
     throw new AlliumError(
       'server.options',
-      'The option readOnly of inspector() needs sessions and audit: the sessions of a store, and the destination of a record of each look.',
+      'The option readOnly of inspector() needs sessions, the sessions of a store, and audit, which records each access.',
     )
 }
 
@@ -81,7 +81,7 @@ export class AuditedSessions {
     await this.#log.append({ type, tenant, user: owner, agent, session: sessionId, operator: by }).catch((cause) => {
       throw new AlliumError(
         'store.unavailable',
-        `The audit did not record the look at the session "${sessionId}", so nothing is shown: ${messageOf(cause)} Check the audit and repeat.`,
+        `The audit could not record the access to the session "${sessionId}", so nothing is shown: ${messageOf(cause)} Check the audit and try again.`,
         { cause },
       )
     })

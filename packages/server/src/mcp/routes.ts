@@ -75,6 +75,6 @@ function checkHost({ options: { hosts } }: Host, request: Request): void {
   if (hosts === undefined && !/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host))
     throw requestError(
       'request.host',
-      'This host is not served here. See the option `hosts` of server(), which MCP needs.',
+      'The server does not accept this host. MCP needs it in the option `hosts` of server().',
     )
 }

@@ -80,7 +80,7 @@ function toolDefinition(agent: string) {
 function elicitationOf({ name, args, request }: PendingCall) {
   return {
     mode: 'form' as const,
-    message: `${request?.reason ?? `The tool ${name} waits for an approval.`}\n${name}(${JSON.stringify(args)})`,
+    message: `${request?.reason ?? `The tool ${name} is waiting for approval.`}\n${name}(${JSON.stringify(args)})`,
     requestedSchema: {
       type: 'object' as const,
       required: ['approve'],

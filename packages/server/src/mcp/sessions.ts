@@ -69,7 +69,7 @@ export function createMcpSessions(host: Host, sdk: Sdk): McpSessions {
       if (id === null) return openSession(owner, mcpRequest, body)
       const session = sessions.get(id)
       if (session?.ownerId !== ownerIdOf(owner))
-        throw requestError('session.not_found', 'There is no such session of MCP.')
+        throw requestError('session.not_found', 'This MCP session does not exist or has ended. Initialize a new one.')
       session.lastUsedAt = host.clock.now()
       session.permit.touch()
       return forward(session.transport, mcpRequest, body)
@@ -93,7 +93,7 @@ function ownerOf({ agents }: Host, principal: unknown): Owner {
   if (owner === '')
     throw requestError(
       'request.principal',
-      'The principal has neither `userId` nor `user`, so its sessions would belong to no user.',
+      'The principal has neither `userId` nor `user`, so its sessions would belong to no user. Return one of them from `principal`.',
     )
   return { tenant, owner }
 }

@@ -59,7 +59,7 @@ export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
   clientSchema({ required: ['type'], properties: { type: { const: 'object' } } }),
   (schema, location) => {
     if (schema.type === 'object') return schema
-    throw violation(childLocation(location, 'type'), '"object", as the answer is a JSON object', schema.type)
+    throw violation(childLocation(location, 'type'), '"object", because the answer is a JSON object', schema.type)
   },
 )
 
@@ -81,7 +81,7 @@ const decision: Schema<Decision> = coded(
       { ...decisionFields, result: optional(anything()), isError: optional(flag()), token: optional(token) },
       {
         description:
-          'One of approve, deny, args and, of a call that the client runs, result; with the token of the call.',
+          'Exactly one of approve, deny, args, and (for a call that the client runs) result, with the token of the call.',
       },
     ),
     (value, location) => {

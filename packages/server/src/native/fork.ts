@@ -48,7 +48,10 @@ export async function storeFork(
     )
   try {
     if (lease.version > 0)
-      throw requestError('store.conflict', `There is a session ${JSON.stringify(key.sessionId)} already.`)
+      throw requestError(
+        'store.conflict',
+        `The session ${JSON.stringify(key.sessionId)} already exists. Choose another id.`,
+      )
     await sessions.append(lease, 0, forkedTurn(agent, snapshot, clock.now()), { release: true })
   } catch (error) {
     await sessions.release(lease)
@@ -91,6 +94,6 @@ function isAfter({ rest }: StoredSession, turn: StoredTurn): boolean {
 function unknownTurnError({ sessionId }: SessionKey, turnId: string): AlliumError {
   return requestError(
     'session.unknown_turn',
-    `The session ${JSON.stringify(sessionId)} has no run ${JSON.stringify(turnId)} that has ended.`,
+    `The session ${JSON.stringify(sessionId)} has no run ${JSON.stringify(turnId)}, or it has not ended.`,
   )
 }

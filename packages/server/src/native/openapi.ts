@@ -24,7 +24,7 @@ export function openapi(base: string, all: readonly ServedRoute[], more: object 
     components: {
       schemas: { ...schemas, ...more, ...Object.fromEntries(bodies) },
       securitySchemes: {
-        signedIn: { type: 'http', scheme: 'bearer', description: 'As the option `principal` of the server reads it.' },
+        signedIn: { type: 'http', scheme: 'bearer', description: 'Checked by the option `principal` of the server.' },
       },
     },
   }

@@ -39,7 +39,7 @@ export const routes = {
   stop: route({
     method: 'post',
     path: '/sessions/:id/stop',
-    summary: 'Stop the running run',
+    summary: 'Stop the active run',
     query: { owner },
     body: noBody,
     answers: { 202: 'Stopped' },
@@ -47,7 +47,7 @@ export const routes = {
   steer: route({
     method: 'post',
     path: '/sessions/:id/steer',
-    summary: 'Send a message to the running run',
+    summary: 'Send a message to the active run',
     query: { owner },
     body: steerBody,
     bodyName: 'steerBody',

@@ -67,7 +67,7 @@ export function stopRoute(serve: Serve, host: Host, route: typeof routes.stop): 
     const isSteerable = run !== undefined && (await isForCaller(host, caller, run))
     if (isSteerable && (await host.runs.stop(run, caller))) return c.json({ stopped: true }, 202)
     await requireSession(host, key)
-    throw requestError('run.not_running', 'Nothing runs in this session.')
+    throw requestError('run.not_running', 'No run is active in this session.')
   })
 }
 
@@ -83,7 +83,7 @@ export function steerRoute(serve: Serve, host: Host, route: typeof routes.steer)
     if (isSteerable) host.runs.steerLimits.count(run, id, message)
     if (isSteerable && (await host.events.signal(run, { steer: message, id }))) return c.json({ id }, 202)
     await requireSession(host, key)
-    throw requestError('run.not_running', 'Nothing runs in this session: ask it as the next input.')
+    throw requestError('run.not_running', 'No run is active in this session. Send the message as the next input.')
   })
 }
 

@@ -46,8 +46,8 @@ function problemOf(error: unknown, maxBody: number): Problem | undefined {
   const { code } = (typeof error === 'object' && error !== null ? error : {}) as { code?: unknown }
   if (typeof code !== 'string' || !code.startsWith('FST_ERR_CTP_')) return undefined
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
-    return { status: 413, code: 'request.too_large', message: `A body has at most ${maxBody} bytes.` }
+    return { status: 413, code: 'request.too_large', message: `The body is larger than the limit of ${maxBody} bytes.` }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE')
     return { status: 415, code: 'request.media_type', message: 'The body must be JSON in UTF-8.' }
-  return { status: 400, code: 'request.invalid', message: 'The body is no JSON.' }
+  return { status: 400, code: 'request.invalid', message: 'The body is not valid JSON.' }
 }

@@ -118,9 +118,10 @@ interface KoaContext {
 function listenError(cause: Error, hostname: string, port: number): AlliumError {
   const { code } = cause as { code?: string }
   const reason = {
-    EADDRINUSE: 'Another process listens there. Stop it, or give serve() another port; 0 is a free one.',
-    EACCES: 'This process may not use that port. Give serve() one above 1023.',
-    EADDRNOTAVAIL: 'This machine has no such address. Give serve() another hostname.',
+    EADDRINUSE:
+      'Another process is already listening there. Stop it, or pass another port to serve(); 0 picks a free one.',
+    EACCES: 'This process may not use that port. Pass a port above 1023 to serve().',
+    EADDRNOTAVAIL: 'This machine has no such address. Pass another hostname to serve().',
   }[code ?? '']
   const message = `The server cannot listen on ${hostname}, port ${port}.`
   return new AlliumError('server.options', `${message} ${reason ?? cause.message}`, { cause })
@@ -140,7 +141,7 @@ function loopbackOnly(server: Server): Server {
 }
 
 function misdirected(request: Request): Response {
-  const message = 'This host is not served here. See the option `hosts` of server().'
+  const message = 'The server does not accept this host. To allow it, add it to the option `hosts` of server().'
   const errorFormat = errorFormatOf(new URL(request.url).pathname)
   return Response.json(errorFormat({ status: 421, code: 'request.host', message }, crypto.randomUUID()), {
     status: 421,

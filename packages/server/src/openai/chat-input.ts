@@ -62,9 +62,9 @@ function userMessage({ role, content }: Extract<ChatMessage, { role: 'user' }>):
 }
 
 const misplacedResults =
-  'Results of tools must directly follow the calls, and the calls must have been passed to this client.'
+  'Tool results must directly follow their calls, and the calls must have been passed to this client.'
 
 function lastMessageError(field: string) {
-  const message = `The last of \`${field}\` must be a message of the user, or the results of calls.`
+  const message = `The last entry of \`${field}\` must be a user message or a tool result.`
   return requestError('request.invalid', message, { field })
 }

@@ -26,7 +26,7 @@ export function callableTools(
   if (isStored || secret !== undefined) return tools
   throw requestError(
     'request.invalid',
-    'The field `tools` is not taken here: calls of tools of a client need a session, or the option `secret` of server().',
+    'The field `tools` is not accepted here. Client tools need a session, or the option `secret` of server().',
     { field: 'tools' },
   )
 }

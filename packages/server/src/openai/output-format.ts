@@ -37,7 +37,7 @@ export const responseFormat = nullableFormat(
 function nullableFormat(schema: Schema<OutputFormat>): Schema<OutputFormat | undefined> & { readonly optional: true } {
   const plain = mapped(openObject({ type: oneOf('text') }), () => undefined)
   const json = mapped(openObject({ type: oneOf('json_object') }), (_, location): undefined => {
-    throw rejection(location, 'asks for JSON without a schema. Give one: the type "json_schema".')
+    throw rejection(location, 'asks for JSON without a schema. Send a schema, with the type "json_schema".')
   })
   return nullable(variants('type', { text: plain, json_schema: schema, json_object: json }))
 }

@@ -7,11 +7,11 @@ import { rejection } from '../request/value-location.ts'
  * sets them: docs/guide/server/openai.md has the table.
  */
 const unsupportedEverywhere = {
-  parallel_tool_calls: unsupported('asks for one call at a time, and the agent decides how many calls a step has.', {
+  parallel_tool_calls: unsupported('asks for one call at a time, but the agent decides how many calls a step has.', {
     isNoOp: (value) => value === true,
     json: { const: true },
   }),
-  top_logprobs: unsupported('asks for log probabilities, which the answer of an agent does not have.', {
+  top_logprobs: unsupported('asks for log probabilities, but the answers of an agent have none.', {
     isNoOp: (value) => value === 0,
     json: { const: 0 },
   }),
@@ -19,19 +19,22 @@ const unsupportedEverywhere = {
 
 export const unsupportedInChat = {
   ...unsupportedEverywhere,
-  n: unsupported('asks for more than one answer, and a run has one. Send the request again for another.', {
+  n: unsupported('asks for more than one answer, but a run has one. Send the request again for another one.', {
     isNoOp: (value) => value === 1,
     json: { const: 1 },
   }),
-  logprobs: unsupported('asks for log probabilities, which the answer of an agent does not have.', {
+  logprobs: unsupported('asks for log probabilities, but the answers of an agent have none.', {
     isNoOp: (value) => value === false,
     json: { const: false },
   }),
-  logit_bias: unsupported('changes tokens of a model that the agent chooses, and may change within one answer.', {
-    isNoOp: isEmpty,
-    json: { type: 'object', maxProperties: 0 },
-  }),
-  stop: unsupported('asks to end the text at a string, and the text of an agent comes from several steps.', {
+  logit_bias: unsupported(
+    'changes the tokens of a model, but the agent chooses the model and may change it within an answer.',
+    {
+      isNoOp: isEmpty,
+      json: { type: 'object', maxProperties: 0 },
+    },
+  ),
+  stop: unsupported('asks to end the text at a string, but the text of an agent comes from several steps.', {
     isNoOp: isEmpty,
     json: { type: 'array', maxItems: 0 },
   }),
@@ -40,7 +43,7 @@ export const unsupportedInChat = {
     json: { type: 'array', items: { const: 'text' } },
   }),
   audio: unsupported('asks for an answer that is not text.'),
-  web_search_options: unsupported('asks for a tool of OpenAI, and the agent has its own tools.'),
+  web_search_options: unsupported('asks for a tool of OpenAI, but the agent has its own tools.'),
   functions: unsupported('is the deprecated form of `tools`. Use that.', {
     isNoOp: isEmpty,
     json: { type: 'array', maxItems: 0 },
@@ -53,13 +56,13 @@ export const unsupportedInChat = {
 
 export const unsupportedInResponses = {
   ...unsupportedEverywhere,
-  background: unsupported('asks for an answer later. Use the stream, or the routes of the session.', {
+  background: unsupported('asks for a background response. Use the stream, or the routes of the session.', {
     isNoOp: (value) => value === false,
     json: { const: false },
   }),
-  conversation: unsupported('names a conversation, and none is kept here. Go on with `previous_response_id`.'),
-  prompt: unsupported('names a prompt that OpenAI keeps. The agent has its own instructions.'),
-  include: unsupported('asks for log probabilities, which the answer of an agent does not have.', {
+  conversation: unsupported('names a conversation, but the server stores none. Continue with `previous_response_id`.'),
+  prompt: unsupported('names a prompt that OpenAI stores, but the agent has its own instructions.'),
+  include: unsupported('asks for log probabilities, but the answers of an agent have none.', {
     isNoOp: (value) => Array.isArray(value) && !value.includes('message.output_text.logprobs'),
     json: { type: 'array', items: { type: 'string' } },
   }),
@@ -70,7 +73,10 @@ export const toolChoice: Schema<'auto' | 'none'> & { readonly optional: true } =
   ...nullable(
     mapped(anything({ enum: ['auto', 'none'] }), (value, location) => {
       if (value === 'auto' || value === 'none') return value
-      throw rejection(location, 'asks for a certain call. The agent takes "auto" and "none": its model decides.')
+      throw rejection(
+        location,
+        'asks for a certain call. Use "auto" or "none", because the model of the agent decides.',
+      )
     }),
   ),
 } as never

@@ -32,5 +32,5 @@ function isId(value: unknown): value is string {
 }
 
 export function responseNotFound(id: string) {
-  return requestError('session.not_found', `There is no response ${JSON.stringify(id.slice(0, 200))} of yours.`)
+  return requestError('session.not_found', `You have no response ${JSON.stringify(id.slice(0, 200))}.`)
 }

@@ -28,9 +28,13 @@ export async function responseRequest(
   { previous_response_id: previous, store = true, input }: ResponseBody,
 ): Promise<ResponseRequest> {
   if (previous !== undefined && !store)
-    throw requestError('request.invalid', 'A response that continues another one must be stored, like that one.', {
-      field: 'store',
-    })
+    throw requestError(
+      'request.invalid',
+      'A response that continues another one must be stored. Remove `store: false`.',
+      {
+        field: 'store',
+      },
+    )
   const { since, results } = previous === undefined ? { since: input, results: [] } : inputAfter(input)
   if (!store || results.length === 0) {
     const input = await chatHistory(since, (calls) => verifyClientCalls(host, caller, calls), 'input')
@@ -51,7 +55,7 @@ function inputAfter(messages: readonly ChatMessage[]): {
   const since = messages.slice(from)
   const results = resultsAt(since, 0)
   if (results.length > 0 && results.length < since.length)
-    throw requestError('request.invalid', 'Send results of calls alone, and other input after their answer.')
+    throw requestError('request.invalid', 'Tool results must be sent alone. Send other input after the next response.')
   return { since, results }
 }
 

@@ -52,7 +52,7 @@ export function checkServerOptions(options: object): void {
   if (!('principal' in options)) throw new AlliumError('server.options', missingPrincipal)
   checkOptions(options, optionKeys, 'server()', 'server.options', {
     'model instructions tools': 'It belongs to the agent: new Agent({ … }).',
-    'port hostname': 'Give it to serve(server, { port }) of @allium/server/node.',
+    'port hostname': 'Pass it to serve(server, { port }) of @allium/server/node.',
   })
   const { mcp, metrics, limits } = options as Partial<ServerOptions>
   checkLimits(limits)
@@ -61,7 +61,7 @@ export function checkServerOptions(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     const check = checks[name as keyof ServerOptions]
     if (value !== undefined && check !== undefined && !check(value))
-      throw new AlliumError('server.options', `The option ${name} of server() has a value that it does not take.`)
+      throw new AlliumError('server.options', `The option ${name} of server() has an invalid value.`)
   }
 }
 

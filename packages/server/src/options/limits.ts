@@ -31,10 +31,10 @@ export interface ServerLimits {
 
 const quotaDefaults = {
   requests: ['requests', { total: 2000, perTenant: 1000, perUser: 200 }],
-  runs: ['running runs', { total: 1000, perTenant: 500, perUser: 100 }],
+  runs: ['active runs', { total: 1000, perTenant: 500, perUser: 100 }],
   streams: ['open streams', { total: 5000, perTenant: 2500, perUser: 200 }],
   queued: ['queued inputs', { total: 1000, perTenant: 500, perUser: 50 }],
-  mcpSessions: ['sessions of MCP', { total: 1000, perTenant: 500, perUser: 50 }],
+  mcpSessions: ['MCP sessions', { total: 1000, perTenant: 500, perUser: 50 }],
 } as const satisfies Record<string, readonly [string, Quota]>
 
 const steers: SteerLimit = { messages: 100, bytes: 8 * 1_048_576 }
@@ -63,7 +63,7 @@ export function checkLimits(limits: ServerLimits = {}): void {
       if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0))
         throw new AlliumError(
           'server.options',
-          `The option limits.${name}.${part} of server() is a whole number above 0.`,
+          `The option limits.${name}.${part} of server() must be a whole number above 0.`,
         )
     }
   }
@@ -73,7 +73,7 @@ function unknownOption(option: string, name: string, names: readonly string[]): 
   const suggestions = nearestFirst(name, [...names]).join(', ')
   return new AlliumError(
     'server.options',
-    `The option ${option} of server() does not know ${name}. It knows: ${suggestions}.`,
+    `The option ${option} of server() has no ${name}. Use one of: ${suggestions}.`,
   )
 }
 

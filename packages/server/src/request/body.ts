@@ -34,7 +34,7 @@ function checkType(type: string): void {
 }
 
 async function readText(request: Request, maxBody: number): Promise<string> {
-  const tooLarge = () => requestError('request.too_large', `A body has at most ${maxBody} bytes.`)
+  const tooLarge = () => requestError('request.too_large', `The body is larger than the limit of ${maxBody} bytes.`)
   if (Number(request.headers.get('content-length') ?? 0) > maxBody) throw tooLarge()
   if (request.body === null) return ''
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -49,7 +49,7 @@ async function readText(request: Request, maxBody: number): Promise<string> {
   } catch (error) {
     if (isAlliumError(error)) throw error
     // This also happens when the client disconnects, which is not a failure of the server.
-    throw requestError('request.invalid', 'The body is no UTF-8, or was cut.')
+    throw requestError('request.invalid', 'The body is not valid UTF-8, or it was truncated.')
   }
 }
 
@@ -72,7 +72,7 @@ export function parseJson(text: string, makeError: (reason: string) => Error): u
 function parse(text: string): unknown {
   const value = parseJson(text, (reason) => requestError('request.invalid', `The body ${reason}`))
   if (value !== undefined) return value
-  throw requestError('request.invalid', 'The body is no JSON.')
+  throw requestError('request.invalid', 'The body is not valid JSON.')
 }
 
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
@@ -87,7 +87,7 @@ function exceededLimit(text: string): string | undefined {
     else if (code === comma) values++
     else if (openBrackets.has(code)) [depth, values] = [depth + 1, values + 1]
     else if (closeBrackets.has(code)) depth--
-    if (depth > maxDepth) return `nests more than ${maxDepth} deep.`
+    if (depth > maxDepth) return `is nested more than ${maxDepth} levels deep.`
     if (values > maxValues) return `has more than ${maxValues} values.`
   }
   return undefined

@@ -33,7 +33,7 @@ export async function resolveCaller(host: Host, request: Request, name?: string)
   if (owner === '')
     throw requestError(
       'request.principal',
-      'The principal has neither `userId` nor `user`, so its sessions would belong to no user.',
+      'The principal has neither `userId` nor `user`, so its sessions would belong to no user. Return one of them from `principal`.',
     )
   return { request, agent, principal, tenant, owner, sessionAgent }
 }
@@ -44,7 +44,7 @@ export async function authenticate({ options, logger, activeRequests }: Host, re
     principal = await options.principal(request)
   } catch (error) {
     if (isAlliumError(error, 'store.unavailable')) throw error
-    logger.warn('The function `principal` threw: the request is refused.')
+    logger.warn('The function `principal` threw an error, so the request was rejected.')
   }
   if (typeof principal === 'object' && principal !== null) {
     activeRequests.acquire(request, principal)
@@ -52,7 +52,7 @@ export async function authenticate({ options, logger, activeRequests }: Host, re
   }
   throw requestError(
     'request.principal',
-    'Not signed in: the server found no user for this request. Its option `principal` decides.',
+    'Not signed in: the option `principal` of the server found no user for this request.',
   )
 }
 

@@ -55,7 +55,7 @@ function quoteNames(names: readonly string[]): string {
 function unknownField(location: ValueLocation, name: string, fields: Fields): Error {
   const field = childLocation(location, name)
   const names = Object.keys(fields)
-  const hint = names.length === 0 ? 'Nothing is known here: leave it out.' : unknownName(name.slice(0, 60), names)
+  const hint = names.length === 0 ? 'No names are known here. Remove it.' : unknownName(name.slice(0, 60), names)
   return requestError('request.invalid', `${subjectOf(field)} is unknown. ${hint}`, { field: pathOf(field) })
 }
 

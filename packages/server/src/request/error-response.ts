@@ -59,7 +59,7 @@ export function errorResponseFor(
 
 function logProblem(c: Ctx, { status, code }: Problem, logger: Logger, cause: string = code): void {
   const requestId = c.get('requestId')
-  if (status === 421) logger.warn('A request named a host that is not among `hosts`: it was refused.', { requestId })
+  if (status === 421) logger.warn('A request was rejected because its host is not in `hosts`.', { requestId })
   if (status < 500) return
   logger.error('A request has failed.', { requestId, status, code, cause })
 }

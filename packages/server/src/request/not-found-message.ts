@@ -13,5 +13,5 @@ const optionalPaths: readonly (readonly [RegExp, keyof ServerOptions, string])[]
 export function notFoundMessage(path: string, options: ServerOptions): string {
   const found = optionalPaths.find(([pattern, option]) => pattern.test(path) && !options[option])
   if (found === undefined) return 'There is no such path, or no such agent.'
-  return `This path is not served. Turn it on with the option ${found[2]}, of server().`
+  return `This path is not enabled. Set this option of server(): ${found[2]}.`
 }

@@ -52,7 +52,7 @@ export class Router {
       this.#app.all(path, (c) => {
         throw new AlliumError(
           'route.method_not_allowed',
-          `The path ${path} does not take ${c.req.method}. It takes: ${allow}.`,
+          `The path ${path} does not support ${c.req.method}. It supports: ${allow}.`,
           { details: { allow } },
         )
       })

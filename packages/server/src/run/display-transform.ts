@@ -13,7 +13,7 @@ export async function displayTransformOf(
   try {
     return await agent.displayFor(key)
   } catch (error) {
-    logger.warn(`Stored texts are shown as they are stored: ${messageOf(error)}`)
+    logger.warn(`Stored texts are shown unchanged: ${messageOf(error)}`)
     return identityDisplay
   }
 }

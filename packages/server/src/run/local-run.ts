@@ -199,7 +199,7 @@ export class LocalRun implements RunHandle {
 
   /** Reports an error. An aborted run reports that in its `turn:end`. */
   async #handleError(error: unknown): Promise<void> {
-    if (this.#writer === undefined) this.#run.abort('its events cannot be kept')
+    if (this.#writer === undefined) this.#run.abort('its events cannot be stored')
     this.#startedDeferred.reject(error)
     if ((error as { name?: unknown } | undefined)?.name === 'AbortError') return
     this.#push({ event: { type: 'run:error', ...problemOf(error, this.#options.clock.now()) } })

@@ -88,7 +88,7 @@ export class Queues {
 export function deleted(): AlliumError {
   return requestError(
     'session.not_found',
-    'The session was deleted while this input waited for it. Send it again to begin a new one.',
+    'The session was deleted while this input was queued. Send it again to create a new session.',
   )
 }
 

@@ -29,7 +29,7 @@ export interface ReadersOptions {
 }
 
 /**
- * Counts the readers of a run in this process. With `'abort'`, a run stops after its last reader has left, unless one comes back in time.
+ * Counts the readers of a run in this process. With `'abort'`, a run stops after its last reader disconnected, unless one comes back in time.
  */
 export class Readers {
   readonly #options: ReadersOptions
@@ -54,7 +54,7 @@ export class Readers {
     const { onDisconnect, abortAfter, clock } = this.#options
     if (onDisconnect !== 'abort' || this.#count > 0) return
     const abort = () => {
-      if (this.#count === 0) this.#stop('its last reader has left')
+      if (this.#count === 0) this.#stop('its last reader disconnected')
     }
     if (abortAfter === 0) abort()
     else clock.after(abortAfter, abort, { idle: true })

@@ -62,6 +62,6 @@ export function checkKeyReuse(recordedDigest: string, digest: string, key: strin
   if (recordedDigest !== digest)
     throw requestError(
       'run.key_reused',
-      `The key "${key}" stands for another input in this session. Give each input a key of its own.`,
+      `The idempotency key "${key}" was already used for another input in this session. Use a unique key for each input.`,
     )
 }

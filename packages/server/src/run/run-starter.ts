@@ -34,7 +34,7 @@ export class RunStarter {
 
   /** Starts a run, or finds the run of its idempotency key. @throws AlliumError `server.draining`, `run.key_reused` */
   async start(request: AgentRunRequest): Promise<RunHandle> {
-    if (this.draining) throw requestError('server.draining', 'The server is being stopped.')
+    if (this.draining) throw requestError('server.draining', 'The server is shutting down. Try again in a moment.')
     const session = sessionOf(request)
     const permit = this.#options.shares.runs.acquire(session.key)
     try {

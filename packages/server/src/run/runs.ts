@@ -155,7 +155,7 @@ export class Runs {
     const live = this.#active.current(key)
     if (live === undefined || live.readers.count > 0) return
     if (idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey) return
-    live.stop('its owner has asked something else')
+    live.stop('its owner sent another input')
     await live.ended.catch(() => {})
   }
 }

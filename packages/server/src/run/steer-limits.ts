@@ -25,10 +25,13 @@ export class SteerLimits {
     if (ids.size >= this.#limit.messages)
       throw requestError(
         'server.limit',
-        `A run takes ${this.#limit.messages} messages. Send this one as the next input.`,
+        `A run accepts at most ${this.#limit.messages} messages. Send this one as the next input.`,
       )
     if (size > this.#limit.bytes)
-      throw requestError('request.too_large', `The messages to a run have ${this.#limit.bytes} bytes together at most.`)
+      throw requestError(
+        'request.too_large',
+        `The messages to a run may have at most ${this.#limit.bytes} bytes in total. Send a shorter message.`,
+      )
     this.#runs.delete(name)
     this.#runs.set(name, { ids: ids.add(id), bytes: size })
     for (const oldest of this.#runs.keys()) {

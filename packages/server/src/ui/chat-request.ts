@@ -85,7 +85,7 @@ function callResponsesIn(
   if (Object.keys({ ...decisions, ...results }).length > 0) return { decisions, results }
   throw rejection(
     location,
-    'must end with a message of the user, or have decisions or outputs of calls that wait. An answer without them asks for nothing.',
+    'must end with a user message, or have decisions or outputs for pending calls. Without them, there is nothing to answer.',
   )
 }
 
@@ -113,7 +113,7 @@ const trigger: Schema<string> = mapped(text({ max: 100 }), (value, location) => 
   if (value !== 'regenerate-message') return value
   throw rejection(
     location,
-    "asks for an answer anew, which is not possible: the history is the server's. Ask again, or fork the session.",
+    'asks to regenerate an answer, but the server owns the history. Send the message again, or fork the session.',
   )
 })
 

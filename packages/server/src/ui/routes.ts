@@ -128,10 +128,7 @@ async function newDecisions(
   const key = keyOf(caller, id)
   const stored = await host.sessions.load(key)
   if (stored === undefined && Object.keys(decisions).length === 0)
-    throw requestError(
-      'request.invalid',
-      'Outputs of tools are not taken from a page, but for calls that it was given.',
-    )
+    throw requestError('request.invalid', 'A page can send tool outputs only for calls that it received.')
   const { rest } = stored ?? (await requireSession(host, key))
   const newEntries = (await pendingCallsOf(caller, id, { rest })).flatMap(
     ({ callId, client, token }): [string, Decision][] => {
@@ -143,5 +140,8 @@ async function newDecisions(
   const clientTools = rest.suspension?.clientTools
   if (newEntries.length > 0) return { decisions: Object.fromEntries(newEntries), clientTools }
   if (Object.keys(decisions).length > 0) return { decisions }
-  throw requestError('approval.used', 'No call waits for an output of this page: one counts once.')
+  throw requestError(
+    'approval.used',
+    'No call is waiting for an output of this page. Each output can be sent only once.',
+  )
 }

@@ -79,6 +79,8 @@ export function postgresSql(options: { schema?: string | undefined; from?: numbe
   checkOptions(options, { schema: true, from: true }, 'postgresSql()', 'options.invalid')
   const { schema = 'allium', from = 0 } = options
   if (!Number.isInteger(from) || from < 0 || from > latestVersion)
-    throw new TypeError(`There is no schema ${from} to begin from. Give a whole number from 0 to ${latestVersion}.`)
+    throw new TypeError(
+      `There is no schema version ${from} to start from. Pass a whole number from 0 to ${latestVersion}.`,
+    )
   return `begin;\n\n${migration(schema, from)}\n\ncommit;\n`
 }

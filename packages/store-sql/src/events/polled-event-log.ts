@@ -136,7 +136,7 @@ function fencedRun({ key, turnId }: RunKey, why: keyof typeof fenceReasons): All
   const reason = fenceReasons[why]
   return new AlliumError(
     'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${reason}. Nothing was stored.`,
+    `The run "${turnId}" of the session "${key.sessionId}" accepts no more events from this process: ${reason}. Nothing was stored.`,
   )
 }
 

@@ -55,6 +55,6 @@ function fenced({ key, turnId }: RunKey, ended: boolean): AlliumError {
   const why = ended ? 'it has ended' : 'another process has taken it over'
   return new AlliumError(
     'store.fenced',
-    `The run "${turnId}" of the session "${key.sessionId}" takes no more events from here: ${why}. Nothing was stored.`,
+    `The run "${turnId}" of the session "${key.sessionId}" accepts no more events from this process: ${why}. Nothing was stored.`,
   )
 }

@@ -167,7 +167,7 @@ function check(session: MemorySession, version: number, { from, turnId }: Stored
   if (from <= length) return
   throw new AlliumError(
     'store.conflict',
-    `The turn "${turnId}" begins at message ${from} of the session "${session.key.sessionId}", which has ${length}. Load it again, and repeat the run.`,
+    `The turn "${turnId}" starts at message ${from}, but the session "${session.key.sessionId}" has ${length} messages. Load it again, and repeat the run.`,
   )
 }
 
@@ -202,13 +202,13 @@ function fenced({ sessionId }: SessionKey): AlliumError {
 function conflict({ sessionId }: SessionKey, expected: number, found: number): AlliumError {
   return new AlliumError(
     'store.conflict',
-    `The session "${sessionId}" has ${found} stored turns, where ${expected} were expected. Load it again, and repeat the run.`,
+    `The session "${sessionId}" has ${found} stored turns, but ${expected} were expected. Load it again, and repeat the run.`,
   )
 }
 
 function taken({ sessionId }: SessionKey, turnId: string): AlliumError {
   return new AlliumError(
     'store.conflict',
-    `The session "${sessionId}" has a stored turn under the id "${turnId}", and that one stays. Give each agent ids of its own.`,
+    `The session "${sessionId}" already has a turn with the id "${turnId}", which was kept. Use turn ids that are unique in the session.`,
   )
 }
