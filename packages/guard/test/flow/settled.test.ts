@@ -232,7 +232,7 @@ describe('guard.flow', () => {
 
   it('refuses a tool whose flow is none', () => {
     const made = (flow: unknown) => () => new Agent({ model: scriptedModel([]), tools: [tool('x', flow as never)] })
-    expect(made({ send: true })).toThrow('The tool "x" has a flow that says "send". It knows sends,')
+    expect(made({ send: true })).toThrow('The tool "x" has the unknown flow key "send". Known keys are sends,')
     expect(made({ sends: 'yes' })).toThrow('flow.sends')
     expect(made([])).toThrow('as its flow')
   })
