@@ -166,9 +166,9 @@ describe('guard.flow', () => {
     })
     expect(made(closed)).not.toThrow()
     const open = {
-      'a text that is no enum and no date': z.object({ a: z.string() }),
+      'a string that is neither an enum nor a date': z.object({ a: z.string() }),
       'a number without minimum and maximum': z.object({ a: z.int() }),
-      'an object of keys that are not fixed': z.record(z.string(), z.boolean()),
+      'an object without fixed keys': z.record(z.string(), z.boolean()),
       'a list of what is neither enum nor boolean': z.array(z.number().min(0).max(1)).max(3),
       'a list without a maxItems of 100 or less': z.array(z.boolean()),
     }
