@@ -21,7 +21,7 @@ export const readerCases: EventLogCases = {
         ['two', 'three'],
         ['two', 'three'],
       ],
-      'Two readers see the same, and their end',
+      'Two readers receive the same events and the end',
     )
   },
 

@@ -42,7 +42,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await other.set('a', 'long')
     await other.set('b', 'long')
     await values.set('b', 'short', ttl)
-    checkEqual([await values.get('a'), await values.get('b')], ['long', 'short'], 'The last value counts')
+    checkEqual([await values.get('a'), await values.get('b')], ['long', 'short'], 'The last value wins')
     await wait(ttl * 1.5)
     checkEqual([await values.get('a'), await values.get('b')], ['long', undefined], 'and its time to live is replaced')
   },
@@ -52,7 +52,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await values.set('long', 2, ttl * 100)
     await values.set('always', 3)
     const all = async (one: KeyValue) => [await one.get('short'), await one.get('long'), await one.get('always')]
-    checkEqual(await all(other), [1, 2, 3], 'Before its time is over a value is there')
+    checkEqual(await all(other), [1, 2, 3], 'A value exists until it expires')
     await wait(ttl * 1.5)
     for (const one of [values, other])
       checkEqual(await all(one), [undefined, 2, 3], 'After it, it is gone; others stay')

@@ -47,9 +47,9 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     )
     check((await other.reserve(hold('b', 5, 10))) === undefined, 'reserve() beyond the limit gives undefined')
     await checkBalance(other, 0, 6)
-    check((await other.reserve(hold('c', 4, 10))) !== undefined, 'What fits exactly is reserved')
+    check((await other.reserve(hold('c', 4, 10))) !== undefined, 'An amount that fits exactly is reserved')
     check((await ledger.reserve(hold('d', 0.001, 10))) === undefined, 'A full account has no room')
-    check((await ledger.reserve(hold('e', 0, 10))) !== undefined, 'Nothing always fits')
+    check((await ledger.reserve(hold('e', 0, 10))) !== undefined, 'A zero amount always fits')
     await checkBalance(ledger, 0, 10)
   },
 

@@ -111,8 +111,12 @@ export const addCases: RunCases = {
       (i === 0 ? runs : other.runs).add(runOf(run, chat, { resolvedCalls: ['c1', 'c2'] })),
     )
     const ends = (await Promise.allSettled(asked)).map(({ status }) => status).toSorted()
-    checkEqual(ends, ['fulfilled', 'rejected'], 'Of two who decide at once one does')
-    checkEqual((await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items, [], 'The calls wait no more')
+    checkEqual(ends, ['fulfilled', 'rejected'], 'One of two concurrent decisions succeeds')
+    checkEqual(
+      (await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items,
+      [],
+      'The calls are no longer pending',
+    )
   },
 
   async 'lists the runs of a tenant, the newest first, over pages of any size'({ runs, other }) {

@@ -23,13 +23,13 @@ export const endCases: RunCases = {
     const { sessions, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
-    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Who ran it may tell it yet')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Its process can still report the end')
     await wait(ms * 2)
     const [taken] = await claim(bench, other.runs)
-    checkEqual([taken?.run.run, taken?.run.status], [one.run, 'completed'], 'Later another one tells it')
+    checkEqual([taken?.run.run, taken?.run.status], [one.run, 'completed'], 'Later another process reports the end')
     if (taken !== undefined) await other.runs.markReported(taken.lease, one.run)
     await wait(ms * 2)
-    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Once is enough')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'The end is reported once')
   },
 
   async 'keeps the reason for stopping a run, for any worker'(bench) {
@@ -48,7 +48,7 @@ export const endCases: RunCases = {
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await runs.giveUp(lease, one.run, failed)
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
-    checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It tells why')
+    checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It has the error')
     for (const [code, expected] of [
       [failed.code, [one.run]],
       ['run.version', []],

@@ -38,7 +38,7 @@ export const checkpointCases: StoreCases = {
     await store.checkpoint(first, 0, runningTurn('one'))
     await wait(ms * 2)
     const second = await acquireLease(other, chat, ms * 100)
-    checkEqual([second.open, second.version], [true, 0], 'The lease of a session with an open run tells of it')
+    checkEqual([second.open, second.version], [true, 0], 'The lease of a session with an open run says so')
     await other.append(second, 0, turnOf('one'), { release: true })
     check((await acquireLease(store, chat, ms)).open === undefined, 'A run that was appended is open no more')
   },
@@ -50,7 +50,7 @@ export const checkpointCases: StoreCases = {
     checkEqual((await other.load(chat))?.open, undefined, 'A run that was appended is open no more')
     await store.checkpoint(lease, 1, runningTurn('lost', 2))
     await store.append(lease, 1, turnOf('two', 2))
-    checkEqual((await other.load(chat))?.open, undefined, 'Behind another run a checkpoint has no place')
+    checkEqual((await other.load(chat))?.open, undefined, 'A checkpoint of an older run is not stored')
     checkEqual(
       await textsIn(other, chat),
       ['one', 're: one', 'two', 're: two'],

@@ -135,6 +135,6 @@ export const contentCases: StoreCases = {
     checkEqual(await textsIn(bench.other, other), ['stays', 're: stays'], 'delete() forgets one session alone')
     await add(bench, chat, turnOf('new'))
     checkEqual((await bench.other.load(chat))?.version, 1, 'A session that was deleted begins at 0 again')
-    checkEqual(await textsIn(bench.other, chat), ['new', 're: new'], 'Nothing of a deleted session comes back')
+    checkEqual(await textsIn(bench.other, chat), ['new', 're: new'], 'A deleted session does not come back')
   },
 }

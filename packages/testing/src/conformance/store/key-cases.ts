@@ -157,7 +157,7 @@ export const keyCases: StoreCases = {
     )
     await other.append(own, 0, turnOf('mine'), { release: true })
     await other.delete(lax)
-    checkEqual(await store.renew(lease, ms), true, 'The lease of the first holds on')
+    checkEqual(await store.renew(lease, ms), true, 'The lease of the first session is still valid')
     checkEqual(await textsIn(other, chat), ['secret', 're: secret'], 'and its stored data remains')
   },
 

@@ -81,7 +81,7 @@ export const outboxCases: StoreCases = {
       taken.every((records) => records.length <= 7),
       'claim() returns at most the requested number of records',
     )
-    checkEqual(new Set(ids).size, ids.length, 'Of those who take at once no two get the same record')
+    checkEqual(new Set(ids).size, ids.length, 'Concurrent consumers never get the same record')
     const rest = await idsOf(other, 'bills')
     const all = turnRecords('one', 30).map(({ id }) => id)
     checkEqual([...ids, ...rest].toSorted(), all.toSorted(), 'and no record is lost')

@@ -38,11 +38,11 @@ export const versionCases: StoreCases = {
       const lost = ends.find((end) => end.status === 'rejected')
       if (lost?.status === 'rejected' && !isAlliumError(lost.reason, 'store.conflict'))
         throw new Nonconformance(
-          `The one that lost should reject with "store.conflict", but rejected with ${show(lost.reason)}.`,
+          `The rejected turn should fail with "store.conflict", but rejected with ${show(lost.reason)}.`,
           { cause: lost.reason },
         )
       const history = await textsIn(other, chat)
-      checkEqual(history.slice(version * 2), [won[0], `re: ${won[0]}`], 'The turn that won is the one that is stored')
+      checkEqual(history.slice(version * 2), [won[0], `re: ${won[0]}`], 'The accepted turn is stored')
     }
   },
 
