@@ -169,7 +169,7 @@ describe('guard.flow', () => {
       'a string that is neither an enum nor a date': z.object({ a: z.string() }),
       'a number without minimum and maximum': z.object({ a: z.int() }),
       'an object without fixed keys': z.record(z.string(), z.boolean()),
-      'a list of what is neither enum nor boolean': z.array(z.number().min(0).max(1)).max(3),
+      'a list whose items are neither enums nor booleans': z.array(z.number().min(0).max(1)).max(3),
       'a list without a maxItems of 100 or less': z.array(z.boolean()),
     }
     for (const [why, schema] of Object.entries(open)) expect(made(schema)).toThrow(why)
