@@ -75,6 +75,6 @@ export const readerCases: EventLogCases = {
       await withinTtl(bench, reader.cancel(), 'A reader may leave')
     }
     seen.push(...(await eventsIn(bench, log, run, after)))
-    checkEqual(seen, await eventsIn(bench, other), 'Pieces of a run, read one after the other, are the whole')
+    checkEqual(seen, await eventsIn(bench, other), 'Reading a run in parts returns all its events')
   },
 }

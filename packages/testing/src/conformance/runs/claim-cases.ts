@@ -94,7 +94,11 @@ export const claimCases: RunCases = {
     const orphans = () =>
       other.runs.orphans({ agents: [{ name: 'agent', version: '1' }], ms: ms * 6, lease: ms, limit: 10 })
     await wait(ms * 2)
-    checkEqual([namesOf(await claim(bench, other.runs)), namesOf(await orphans())], [[], []], 'Others may come back')
+    checkEqual(
+      [namesOf(await claim(bench, other.runs)), namesOf(await orphans())],
+      [[], []],
+      'Other processes may still come back',
+    )
     await wait(ms * 8)
     checkEqual(namesOf(await orphans()), ['older'], 'The run of the older version is orphaned')
     checkEqual(

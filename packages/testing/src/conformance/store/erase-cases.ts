@@ -42,7 +42,7 @@ export const eraseCases: StoreCases = {
     await erased({ tenant: '', owner: '' })
     await erased({ tenant: 'acme' })
     await erased({ tenant: 'acme' })
-    checkEqual((await bench.other.list({ tenant: 'acme', limit: 10 })).items, [], 'Nothing of it is listed')
+    checkEqual((await bench.other.list({ tenant: 'acme', limit: 10 })).items, [], 'None of its sessions are listed')
   },
 
   'does not bring a session back that was deleted while a run was open in it': (bench) =>
@@ -70,7 +70,7 @@ export const eraseCases: StoreCases = {
       undefined,
       'Sessions of every tenant are deleted',
     )
-    checkEqual(await other.load(named('lost')), undefined, 'A run whose process was lost keeps no session')
+    checkEqual(await other.load(named('lost')), undefined, 'A run whose process was lost does not keep its session')
   },
 
   async 'keeps an expired session while it is locked or has a pending call'(bench) {

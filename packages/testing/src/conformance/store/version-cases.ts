@@ -21,7 +21,7 @@ export const versionCases: StoreCases = {
     await store.append(lease, 0, turnOf('one'))
     await checkRejects(store.append(lease, 0, turnOf('again', 2)), 'store.conflict', 'append() for an older version')
     await checkRejects(store.append(lease, 2, turnOf('ahead', 2)), 'store.conflict', 'append() for a version to come')
-    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A refused turn leaves nothing')
+    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A rejected turn stores nothing')
     await store.append(lease, 1, turnOf('two', 2))
     checkEqual((await other.load(chat))?.version, 2, 'After a conflict the correct version is accepted')
   },
