@@ -32,10 +32,10 @@ const requiredMethods: Readonly<Record<string, readonly string[]>> = {
 
 function checkStore(store: unknown): void {
   if (typeof store === 'string')
-    throw storeOptionError('is a text', `Open it first: store: sqlite(${JSON.stringify(store)}).`)
+    throw storeOptionError('is a string', `Open it first: store: sqlite(${JSON.stringify(store)}).`)
   if (typeof store !== 'object' || store === null) throw storeOptionError(`is ${String(store)}`, expectedStore)
   if (missingMethod(store, 'sessions') === undefined)
-    throw storeOptionError('is a store of sessions alone', 'Write store: { sessions: store }.')
+    throw storeOptionError('only stores sessions', 'Write store: { sessions: store }.')
   const given = store as Record<string, unknown>
   if (given.sessions === undefined) throw storeOptionError('has no sessions', expectedStore)
   for (const part of Object.keys(requiredMethods)) {
@@ -45,8 +45,8 @@ function checkStore(store: unknown): void {
   }
   if (given.limits !== undefined && typeof given.limits !== 'function')
     throw storeOptionError(
-      'has limits that are no function',
-      'They make what counts a rate, as guard.rateLimit({ store }) does.',
+      'has limits, which must be a function',
+      'It creates the counters of guard.rateLimit({ store }).',
     )
 }
 
@@ -58,7 +58,7 @@ function missingMethod(part: unknown, name: string): string | undefined {
 }
 
 const expectedStore =
-  "Give what sqlite('allium.db') or postgres({ url }) gives: { sessions, ledger?, keyValue?, vault?, events?, audit? }."
+  "Pass the result of sqlite('allium.db') or postgres({ url }): { sessions, ledger?, keyValue?, vault?, events?, audit? }."
 
 function storeOptionError(problem: string, fix: string): AlliumError {
   return new AlliumError('agent.options', `The option store ${problem}. ${fix}`, { details: { option: 'store' } })

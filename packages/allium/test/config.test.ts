@@ -44,7 +44,7 @@ describe('loadConfig of the umbrella', () => {
       ':3:30: agent.use[0]["guard.budget"].limit is "much": expected number',
     ],
     ['an option that is missing', 'guard.budget', ':3:7: agent.use[0].limit is missing: expected number'],
-    ['what a pack refuses itself', 'guard.policy: {}', 'is refused: "guard:policy" allows everything'],
+    ['what a pack refuses itself', 'guard.policy: {}', 'is invalid: "guard:policy" allows everything'],
     [
       'a pack that there is not',
       'guard.firewall',
@@ -62,7 +62,7 @@ describe('loadConfig of the umbrella', () => {
     const error = await loadConfig(file('agent:\n  use:\n    - observe.usage\n    - observe.usage\n'), {
       model: scriptedModel([]),
     }).catch((error) => error)
-    expect(error.message).toContain(':4:7: agent.use[1] is refused: Two layers are named "observe:usage"')
+    expect(error.message).toContain(':4:7: agent.use[1] is invalid: Two layers are named "observe:usage"')
   })
 
   test('blocks by a budget from an object that came from elsewhere', async () => {

@@ -52,7 +52,7 @@ describe('the order of the packs’ layers', () => {
     expect(check(outer, inner)).toEqual([])
     const [finding] = check(inner, outer)
     expect(finding).toMatchObject({ severity, layers: [nameIn(outer), nameIn(inner)].map(() => expect.any(String)) })
-    expect(finding?.message).toMatch(/stands outside .* (Register|declare|let) /)
+    expect(finding?.message).toMatch(/is outside .* (Register|declare|let) /)
     expect(finding?.message).toContain(reason)
   })
 

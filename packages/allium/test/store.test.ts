@@ -80,12 +80,12 @@ describe('new Agent({ store })', () => {
   it('is told apart from what is none, with the mend', () => {
     const make = (store: unknown) => () => new Agent({ model: scriptedModel([]), store: store as AgentStore })
     const sessions = memoryStore()
-    expect(make('allium.db')).toThrow(/is a text\. Open it first: store: sqlite\("allium\.db"\)/)
+    expect(make('allium.db')).toThrow(/is a string\. Open it first: store: sqlite\("allium\.db"\)/)
     expect(make(null)).toThrow(/is null/)
     expect(make(sessions)).toThrow(/store: \{ sessions: store \}/)
     expect(make({ ledger: memoryLedger() })).toThrow(/has no sessions/)
     expect(make({ sessions, ledger: { reserve() {} } })).toThrow(/a part ledger without the function settle\(\)/)
-    expect(make({ sessions, limits: {} })).toThrow(/limits that are no function/)
+    expect(make({ sessions, limits: {} })).toThrow(/limits, which must be a function/)
   })
 
   it('leaves no room for a second layer that keeps sessions', () => {

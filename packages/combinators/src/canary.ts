@@ -34,7 +34,7 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
   if (typeof percent !== 'number' || !(percent >= 0 && percent <= 100))
     throw new AlliumError(
       'layer.config',
-      `The percent of canary() is a number from 0 to 100, but ${describe(percent)} was given.`,
+      `The percent of canary() must be a number from 0 to 100, but ${describe(percent)} was given.`,
     )
   return combine('canary', layer, (hook) =>
     runIf(

@@ -99,6 +99,6 @@ export function reportFailure(
   error: unknown,
 ): void {
   tellObservers(ctx, { type: 'layer:failed', layer, scope, handled, error } satisfies LayerFailedEvent)
-  const consequence = handled === 'open' ? 'the run goes on without it' : 'so it refuses'
+  const consequence = handled === 'open' ? 'the run continues without it' : 'so the call or turn is blocked'
   ctx.logger.warn(`The layer "${layer}" failed in the ${scope} scope; ${consequence}: ${messageOf(error)}`, { error })
 }

@@ -59,7 +59,7 @@ function conditionError(by: string, { layer, scope }: WrappedHook, ctx: AnyConte
   if (endsRun(ctx, cause)) return cause
   return new AlliumError(
     'layer.condition',
-    `The condition of ${by}() around the layer "${layer}" threw in the ${scope} scope: ${messageOf(cause)}. It is asked in each scope that the layer hooks; take care of the fields that a scope lacks.`,
+    `The condition of ${by}() around the layer "${layer}" threw in the ${scope} scope: ${messageOf(cause)}. It runs in each scope that the layer hooks, so check for fields that a scope does not have.`,
     { cause, details: { layer, scope } },
   )
 }

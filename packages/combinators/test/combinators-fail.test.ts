@@ -29,7 +29,7 @@ describe('failOpen', () => {
         expect({ ...seen, events }).toEqual({ ...alone, events })
         if (streams) expect(seen.events).toEqual(events)
         expect([opening, closing]).toEqual([undefined, undefined])
-        const what = `The layer "layer" failed in the ${scope} scope; the run goes on without it: the layer is broken`
+        const what = `The layer "layer" failed in the ${scope} scope; the run continues without it: the layer is broken`
         expect(new Set(log.map(({ message }) => message))).toEqual(new Set([what]))
       }
     })
@@ -184,7 +184,9 @@ describe('failClosed', () => {
         status: 'completed',
         toolCalls: [{ result: { status: 'denied', content: 'Not now.' } }],
       })
-      expect(log).toMatchObject([{ message: expect.stringContaining('so it refuses: the layer is broken') }])
+      expect(log).toMatchObject([
+        { message: expect.stringContaining('so the call or turn is blocked: the layer is broken') },
+      ])
     },
   )
 

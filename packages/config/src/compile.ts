@@ -66,7 +66,7 @@ function refuseCode(source: Source, { agent }: Shape): void {
         source,
         'config.untrusted',
         ['agent'],
-        'is code, or leads to some, and this config is not trusted: it may name packs under agent.use. If you wrote it, load it by its path, or with { trusted: true }.',
+        'is code or refers to code, but this config is not trusted, so it may only name packs under agent.use. If you wrote it, load it by its path, or with { trusted: true }.',
         { key },
       )
 }

@@ -42,7 +42,12 @@ export function serverLayers(
     const path = ['agent', 'mcp', name]
     const pack = Object.hasOwn(packs, 'tools.mcp') ? packs['tools.mcp'] : undefined
     if (pack === undefined)
-      throw mistake(source, 'config.unsupported', path, 'needs the pack tools.mcp, which this program does not bring.')
+      throw mistake(
+        source,
+        'config.unsupported',
+        path,
+        'needs the pack tools.mcp, which this program does not include. Use allium/config, or pass the pack to createLoader().',
+      )
     return { layer: await create(source, pack, { name, ...server }, path), path }
   })
   return Promise.all(connected)
@@ -52,7 +57,7 @@ async function layerOf(source: Source, entry: unknown, path: Path, packs: Packs)
   const named = nameOf(entry)
   if (named === undefined) {
     if (source.trusted && !source.isData && isLayer(entry)) return entry as Usable
-    throw mistake(source, 'config.invalid', path, `is no pack. ${entryExamples(entry, packs)}`)
+    throw mistake(source, 'config.invalid', path, `is not a pack. ${entryExamples(entry, packs)}`)
   }
   const { name, options } = named
   const pack = Object.hasOwn(packs, name) ? packs[name] : undefined
@@ -74,7 +79,7 @@ async function layerOf(source: Source, entry: unknown, path: Path, packs: Packs)
 async function create(source: Source, pack: Pack, options: unknown, path: Path): Promise<Usable> {
   const checked = pack.options === undefined ? undefined : checkOptions(source, pack.options, options ?? {}, path)
   if (pack.options === undefined && options !== undefined && options !== null)
-    throw mistake(source, 'config.invalid', path, 'has options, and this pack takes none.')
+    throw mistake(source, 'config.invalid', path, 'has options, but this pack takes none. Remove them.')
   try {
     return await pack.create(checked as never, { root: source.root })
   } catch (cause) {
@@ -87,7 +92,7 @@ export function atSource(source: Source, path: Path, cause: unknown): unknown {
   if (!isAlliumError(cause)) return cause
   const message = messageOf(cause)
   const redacted = source.conceal(message)
-  return mistake(source, 'config.invalid', path, `is refused: ${redacted}`, redacted === message ? { cause } : {})
+  return mistake(source, 'config.invalid', path, `is invalid: ${redacted}`, redacted === message ? { cause } : {})
 }
 
 function checkOptions(source: Source, schema: NonNullable<Pack['options']>, options: unknown, path: Path): unknown {
@@ -124,5 +129,5 @@ function entryExamples(entry: unknown, packs: Packs): string {
   if (typeof name !== 'string' || !Object.hasOwn(packs, name))
     return 'Expected a name such as guard.budget, or a map of one name to its options.'
   const [first] = Object.keys(options)
-  return `Write "${name}${first === undefined ? '' : `: { ${first}: … }`}": the name is the key, and its options stand below it.`
+  return `Write "${name}${first === undefined ? '' : `: { ${first}: … }`}", with the name as the key and its options below it.`
 }

@@ -51,8 +51,7 @@ export function createReload({
     try {
       const { plan } = await read((hook) => changedOptions.push(hook))
       const fixed = needsRestart(first, plan)
-      if (fixed.length > 0)
-        logger.warn(`${file} has changed in ${fixed.join(', ')}, which takes effect with a new agent.`)
+      if (fixed.length > 0) logger.warn(`${file} has changed in ${fixed.join(', ')}. Create a new agent to apply that.`)
       now = plan
       liveConfig.hooks = plan.hooks
       knownFiles = changedOptions

@@ -24,7 +24,7 @@ export async function readTools(
         source,
         'config.invalid',
         path,
-        'is no tool. Expected { name, description, schema or jsonSchema, execute }, or a file whose default export is one, or a list.',
+        'is not a tool. Expected { name, description, schema or jsonSchema, execute }, or a file whose default export is one, or a list.',
       )
     return list as AnyTool[]
   }

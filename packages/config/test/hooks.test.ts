@@ -256,7 +256,7 @@ describe('what a hook changes', () => {
     const { result, model, log } = await turn(yaml, {}, { steps })
     expect(result?.status).toBe('completed')
     expect(model.requests[0]?.messages).toHaveLength(1)
-    expect(log[0]?.message).toContain('took longer than 20 ms; the loop goes on without it')
+    expect(log[0]?.message).toContain('took longer than 20 ms, so the loop continues without it')
   })
 })
 

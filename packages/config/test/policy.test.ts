@@ -26,7 +26,7 @@ describe('a hook that throws', () => {
       status: 'denied',
       content: 'The hook "beforeToolExecution" failed.',
     })
-    expect(log[0]?.message).toContain('so it refuses: broken')
+    expect(log[0]?.message).toContain('so the call or turn is blocked: broken')
   })
 
   test.each(after)('in %s lets the loop go on', async (hook) => {

@@ -145,9 +145,9 @@ describe('a config that is watched', () => {
   test('warns of what takes effect with a new agent alone', async () => {
     const { change, warnings } = await watched({ 'allium.config.yml': 'agent: {}' })
     await change('allium.config.yml', 'agent: { maxIterations: 3 }')
-    expect(warnings[0]).toContain('has changed in maxIterations, which takes effect with a new agent')
+    expect(warnings[0]).toContain('has changed in maxIterations. Create a new agent')
     await change('allium.config.yml', '{ agent: { name: other }, toolTimeout: 5 }')
-    expect(warnings[1]).toContain('has changed in name, toolTimeout (of tools), which')
+    expect(warnings[1]).toContain('has changed in name, toolTimeout (of tools). Create')
   })
 
   test('is watched until the agent is disposed', async () => {

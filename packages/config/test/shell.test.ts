@@ -90,7 +90,7 @@ describe('a shell hook', () => {
       'hook.sh': `echo '{"deny": "no"}'`,
     })
     expect(result?.status).toBe('blocked')
-    expect(log[0]?.message).toContain('Only beforeToolExecution has a call to refuse')
+    expect(log[0]?.message).toContain('Only beforeToolExecution can deny a call')
   })
 
   test('replaces the messages before the loop', async () => {
@@ -119,14 +119,14 @@ describe('a shell hook', () => {
       'hook.sh': `echo '{"context":{"messages":[]}}'`,
     })
     expect(result?.status).toBe('completed')
-    expect(log[0]?.message).toContain('gave context.messages, which counts in beforeLoopBegin alone')
+    expect(log[0]?.message).toContain('returned context.messages, which only beforeLoopBegin reads')
   })
 
   test.each([
-    ['{"context":{"toolCall":{"arguments":"{}"}}}', 'gave context.toolCall, which no hook reads'],
-    ['{"context":{"request":{"model":"x"}}}', 'gave context.request.model, which no hook reads'],
-    ['{"context":{"result":{"status":"ok"}}}', 'gave context.result.status, which no hook reads'],
-    ['{"denny":"no"}', 'gave denny, which no hook reads'],
+    ['{"context":{"toolCall":{"arguments":"{}"}}}', 'returned context.toolCall, which no hook reads'],
+    ['{"context":{"request":{"model":"x"}}}', 'returned context.request.model, which no hook reads'],
+    ['{"context":{"result":{"status":"ok"}}}', 'returned context.result.status, which no hook reads'],
+    ['{"denny":"no"}', 'returned denny, which no hook reads'],
   ])('that gives what nobody reads is warned of: %s', async (answer, message) => {
     const { result, log } = await turn(
       hooks({ beforeToolExecution: ['./hook.sh'] }),

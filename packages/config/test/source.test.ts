@@ -84,16 +84,16 @@ describe('a mistake in a config gets file, line and column', () => {
     [
       'a pack and its options in one map',
       'agent:\n  use: [{ name: guard.budget, limit: 1 }]\n',
-      '2:9: agent.use[0] is no pack',
+      '2:9: agent.use[0] is not a pack',
     ],
     [
       'two packs in one map',
       'agent:\n  use: [{ guard.budget: { limit: 1 }, model.retry: }]\n',
-      '2:9: agent.use[0] is no pack',
+      '2:9: agent.use[0] is not a pack',
     ],
-    ['a pack in a list', 'agent:\n  use: [[guard.budget]]\n', '2:9: agent.use[0] is no pack'],
-    ['an empty map', 'agent:\n  use: [{}]\n', '2:9: agent.use[0] is no pack'],
-    ['a tool as data', 'agent:\n  tools: [{ name: search }]\n', '2:11: agent.tools[0] is no tool'],
+    ['a pack in a list', 'agent:\n  use: [[guard.budget]]\n', '2:9: agent.use[0] is not a pack'],
+    ['an empty map', 'agent:\n  use: [{}]\n', '2:9: agent.use[0] is not a pack'],
+    ['a tool as data', 'agent:\n  tools: [{ name: search }]\n', '2:11: agent.tools[0] is not a tool'],
   ])('where it has %s', async (_what, text, message) => {
     const { code, message: told } = await failure(text)
     expect([code, told]).toEqual(['config.invalid', expect.stringContaining(message)])
@@ -156,13 +156,13 @@ describe('a mistake in a config gets file, line and column', () => {
   })
 
   test.each([
-    ['is no function', '"5 + 5"', 'is no function. Expected "(ctx) => {…}"'],
-    ['does not compile', '"(ctx => {"', 'is no TypeScript expression: ParseError'],
-    ['names a file that exports none', './none.ts', 'names the file ./none.ts, whose default export is no function'],
+    ['is no function', '"5 + 5"', 'is not a function. Expected "(ctx) => {…}"'],
+    ['does not compile', '"(ctx => {"', 'is not a valid TypeScript expression: ParseError'],
+    ['names a file that exports none', './none.ts', 'names the file ./none.ts, whose default export is not a function'],
     ['names a file that cannot be loaded', './broken.ts', 'names the file ./broken.ts, which cannot be loaded'],
     ['names a file with an unknown extension', './hook.exe', 'Write "shell: ./hook.exe" to run a program'],
     ['names no command', '"shell: "', 'names no command'],
-    ['has an open quote', `"shell: echo 'a"`, 'has a quote that is not closed'],
+    ['has an open quote', `"shell: echo 'a"`, 'has an unclosed quote'],
   ])('a hook that %s', async (_what, entry, message) => {
     const files = { 'none.ts': 'export const a = 1', 'broken.ts': 'throw new Error("no")', 'hook.exe': '' }
     const error = await failure(`agent:\n  middleware:\n    onError:\n      - ${entry}\n`, { files })
@@ -231,7 +231,7 @@ describe('a config that is to break its reader', () => {
 
   test('may be as long as prompts are, and as deep as options are', async () => {
     const text = `agent:\n  instructions: |\n${`    ${'['.repeat(500)}\n`.repeat(50)}  use: [${'['.repeat(20)}${']'.repeat(20)}]\n`
-    expect((await failure(text)).message).toContain('agent.use[0] is no pack')
+    expect((await failure(text)).message).toContain('agent.use[0] is not a pack')
   })
 })
 

@@ -29,7 +29,11 @@ describe('new Agent() tells of mistakes', () => {
     ['tools that are no list', { tools: { work: tool('work') } }, ['tools', 'list', 'tools: [work]']],
     ['a context that is no schema', { context: { user: z.string() } }, ['context', 'z.object({ user: … })']],
     ['an embedding model', { model: { modelId: 'embed', doEmbed() {} } }, ['the embedding model "embed"']],
-    ['an image model', { model: { modelId: 'draw', doGenerate() {} } }, ['the model "draw" of images']],
+    [
+      'an image model',
+      { model: { modelId: 'draw', doGenerate() {} } },
+      ['image, speech or transcription model "draw"'],
+    ],
     ['a promise of a model', { model: Promise.resolve({}) }, ['a promise (await it first)']],
     ['a schema of zod 3', { principal: { _def: { typeName: 'ZodObject' }, parse() {} } }, ['zod 3', 'update zod']],
     ['a principal that is no schema', { principal: {} }, ['principal', 'Standard Schema']],

@@ -70,7 +70,7 @@ describe('the options of a layer', () => {
     [{ limit: null }, 'needs limit of 0 or more, not null.'],
     [{ limit: 1, part: 1 }, 'needs part above 0 and below 1, not 1.'],
     [{ limit: 1, per: 'tenant' }, `needs per to be 'turn' or 'session', not "tenant".`],
-    [{ limit: 1, tools: [] }, 'needs tools to name something, and it is empty.'],
+    [{ limit: 1, tools: [] }, 'needs a non-empty tools.'],
     [{ limit: 1, tools: 'a' }, 'needs tools to be a list, not "a".'],
     [{ limit: 1, tools: ['a', 5] }, 'needs tools[1] to be a text, not 5.'],
     [{ limit: 1, rates: [{ limit: 1.5 }] }, 'needs rates[0].limit to be a whole number, 1 or more, not 1.5.'],

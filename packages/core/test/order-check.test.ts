@@ -78,13 +78,13 @@ describe('each wrong order of the docs', () => {
   it('tells how to mend it: by registration, by innermost, or by another scope', () => {
     const mend = (wrong: string) => check(...wrongly(rows.find((row) => row.wrong.includes(wrong)) as Row))[0]?.message
     expect(mend('`meters` → `retries`')).toBe(
-      '"in" stands outside "out". Register "out" first, then "in", or repeated attempts go uncounted.',
+      '"in" is outside "out". Register "out" first, then "in", or repeated attempts go uncounted.',
     )
     expect(mend('(innermost)')).toBe(
-      '"in" stands outside "out". "out" is innermost, and so inside it wherever it is registered: declare "in" innermost too, behind it, or "out" not, or repeated attempts go uncounted.',
+      '"in" is outside "out". "out" is innermost, and so inside it wherever it is registered: declare "in" innermost too, behind it, or "out" not, or repeated attempts go uncounted.',
     )
     expect(mend('(turn)')).toBe(
-      '"in" stands outside "out". It hooks turn, which holds model: let "out" hook turn too and register it first, then "in", or the cache keeps raw text.',
+      '"in" is outside "out". It hooks turn, which holds model: let "out" hook turn too and register it first, then "in", or the cache keeps raw text.',
     )
   })
 })
@@ -121,7 +121,7 @@ describe('the order check', () => {
     const log = layer('log', 'observes', { innermost: true, turn: pass })
     const redact = layer('redact', 'redacts', { turn: pass })
     expect(check(log, redact).map(({ message }) => message)).toEqual([
-      '"log" stands outside "redact". Register "redact" first, then "log", or raw text is logged.',
+      '"log" is outside "redact". Register "redact" first, then "log", or raw text is logged.',
     ])
     expect(check(redact, log)).toEqual([])
     expect(check(log, layer('redact', 'redacts'))).toEqual([])

@@ -98,9 +98,9 @@ describe('the option output', () => {
   )
 
   it.each([
-    ['text that is no JSON', 'It is cold.', 'it is no JSON'],
+    ['text that is no JSON', 'It is cold.', 'it is not JSON'],
     ['another shape', '{"city":"Oslo"}', 'celsius: Invalid input'],
-    ['nothing', '', 'it is no JSON'],
+    ['nothing', '', 'it is not JSON'],
   ])('fails the run where the model gives %s: a typed error with the issues and the text', async (_, text, said) => {
     const { agent } = build([{ text }])
     const error = await failure(agent.run('Oslo?', { output: weather }))

@@ -77,7 +77,7 @@ describe('sessionKeyOf', () => {
     const agent = build(['never'], [], { owner: () => 7 as never }).agent
     expect(await failure(() => agent.session({ principal }))).toMatchObject({
       code: 'session.principal',
-      message: expect.stringContaining('owner(principal) gave 7'),
+      message: expect.stringContaining('owner(principal) returned 7'),
     })
   })
 

@@ -106,7 +106,7 @@ describe('toJson() and fromJson()', () => {
     [Symbol('s'), 'symbol'],
     [new Error('secret text'), 'Error'],
     [new Float64Array(1), 'Float64Array'],
-    [new Date(Number.NaN), 'a date that is none'],
+    [new Date(Number.NaN), 'an invalid date'],
     [/x/, 'RegExp'],
     [new (class Cart {})(), 'Cart'],
   ])('refuse %s, and name its place', async (value, word) => {

@@ -20,7 +20,7 @@ describe('ctx.output', () => {
   ])('takes only a text: %j is an error', async (value, what) => {
     const { error } = await turn(['hi'], [writes('mine', value)])
     expect(error?.code).toBe('layer.result')
-    expect(error?.message).toBe(`Layer "mine" (turn) set ctx.output to ${what}. It takes a text.`)
+    expect(error?.message).toBe(`Layer "mine" (turn) set ctx.output to ${what}. Set a string.`)
   })
 
   it('in a model hook has no effect, and each layer that sets it is warned once', async () => {

@@ -19,7 +19,7 @@ describe('an option that does not exist', () => {
     ['a tool', withTool({ input_schema: {} }), 'tool.invalid', 'Did you mean "schema"?'],
     ['a tool', withTool({ execute: undefined, handler: () => 1 }), 'tool.invalid', 'Did you mean "execute"?'],
     ['a tool', withTool({ providerExecuted: { id: 'x', arg: {} } }), 'tool.invalid', 'Did you mean "args"?'],
-    ['a tool', withTool({ flow: { send: true } }), 'tool.invalid', 'It knows sends,'],
+    ['a tool', withTool({ flow: { send: true } }), 'tool.invalid', 'Known keys are sends,'],
     ['approvals', withOptions({ approvals: { secrt: 's' } }), 'agent.options', 'Did you mean "secret"?'],
     ['approvals', withOptions({ approvals: { canDecide: () => true } }), 'agent.options', 'Did you mean "canApprove"?'],
     ['settings', withOptions({ settings: { temprature: 1 } }), 'agent.options', 'Did you mean "temperature"?'],

@@ -141,7 +141,7 @@ export function approve<Name extends string = 'guard:approve'>(
       return decisionOf(await handler(request, ctx), tool.name)
     } catch (error) {
       if (ctx.signal.aborted) throw error
-      ctx.logger.error(`The approval of "${tool.name}" failed: it is denied.`, { error })
+      ctx.logger.error(`The approval of "${tool.name}" failed, so the call is denied.`, { error })
       return { deny: `The tool "${tool.name}" could not be approved.`, by: unknownIdentity }
     }
   }
@@ -165,7 +165,7 @@ function decisionOf(result: unknown, tool: string): Exclude<HandlerDecision, boo
   if (typeof args === 'object' && args !== null && !Array.isArray(args))
     return { args: args as Record<string, unknown>, ...by }
   if (approve === true && args === undefined) return { approve: true, ...by }
-  throw new TypeError('The handler gave no decision: true, false, { approve: true }, { deny } or { args }.')
+  throw new TypeError('The handler returned no decision. Return true, false, { approve: true }, { deny } or { args }.')
 }
 
 /** The approver of a call whose handler failed. */

@@ -115,8 +115,8 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     const what = scope === 'turn' ? 'turns' : 'model calls'
     return ctx.block(
       outcome === 'full'
-        ? `"${as}": ${running} ${what} run and ${waiting} wait; no more may. Try again later.`
-        : `"${as}": no place became free within ${maxWait} ms, because ${running} ${what} run. Try again later.`,
+        ? `"${as}": ${running} ${what} are running and ${waiting} are waiting, which is the limit. Try again later.`
+        : `"${as}": no slot became free within ${maxWait} ms, because ${running} ${what} are running. Try again later.`,
       blockOptions('guard.concurrency'),
     )
   }

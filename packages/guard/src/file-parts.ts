@@ -17,7 +17,7 @@ export async function findProblem(message: Message, rules: PartRules, earlierFil
   const files = filesOf(message.content)
   const count = earlierFiles + files.length
   if (files.length > 0 && count > rules.maxFiles)
-    return ['count', `There are ${count} files; ${rules.maxFiles} may come at once.`]
+    return ['count', `There are ${count} files, but at most ${rules.maxFiles} are allowed.`]
   for (const file of files) {
     const problem = await findFileProblem(file, rules)
     if (problem !== undefined) return problem
@@ -42,9 +42,9 @@ async function findFileProblem(file: AnyFile, rules: PartRules): Promise<Problem
   const name = filename === undefined ? `The ${file.type}` : `The file "${filename.slice(0, 100)}"`
   const declared = normalizeType(file.mediaType)
   if (!types.some((type) => matchesType(type, declared)))
-    return ['type', `${name} is of the type "${declared.slice(0, 100)}", which may not come in.`]
+    return ['type', `${name} is of the type "${declared.slice(0, 100)}", which is not allowed.`]
   if (filename !== undefined && extensions !== undefined && !hasExtension(filename, extensions))
-    return ['extension', `${name} has an extension that may not come in.`]
+    return ['extension', `${name} has an extension that is not allowed.`]
   const data = await readBytes(file.data, maxBytes)
   if (data === 'too long') return ['size', `${name} is larger than ${maxBytes} bytes.`]
   if (data === 'not base64') return ['type', `${name} cannot be read.`]
@@ -54,7 +54,7 @@ async function findFileProblem(file: AnyFile, rules: PartRules): Promise<Problem
   }
   return (await matchesDeclaredType(data, declared))
     ? undefined
-    : ['type', `${name} is not what it says: "${declared}".`]
+    : ['type', `${name} does not match its declared type "${declared}".`]
 }
 
 async function readBytes(

@@ -54,7 +54,10 @@ function loadNode() {
   const fs = builtin?.('node:fs/promises')
   const path = builtin?.('node:path')
   if (fs === undefined || path === undefined)
-    throw new AlliumError('layer.config', 'Paths are checked with Node.js, which is missing here.')
+    throw new AlliumError(
+      'layer.config',
+      'Paths can only be checked on Node.js, which is missing here. Run the agent on Node.js.',
+    )
   return { fs, path }
 }
 

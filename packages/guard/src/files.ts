@@ -78,7 +78,7 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
   } = readOptions(options)
   const rules = Object.entries(args)
   if (rules.length > 0 !== (typeof root === 'string' && root !== ''))
-    throw misconfigured(as, 'needs both or none of root, a folder, and args, the paths by tool.')
+    throw misconfigured(as, 'needs both root (a folder) and args (the path arguments by tool), or neither.')
   const guard = failurePolicy(as, failure)
   const partRules = { types, extensions, maxBytes, maxFiles, urls }
   const pathRules = { root: root ?? '', extensions, maxBytes }

@@ -204,7 +204,7 @@ function isNumber(score: number | Promise<number>): score is number {
 /** @throws RangeError for an invalid score */
 function maxScore(scores: readonly number[]): number {
   if (scores.every((score) => score >= 0 && score <= 1)) return Math.max(0, ...scores)
-  throw new RangeError(`a detector gave ${scores}, which is no score from 0 to 1`)
+  throw new RangeError(`a detector returned ${scores}, which is not a score from 0 to 1`)
 }
 
 type ScoreContext = Parameters<typeof runCheck>[0] & { state: Record<string, unknown> }

@@ -169,6 +169,6 @@ function parseJudgement(text: string): { score: number; why: string } {
     why?: unknown
   }
   if (typeof score !== 'number' || !(score >= 0 && score <= 1))
-    throw new RangeError('The judge gave no score from 0 to 1.')
+    throw new RangeError('The judge returned no score from 0 to 1.')
   return { score, why: String(why).slice(0, 500) }
 }

@@ -68,7 +68,7 @@ const readOptions = layerOptions<PolicyOptions>('guard:policy', {
 export function policy(options: PolicyOptions): TypedMiddleware<{}> {
   const { allow = ['*'], deny = [], rules = [], roles = rolesOf, as = 'guard:policy' } = readOptions(options)
   if (deny.length === 0 && rules.length === 0 && allow.includes('*'))
-    throw misconfigured(as, 'allows everything. Give it allow, deny or rules.')
+    throw misconfigured(as, 'allows everything. Pass allow, deny or rules.')
   const isAllowed = (name: string) => matchesToolName(allow, name) && !matchesToolName(deny, name)
 
   return defineMiddleware({
@@ -113,7 +113,7 @@ async function passes(test: ArgumentTest, value: unknown, ctx: ToolContext): Pro
     if (test instanceof RegExp) return typeof value === 'string' && value.search(test) >= 0
     return (await test(value, ctx)) === true
   } catch (error) {
-    ctx.logger.warn(`A test of the policy for "${ctx.tool.name}" threw: the call is denied.`, { error })
+    ctx.logger.warn(`A test of the policy for "${ctx.tool.name}" threw an error, so the call is denied.`, { error })
     return false
   }
 }

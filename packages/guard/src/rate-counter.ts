@@ -93,7 +93,7 @@ export class RateRule {
     if (store === undefined && this.window > maxTimer)
       throw misconfigured(
         name,
-        `counts ${windowText(this.window)} in memory, which holds 24 days. Give it a store, or use guard.budget.`,
+        `counts ${windowText(this.window)} in memory, where a window is at most 24 days. Pass a store, or use guard.budget.`,
       )
   }
 

@@ -74,7 +74,7 @@ export function checkRunner<C>(guard: FailurePolicy, isRemote: (ctx: C) => boole
 /** Blocks the turn, or returns undefined if the guard allows that. Rethrows errors that end the run. */
 export function handleFailure(ctx: CheckContext, { name, onError, reply }: FailurePolicy, error: unknown): undefined {
   if (ctx.signal.aborted || isBlockError(error)) throw error
-  const consequence = onError === 'allow' ? 'the turn goes on unchecked' : 'the turn is blocked'
+  const consequence = onError === 'allow' ? 'the turn continues unchecked' : 'the turn is blocked'
   ctx.logger.error(`"${name}" failed, so ${consequence}: ${messageOf(error)}`, { error })
   return onError === 'allow'
     ? undefined

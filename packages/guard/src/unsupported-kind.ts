@@ -8,6 +8,6 @@ export function unsupportedKind(value: never, what: 'chunk' | 'part'): never {
   const { type } = value as { type?: unknown }
   throw new AlliumError(
     'model.protocol',
-    `A ${what} of the kind "${String(type)}" is unknown to this @allium/guard. Install the version of your @allium/core.`,
+    `This version of @allium/guard does not know a ${what} of the kind "${String(type)}". Install the same version of @allium/guard and @allium/core.`,
   )
 }

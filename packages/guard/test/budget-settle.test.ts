@@ -43,7 +43,7 @@ describe('guard.budget, where the ledger cannot settle', () => {
       expect((await agent.run('hello')).state['guard:budget:spent']).toBe(10)
       expect([await balance(), posted.length]).toEqual([{ spent: 10, reserved: 0 }, 1])
       expect(lines).toEqual([
-        '"guard:budget" could not post what a call has spent: ledger down. It is tried again with the next call and at the end of the run.',
+        '"guard:budget" could not post the cost of a call: ledger down. It is retried with the next call and at the end of the run.',
       ])
     },
   )
@@ -74,7 +74,7 @@ describe('guard.budget, where the ledger cannot settle', () => {
     await agent.run('hello')
     await agent.dispose()
     expect(lines.at(-1)).toBe(
-      '"guard:budget" could not post what a call has spent: ledger down. The agent is disposed: post them by hand.',
+      '"guard:budget" could not post the cost of a call: ledger down. The agent is disposed, so post them manually.',
     )
   })
 })

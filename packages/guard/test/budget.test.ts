@@ -55,7 +55,7 @@ describe('guard.budget', () => {
     const session = new Agent({ model, logger }).use(budget({ limit: 1.0 })).session()
     for (let turn = 0; turn < 2; turn++) await session.run('hello')
     expect(lines).toEqual([
-      '"guard:budget" knows no price of the model "nobody/knows", so its calls are charged $3 and $15 for a million tokens (fallbackPrice). Give its price in prices.',
+      '"guard:budget" has no price for the model "nobody/knows", so its calls are charged $3 and $15 for a million tokens (fallbackPrice). Set its price in prices.',
     ])
   })
 

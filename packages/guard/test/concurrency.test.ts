@@ -71,9 +71,9 @@ describe('guard.concurrency', () => {
     await clock.advance(1000)
     expect([full.status, full.reason, (await late).status, (await late).reason]).toEqual([
       'blocked',
-      '"guard:concurrency": 1 model calls run and 1 wait; no more may. Try again later.',
+      '"guard:concurrency": 1 model calls are running and 1 are waiting, which is the limit. Try again later.',
       'blocked',
-      '"guard:concurrency": no place became free within 1000 ms, because 1 model calls run. Try again later.',
+      '"guard:concurrency": no slot became free within 1000 ms, because 1 model calls are running. Try again later.',
     ])
     expect(events).toEqual([
       ['full', 1, 1],
@@ -124,7 +124,9 @@ describe('guard.concurrency', () => {
     const first = agent.run('1')
     const second = await agent.run('2')
     expect([(await first).text, second.status, ran.length]).toEqual(['One.', 'blocked', 1])
-    expect(second.reason).toBe('"guard:concurrency": 1 turns run and 0 wait; no more may. Try again later.')
+    expect(second.reason).toBe(
+      '"guard:concurrency": 1 turns are running and 0 are waiting, which is the limit. Try again later.',
+    )
   })
 
   it.each([{ limit: 0 }, { limit: Number.NaN }, { limit: 1, perTenant: 0 }, { limit: 1, queue: -1 }])(

@@ -64,7 +64,7 @@ describe('guard.files, files of users', () => {
 
   it('says which file, and why', async () => {
     const { reason } = await send([file(text('hello'), 'application/pdf', 'report.pdf')])
-    expect(reason).toBe('The file "report.pdf" is not what it says: "application/pdf".')
+    expect(reason).toBe('The file "report.pdf" does not match its declared type "application/pdf".')
   })
 
   it.each<[string, FilesOptions, string]>([

@@ -67,9 +67,13 @@ function checkNames(name: string, object: object): void {
   const own = [...Object.keys(object), ...Object.getOwnPropertyNames(Object.getPrototypeOf(object) ?? {})]
   const unknown = own.find((key) => /^on[A-Z]/.test(key) && !Object.hasOwn(names, key))
   if (unknown === undefined) return
-  throw new AlliumError('layer.invalid', `"${name}" has the hook ${unknown}. ${unknownName(unknown, hookNames)}`, {
-    details: { layer: name },
-  })
+  throw new AlliumError(
+    'layer.invalid',
+    `"${name}" has the unknown hook ${unknown}. ${unknownName(unknown, hookNames)}`,
+    {
+      details: { layer: name },
+    },
+  )
 }
 
 function bind(name: string, object: Lifecycle, hook: HookName): BoundHook[] {
@@ -78,7 +82,7 @@ function bind(name: string, object: Lifecycle, hook: HookName): BoundHook[] {
   if (typeof result === 'function') return [{ name, call: result.bind(object) as BoundHook['call'] }]
   throw new AlliumError(
     'layer.invalid',
-    `The hook ${hook} of "${name}" is of the type ${typeof result}. It is a function (ctx, …).`,
+    `The hook ${hook} of "${name}" has the type ${typeof result}. Pass a function (ctx, …).`,
     { details: { layer: name } },
   )
 }

@@ -10,10 +10,10 @@ export function checkPatch<Config extends RunConfig>(
   patch: unknown,
   config: Config,
 ): Partial<Config> {
-  if (!isObject(patch)) throw violation(location, `${describe(patch)}. Expected an object of changes, or nothing.`)
+  if (!isObject(patch)) throw violation(location, `${describe(patch)}. Return an object of changes, or nothing.`)
   for (const [key, value] of Object.entries(patch)) {
     if (!(key in config) && !isSetting(key))
-      throw violation(location, `"${key}", which no config has. Known are: ${fieldNames(config)}.`)
+      throw violation(location, `the unknown key "${key}". Known keys are: ${fieldNames(config)}.`)
     const expected = value === undefined ? undefined : checks[key as keyof RunConfig]?.(value)
     if (expected !== undefined) throw violation(location, `"${key}" as ${describe(value)}. Expected ${expected}.`)
   }
@@ -59,5 +59,5 @@ function describe(value: unknown): string {
 }
 
 function violation(location: string, problem: string): AlliumError {
-  return new AlliumError('layer.result', `${location} gave ${problem}`)
+  return new AlliumError('layer.result', `${location} returned ${problem}`)
 }

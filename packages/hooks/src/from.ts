@@ -54,7 +54,7 @@ function toObject(given: unknown): Lifecycle {
   if (typeof object !== 'object' || object === null)
     throw new AlliumError(
       'layer.invalid',
-      `hooks.from() takes an object such as { onStart(ctx) {…} }, a class of such, or an array of these, but ${given === null ? 'null' : typeof given} was given.`,
+      `hooks.from() takes an object such as { onStart(ctx) {…} }, a class with such methods, or an array of these, but ${given === null ? 'null' : typeof given} was given.`,
     )
   const scope = ['turn', 'model', 'tool', 'session', 'agent'].find(
     (scope) => typeof (object as Record<string, unknown>)[scope] === 'function',
@@ -62,6 +62,6 @@ function toObject(given: unknown): Lifecycle {
   if (scope === undefined) return object
   throw new AlliumError(
     'layer.invalid',
-    `hooks.from() was given a layer: it has the hook ${scope}(ctx, next). Give it to agent.use() as it is.`,
+    `hooks.from() was given a layer: it has the hook ${scope}(ctx, next). Pass it to agent.use() directly.`,
   )
 }

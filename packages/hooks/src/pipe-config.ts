@@ -88,7 +88,7 @@ function checkTools(hook: string, tools: readonly ToolDef[] | undefined, knownTo
   if (strange === undefined) return
   throw new AlliumError(
     'layer.result',
-    `The hooks of "${hook}" gave the tool "${strange.name}", which the agent does not have. A config hook chooses among tools; add this one with new Agent({ tools }).`,
+    `The hooks of "${hook}" returned the tool "${strange.name}", which the agent does not have. A config hook can only select from the agent's tools. Add this one with new Agent({ tools }).`,
     { details: { layer: hook, tool: strange.name } },
   )
 }

@@ -55,7 +55,7 @@ export async function reportEnd(
 function notSettled(hook: string, name: string, ms: number): AlliumError {
   return new AlliumError(
     'layer.timeout',
-    `${hook} of "${name}" had not come back ${ms} ms after the run ended; the run does not wait for it any longer. Give work that may take its time to ctx.defer(), or hooks.from() another endTimeout.`,
+    `${hook} of "${name}" was still running ${ms} ms after the run ended, so the run no longer waits for it. Move slow work to ctx.defer(), or raise endTimeout in hooks.from().`,
     { details: { layer: name } },
   )
 }
@@ -88,5 +88,8 @@ function terminal(
 
 /** A status from a newer core is reported as an error instead of an answer. */
 function unknown(status: never): never {
-  throw new AlliumError('layer.result', `A run ended "${status}", which this version of @allium/hooks does not know.`)
+  throw new AlliumError(
+    'layer.result',
+    `A run ended "${status}", which this version of @allium/hooks does not know. Install the same version of @allium/hooks and @allium/core.`,
+  )
 }

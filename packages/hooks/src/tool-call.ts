@@ -50,7 +50,7 @@ function asResult(callId: string, value: unknown): ToolResultInput {
 function unknown(hook: string, decision: unknown): AlliumError {
   return new AlliumError(
     'layer.result',
-    `onBeforeToolCall of "${hook}" decided ${typeof decision === 'object' ? `{ type: ${String((decision as { type?: unknown }).type)} }` : typeof decision}. Give nothing, { type: 'transformArgs', args }, { type: 'skip', result } or { type: 'abort', reason }.`,
+    `onBeforeToolCall of "${hook}" returned ${typeof decision === 'object' ? `{ type: ${String((decision as { type?: unknown }).type)} }` : typeof decision}. Return nothing, { type: 'transformArgs', args }, { type: 'skip', result } or { type: 'abort', reason }.`,
     { details: { layer: hook } },
   )
 }

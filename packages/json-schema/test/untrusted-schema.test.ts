@@ -38,7 +38,7 @@ describe('What is outside of the subset', () => {
     const twice = { type: 'string', pattern: '(?=a)b' }
     const schema = { dependencies: {}, properties: { a: twice, b: twice, c: { $ref: 'https://example.com/c' } } }
     expect(uncheckedOf(schema)).toEqual([
-      'the pattern "(?=a)b": It looks ahead or behind',
+      'the pattern "(?=a)b": It uses lookahead or lookbehind',
       'the keyword "$ref" with "https://example.com/c"',
       'the keyword "dependencies"',
     ])

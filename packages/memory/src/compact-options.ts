@@ -112,7 +112,7 @@ export function resolveCompactOptions<Name extends string>(
   if (tokens === undefined && messages === undefined && fraction === undefined)
     fail('needs a trigger: { tokens }, { messages } or { fraction } of the window.')
   if (fraction !== undefined && window === undefined)
-    fail('has trigger.fraction, but cannot know of what: give window, the tokens that the model can be sent.')
+    fail('has trigger.fraction, but the size of the window is unknown. Pass window, the tokens that the model accepts.')
   const unlimited = Number.POSITIVE_INFINITY
   const limit = {
     messages: messages ?? unlimited,
@@ -124,7 +124,7 @@ export function resolveCompactOptions<Name extends string>(
   }
   for (const unit of ['messages', 'tokens'] as const) {
     if (keep[unit] !== undefined && keep[unit] >= limit[unit])
-      fail(`would keep ${keep[unit]} ${unit}, and begins at ${limit[unit]}: keep fewer.`)
+      fail(`would keep ${keep[unit]} ${unit}, but starts at ${limit[unit]}. Keep fewer.`)
   }
   const { keep: newest = 3, exclude = [], atLeast = 0, marker = clearedMarker } = results
   const clearing = { keep: newest, exclude, atLeast, marker }

@@ -102,7 +102,7 @@ async function acquireLease(store: SessionStore, key: SessionKey): Promise<Lease
   if (lease !== undefined) return lease
   throw new AlliumError(
     'session.busy',
-    `The session "${key.sessionId}" is in use until ${new Date(heldUntil).toISOString()}. Import it again then: what is stored already is left.`,
+    `The session "${key.sessionId}" is in use until ${new Date(heldUntil).toISOString()}. Import it again then. Turns that are already stored are skipped.`,
     { details: { heldUntil } },
   )
 }
@@ -111,11 +111,11 @@ function parseLine(text: string, line: number): ExportedTurn {
   try {
     const value = fromJson(text) as Partial<ExportedTurn> | null
     if (value?.allium === 1 && value.key !== undefined && value.turn !== undefined) return value as ExportedTurn
-    throw new TypeError('it has no session of this version of the format.')
+    throw new TypeError('it has no session in this version of the format.')
   } catch (cause) {
     throw new AlliumError(
       'store.corrupt',
-      `Line ${line} is none of an export: ${messageOf(cause)} What stood before it is stored.`,
+      `Line ${line} is not part of an export: ${messageOf(cause)} The lines before it are stored.`,
       { cause, details: { line } },
     )
   }

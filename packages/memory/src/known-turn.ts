@@ -8,7 +8,7 @@ export function checkKnownTurn(
 ): void {
   const problem =
     turn.inputDigest !== inputDigest
-      ? `stands for another input in the session "${sessionId}". Give each input one of its own.`
+      ? `belongs to another input of the session "${sessionId}". Use a unique one for each input.`
       : !namesOf(agent).includes(turn.agent) &&
         `belongs to a run of the agent "${turn.agent}" in the session "${sessionId}". Use a unique one for each run.`
   if (problem === false) return

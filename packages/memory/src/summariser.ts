@@ -78,13 +78,13 @@ export function summariser({ as, model, prompt, summaryTokens, timeout }: Summar
       ctx.settings = { maxOutputTokens: summaryTokens, ...(settings.headers && { headers: settings.headers }) }
       await next({ signal: timeoutController.signal })
       const text = attempt.text.trim()
-      if (text === '') throw new AlliumError('model.failed', 'The model gave an empty summary.')
+      if (text === '') throw new AlliumError('model.failed', 'The model returned an empty summary.')
       return text
     } catch (error) {
       if (ctx.signal.aborted || isBlockError(error)) throw error
       attempt.deferredReports.push(() => {
         failedTurns.add(ctx.metadata)
-        ctx.logger.warn(`"${as}" could not summarise, so older messages are left out: ${messageOf(error)}`, { error })
+        ctx.logger.warn(`"${as}" could not summarize, so older messages are left out: ${messageOf(error)}`, { error })
       })
       return undefined
     } finally {

@@ -113,7 +113,7 @@ function openError(model: string, ms: number): AlliumError {
   const retryAfter = Math.ceil(ms)
   const error = new AlliumError(
     'model.open',
-    `The model "${model}" failed repeatedly and is not called for another ${retryAfter} ms. Fall back on another one (model.fallback does), or try again then.`,
+    `The model "${model}" failed repeatedly and is not called for another ${retryAfter} ms. Fall back to another model (model.fallback does), or try again then.`,
     { details: { model, retryAfter } },
   )
   return Object.assign(error, { isRetryable: false, retryAfter, headers: { 'retry-after-ms': String(retryAfter) } })

@@ -91,7 +91,7 @@ export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
     try {
       return (await storeOf(ctx).get(key)) as CachedAnswer | undefined
     } catch (error) {
-      ctx.logger.warn(`"${as}" could not read its store: the model is asked.`, { error })
+      ctx.logger.warn(`"${as}" could not read its store, so the model is called.`, { error })
       return undefined
     }
   }

@@ -45,7 +45,7 @@ const readOptions = layerOptions<RouteOptions>('model:route', {
  */
 export function route(options: RouteOptions): TypedMiddleware<{}> {
   const { rules = [], to, as = 'model:route' } = readOptions(options)
-  if (rules.length > 0 === (to !== undefined)) throw misconfigured(as, 'needs rules or a function to, and not both.')
+  if (rules.length > 0 === (to !== undefined)) throw misconfigured(as, 'needs either rules or a function to, not both.')
   const choose =
     to === undefined
       ? (ctx: ModelContext) => selectByRule(rules, ctx)

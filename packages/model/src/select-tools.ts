@@ -92,7 +92,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
   if ((tools === undefined) === (model === undefined))
     throw misconfigured(as, 'needs either tools or a model that picks them.')
   if (!Number.isInteger(max) && max !== Number.POSITIVE_INFINITY)
-    throw misconfigured(as, `needs a whole max, but ${max} was given.`)
+    throw misconfigured(as, `needs max as a whole number, but ${max} was given.`)
   const pickTools = model && createToolPicker(as, { max, hint, use })
 
   const layer = defineMiddleware<Record<string, unknown>>({
@@ -143,7 +143,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
       return names
     } catch (error) {
       if (signal.aborted) throw error
-      ctx.logger.warn(`"${as}" could not pick tools: all are shown.`, { error })
+      ctx.logger.warn(`"${as}" could not pick tools, so the model sees all of them.`, { error })
       return namesOf(candidates)
     }
   }

@@ -40,7 +40,7 @@ const readOptions = layerOptions<SettingsOptions>('model:settings', {
 export function settings(options: SettingsOptions): TypedMiddleware<{}> {
   const { defaults, overrides, as = 'model:settings' } = readOptions(options)
   if (!isSource(defaults) && !isSource(overrides))
-    throw misconfigured(as, 'changes nothing. Give it defaults or overrides: settings, or a function.')
+    throw misconfigured(as, 'changes nothing. Pass defaults or overrides, each as settings or a function.')
 
   return defineMiddleware({
     name: as,

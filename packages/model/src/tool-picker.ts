@@ -82,6 +82,6 @@ function pickerPrompt({ messages }: RequestView, open: readonly ToolDef[], max: 
 /** @throws SyntaxError, TypeError when the model returned no list */
 function parseNames(text: string): string[] {
   const { tools } = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as { tools?: unknown }
-  if (!Array.isArray(tools)) throw new TypeError('The model that picks tools gave no list of them.')
+  if (!Array.isArray(tools)) throw new TypeError('The model that picks tools returned no list of tools.')
   return tools.map(String)
 }

@@ -207,7 +207,7 @@ describe('model.cache', () => {
     const result = await ask()
     expect([result.text, log]).toEqual([
       'one',
-      ['"model:cache" could not read its store: the model is asked.', '"model:cache" could not write its store.'],
+      ['"model:cache" could not read its store, so the model is called.', '"model:cache" could not write its store.'],
     ])
   })
 

@@ -179,7 +179,7 @@ describe('model.promptCache', () => {
   it.each<[PromptCacheOptions, string]>([
     [{ ttl: '10m' as '5m' }, 'not "10m".'],
     [{ minTokens: -1 }, 'not -1.'],
-    [{ apply: [] }, 'apply to name something, and it is empty'],
+    [{ apply: [] }, 'needs a non-empty apply'],
   ])('refuses %j', (options, message) => {
     expect(() => promptCache(options)).toThrowError(expect.objectContaining({ code: 'layer.config' }))
     expect(() => promptCache(options)).toThrowError(message)

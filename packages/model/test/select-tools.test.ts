@@ -104,7 +104,7 @@ describe('model.selectTools', () => {
     const { agent, shown, log, ran } = scene({ model: scriptedModel([step]) }, [call('d'), 'ok'])
     expect((await agent.run('hi')).status).toBe('completed')
     expect([shown(), ran]).toEqual([['abcd', 'abcd'], ['d']])
-    expect(log).toEqual(['"model:selectTools" could not pick tools: all are shown.'])
+    expect(log).toEqual(['"model:selectTools" could not pick tools, so the model sees all of them.'])
   })
 
   it('ends with the run while it picks', async () => {

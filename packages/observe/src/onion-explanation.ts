@@ -6,17 +6,17 @@ import type { OnionChange, OnionSpan, OnionTurn } from './onion-turn.ts'
 export function explainTurn(turnId: string, turn: OnionTurn | undefined, others: readonly OnionTurn[]): string {
   if (turn === undefined) return unknownTurn(turnId)
   const deeds = [...walk(turn.root, '')].flatMap(({ span, subject }) => deedsOf(span, subject))
-  const sentences = deeds.length === 0 ? ['Every layer let it pass.'] : deeds
+  const sentences = deeds.length === 0 ? ['Every layer passed it on unchanged.'] : deeds
   return [headingOf(turn), ...belongsTo(turn), ...sentences, ...others.map(continuation)].join('\n')
 }
 
 function belongsTo({ rootTurnId, resumed }: OnionTurn): string[] {
   if (rootTurnId === undefined) return []
-  return [`${resumed === true ? 'It goes on from' : 'It ran for'} the turn "${oneLine(rootTurnId)}".`]
+  return [`${resumed === true ? 'It continues' : 'It ran for'} the turn "${oneLine(rootTurnId)}".`]
 }
 
 function continuation({ turnId, agent, resumed, status }: OnionTurn): string {
-  const what = resumed === true ? 'It went on in' : `The agent "${oneLine(agent)}" ran for it in`
+  const what = resumed === true ? 'It continued in' : `The agent "${oneLine(agent)}" ran for it in`
   return `${what} the turn "${oneLine(turnId)}", ${status}.`
 }
 
@@ -38,7 +38,7 @@ function deedsOf(span: OnionSpan, subject: string): string[] {
 const resultFields: ReadonlySet<string> = new Set<OnionChange['field']>(['text', 'toolCalls', 'result', 'output'])
 const fieldNames: Partial<Record<OnionChange['field'], string>> = {
   args: 'arguments',
-  maxSteps: 'most steps',
+  maxSteps: 'maximum of steps',
   toolChoice: 'choice of tools',
   responseFormat: 'form of the answer',
 }
@@ -64,13 +64,13 @@ function describeSpan(span: OnionSpan, subject: string): string | undefined {
     case 'passed':
       return undefined
     case 'changed':
-      return `${actor} changed what ${what} gave.`
+      return `${actor} changed the result of ${what}.`
     case 'skipped':
       return `${actor} answered ${what} itself; nothing inside ran.`
     case 'retried':
       return `${actor} ran ${what} ${entered} times${detail === undefined ? '.' : `, after${why}`}`
     case 'recovered':
-      return `${actor} gave an answer of its own where ${what} had failed${why}`
+      return `${actor} answered in place of ${what}, which had failed${why}`
     case 'denied':
       return core ? `${actor} did not run, denied${why}` : `${actor} denied ${what}${why}`
     case 'suspended':
@@ -82,8 +82,8 @@ function describeSpan(span: OnionSpan, subject: string): string | undefined {
     case 'failed':
       return `${actor} failed${core || scope === 'turn' ? '' : ` at ${what}`}${why}`
     case 'left':
-      return `${actor} was left behind by a layer outside it.`
+      return `${actor} was abandoned by a layer outside it.`
     case 'running':
-      return `${actor} is still under way.`
+      return `${actor} is still running.`
   }
 }

@@ -285,7 +285,7 @@ describe('observe.audit whose sink fails', () => {
       tools: [tool('pay', (args) => pay.push(args))],
     })
     const { status, reason } = await agent.run('go')
-    expect([status, reason, pay.length]).toEqual(['blocked', 'The audit record could not be kept.', ran])
+    expect([status, reason, pay.length]).toEqual(['blocked', 'The audit record could not be stored.', ran])
     expect(log.join()).toContain('disk full')
   })
 
@@ -562,7 +562,7 @@ describe('observe.auditFile', () => {
   it('says where there are no files', () => {
     const { getBuiltinModule } = process
     process.getBuiltinModule = undefined as never
-    expect(() => newAuditFile('x')).toThrow('There are no files here')
+    expect(() => newAuditFile('x')).toThrow('This runtime has no file system')
     process.getBuiltinModule = getBuiltinModule
   })
 })

@@ -102,7 +102,7 @@ describe('observe.onion: who changed what', () => {
       cuts: [{ field: 'result' }],
     })
     expect(watch.explain(turnId)).toContain('"merges" changed the arguments of the call of "look".')
-    expect(watch.explain(turnId)).toContain('"cuts" changed what the call of "look" gave.')
+    expect(watch.explain(turnId)).toContain('"cuts" changed the result of the call of "look".')
   })
 
   it('tells both where a layer changed what is asked for and what came', async () => {
@@ -119,7 +119,7 @@ describe('observe.onion: who changed what', () => {
     expect(changes(turnId).both).toEqual([{ field: 'messages', note: '1 → 2' }, { field: 'text' }])
     expect(watch.explain(turnId).split('\n').slice(1)).toEqual([
       '"both" changed the messages (1 → 2) of the model call.',
-      '"both" changed what the model call gave.',
+      '"both" changed the result of the model call.',
     ])
   })
 
@@ -156,8 +156,8 @@ describe('observe.onion: turns that belong together', () => {
     const first = await session.run('hi')
     const { turnId } = await decide(session, { approve: true })
     expect(watch.timeline(turnId)).toMatchObject({ resumed: true, rootTurnId: first.turnId, status: 'completed' })
-    expect(watch.explain(turnId)).toContain(`It goes on from the turn "${first.turnId}".`)
-    expect(watch.explain(first.turnId)).toContain(`It went on in the turn "${turnId}", completed.`)
+    expect(watch.explain(turnId)).toContain(`It continues the turn "${first.turnId}".`)
+    expect(watch.explain(first.turnId)).toContain(`It continued in the turn "${turnId}", completed.`)
   })
 
   const asks = (inner: Agent) => ({

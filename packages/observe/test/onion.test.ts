@@ -197,7 +197,7 @@ describe('observe.onion', () => {
   it('tells of a layer that gave an answer of its own after a failure', async () => {
     const calm: Middleware = { name: 'calm', model: (_, next) => next().catch(() => 'sorry') }
     const { words } = await scene([new Error('503')], [calm])
-    expect(words).toContain('"calm" gave an answer of its own where the model call had failed: 503')
+    expect(words).toContain('"calm" answered in place of the model call, which had failed: 503')
   })
 
   it('tells who changed the answer, by its return value, in place, or in the stream', async () => {
@@ -230,7 +230,7 @@ describe('observe.onion', () => {
         [passing('outer', 'model'), layer, passing('inner', 'model')],
       )
       expect(decisions).toMatchObject({ outer: 'passed', redact: 'changed', inner: 'passed' })
-      expect(words).toContain('"redact" changed what the model call gave.')
+      expect(words).toContain('"redact" changed the result of the model call.')
     }
   })
 

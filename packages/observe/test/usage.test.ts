@@ -57,7 +57,7 @@ describe('observe.usage', () => {
     const session = new Agent({ model, logger }).use(usage()).session()
     for (let turn = 0; turn < 2; turn++) await session.run('hello')
     expect(lines).toEqual([
-      '"observe:usage" knows no price of the model "nobody/knows", so its cost is left out. Give its price in prices.',
+      '"observe:usage" has no price for the model "nobody/knows", so its cost is left out. Set its price in prices.',
     ])
   })
 

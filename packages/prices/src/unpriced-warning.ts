@@ -11,7 +11,7 @@ export function createUnpricedWarning(layer: string, consequence: string): (logg
   return (logger, model) => {
     if (warned.has(model) || warned.size >= maxWarned) return
     warned.add(model)
-    logger.warn(`"${layer}" knows no price of the model "${model}", so ${consequence}. Give its price in prices.`, {
+    logger.warn(`"${layer}" has no price for the model "${model}", so ${consequence}. Set its price in prices.`, {
       model,
     })
   }

@@ -115,7 +115,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
     try {
       return (await storeOf(ctx).get(key)) as CachedResult | undefined
     } catch (error) {
-      ctx.logger.warn(`"${as}" could not read its store: the tool runs.`, { error })
+      ctx.logger.warn(`"${as}" could not read its store, so the tool runs.`, { error })
       return undefined
     }
   }
@@ -133,7 +133,7 @@ export function cache(options: CacheOptions): TypedMiddleware<{}> {
     try {
       return structuredClone({ content, value, ...(flow !== undefined && { flow }) })
     } catch (error) {
-      ctx.logger.warn(`"${as}" cannot keep what "${ctx.tool.name}" returned.`, { error })
+      ctx.logger.warn(`"${as}" cannot cache the result of "${ctx.tool.name}".`, { error })
       return undefined
     }
   }

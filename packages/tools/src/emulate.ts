@@ -79,10 +79,10 @@ export function emulate(options: EmulateOptions): TypedMiddleware<{}> {
       const { inputTokens, outputTokens } = played?.usage ?? { inputTokens: 0, outputTokens: 0 }
       ctx.emit({ type: 'tools:emulate', tool: name, callId: ctx.callId, model: resolved.id, inputTokens, outputTokens })
       if (played?.status === 'completed') return ctx.skipCall({ content: played.text, value: parseJson(played.text) })
-      ctx.logger.warn(`"${as}" could not play "${name}": it ended ${played?.status}.`)
+      ctx.logger.warn(`"${as}" could not emulate "${name}": the run ended with the status ${played?.status}.`)
     } catch (error) {
       if (ctx.signal.aborted) throw error
-      ctx.logger.warn(`"${as}" could not play "${name}".`, { error })
+      ctx.logger.warn(`"${as}" could not emulate "${name}".`, { error })
     }
     return ctx.skipCall({ content: `The tool "${name}" could not be emulated.`, isError: true })
   }

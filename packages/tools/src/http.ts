@@ -89,7 +89,10 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
   const { maxBytes = 1_000_000, maxRedirects = 5, methods = ['GET'], requestHeaders = [], files = [] } = options
   const framing = requestHeaders.find((header) => reserved.test(header))
   if (framing !== undefined)
-    throw misconfigured(as, `needs other requestHeaders than "${framing}", which is set for the request.`)
+    throw misconfigured(
+      as,
+      `cannot set the request header "${framing}", which is set automatically. Remove it from requestHeaders.`,
+    )
   const hosts = new HostList(as, options.hosts, options.allowPrivate)
   const headersFor = headersOf(as, options.headers)
   const bounds = { hosts, methods, maxBytes, maxRedirects, lookup: options.lookup }

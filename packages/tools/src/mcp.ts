@@ -231,10 +231,13 @@ function checkOptions(options: McpOptions, as: string): void {
   if (!isHttp(options))
     for (const option of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections', 'allowPrivate'])
       if ((options as unknown as Record<string, unknown>)[option] !== undefined)
-        throw misconfigured(as, `has ${option}, which goes with a url. A program has one user: this process.`)
+        throw misconfigured(
+          as,
+          `has ${option}, which only works with a url. A program always runs as the user of this process.`,
+        )
   // The error omits the URL, which may contain a secret.
   if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url)))
-    throw misconfigured(as, 'needs a url of http or https.')
+    throw misconfigured(as, 'needs an http or https url.')
 }
 
 /** Repeats the checks of the types: with whose rights calls are made and tools are listed. */
@@ -244,21 +247,24 @@ function checkOwners(options: McpHttpServer | McpPrincipalServer, as: string): v
   if (authProvider !== undefined && typeof authProvider !== 'object' && !isFunction)
     throw misconfigured(
       as,
-      'needs authProvider to be an OAuthClientProvider, or with perPrincipal a function that gives one.',
+      'needs authProvider to be an OAuthClientProvider, or with perPrincipal a function that returns one.',
     )
   if (!perPrincipal) {
     if (isFunction)
-      throw misconfigured(as, 'has an authProvider for each user, and one connection for all. Set perPrincipal: true.')
+      throw misconfigured(
+        as,
+        'has an authProvider for each user, but one connection for all users. Set perPrincipal: true.',
+      )
     for (const [option, value] of Object.entries({ listWith, tools, maxConnections }))
-      if (value !== undefined) throw misconfigured(as, `has ${option}, which goes with perPrincipal: true.`)
+      if (value !== undefined) throw misconfigured(as, `has ${option}, which requires perPrincipal: true.`)
     return
   }
   if (authProvider !== undefined && !isFunction)
-    throw misconfigured(as, 'has one authProvider for all users. With perPrincipal it is a function of the principal.')
+    throw misconfigured(as, 'has one authProvider for all users. With perPrincipal, pass a function of the principal.')
   if ((listWith === undefined) === (tools === undefined))
     throw misconfigured(
       as,
-      'lists its tools at init(), where nobody is there to list them for. Besides perPrincipal give either listWith: { headers } or { authProvider }, or tools: the definitions themselves.',
+      'lists its tools at init(), before there is a user. With perPrincipal, also pass either listWith: { headers } or { authProvider }, or tools: the definitions themselves.',
     )
   if (listWith !== undefined && listWith.headers === undefined && listWith.authProvider === undefined)
     throw misconfigured(as, 'needs headers or an authProvider in listWith.')

@@ -220,7 +220,7 @@ describe('tools.cache', () => {
     const { look, ran, log } = scene(() => ({ at: 1, later: () => 2 }))
     await look()
     expect((await look())?.status).toBe('ok')
-    expect([ran(), log.filter((line) => line.includes('cannot keep')).length]).toEqual([2, 2])
+    expect([ran(), log.filter((line) => line.includes('cannot cache')).length]).toEqual([2, 2])
   })
 
   it('gives each caller a copy: what one does to it, no other sees', async () => {

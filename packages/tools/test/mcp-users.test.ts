@@ -109,8 +109,8 @@ describe('tools.mcp with perPrincipal', () => {
     [{ perPrincipal: true, listWith: {} }, 'headers or an authProvider in listWith'],
     [{ perPrincipal: true, listWith: { headers: {} }, authProvider: {} }, 'a function of the principal'],
     [{ authProvider: () => ({}) }, 'Set perPrincipal: true'],
-    [{ listWith: { headers: {} } }, 'goes with perPrincipal'],
-    [{ maxConnections: 3 }, 'goes with perPrincipal'],
+    [{ listWith: { headers: {} } }, 'requires perPrincipal'],
+    [{ maxConnections: 3 }, 'requires perPrincipal'],
     [{ authProvider: 'token' }, 'OAuthClientProvider'],
   ])('refuses %o', (options, words) => {
     const make = () => mcp({ name: 'srv', url: 'http://127.0.0.1:1/', ...options } as never)
@@ -118,7 +118,7 @@ describe('tools.mcp with perPrincipal', () => {
   })
 
   it('refuses a program for each user', () => {
-    expect(() => mcp({ name: 'srv', command: 'x', perPrincipal: true } as never)).toThrow('goes with a url')
+    expect(() => mcp({ name: 'srv', command: 'x', perPrincipal: true } as never)).toThrow('only works with a url')
   })
 })
 

@@ -130,7 +130,7 @@ describe.each(kinds)('tools.mcp over %s', (kind) => {
     const { call, log } = agentWith(await serverOf(kind))
     expect(await call('change')).toMatchObject({ content: 'changed' })
     await vi.waitFor(() => expect(log.join('\n')).toContain('no longer the tools: "add"'), 15_000)
-    expect(log.join('\n')).toContain('new tools, which an agent takes at init only: "extra"')
+    expect(log.join('\n')).toContain('new tools, which an agent only adds at init: "extra"')
     expect(await call('add', { a: 1, b: 2 })).toMatchObject({
       content: 'The MCP server "srv" no longer has the tool "add".',
       isError: true,
@@ -184,7 +184,7 @@ describe('tools.mcp', () => {
     const again = await call('pid')
     expect(again).toMatchObject({ status: 'ok' })
     expect(again?.content).not.toBe(first)
-    expect(log).toContain('The connection to the MCP server "srv" dropped. It is tried again.')
+    expect(log).toContain('The connection to the MCP server "srv" dropped. Reconnecting.')
   })
 
   it('finds a server over HTTP again that was started anew, by itself', async () => {
@@ -413,7 +413,7 @@ describe('tools.mcp', () => {
     )
     expect((await run('x_add', { a: 1, b: 1 })).toolCalls[0]?.result.content).toBe('The sum is 2.')
     expect(model.requests[0]?.tools.map(({ name }) => name)).toEqual(['x_add'])
-    expect(log.join()).toContain('has no tool "ad", which include or exclude names')
+    expect(log.join()).toContain('has no tool "ad". Fix the options include and exclude')
     expect(agent.inspect().layers.map(({ name }) => name)).toEqual(['tools:mcp:srv'])
   })
 
@@ -460,8 +460,8 @@ describe('tools.mcp', () => {
     [{ name: '', command: 'x' }, 'a name'],
     [{ name: 'srv' } as never, 'either a command or a url'],
     [{ name: 'srv', command: 'x', url: 'http://x' }, 'either a command or a url'],
-    [{ name: 'srv', url: 'file:///etc/passwd' }, 'a url of http or https'],
-    [{ name: 'srv', url: 'no url' }, 'a url of http or https'],
+    [{ name: 'srv', url: 'file:///etc/passwd' }, 'an http or https url'],
+    [{ name: 'srv', url: 'no url' }, 'an http or https url'],
   ])('refuses %o', (options, words) => {
     expect(() => mcp(options)).toThrow(
       expect.objectContaining({ code: 'layer.config', message: expect.stringContaining(words) }),

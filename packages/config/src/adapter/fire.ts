@@ -37,7 +37,7 @@ export async function fire<Name extends HookName>(loop: Loop, firing: Firing<Nam
       if (running !== undefined && (await running) === 'late') {
         const failsClosed = entry.policy ?? hook === 'beforeToolExecution'
         turn.logger.warn(
-          `The hook ${entry.label} took longer than ${entry.timeout} ms; ${failsClosed ? 'so it refuses' : 'the loop goes on without it'}.`,
+          `The hook ${entry.label} took longer than ${entry.timeout} ms, so ${failsClosed ? 'the call or turn is blocked' : 'the loop continues without it'}.`,
         )
         if (failsClosed) return refuse(firing, 'took too long')
         continue
@@ -47,7 +47,7 @@ export async function fire<Name extends HookName>(loop: Loop, firing: Firing<Nam
       if (isBlockError(error) || turn.signal.aborted) throw error
       const failsClosed = entry.policy ?? isBefore(hook)
       turn.logger.warn(
-        `The hook ${entry.label} failed; ${failsClosed ? 'so it refuses' : 'the loop goes on'}: ${messageOf(error)}`,
+        `The hook ${entry.label} failed, so ${failsClosed ? 'the call or turn is blocked' : 'the loop continues'}: ${messageOf(error)}`,
         { error },
       )
       if (hook !== 'onError') await fireError(loop, turn, phase, error)

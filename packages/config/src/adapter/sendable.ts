@@ -49,6 +49,6 @@ function validate(schema: z.ZodType, value: unknown, location: string): unknown 
 function violation(location: string, problem: string): AlliumError {
   return new AlliumError(
     'config.hook',
-    `${location} was changed to what nothing can be sent of: ${problem}. Change the value that is there, or leave it.`,
+    `${location} was changed to a value that cannot be sent: ${problem}. Fix the change, or keep the original value.`,
   )
 }

@@ -95,7 +95,10 @@ function resultDraft(
       const fails = changed.isError === true
       if (changed.content === content && fails === isError) return
       if (typeof changed.content !== 'string')
-        throw new AlliumError('config.hook', 'ctx.result.content is what the model gets as text. Set it to a text.')
+        throw new AlliumError(
+          'config.hook',
+          'ctx.result.content was set to a value that is not a string. Set it to the text that the model should receive.',
+        )
       const status = fails === isError ? given.status : fails ? 'error' : 'ok'
       change({ ...given, content: changed.content, isError: fails, status })
     },
@@ -113,6 +116,6 @@ function parseArgs(text: unknown): Record<string, unknown> {
   } catch {}
   throw new AlliumError(
     'config.hook',
-    'ctx.toolCall.arguments was changed to something else than the text of a JSON object.',
+    'ctx.toolCall.arguments was changed to a value that is not the JSON text of an object. Set it to JSON.stringify(args).',
   )
 }

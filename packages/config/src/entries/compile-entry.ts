@@ -63,7 +63,7 @@ function runnable(
     case 'unknown':
       throw fail(
         'config.hook',
-        `names a file whose extension is none of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${text}" to run a program.`,
+        `names a file whose extension is not one of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${text}" to run a program.`,
       )
   }
 
@@ -74,7 +74,7 @@ function runnable(
       await code.importFile(resolvedFile).catch((cause) => {
         throw fail('config.hook', `names the file ${text}, which cannot be loaded: ${messageOf(cause)}`, cause)
       }),
-      `names the file ${text}, whose default export is no function. Expected "export default async (ctx) => {…}".`,
+      `names the file ${text}, whose default export is not a function. Expected "export default async (ctx) => {…}".`,
     )
   }
 
@@ -82,9 +82,9 @@ function runnable(
     const at = source.file ?? `${source.root}/config.ts`
     return hookOf(
       await code.evaluate(text.replace(/;\s*$/, ''), `${at}.${formatPath(path)}.ts`).catch((cause) => {
-        throw fail('config.hook', `is no TypeScript expression: ${messageOf(cause)}`, cause)
+        throw fail('config.hook', `is not a valid TypeScript expression: ${messageOf(cause)}`, cause)
       }),
-      'is no function. Expected "(ctx) => {…}", a path such as ./hook.ts, or "shell: command".',
+      'is not a function. Expected "(ctx) => {…}", a path such as ./hook.ts, or "shell: command".',
     )
   }
 
@@ -95,7 +95,7 @@ function runnable(
 
   async function shell(line: string): Promise<Entry['run']> {
     const commandParts = splitCommand(line)
-    if (commandParts === undefined) throw fail('config.hook', 'has a quote that is not closed.')
+    if (commandParts === undefined) throw fail('config.hook', 'has an unclosed quote. Close it.')
     const [command, ...args] = commandParts
     if (command === undefined) throw fail('config.hook', 'names no command. Expected "shell: command arguments".')
     if (!command.includes('/')) return commandRun(command, args)

@@ -34,9 +34,9 @@ function apply(response: ShellResponse, ctx: HookContexts[HookName], command: st
   const { hook } = call
   const { stop, deny, context } = response
   const { messages, request, result } = context ?? {}
-  for (const field of unread(response)) call.warn(`gave ${field}, which no hook reads; passed over.`)
+  for (const field of unread(response)) call.warn(`returned ${field}, which no hook reads, so it is ignored.`)
   const warnIgnored = (field: string, hookName: HookName) =>
-    call.warn(`gave ${field}, which counts in ${hookName} alone; passed over.`)
+    call.warn(`returned ${field}, which only ${hookName} reads, so it is ignored.`)
   if (messages) {
     if (hook === 'beforeLoopBegin') (ctx as HookContexts['beforeLoopBegin']).messages = revive(messages)
     else warnIgnored('context.messages', 'beforeLoopBegin')
@@ -55,7 +55,7 @@ function apply(response: ShellResponse, ctx: HookContexts[HookName], command: st
     if (!('deny' in ctx))
       throw new AlliumError(
         'shell.output',
-        `The program "${command}" gave "deny" in ${hook}. Only beforeToolExecution has a call to refuse; "stop" ends the loop.`,
+        `The program "${command}" returned "deny" in ${hook}. Only beforeToolExecution can deny a call. To end the loop, return "stop".`,
       )
     ctx.deny(deny === '' ? 'Denied.' : deny)
   }

@@ -20,7 +20,7 @@ function interpolate(
     const [, name, dash, fallback] = /^([A-Za-z_]\w*)(?:(:?-)(.*))?$/s.exec(inside) ?? []
     if (name === undefined)
       throw fail(
-        `has ${match}, which names no variable. Expected \${NAME} or \${NAME:-default}; $\${…} is the text itself.`,
+        `has ${match}, which names no variable. Expected \${NAME} or \${NAME:-default}. For the literal text, write $\${…}.`,
       )
     const value = env[name]
     if (value !== undefined && (value !== '' || dash !== ':-')) {

@@ -46,10 +46,13 @@ export function dataOnly(source: Pick<Source, 'file' | 'at'>, value: unknown, pa
       source,
       'config.untrusted',
       path,
-      'is no plain data. A config object may hold code if the caller says { trusted: true }.',
+      'is not plain data. If the config object may contain code, pass { trusted: true }.',
     )
   const entries = Object.keys(value).map((key): [string, unknown] => {
-    if (key === '__proto__') throw mistake(source, 'config.invalid', path, 'has a key that no config has.', { key })
+    if (key === '__proto__')
+      throw mistake(source, 'config.invalid', path, 'has the key "__proto__", which is not allowed. Remove it.', {
+        key,
+      })
     return [key, dataOnly(source, value[key], [...path, key])]
   })
   return Object.fromEntries(entries)

@@ -33,7 +33,12 @@ async function readConfigFile(file: string, { trusted = true, env, code }: ReadO
   if (!isCodeFile(file))
     throw mistake(source, 'config.invalid', [], 'has an unknown extension. Expected .yml, .yaml, .json, .ts or .js.')
   if (!trusted)
-    throw mistake(source, 'config.untrusted', [], 'is a program, and is not trusted. Expected YAML or JSON.')
+    throw mistake(
+      source,
+      'config.untrusted',
+      [],
+      'is a program, but this config is not trusted. Expected YAML or JSON.',
+    )
   await readText(source)
   let data: unknown
   try {
@@ -71,7 +76,7 @@ async function readText(source: Pick<Source, 'at'> & { file: string }): Promise<
         source,
         'config.invalid',
         [],
-        `has ${size} bytes. Expected up to 256 KiB; what is longer belongs in a file of a hook or tool.`,
+        `has ${size} bytes. Expected up to 256 KiB. Move long content to the file of a hook or tool.`,
       )
     return await readFile(file, 'utf8')
   } catch (cause) {

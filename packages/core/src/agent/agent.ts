@@ -134,7 +134,7 @@ export class Agent<
     if (this.#life.begun)
       throw new AlliumError(
         'agent.started',
-        `The agent "${this.name}" has started: use() comes before init() and the first run. For one run, give { use: [layer] } to run().`,
+        `The agent "${this.name}" has started: call use() before init() and the first run. For one run, give { use: [layer] } to run().`,
       )
     this.#stack.add(first, second, callSiteOf(this.use))
     return this

@@ -136,7 +136,7 @@ function noList(tools: unknown): AlliumError {
   const fix = names.length === 0 ? 'tools: [tool]' : `tools: [${names.join(', ')}]`
   return new AlliumError(
     'agent.options',
-    `The option tools is a list, not ${describe(tools)}. Write ${fix}; each tool has its own name.`,
+    `The option tools must be a list, not ${describe(tools)}. Write ${fix}; each tool has its own name.`,
   )
 }
 
@@ -197,7 +197,7 @@ function checkNames(name: unknown, formerNames: unknown, sessionGroup: unknown):
   if (!Array.isArray(formerNames))
     throw new AlliumError(
       'agent.options',
-      `The option formerNames is a list of names, not ${describe(formerNames)}. Write formerNames: ['helpdesk'].`,
+      `The option formerNames must be a list of names, not ${describe(formerNames)}. Write formerNames: ['helpdesk'].`,
     )
   const group = sessionGroup === undefined ? [] : [['sessionGroup', sessionGroup]]
   const former = formerNames.map((one) => ['formerNames', one])
@@ -218,7 +218,7 @@ function checkSecret(approvals: ApprovalOptions): void {
   if (Array.isArray(secret) ? secret.length > 0 && secret.every(isSecret) : isSecret(secret)) return
   throw new AlliumError(
     'agent.options',
-    `approvals.secret is ${describe(secret)}, so that no approval could be signed. Give a text of some length (is its variable set?), or leave \`secret\` out to go without tokens.`,
+    `approvals.secret is ${describe(secret)}, so approvals cannot be signed. Pass a non-empty string (is its variable set?), or omit \`secret\` to go without tokens.`,
   )
 }
 
@@ -228,14 +228,17 @@ function checkedOwner(owner: (principal: unknown) => unknown): NonNullable<Agent
     if (id === undefined || typeof id === 'string') return id
     throw new AlliumError(
       'session.principal',
-      `The agent's owner(principal) gave ${describe(id)}. It gives a text, or undefined for a session of the whole tenant.`,
+      `The agent's owner(principal) returned ${describe(id)}. Return a string, or undefined for a session of the whole tenant.`,
     )
   }
 }
 
 function atLeastOne(option: string, value: number): void {
   if (typeof value !== 'number' || !(value >= 1))
-    throw new AlliumError('agent.options', `The option ${option} is a number of 1 or more, not ${describe(value)}.`)
+    throw new AlliumError(
+      'agent.options',
+      `The option ${option} must be a number of 1 or more, not ${describe(value)}.`,
+    )
 }
 
 function bound(option: string, value: unknown): void {

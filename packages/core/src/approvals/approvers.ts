@@ -80,7 +80,7 @@ async function allows(session: SessionScope, approver: Approver, call: PendingCa
       })) === true
     )
   } catch (error) {
-    logger.error(`approvals.canApprove failed for the call "${callId}", so it says no.`, { error })
+    logger.error(`approvals.canApprove failed for the call "${callId}"; access denied.`, { error })
     return false
   }
 }

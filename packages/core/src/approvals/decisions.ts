@@ -145,7 +145,7 @@ function checkShape(callId: string, value: unknown): Decision {
     (isError === undefined || result !== undefined) &&
     (token === undefined || typeof token === 'string')
   if (known && given.length === 1 && forms.filter(Boolean).length === 1) return cloneJson(value) as Decision
-  fail('approval.invalid', `The decision for the call "${callId}" is not one. ${form}`)
+  fail('approval.invalid', `The decision for the call "${callId}" is invalid. ${form}`)
 }
 
 /** Checks a decision. For a call of a sub-agent this checks only the outer call. The sub-agent checks the rest. */
@@ -160,7 +160,7 @@ async function checkCall(
   if (record !== undefined && record.tenant !== tenantOf(session.principal))
     fail(
       'approval.forged',
-      `The call "${callId}" was suspended for another tenant. Resume it in a session of that one.`,
+      `The call "${callId}" was suspended for another tenant. Resume it in a session of that tenant.`,
     )
   if (record !== undefined) checkSuspender(session, outer, record, 'deny' in given)
   if ('deny' in given && !inside) return
@@ -207,8 +207,8 @@ function checkWho(callId: string, record: SuspendedCall | undefined, decision: D
   fail(
     'approval.invalid',
     client
-      ? `The call "${callId}" is the client's to run: resume it with { result }, or { deny: "why" }.`
-      : `The call "${callId}" waits for a decision, and is not the client's to run. ${form}`,
+      ? `The client runs the call "${callId}": resume it with { result }, or { deny: "why" }.`
+      : `The call "${callId}" waits for a decision, not for a client's result. ${form}`,
   )
 }
 

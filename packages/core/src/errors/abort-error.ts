@@ -34,7 +34,7 @@ export class AbandonedError extends Error {
 
   /** @param reason the rejection of the next() that had opened the attempt */
   constructor(by: number | undefined, reason: unknown) {
-    super('The attempt was left.', { cause: reason })
+    super('The attempt was abandoned.', { cause: reason })
     this.by = by
   }
 }

@@ -77,6 +77,6 @@ export function boundFault(option: string, value: unknown, code: ErrorCode): All
   if (value === false || (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY)) return undefined
   return new AlliumError(
     code,
-    `The option ${option} is a number of milliseconds above 0, or false, not ${describe(value)}.`,
+    `The option ${option} must be a number of milliseconds above 0, or false, not ${describe(value)}.`,
   )
 }

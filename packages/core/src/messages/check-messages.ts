@@ -38,7 +38,7 @@ function uiMessage(value: object): string {
  */
 export function checkHistory(history: unknown): asserts history is Message[] {
   if (!Array.isArray(history))
-    throw new AlliumError('history.invalid', `A history is an array of messages, not ${describe(history)}.`)
+    throw new AlliumError('history.invalid', `A history must be an array of messages, not ${describe(history)}.`)
   const broken = (at: number, what: string) => {
     const fix = 'Every tool call needs exactly one result after it.'
     throw new AlliumError('history.invalid', `history[${at}] ${what}. ${fix}`)

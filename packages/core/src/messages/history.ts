@@ -223,7 +223,7 @@ function pushAll(items: Message[], messages: Message[]): number {
 function refuse(): never {
   throw new AlliumError(
     'history.invalid',
-    'The history is append-only: use push(), or change ctx.messages, which is what the model is sent.',
+    'The history is append-only: use push(), or change ctx.messages, which the model receives.',
   )
 }
 

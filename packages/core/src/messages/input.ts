@@ -12,7 +12,7 @@ export function toMessages(input: Input): Message[] {
   if (messages.length === 0 || messages[0] === undefined)
     throw new AlliumError(
       'message.invalid',
-      `The input of a run is a text, a message or a list of messages, not ${describe(input)}.`,
+      `The input of a run must be a string, a message or a list of messages, not ${describe(input)}.`,
     )
   for (const [i, message] of messages.entries()) checkMessage(message, `input[${i}]`)
   checkInput(messages)

@@ -27,7 +27,7 @@ export function fromJson(text: string, blob?: (reference: unknown) => unknown): 
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new AlliumError('state.invalid', 'The text is no JSON: it was cut, or changed. Nothing was read.', { cause })
+    throw new AlliumError('state.invalid', 'The text is not JSON: it was cut or changed. Nothing was read.', { cause })
   }
   return text.includes('"$') ? read(value, blob === undefined ? tags : { ...tags, $blob: blob }) : value
 }
@@ -87,7 +87,7 @@ function object(value: object, to: Writing): string {
   if (value instanceof Date && !Number.isNaN(value.getTime())) return tagged('$date', value.toISOString())
   if (value instanceof Map) return `{"$map":${list([...value].flat(), to)}}`
   if (value instanceof Set) return `{"$set":${list([...value], to)}}`
-  throw invalid(to.path, value instanceof Date ? 'a date that is none' : `an object of the class ${classOf(value)}`)
+  throw invalid(to.path, value instanceof Date ? 'an invalid date' : `an object of the class ${classOf(value)}`)
 }
 
 function reference(value: string | object, { blobOf }: Writing): string | undefined {
@@ -146,13 +146,11 @@ function read(value: unknown, tags: Tags, depth = 0): unknown {
 function untagged(tag: string, value: unknown, tags: Tags): unknown {
   const make = Object.hasOwn(tags, tag) ? tags[tag] : undefined
   if (make === undefined)
-    throw unreadable(
-      `a value with the tag ${describe(tag)}, which this version does not know. A newer one has written it`,
-    )
+    throw unreadable(`a value with the tag ${describe(tag)}, which this version does not know. A newer one wrote it`)
   try {
     return make(value as never)
   } catch (cause) {
-    throw unreadable(`the tag ${describe(tag)} with a value that is none of its kind`, cause)
+    throw unreadable(`the tag ${describe(tag)} with a value of another kind`, cause)
   }
 }
 

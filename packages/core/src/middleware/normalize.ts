@@ -53,7 +53,7 @@ function layer(given: unknown, config: unknown): Layer {
   for (const scope of scopeNames) {
     const hook: unknown = spec[scope]
     if (hook !== undefined && typeof hook !== 'function')
-      throw invalid(`The ${scope} hook of the layer "${name}" is ${describe(hook)}. It is a function (ctx, next).`, {
+      throw invalid(`The ${scope} hook of the layer "${name}" is ${describe(hook)}. Pass a function (ctx, next).`, {
         layer: name,
       })
   }
@@ -71,7 +71,7 @@ function checkKeys(name: string, given: object, known: readonly string[], where 
     isPlain(given) && Object.keys(given).find((key) => !known.includes(key) && (where || !isOwn(given, key)))
   if (strange)
     throw invalid(
-      `The layer "${name}" has ${where}the key "${strange}", which no layer has. ${unknownName(stem(strange), known)}`,
+      `The layer "${name}" has ${where}the unknown key "${strange}". ${unknownName(stem(strange), known)}`,
       { layer: name },
     )
 }

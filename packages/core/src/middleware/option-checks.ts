@@ -132,7 +132,7 @@ function violation(value: unknown, what: string): Violation {
   return { path: '', say: (name) => `needs ${name} ${what}, not ${describe(value)}.` }
 }
 
-const empty: Violation = { path: '', say: (name) => `needs ${name} to name something, and it is empty.` }
+const empty: Violation = { path: '', say: (name) => `needs a non-empty ${name}.` }
 
 function missing(hint: string | undefined): Violation {
   return { path: '', say: (name) => `needs the option ${name}${hint === undefined ? '' : `: ${hint}`}.` }
@@ -162,9 +162,7 @@ function describeRange({ from, to, above, below }: Range): string {
   if (low === undefined && high === undefined) return 'to be a number'
   if (typeof low === 'number' && typeof high === 'number') return `from ${low} to ${high}`
   if (high === undefined) return typeof low === 'string' ? low : `of ${low} or more`
-  return low === undefined
-    ? `of ${high} at the most`
-    : `${low} and ${typeof high === 'string' ? high : `up to ${high}`}`
+  return low === undefined ? `of at most ${high}` : `${low} and ${typeof high === 'string' ? high : `up to ${high}`}`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

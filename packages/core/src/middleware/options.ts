@@ -37,7 +37,7 @@ export function layerOptions<O extends { as?: string }>(
   }
 }
 
-/** The error for invalid or conflicting options. @param what follows the name: "needs rules or a function to, and not both." */
+/** The error for invalid or conflicting options. @param what follows the name: "needs either rules or a function to, not both." */
 export function misconfigured(layer: string, what: string): AlliumError {
   return new AlliumError('layer.config', `"${layer}" ${what}`, { details: { layer } })
 }

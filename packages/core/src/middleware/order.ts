@@ -150,7 +150,7 @@ function finding(outer: Placed, inner: Placed, reason: string, severity: Finding
   return {
     severity,
     layers: [a.name, b.name],
-    message: `"${b.name}" stands outside "${a.name}". ${fix(outer, inner)}, ${reason}.`,
+    message: `"${b.name}" is outside "${a.name}". ${fix(outer, inner)}, ${reason}.`,
   }
 }
 
@@ -192,6 +192,6 @@ function missing({ name }: Layer, capability: string, provider: Layer | undefine
   return {
     severity,
     layers: [provider.name, name],
-    message: `"${name}" stands outside "${provider.name}". Register "${provider.name}" first, then "${name}", because it provides the capability "${capability}".`,
+    message: `"${name}" is outside "${provider.name}". Register "${provider.name}" first, then "${name}", because it provides the capability "${capability}".`,
   }
 }

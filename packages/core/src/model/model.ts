@@ -117,9 +117,9 @@ export function describeModel(value: unknown): string {
   if (typeof languageModel === 'function')
     return 'a provider of the AI SDK was given: name a model of it, fromAiSdk(provider("…")) of @allium/providers'
   if (typeof doEmbed === 'function')
-    return `the embedding model ${describe(modelId)} was given, which makes vectors and no text: give a language model`
+    return `the embedding model ${describe(modelId)} was given, which returns no text: pass a language model`
   if (typeof doGenerate === 'function' && typeof doStream !== 'function')
-    return `the model ${describe(modelId)} of images, speech or transcripts was given: give a language model`
+    return `the image, speech or transcription model ${describe(modelId)} was given: pass a language model`
   if (typeof doStream !== 'function') return `${describe(value)} was given`
   return `the AI SDK model ${describe(modelId)} was given: make it one with fromAiSdk(model) of @allium/providers`
 }

@@ -191,7 +191,7 @@ function isWhole({ text, toolCalls, finishReason, usage, model, message }: Parti
 function notResponse(layer: string, what: string): AlliumError {
   return new AlliumError(
     'layer.result',
-    `Layer "${layer}" (model) gave ${what} as its response. Return what next() gave, a text, or { text, toolCalls }.`,
+    `Layer "${layer}" (model) returned ${what} as its response. Return the result of next(), a string, or { text, toolCalls }.`,
     { details: { layer, scope: 'model' } },
   )
 }

@@ -16,7 +16,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(unfenced(text))
   } catch {
-    throw invalid(text, [{ message: 'it is no JSON' }])
+    throw invalid(text, [{ message: 'it is not JSON' }])
   }
 }
 

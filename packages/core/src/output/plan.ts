@@ -54,7 +54,7 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
   if (!isSchema(schema) || !strategies.includes(strategy))
     throw new AlliumError(
       'run.options',
-      `The option output is a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, not ${isSchema(schema) ? describe(strategy) : describeOption(option)}.`,
+      `The option output must be a Standard Schema or { schema, strategy: 'auto' | 'native' | 'tool' | 'final' }, not ${isSchema(schema) ? describe(strategy) : describeOption(option)}.`,
     )
   if (option !== schema) checkOptions(option, ofOutput, 'The option output', 'run.options')
   const inner = jsonSchemaOf(schema, 'The option output')

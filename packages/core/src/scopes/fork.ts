@@ -45,7 +45,7 @@ export class Fork {
   /** @throws AlliumError `layer.invalid` unless `real` is the context of a layer */
   constructor(real: object, { run, inside }: ForkOptions) {
     if (!(real instanceof AgentAttempt))
-      throw new AlliumError('layer.invalid', `A fork is made of the context of a layer, and not of ${describe(real)}.`)
+      throw new AlliumError('layer.invalid', `A fork takes the context of a layer, not ${describe(real)}.`)
     const { ring } = real.$call
     const hook = { ...(real.$hook as Hook), run: run as Hook['run'] }
     const core = (attempt: Attempt) => {

@@ -125,7 +125,7 @@ export function checkRunOptions(options: object, resumes = false): void {
       `The option turnId takes 1 to 512 characters without control characters or lone surrogates, not ${describe(turnId)}.`,
     )
   if (journal !== undefined && typeof journal?.step !== 'function')
-    throw new AlliumError('run.options', `The option journal is a Journal, { step }, not ${describe(journal)}.`)
+    throw new AlliumError('run.options', `The option journal must be a Journal, { step }, not ${describe(journal)}.`)
 }
 
 /** @throws AlliumError `run.options` */

@@ -21,7 +21,7 @@ export function checkSteerOptions(options: SteerOptions): SteerOptions {
   checkOptions(options, ofSteer, 'steer()', 'run.options')
   const { id } = options
   if (id !== undefined && (typeof id !== 'string' || id === ''))
-    throw new AlliumError('run.options', `The id of a steered message is a text, not ${describe(id)}.`)
+    throw new AlliumError('run.options', `The id of a steered message must be a string, not ${describe(id)}.`)
   return { id }
 }
 
@@ -29,7 +29,7 @@ export function checkSteerOptions(options: SteerOptions): SteerOptions {
 export function toSteered(input: SteerInput): Message {
   const given: unknown = typeof input === 'string' || Array.isArray(input) ? { role: 'user', content: input } : input
   try {
-    checkMessage(given, 'What was given to steer()')
+    checkMessage(given, 'The message of steer()')
   } catch (error) {
     throw new AlliumError('run.options', messageOf(error), { cause: error })
   }

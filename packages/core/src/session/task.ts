@@ -144,7 +144,7 @@ export function toolsOf<C>(
   if (clientTools !== undefined && !Array.isArray(clientTools))
     throw new AlliumError(
       'run.options',
-      `The option clientTools is a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`,
+      `The option clientTools must be a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`,
     )
   if (clientTools === undefined || clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
   if (clientTools.length > maxClientTools)

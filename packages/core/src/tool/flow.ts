@@ -30,12 +30,12 @@ const functions = ['to', 'changed']
 /** Describes why a value is not a valid `ToolFlow`. Returns undefined for a valid one. */
 export function flowFault(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    return `has ${describe(value)} as its flow. It is { untrusted?, private?, sends?, writes?, to? }; {} for none of these.`
+    return `has ${describe(value)} as its flow. Use { untrusted?, private?, sends?, writes?, to? }; {} for none of these.`
   for (const [key, own] of Object.entries(value)) {
     const wanted = flags.includes(key) ? 'boolean' : functions.includes(key) ? 'function' : undefined
     if (wanted === undefined)
-      return `has a flow that says ${describe(key)}. It knows ${nearestFirst(key, [...flags, ...functions]).join(', ')}.`
-    if (own !== undefined && typeof own !== wanted) return `says flow.${key}: ${describe(own)}, and not a ${wanted}.`
+      return `has the unknown flow key ${describe(key)}. Known keys are ${nearestFirst(key, [...flags, ...functions]).join(', ')}.`
+    if (own !== undefined && typeof own !== wanted) return `has flow.${key}: ${describe(own)}, not a ${wanted}.`
   }
   return undefined
 }

@@ -132,7 +132,7 @@ function toolDef(tool: AnyTool): ToolDef {
   if (onInterrupted !== undefined && !['retry', 'fail', 'ask'].includes(onInterrupted))
     throw new AlliumError(
       'tool.invalid',
-      `${what} has ${describe(onInterrupted)} as its onInterrupted. It is "retry", "fail" or "ask".`,
+      `${what} has ${describe(onInterrupted)} as its onInterrupted. Use "retry", "fail" or "ask".`,
     )
   const wrongFlow = tool.flow === undefined ? undefined : flowFault(tool.flow)
   if (wrongFlow !== undefined) throw new AlliumError('tool.invalid', `${what} ${wrongFlow}`)

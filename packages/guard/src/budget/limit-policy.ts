@@ -67,7 +67,7 @@ export async function warnNearLimit(
     if (spent >= threshold && spent - added < threshold)
       emitBudgetEvent(ctx, policy, { account, limit, spent, refused: false })
   } catch (error) {
-    ctx.logger.warn(`"${policy.layer}" could not tell how near its limit is.`, { error })
+    ctx.logger.warn(`"${policy.layer}" could not determine how close it is to its limit.`, { error })
   }
 }
 

@@ -15,7 +15,9 @@ export function startRenewal(
     arm()
     Promise.resolve()
       .then(renew)
-      .catch((error) => ctx.logger.warn(`"${name}" could not renew what a call holds: ${messageOf(error)}`, { error }))
+      .catch((error) =>
+        ctx.logger.warn(`"${name}" could not renew the reservation of a call: ${messageOf(error)}`, { error }),
+      )
   }
   arm()
   return () => disarm()

@@ -37,7 +37,7 @@ export class Settlements {
     } catch (error) {
       this.#error = error
       this.#pending.set(reservation.id, settlement)
-      logger.warn(`${this.#failureText(1, error)} It is tried again with the next call and at the end of the run.`, {
+      logger.warn(`${this.#failureText(1, error)} It is retried with the next call and at the end of the run.`, {
         error,
       })
     }
@@ -61,7 +61,7 @@ export class Settlements {
     await this.retry()
     if (this.isEmpty) return
     const lost = [...this.#pending.values()].map(({ reservation: { id, account }, spent }) => ({ id, account, spent }))
-    logger.error(`${this.#failureText(lost.length, this.#error)} The agent is disposed: post them by hand.`, {
+    logger.error(`${this.#failureText(lost.length, this.#error)} The agent is disposed, so post them manually.`, {
       error: this.#error,
       lost,
     })
@@ -82,6 +82,6 @@ export class Settlements {
   }
 
   #failureText(count: number, error: unknown): string {
-    return `"${this.#layer}" could not post what ${count === 1 ? 'a call has' : `${count} calls have`} spent: ${messageOf(error)}.`
+    return `"${this.#layer}" could not post the cost of ${count === 1 ? 'a call' : `${count} calls`}: ${messageOf(error)}.`
   }
 }

@@ -18,13 +18,13 @@ export function findOpenPart(schema: JsonSchema, path = 'the schema'): string | 
     case 'integer':
       return isBounded(schema) ? undefined : `${path} is a number without minimum and maximum`
     case 'string':
-      return schema.format === 'date' ? undefined : `${path} is a text that is no enum and no date`
+      return schema.format === 'date' ? undefined : `${path} is a string that is neither an enum nor a date`
     case 'array':
       return findOpenArray(schema, path)
     case 'object':
       return findOpenObject(schema, path)
     default:
-      return `${path} is of no type that is known`
+      return `${path} has an unknown type`
   }
 }
 
@@ -42,12 +42,12 @@ function findOpenArray({ items, maxItems }: JsonSchema, path: string): string | 
   if (typeof maxItems !== 'number' || maxItems > 100) return `${path} is a list without a maxItems of 100 or less`
   const item = (items ?? {}) as JsonSchema
   const isFlat = 'enum' in item || 'const' in item || item.type === 'boolean'
-  return isFlat ? undefined : `${path} is a list of what is neither enum nor boolean`
+  return isFlat ? undefined : `${path} is a list whose items are neither enums nor booleans`
 }
 
 function findOpenObject({ properties, additionalProperties = false, patternProperties }: JsonSchema, path: string) {
   if (properties === undefined || additionalProperties !== false || patternProperties !== undefined)
-    return `${path} is an object of keys that are not fixed`
+    return `${path} is an object without fixed keys`
   return firstProblem(
     Object.entries(properties as Record<string, JsonSchema>).map(([key, option]) => findOpenPart(option, `"${key}"`)),
   )

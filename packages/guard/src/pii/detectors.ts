@@ -31,7 +31,7 @@ export const piiTypes = Object.keys(piiDetectors) as PiiType[]
 export function builtInDetectors(layer: string, type: PiiType): readonly Detector[] {
   const detectors = piiDetectors[type]
   if (detectors !== undefined) return detectors
-  throw misconfigured(layer, `knows no type "${type}". Its types: ${piiTypes.join(', ')}.`)
+  throw misconfigured(layer, `has the unknown type "${type}". Known types: ${piiTypes.join(', ')}.`)
 }
 
 /** @throws AlliumError `layer.config` for a type that cannot be part of a placeholder */
@@ -40,6 +40,6 @@ export function customDetector(layer: string, options: DetectorOptions): Detecto
   if (/^[a-z][a-z0-9_]{0,40}$/.test(detector.type)) return detector
   throw misconfigured(
     layer,
-    `has a detector "${detector.type}". It names placeholders: use lower-case letters, digits and "_".`,
+    `has a detector "${detector.type}", whose type names its placeholders. Use lower-case letters, digits and "_".`,
   )
 }

@@ -166,10 +166,10 @@ describe('guard.flow', () => {
     })
     expect(made(closed)).not.toThrow()
     const open = {
-      'a text that is no enum and no date': z.object({ a: z.string() }),
+      'a string that is neither an enum nor a date': z.object({ a: z.string() }),
       'a number without minimum and maximum': z.object({ a: z.int() }),
-      'an object of keys that are not fixed': z.record(z.string(), z.boolean()),
-      'a list of what is neither enum nor boolean': z.array(z.number().min(0).max(1)).max(3),
+      'an object without fixed keys': z.record(z.string(), z.boolean()),
+      'a list whose items are neither enums nor booleans': z.array(z.number().min(0).max(1)).max(3),
       'a list without a maxItems of 100 or less': z.array(z.boolean()),
     }
     for (const [why, schema] of Object.entries(open)) expect(made(schema)).toThrow(why)
@@ -232,7 +232,7 @@ describe('guard.flow', () => {
 
   it('refuses a tool whose flow is none', () => {
     const made = (flow: unknown) => () => new Agent({ model: scriptedModel([]), tools: [tool('x', flow as never)] })
-    expect(made({ send: true })).toThrow('The tool "x" has a flow that says "send". It knows sends,')
+    expect(made({ send: true })).toThrow('The tool "x" has the unknown flow key "send". Known keys are sends,')
     expect(made({ sends: 'yes' })).toThrow('flow.sends')
     expect(made([])).toThrow('as its flow')
   })

@@ -52,7 +52,7 @@ function unicodeEscape(reader: Reader): number {
 
 function hexUnit(reader: Reader): number {
   const [digits] = reader.match(/^[\da-f]{4}/i, 4) ?? []
-  if (digits === undefined) throw new Unsupported('It has a \\u that is no code point.')
+  if (digits === undefined) throw new Unsupported('It has a \\u that is not a code point.')
   return Number.parseInt(digits, 16)
 }
 
@@ -60,12 +60,12 @@ function hex(reader: Reader, form: RegExp, maxLength: number): number {
   const [whole, inner = whole] = reader.match(form, maxLength) ?? []
   const point = Number.parseInt(inner ?? '', 16)
   if (!(point <= 0x10ffff) || (point >= 0xd800 && point <= 0xdfff))
-    throw new Unsupported('It has an escape that is no code point.')
+    throw new Unsupported('It has an escape that is not a code point.')
   return point
 }
 
 function categoryOf(reader: Reader): string {
   const [, name = ''] = reader.match(/^\{(\w{1,2})\}/, 4) ?? []
-  if (!categories.has(name)) throw new Unsupported('It has a property of Unicode besides the general categories.')
+  if (!categories.has(name)) throw new Unsupported('It has a Unicode property that is not a general category.')
   return name
 }

@@ -56,7 +56,7 @@ function readTerm(reader: Reader, depth: number): TranslatedPattern {
   const atom = readAtom(reader, depth)
   const quantifier = readQuantifier(reader)
   if (quantifier === undefined) return atom
-  if (atom.isEdge === true) throw new Unsupported('It repeats an edge.')
+  if (atom.isEdge === true) throw new Unsupported('It repeats an anchor.')
   return repeat(atom, quantifier)
 }
 
@@ -87,7 +87,7 @@ function readGroup(reader: Reader, depth: number): TranslatedPattern {
   if (depth >= maxGroups) throw new Unsupported(`It nests groups more than ${maxGroups} deep.`)
   const isNonCapturing = reader.peek() !== '?' || reader.consume('?:')
   if (!isNonCapturing && reader.match(/^\?<[A-Za-z_$][\w$]*>/, 100) === undefined)
-    throw new Unsupported('It looks ahead or behind.')
+    throw new Unsupported('It uses lookahead or lookbehind.')
   const inner = readChoice(reader, depth + 1)
   if (!reader.consume(')')) throw new Unsupported('It leaves a group open.')
   return { ...inner, text: `(?:${inner.text})` }

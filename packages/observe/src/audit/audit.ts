@@ -80,7 +80,7 @@ export function audit(given: AuditOptions): Audit {
   if ('secret' in options && secret === undefined)
     throw misconfigured(
       as,
-      'was given a secret that is undefined, and would sign nothing. Is its variable set? Without a secret, leave it out.',
+      'has a secret that is undefined, so it would sign nothing. Is its variable set? To go without a secret, omit it.',
     )
   const digest = digestWith(secret)
   const sinkFor = toSinks(sink)
@@ -162,7 +162,7 @@ export function audit(given: AuditOptions): Audit {
     } catch (error) {
       if (ctx.signal.aborted) throw error
       logFailure(ctx, error)
-      if (onError === 'block') ctx.block('The audit record could not be kept.')
+      if (onError === 'block') ctx.block('The audit record could not be stored.')
     }
   }
 
@@ -186,7 +186,7 @@ export function audit(given: AuditOptions): Audit {
   /** An AbortError is not logged: the run continues in another process, which writes the records. */
   function logFailure({ logger }: TurnContext, error: unknown): void {
     if (error instanceof AbortError) return
-    logger.error(`The layer "${as}" could not keep a record: ${messageOf(error)}`, { error })
+    logger.error(`The layer "${as}" could not store a record: ${messageOf(error)}`, { error })
   }
 }
 

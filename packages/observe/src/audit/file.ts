@@ -141,7 +141,7 @@ async function lastBreak(file: AuditFileHandle, before: number): Promise<number>
 async function read(file: AuditFileHandle, bytes: Uint8Array, position: number): Promise<void> {
   for (let offset = 0; offset < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, offset, bytes.length - offset, position + offset)
-    if (bytesRead === 0) throw new Error('The audit file became shorter while it was read.')
+    if (bytesRead === 0) throw new Error('The audit file was truncated while it was read.')
     offset += bytesRead
   }
 }
@@ -150,6 +150,8 @@ async function read(file: AuditFileHandle, bytes: Uint8Array, position: number):
 function nodeFs(): AuditFs {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
   if (fs === undefined)
-    throw new TypeError('There are no files here. Give audit() a sink of your own, or auditFile() an fs.')
+    throw new TypeError(
+      'This runtime has no file system. Pass audit() a sink of your own, or pass an fs to auditFile().',
+    )
   return fs as unknown as AuditFs // its overloads are wider
 }

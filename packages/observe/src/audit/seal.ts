@@ -5,7 +5,7 @@ export function digestWith(secret: string | Uint8Array | undefined): Digest {
   const secretBytes =
     typeof secret === 'string' ? bytes(secret) : secret === undefined ? undefined : Uint8Array.from(secret)
   if (secretBytes?.length === 0)
-    throw new TypeError('The secret of an audit chain is empty. Give one, or leave it out.')
+    throw new TypeError('The secret of an audit chain is empty. Pass a non-empty one, or omit it.')
   return nodeDigest(secretBytes) ?? webDigest(secretBytes)
 }
 

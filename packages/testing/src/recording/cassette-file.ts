@@ -32,7 +32,8 @@ export async function saveCassette(path: string, cassette: Cassette): Promise<vo
 /** Loaded at the call, so that a browser bundle can use the rest of this package. */
 function files() {
   const fs = globalThis.process?.getBuiltinModule?.('node:fs/promises')
-  if (fs === undefined) throw recordingError('This runtime has no files. Use recordModel() and replayModel(cassette).')
+  if (fs === undefined)
+    throw recordingError('This runtime has no file system. Use recordModel() and replayModel(cassette).')
   return fs
 }
 

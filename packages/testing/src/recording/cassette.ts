@@ -73,7 +73,9 @@ async function recordTape(path: string, { model, scrub }: CassetteOptions): Prom
     mode: 'record',
     async done() {
       if (recorder.cassette.entries.length === 0)
-        throw recordingError(`No call came to record to ${path}. Give the agent the model of the tape.`, { path })
+        throw recordingError(`No model call was recorded to ${path}. Pass the model of the tape to the agent.`, {
+          path,
+        })
       await saveCassette(path, recorder.cassette)
     },
   }
@@ -81,7 +83,7 @@ async function recordTape(path: string, { model, scrub }: CassetteOptions): Prom
 
 function modeOf({ ALLIUM_CASSETTES: mode = 'auto' }: Record<string, string | undefined>): CassetteMode {
   if (mode === 'record' || mode === 'replay' || mode === 'auto') return mode
-  throw recordingError(`ALLIUM_CASSETTES is "${mode}". It is record, replay or auto.`)
+  throw recordingError(`ALLIUM_CASSETTES is "${mode}". Set it to record, replay or auto.`)
 }
 
 function isCi({ CI: ci = '' }: Record<string, string | undefined>): boolean {

@@ -82,7 +82,7 @@ it('leaves the old file where a test fails before its end, and where no call cam
   await test(path, { model: scriptedModel(['old']) })
   await expect(test(path, { mode: 'record', model: scriptedModel([]) })).rejects.toMatchObject({ code: 'test.script' })
   const unused = await cassette(path, { mode: 'record', model: scriptedModel([]) })
-  await expect(unused.done()).rejects.toThrow('No call came to record')
+  await expect(unused.done()).rejects.toThrow('No model call was recorded')
   expect((await test(path)).text).toBe('old')
 })
 

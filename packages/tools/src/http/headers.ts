@@ -16,7 +16,7 @@ export class HeadersByOrigin {
       const text = key.includes('://') ? key : `https://${key}`
       const url = URL.canParse(text) ? new URL(text) : undefined
       if (url === undefined || url.href !== `${url.origin}/` || key.includes('*'))
-        throw misconfigured(as, `has headers for "${key}", which is no origin. Give "https://host".`)
+        throw misconfigured(as, `has headers for "${key}", which is not an origin. Use "https://host".`)
       this.#byOrigin.set(url.origin, lowerCaseKeys(headers))
       for (const value of Object.values(headers)) for (const token of [value, ...value.split(/\s+/)]) secrets.add(token)
     }

@@ -23,7 +23,8 @@ export class HostList {
     this.#public = hosts.map((host) => patternOf(as, host))
     this.#private = allowPrivate.map((host) => patternOf(as, host))
     const loose = this.#private.findIndex(({ kind }) => kind !== 'exact')
-    if (loose >= 0) throw invalidHost(as, String(allowPrivate[loose]), 'Hosts of allowPrivate are named exactly.')
+    if (loose >= 0)
+      throw invalidHost(as, String(allowPrivate[loose]), 'Name each host of allowPrivate exactly, without "*".')
   }
 
   /**
@@ -61,7 +62,7 @@ function patternOf(as: string, text: string): Pattern {
   // Parsed with `http://`, because a URL with an unknown scheme accepts characters that are invalid in a host name.
   const url = rest === undefined || !URL.canParse(`http://${rest}`) ? undefined : new URL(`http://${rest}`)
   if (url === undefined || url.href !== `http://${url.host}/` || url.port !== '')
-    throw invalidHost(as, text, 'A host is "api.example.com", "*.example.com", "*", or one with its port.')
+    throw invalidHost(as, text, 'Use "api.example.com", "*.example.com" or "*", with or without a port.')
   return {
     host: star === undefined ? url.hostname : `.${url.hostname}`,
     kind: star === undefined ? 'exact' : 'below',
@@ -70,5 +71,5 @@ function patternOf(as: string, text: string): Pattern {
 }
 
 function invalidHost(as: string, host: string, fix: string): AlliumError {
-  return misconfigured(as, `has the host "${host}", which is none it can take. ${fix}`)
+  return misconfigured(as, `has the host "${host}", which is invalid. ${fix}`)
 }

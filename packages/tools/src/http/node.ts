@@ -23,6 +23,10 @@ export async function loadNode() {
       filtering,
     }
   } catch (cause) {
-    throw new AlliumError('http.failed', 'HTTP requests need Node.js, whose modules cannot be loaded here.', { cause })
+    throw new AlliumError(
+      'http.failed',
+      'HTTP requests need the modules of Node.js, which cannot be loaded here. Run the agent on Node.js.',
+      { cause },
+    )
   }
 }

@@ -100,7 +100,7 @@ export class Connection {
     if (this.#link !== link || this.#disposed.signal.aborted) return
     this.#link = undefined
     if (!this.#autoReconnect) return
-    this.#setup.logger.warn(`The connection to the MCP server "${this.#setup.name}" dropped. It is tried again.`)
+    this.#setup.logger.warn(`The connection to the MCP server "${this.#setup.name}" dropped. Reconnecting.`)
     void this.#reconnect()
   }
 
@@ -116,7 +116,7 @@ export class Connection {
     }
     const { logger, name } = this.#setup
     if (this.#link === undefined)
-      logger.error(`The MCP server "${name}" does not come back. Only calls of its tools try again.`)
+      logger.error(`The MCP server "${name}" could not be reconnected. The next call of one of its tools tries again.`)
   }
 
   /** Waits and tries once. @throws when the connection is closed meanwhile */
@@ -132,7 +132,7 @@ export class Connection {
       this.#disposed.signal.throwIfAborted()
       // Stops retrying, so that the user is not asked for authorization repeatedly.
       if (needsUser(error)) this.#failures = this.#retry.attempts
-      logger.debug?.(`The MCP server "${name}" is still away.`, { error })
+      logger.debug?.(`The MCP server "${name}" is still unreachable.`, { error })
     }
   }
 

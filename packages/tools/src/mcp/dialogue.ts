@@ -40,7 +40,7 @@ export class Dialogue {
     const sample = (request: SamplingRequest) => {
       if (this.#ctx !== undefined && sampling !== undefined)
         return sampling.answer(this.#ctx, request, ++this.#sampleCount)
-      throw new AlliumError('mcp.refused', 'No run is there for which the model could answer.')
+      throw new AlliumError('mcp.refused', 'No active run can answer this sampling request.')
     }
     const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
     this.#result = result.then((result) => ({ result })).finally(() => (this.isDone = true))

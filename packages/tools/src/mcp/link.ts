@@ -142,7 +142,7 @@ export class Link {
     const question = questionOf(params)
     if (ownCall?.caller.ask === undefined || question === undefined) {
       logger.warn(
-        `A question of the MCP server "${name}" is declined: ${question === undefined ? 'it is too long' : 'nobody can tell in which call it is asked'}.`,
+        `A question (elicitation) of the MCP server "${name}" is declined: ${question === undefined ? 'it is too long' : 'it cannot be matched to a call'}.`,
       )
       return { action: 'decline' }
     }
@@ -164,12 +164,10 @@ export class Link {
     try {
       if (ownCall?.caller.sample !== undefined) return await ownCall.caller.sample(params)
       logger.warn(
-        `The MCP server "${name}" asks for an answer of the model, and nobody can tell in which call: refused.`,
+        `The MCP server "${name}" sent a sampling request that cannot be matched to a call, so it is refused.`,
       )
     } catch (error) {
-      logger.warn(
-        `A request of the MCP server "${name}" for an answer of the model has failed: ${secrets.describe(error)}`,
-      )
+      logger.warn(`A sampling request of the MCP server "${name}" failed: ${secrets.describe(error)}`)
     }
     throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
   }
@@ -343,7 +341,9 @@ function unreachable(
   stderrLines: readonly string[],
 ): AlliumError {
   const stderrText = stderrLines.length === 0 ? '' : ` It said: ${stderrLines.join(' · ').slice(0, 500)}`
-  const fix = isHttp(server) ? 'Check its URL and headers.' : 'Check that its program is there, and its variables.'
+  const fix = isHttp(server)
+    ? 'Check its URL and headers.'
+    : 'Check that its program is installed, and check its environment variables.'
   return new AlliumError(
     'mcp.unreachable',
     `The MCP server "${name}" (${endpointOf(server)}) cannot be reached: ${secrets.describe(cause)}.${stderrText} ${fix}`,

@@ -130,7 +130,7 @@ export class PerPrincipal {
         if (owner !== key)
           throw misconfigured(
             `tools:mcp:${this.#setup.name}`,
-            'has an authProvider that gives two users one object. Make one for each, with tokens of its own.',
+            'has an authProvider that returns the same object for two users. Return one for each user, with its own tokens.',
           )
         this.#owners.set(provider, key)
         return provider

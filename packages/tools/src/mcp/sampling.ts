@@ -49,7 +49,7 @@ export class Sampling {
     const { perCall = 10 } = this.#options
     if (nth > perCall) throw this.#refusedError(`it asks more than ${perCall} times in one call`)
     const input = params.messages.map((message) => this.#messageOf(message))
-    if (input.at(-1)?.role !== 'user') throw this.#refusedError('its last message is not one of the user')
+    if (input.at(-1)?.role !== 'user') throw this.#refusedError('its last message is not a user message')
     const recorder = responseRecorder(params)
     const result = await delegate(ctx, this.#agentFor(ctx), input, {
       settings: this.#settingsOf(params),
@@ -86,13 +86,13 @@ export class Sampling {
     const parts = (Array.isArray(content) ? content : [content]).map((part): Part => {
       if (part.type === 'text') return { type: 'text', text: part.text }
       if (part.type === 'image' && role === 'user') return { type: 'image', data: part.data, mediaType: part.mimeType }
-      throw this.#refusedError(`it holds a part of the type "${part.type}"`)
+      throw this.#refusedError(`it contains a part of the type "${part.type}"`)
     })
     return { role, content: parts }
   }
 
   #refusedError(reason: string): AlliumError {
-    const message = `The MCP server "${this.#name}" asked for an answer of the model, which is refused: ${reason}.`
+    const message = `A sampling request of the MCP server "${this.#name}" was refused: ${reason}.`
     this.#logger.warn(message)
     return new AlliumError('mcp.refused', message)
   }

@@ -63,7 +63,7 @@ export class Toolbox {
     const missing = [...include, ...exclude].filter((tool) => !known.has(tool))
     if (missing.length > 0)
       this.#logger.warn(
-        `The MCP server "${name}" has no tool ${list(missing)}, which include or exclude names. It has ${list([...known])}.`,
+        `The MCP server "${name}" has no tool ${list(missing)}. Fix the options include and exclude. It has ${list([...known])}.`,
       )
   }
 
@@ -82,7 +82,7 @@ export class Toolbox {
     if (digest === pin) return
     this.#isChanged = true
     this.#logger.warn(
-      `The tools of the MCP server "${name}" are not those that were pinned. Look at them; if they are as they should be, pin: '${digest}'.`,
+      `The tools of the MCP server "${name}" differ from the pinned ones. Review them. If they are correct, set pin: '${digest}'.`,
     )
   }
 
@@ -170,7 +170,7 @@ export class Toolbox {
     const changed = this.#changedTools(tools)
     const isNew = tools.some(({ name }) => !first.has(name))
     if (changed.length > 0 || isNew) this.#isChanged = true
-    this.#warn('new tools, which an agent takes at init only', names(tools.filter(({ name }) => !first.has(name))))
+    this.#warn('new tools, which an agent only adds at init', names(tools.filter(({ name }) => !first.has(name))))
     this.#warn(changedTools, names(changed))
     this.#warn(
       'no longer the tools',
@@ -181,7 +181,7 @@ export class Toolbox {
   /** Warns once per set of tools, so that an unstable server does not flood the log. */
   #warn(what: string, tools: readonly string[]): void {
     if (tools.length === 0) return
-    const message = `The MCP server "${this.#options.name}" has ${what}: ${list(tools)}. A new agent has them as they are now.`
+    const message = `The MCP server "${this.#options.name}" has ${what}: ${list(tools)}. Create a new agent to use the current tools.`
     if (this.#warned.has(message)) return
     this.#warned.add(message)
     this.#logger.warn(message)

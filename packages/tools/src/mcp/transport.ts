@@ -36,7 +36,7 @@ function stdioRoute(server: McpStdioServer, maxBytes: number, sdk: Sdk, onLine: 
   if (sdk.StdioClientTransport === undefined)
     throw new AlliumError(
       'mcp.unreachable',
-      `The MCP server ${JSON.stringify(command)} is a program, and this bundle was not made for Node.js, where programs run. Give the url of a server.`,
+      `The MCP server ${JSON.stringify(command)} is a program, but this bundle was not built for Node.js, which is needed to run programs. Pass the url of a server.`,
     )
   const transport = new sdk.StdioClientTransport({
     command,

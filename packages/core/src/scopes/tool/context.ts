@@ -100,7 +100,7 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
     const before = show === false ? cloneJson(this.$fields.args) : undefined
     const args = typeof given === 'function' ? given(this.args) : { ...this.args, ...given }
     if (typeof args !== 'object' || args === null || Array.isArray(args))
-      throw layerError(this, 'layer.result', `gave ${describe(args)} as arguments. They are an object.`)
+      throw layerError(this, 'layer.result', `passed ${describe(args)} as arguments. Pass an object.`)
     if (this.$isMute('modifyArgs')) return
     this.$change({ args, changed: true, invalid: refusedKey(args)?.issues })
     if (show === true) this.$change({ shown: undefined })

@@ -17,7 +17,7 @@ export function toResult(
   if (typeof given === 'string') return { callId: ownId, content: given, status }
   const { content, isError, callId, status: own } = (given ?? {}) as Partial<ToolResult>
   if (typeof content !== 'string' && !Array.isArray(content)) {
-    const what = `gave ${describe(given)} without content as its result. Return a string or { content, isError? }.`
+    const what = `returned ${describe(given)} without content as its result. Return a string or { content, isError? }.`
     throw layerError(attempt, 'layer.result', what)
   }
   if (callId === ownId && own !== undefined) return given as ToolResult

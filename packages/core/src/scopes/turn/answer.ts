@@ -131,7 +131,7 @@ export class Answer {
   /** Sets ctx.output from a layer. */
   set(attempt: Attempt, text: unknown): void {
     if (typeof text !== 'string')
-      throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. It takes a text.`)
+      throw layerError(attempt, 'layer.result', `set ctx.output to ${describe(text)}. Set a string.`)
     const { $call, $inner } = attempt
     const isTurnLayer = $call === this.#turn
     // No next() of the layer has succeeded, so this is a complete answer, not a change of one.
@@ -293,4 +293,4 @@ export class Answer {
   }
 }
 
-export const noResponse = new Error('No model was asked.')
+export const noResponse = new Error('No model was called.')

@@ -29,10 +29,10 @@ import type { CallOfTurn, Turn } from './turn.ts'
 function checkInputOf(attempt: TurnAttempt, input: unknown): void {
   try {
     if (!Array.isArray(input))
-      throw new AlliumError('message.invalid', `It is ${describe(input)}, and no list of messages.`)
+      throw new AlliumError('message.invalid', `It is ${describe(input)}, not a list of messages.`)
     for (const [i, message] of input.entries()) checkMessage(message, `ctx.input[${i}]`)
   } catch (error) {
-    throw layerError(attempt, 'layer.result', `set ctx.input to what is no input. ${messageOf(error)}`, error)
+    throw layerError(attempt, 'layer.result', `set ctx.input to an invalid value. ${messageOf(error)}`, error)
   }
 }
 

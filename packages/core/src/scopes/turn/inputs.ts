@@ -31,7 +31,7 @@ export async function throughSteerLayers(message: Message, steps: readonly Input
       const given = await fn(now, { steered: true, ctx })
       if (given === null) return null
       if (given === undefined) continue
-      checkMessage(given, `What "${layer.$hook?.name}" made of a message`, 'layer.result')
+      checkMessage(given, `The message from "${layer.$hook?.name}"`, 'layer.result')
       now = given
     } finally {
       layer.$inspectsSteered = false

@@ -162,7 +162,7 @@ export class Steering {
   }
 
   #fail({ id, fail }: Named, error: unknown): void {
-    this.#emitRejected(id, isAlliumError(error) ? error.message : 'A layer failed that looked at it.')
+    this.#emitRejected(id, isAlliumError(error) ? error.message : 'A layer that read it failed.')
     fail(error)
   }
 
@@ -196,5 +196,5 @@ function endReason({ lifecycle: { end }, stopReason, isSuspended }: SteeringHost
 }
 
 function neverRuns(): never {
-  throw new AlliumError('run.failed', 'A step that the journal knows was to run again.')
+  throw new AlliumError('run.failed', 'A recorded step would run again.')
 }

@@ -44,7 +44,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
     await erase(bench, ann)
     await bench.wait(1)
     const after = new ScriptedRun(bench, ann, 'second canary')
-    checkEqual(await play(after), [], 'Nothing of a run that begins after the erasure is refused')
+    checkEqual(await play(after), [], 'A run that starts after the erasure can store its data')
     await play(before, ['tell', 'placeholders', 'cache', 'append', 'end'])
     await checkErased(bench, ['first canary'], 'The run from before writes over nothing')
     const held = await bench.contents()

@@ -34,7 +34,7 @@ export async function withinTtl<T>({ wait, eventTtl }: EventLogBench, promise: P
     const outcome = await Promise.race([coming, wait(eventTtl * pause).then((): typeof timedOut => timedOut)])
     if (outcome !== timedOut) return outcome as T
   }
-  throw new Nonconformance(`${claim}, but nothing came.`)
+  throw new Nonconformance(`${claim}, but nothing arrived.`)
 }
 
 /** Waits equally long until a condition holds. */

@@ -29,7 +29,7 @@ export const eventCases: EventLogCases = {
     for (const [i, { seq }] of all.entries())
       for (const one of [log, other]) {
         const rest = await new Reader(bench, one, { after: seq }).rest()
-        checkEqual(rest, all.slice(i + 1), `read() after ${seq} gives the rest, with the seqs that it had before`)
+        checkEqual(rest, all.slice(i + 1), `read() after ${seq} returns the rest, with unchanged seqs`)
       }
   },
 
@@ -44,9 +44,9 @@ export const eventCases: EventLogCases = {
     checkGrowing(read)
     const texts = read.map(({ event }) => String(event))
     const heads = texts.filter((text) => text.endsWith('a'))
-    checkEqual(heads.length, 20, 'Each append comes once')
+    checkEqual(heads.length, 20, 'Each append arrives once')
     const together = heads.flatMap((text) => ['a', 'b', 'c'].map((name) => `${text.split(' ')[0]} ${name}`))
-    checkEqual(texts, together, 'No event comes between those of one append')
+    checkEqual(texts, together, 'The events of one append are contiguous')
   },
 
   async 'keeps copies, and gives copies'(bench) {
@@ -74,7 +74,11 @@ export const eventCases: EventLogCases = {
         `append() of ${String(wrong)}`,
       )
     await log.append(run, 1, ['two'], { end: true })
-    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'A refused append leaves nothing, and ends nothing')
+    checkEqual(
+      await eventsIn(bench, other),
+      ['one', 'two'],
+      'A rejected append stores nothing, and does not end the run',
+    )
   },
 
   async 'rejects events from a process that lost the run, and events of an ended run'(bench) {
@@ -100,7 +104,7 @@ export const eventCases: EventLogCases = {
       (field): RunKey => ({ ...run, key: { ...chat, [field]: 'x' } }),
     )
     for (const of of [...others, { ...run, turnId: 'chat:2' }, { ...run, turnId: '' }]) {
-      checkEqual(await eventsIn(bench, other, of), [], `${JSON.stringify(of)} has no events, and that at once`)
+      checkEqual(await eventsIn(bench, other, of), [], `${JSON.stringify(of)} has no events, and read() ends at once`)
       checkEqual(await other.signal(of, { stop: true }), false, 'and takes no signal')
     }
     const runs = lookAlikes.flatMap(([a, b]): RunKey[] => [
@@ -111,7 +115,7 @@ export const eventCases: EventLogCases = {
     for (const [i, of] of runs.entries()) {
       // Ended one by one: where a server's clock counts, a slow machine may not read all of them within `eventTtl`.
       await log.append(of, 1, [], { end: true })
-      checkEqual(await eventsIn(bench, other, of), [i], `${JSON.stringify(of)} has its own events alone`)
+      checkEqual(await eventsIn(bench, other, of), [i], `${JSON.stringify(of)} has only its own events`)
     }
   },
 
@@ -138,7 +142,7 @@ export const eventCases: EventLogCases = {
     await wait(eventTtl * 2)
     await log.append(run, 1, ['two'], { end: true })
     await wait(eventTtl / 2)
-    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'The time begins with the end')
+    checkEqual(await eventsIn(bench, other), ['one', 'two'], 'The retention starts at the end of the run')
     await wait(eventTtl)
     checkEqual(await eventsIn(bench, other), [], 'After its time a run has no events')
     checkEqual(await other.latest(chat), undefined, 'and is not the latest of its session')
@@ -158,7 +162,7 @@ export const eventCases: EventLogCases = {
     await Promise.all(readers.map((reader) => reader.read(1)))
     const rest = readers.map((reader) => reader.rest())
     await other.delete(chat)
-    checkEqual(await Promise.all(rest), [[], []], 'Readers of a deleted run come to their end')
+    checkEqual(await Promise.all(rest), [[], []], 'Readers of a deleted run end')
     for (const of of [run, earlier]) checkEqual(await eventsIn(bench, log, of), [], 'A deleted run has no events')
     checkEqual(await log.latest(chat), undefined, 'and is not the latest of its session')
     checkEqual(await log.signal(run, steer('late')), false, 'and takes no signal')
@@ -203,5 +207,5 @@ export const eventCases: EventLogCases = {
 function checkGrowing(events: readonly LoggedEvent[]): void {
   const seqs = events.map(({ seq }) => seq)
   const growing = seqs.every((seq, i) => Number.isSafeInteger(seq) && seq > (seqs[i - 1] ?? 0))
-  check(growing, `The seqs of a run are whole numbers that grow, but were ${seqs.join(', ')}`)
+  check(growing, `The seqs of a run are increasing whole numbers, but were ${seqs.join(', ')}`)
 }

@@ -21,7 +21,7 @@ export const readerCases: EventLogCases = {
         ['two', 'three'],
         ['two', 'three'],
       ],
-      'Two readers see the same, and their end',
+      'Two readers receive the same events and the end',
     )
   },
 
@@ -75,6 +75,6 @@ export const readerCases: EventLogCases = {
       await withinTtl(bench, reader.cancel(), 'A reader may leave')
     }
     seen.push(...(await eventsIn(bench, log, run, after)))
-    checkEqual(seen, await eventsIn(bench, other), 'Pieces of a run, read one after the other, are the whole')
+    checkEqual(seen, await eventsIn(bench, other), 'Reading a run in parts returns all its events')
   },
 }

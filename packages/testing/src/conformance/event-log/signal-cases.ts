@@ -96,7 +96,7 @@ export const signalCases: EventLogCases = {
     await log.append(run, 1, [])
     const told = await listen(log)
     await log.append(run, 1, [], { end: true })
-    checkEqual(await other.signal(run, steer('late')), false, 'A run that has ended takes no signal')
+    checkEqual(await other.signal(run, steer('late')), false, 'A run that has ended accepts no signal')
     await log.append(run, 2, [])
     await other.signal(run, steer('in time'))
     await until(bench, () => told.length === 1, 'A continued run accepts signals again')

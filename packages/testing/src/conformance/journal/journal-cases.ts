@@ -68,7 +68,7 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
       for (const chunk of call) await emit(chunk)
       return finish
     })
-    checkEqual(first, { result: finish, chunks: call }, 'A step that runs sends as it goes')
+    checkEqual(first, { result: finish, chunks: call }, 'A running step sends its chunks as they come')
     const again = await replay(await reopen(), 'x:0:model:0:1')
     checkEqual(merged(again.chunks), merged(call), 'A replay sends the same chunks')
     checkEqual(again.result, finish, 'A replay returns the same result')
@@ -109,7 +109,7 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
       await emit(delta('Half'))
       throw failure
     })
-    check(first.error === failure, 'Where it runs a step fails as it failed')
+    check(first.error === failure, 'A live step fails with the original error')
     const { error, chunks } = await replay(await reopen(), 'x:0:model:0:1')
     check(error instanceof Error, 'A replay fails where the step failed')
     const { name, message, code, status, isRetryable } = error as typeof failure

@@ -34,7 +34,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     checkEqual(await values.get('none'), undefined, 'A key that was never set has no value')
     for (const [i, value] of samples.entries()) await values.set(`sample ${i}`, value)
     for (const [i, value] of samples.entries())
-      for (const one of [values, other]) checkEqual(await one.get(`sample ${i}`), value, `get() gives sample ${i} back`)
+      for (const one of [values, other]) checkEqual(await one.get(`sample ${i}`), value, `get() returns sample ${i}`)
   },
 
   async 'replaces a value, and the time that it had'({ values, other, ttl, wait }) {
@@ -42,7 +42,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await other.set('a', 'long')
     await other.set('b', 'long')
     await values.set('b', 'short', ttl)
-    checkEqual([await values.get('a'), await values.get('b')], ['long', 'short'], 'The last value counts')
+    checkEqual([await values.get('a'), await values.get('b')], ['long', 'short'], 'The last value wins')
     await wait(ttl * 1.5)
     checkEqual([await values.get('a'), await values.get('b')], ['long', undefined], 'and its time to live is replaced')
   },
@@ -52,10 +52,10 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await values.set('long', 2, ttl * 100)
     await values.set('always', 3)
     const all = async (one: KeyValue) => [await one.get('short'), await one.get('long'), await one.get('always')]
-    checkEqual(await all(other), [1, 2, 3], 'Before its time is over a value is there')
+    checkEqual(await all(other), [1, 2, 3], 'A value exists until it expires')
     await wait(ttl * 1.5)
     for (const one of [values, other])
-      checkEqual(await all(one), [undefined, 2, 3], 'After it, it is gone; others stay')
+      checkEqual(await all(one), [undefined, 2, 3], 'After that it is deleted, and others stay')
   },
 
   async 'deletes a key, and no other'({ values, other }) {
@@ -66,7 +66,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await other.delete('none')
     checkEqual([await values.get('a'), await values.get('b')], [undefined, 2], 'A deleted value is gone, others stay')
     await values.set('a', 3)
-    checkEqual(await other.get('a'), 3, 'It may be set again')
+    checkEqual(await other.get('a'), 3, 'It can be set again')
   },
 
   async 'keeps any two keys apart'({ values, other }) {
@@ -91,7 +91,7 @@ export const keyValueCaseList: Readonly<Record<string, (bench: KeyValueBench) =>
     await values.set('a', whole(-1))
     await Promise.all(Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? values : other).set('a', whole(i), 60_000)))
     const [one, two] = [(await values.get('a')) as number[], await other.get('a')]
-    checkEqual(one, whole(one?.[0] ?? -1), 'The value is one that was set')
-    check(JSON.stringify(two) === JSON.stringify(one), 'All processes see the same one')
+    checkEqual(one, whole(one?.[0] ?? -1), 'The value is one of those that were set')
+    check(JSON.stringify(two) === JSON.stringify(one), 'All processes see the same value')
   },
 }

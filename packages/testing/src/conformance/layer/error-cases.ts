@@ -64,17 +64,17 @@ async function checkErrorSurfaces(
     const { result, error } = await runTurn(bench, bench.session(), undefined, { read })
     if (result !== undefined)
       throw new Nonconformance(
-        `The error of ${actor} was swallowed: the run ended ${result.status}. Rethrow what you cannot mend.`,
+        `The error of ${actor} was swallowed: the run ended ${result.status}. Rethrow errors that you cannot handle.`,
       )
     if (error !== planted && !carries(error, planted))
       throw new Nonconformance(
-        `The error of ${actor} comes out, or is the cause of the one that does, but ${show(error)} came. Give { cause: error }.`,
+        `The error of ${actor} must be rethrown or be the cause of the new error, but ${show(error)} was thrown. Pass { cause: error }.`,
         { cause: error },
       )
     const { suppressed } = planted as { suppressed?: unknown[] }
     if (suppressed !== undefined)
       throw new Nonconformance(
-        `${show(suppressed[0])} was thrown over the error of ${actor}, without it as cause. Rethrow the error, or give { cause: error }.`,
+        `${show(suppressed[0])} was thrown over the error of ${actor}, without it as cause. Rethrow the error, or pass { cause: error }.`,
         { cause: suppressed[0] },
       )
   }

@@ -17,7 +17,7 @@ export const passingCases = {
   async 'tool: lets a skipped result through'(options: LayerConformanceOptions) {
     const { call, executed } = await callOf(options, (ctx) => ctx.skipCall('worked'))
     const { call: ran } = await callOf(options, (_, next) => next())
-    checkEqual(call?.status, 'skipped', 'A call that was answered inside stays so')
+    checkEqual(call?.status, 'skipped', 'A call that an inner layer answered keeps that answer')
     checkEqual(call?.content, ran?.content, 'A result from a layer inside is treated as one from the tool')
     checkEqual(executed, [], 'The tool does not run')
   },
@@ -63,7 +63,11 @@ async function blocks(options: LayerConformanceOptions, scope: CallScope): Promi
       const { result, error } = await runTurn(bench, bench.session(), undefined, { read })
       check(result !== undefined, `A block ${place} must not fail the run, but the run failed: ${show(error)}`)
       const { status, reason, text } = result
-      checkEqual([status, reason, text], ['blocked', 'planted', 'Sorry.'], `A block ${place} ends the run as it says`)
+      checkEqual(
+        [status, reason, text],
+        ['blocked', 'planted', 'Sorry.'],
+        `A block ${place} ends the run with its reason and reply`,
+      )
     }
 }
 
@@ -75,5 +79,5 @@ async function stops(options: LayerConformanceOptions, scope: CallScope): Promis
   const bench = makeBench(options, { steps: [callWork, callWork, callWork], inside: [stopping] })
   const { result, error } = await runTurn(bench, bench.session())
   check(result !== undefined, `A stop must not fail the run, but the run failed: ${show(error)}`)
-  checkEqual([result.status, result.reason], ['stopped', 'planted'], 'A stop ends the run as it says')
+  checkEqual([result.status, result.reason], ['stopped', 'planted'], 'A stop ends the run with its status and reason')
 }

@@ -48,7 +48,7 @@ export async function runTurn(
     const { nextError, end } = call
     if (nextError !== undefined && end === 'returned' && isFinal(nextError.error))
       throw new Nonconformance(
-        `A hook in ${call.scope} scope swallowed the end of the run: its next() rejected with ${show(nextError.error)}, and it returned. Let it through: catch what you can mend, and rethrow the rest.`,
+        `A hook in ${call.scope} scope swallowed the end of the run: its next() rejected with ${show(nextError.error)}, and it returned. Catch only errors that you can handle, and rethrow the rest.`,
       )
   }
   return ran
@@ -80,7 +80,7 @@ export async function advanceUntil({ clock }: Bench, isDone: () => boolean): Pro
   await macrotask()
   const startedAt = Date.now()
   for (let i = 0; !isDone() && (i < 500 || Date.now() - startedAt < 1000); i++) await clock.advance(i < 50 ? 0 : 1000)
-  if (!isDone()) throw new Nonconformance('The run does not end: something waits without an end.')
+  if (!isDone()) throw new Nonconformance('The run does not end: something in it waits forever.')
 }
 
 /** Returns how a run ends, and the events that its reader received. */

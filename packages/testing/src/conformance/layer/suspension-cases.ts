@@ -19,7 +19,7 @@ export const suspensionCases = {
       if (bench.layer[scope] === undefined) continue
       const calledScope = (calls: Bench['calls']) => calls.some((call) => call.scope === scope)
       check(calledScope(bench.calls.slice(0, seen)), `The layer's ${scope} hook runs in the run that is suspended`)
-      check(calledScope(bench.calls.slice(seen)), `The layer's ${scope} hook runs in the one that resumes it`)
+      check(calledScope(bench.calls.slice(seen)), `The layer's ${scope} hook runs in the run that resumes it`)
     }
     const plain = makeBench(options, { steps: defaultSteps })
     const completeRun = completed(await runTurn(plain, plain.session()), 'A plain run')
@@ -66,7 +66,7 @@ async function suspendRun(bench: Bench, session: Session): Promise<() => Promise
   checkEqual(
     result.pending.map(({ name, request }) => ({ name, request })),
     [{ name: 'work', request: { reason: 'planted' } }],
-    'The call waits',
+    'The call is pending',
   )
   return () => approve(bench, session)
 }

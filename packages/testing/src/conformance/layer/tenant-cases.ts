@@ -60,7 +60,7 @@ class Tenant {
     const found = leaks({ seen: this.#runsSeen, snapshot: session.snapshot(), sent }, secret)
     if (found.length > 0)
       throw new Nonconformance(
-        `Tenant "${this.tenant}" can read the data of another tenant, in ${found[0]}. Keep a layer's memory in ctx.state, or under a key with the tenant.`,
+        `Tenant "${this.tenant}" can read the data of another tenant, in ${found[0]}. Keep the data of a layer in ctx.state, or under a key that contains the tenant.`,
       )
   }
 

@@ -47,9 +47,9 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
     )
     check((await other.reserve(hold('b', 5, 10))) === undefined, 'reserve() beyond the limit gives undefined')
     await checkBalance(other, 0, 6)
-    check((await other.reserve(hold('c', 4, 10))) !== undefined, 'What fits exactly is reserved')
-    check((await ledger.reserve(hold('d', 0.001, 10))) === undefined, 'A full account has no room')
-    check((await ledger.reserve(hold('e', 0, 10))) !== undefined, 'Nothing always fits')
+    check((await other.reserve(hold('c', 4, 10))) !== undefined, 'An amount that fits exactly is reserved')
+    check((await ledger.reserve(hold('d', 0.001, 10))) === undefined, 'A full account accepts no reservation')
+    check((await ledger.reserve(hold('e', 0, 10))) !== undefined, 'A zero amount always fits')
     await checkBalance(ledger, 0, 10)
   },
 
@@ -60,16 +60,16 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
       ['nothing', 0, 11],
     ] as const) {
       const held = await ledger.reserve(hold(id, 5, 100))
-      check(held !== undefined, 'There is room')
+      check(held !== undefined, 'The reservation succeeds')
       await other.settle(held, spent)
       await checkBalance(ledger, sum, 0)
     }
-    check((await ledger.reserve(hold('over', 1, 11))) === undefined, 'Spending counts, even beyond a reservation')
+    check((await ledger.reserve(hold('over', 1, 11))) === undefined, 'Spending above the reservation counts')
   },
 
   async 'counts reservations and spending together'({ ledger, other }) {
     const held = await ledger.reserve(hold('a', 4, 10))
-    check(held !== undefined, 'There is room')
+    check(held !== undefined, 'The reservation succeeds')
     await ledger.settle(held, 4)
     await ledger.reserve(hold('b', 4, 10))
     check((await other.reserve(hold('c', 3, 10))) === undefined, 'spent + reserved + amount may not pass the limit')
@@ -87,7 +87,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
 
   async 'settles once for an id, even if called repeatedly'({ ledger, other }) {
     const held = await ledger.reserve(hold('a', 4, 10))
-    check(held !== undefined, 'There is room')
+    check(held !== undefined, 'The reservation succeeds')
     await Promise.all([ledger, other, ledger].map((one) => one.settle(held, 3)))
     await other.settle(held, 3)
     await checkBalance(ledger, 3, 0)
@@ -135,7 +135,7 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
       const one = i % 2 === 0 ? ledger : other
       const held = await one.reserve(hold(`r${i}`, 10, 100))
       const { spent: now, reserved } = await one.balance(account)
-      check(now + reserved <= 100, `No balance passes the limit of 100, but ${now} + ${reserved} did`)
+      check(now + reserved <= 100, `No balance exceeds the limit of 100, but ${now} + ${reserved} did`)
       if (held === undefined) return
       for (let turn = 0; turn < ms; turn++) await Promise.resolve()
       await one.settle(held, used)
@@ -157,11 +157,11 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
   async 'releases a hold after its time to live, and posts a late settlement'({ ledger, other, ttl, wait }) {
     const held = await ledger.reserve({ ...hold('lost', 6, 10), ttl })
     await ledger.reserve(hold('stays', 4, 10))
-    check(held !== undefined, 'There is room')
-    check((await other.reserve(hold('b', 1, 10))) === undefined, 'A hold takes room until its time is over')
+    check(held !== undefined, 'The reservation succeeds')
+    check((await other.reserve(hold('b', 1, 10))) === undefined, 'A hold reserves its amount until it expires')
     await wait(ttl + 1)
     await checkBalance(other, 0, 4)
-    check((await other.reserve(hold('b', 6, 10))) !== undefined, 'The room of a hold is free when its time is over')
+    check((await other.reserve(hold('b', 6, 10))) !== undefined, 'The amount of a hold is free after it expires')
     await other.settle(held, 5)
     await ledger.settle(held, 5)
     await checkBalance(ledger, 5, 10)

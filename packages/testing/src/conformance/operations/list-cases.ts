@@ -27,7 +27,7 @@ export const listCases: OperationsCases = {
       ['r3', 'r2', 'r0'],
       'Only the runs of these tenants',
     )
-    checkEqual((await other.operations.list({ tenants: [], limit: 9 })).items, [], 'No tenant, no run')
+    checkEqual((await other.operations.list({ tenants: [], limit: 9 })).items, [], 'Without tenants no run is returned')
   },
 
   async 'filters by status, agent, version, code and age'(bench) {

@@ -59,7 +59,7 @@ export const timelineCases: OperationsCases = {
     checkEqual(
       times,
       times.toSorted((a, b) => a - b),
-      'Times grow',
+      'Times increase',
     )
     check((timeline[2]?.at ?? 0) - (timeline[1]?.at ?? 0) >= ms, 'The takeover came after the lease')
     check(Math.abs((await other.operations.now()) - (times.at(-1) ?? 0)) < 60_000, 'now() is the clock of the times')

@@ -11,7 +11,7 @@ export const addCases: RunCases = {
   async 'keeps a run with its task, for its tenant only'({ runs, other }) {
     const task = { input: 'Hé 👩‍👩‍👧', at: new Date(5), bytes: new Uint8Array([1, 2]) }
     const { run, isNew } = await runs.add(runOf('one', chat, { task, idempotencyKey: 'k', fingerprint: 'a' }))
-    checkEqual([isNew, run.status, run.attempts], [true, 'queued', 0], 'It is new, and waits to be run')
+    checkEqual([isNew, run.status, run.attempts], [true, 'queued', 0], 'It is new and queued')
     const found = await other.runs.get({ tenant: 'acme', run: 'one' })
     checkEqual(found, run, 'get() gives what add() gave')
     checkEqual(
@@ -63,14 +63,14 @@ export const addCases: RunCases = {
     const reused = runs.add(runOf('x', chat, { ...keyed, fingerprint: 'another' }))
     await checkRejects(reused, 'run.key_reused', 'add() of another task under the key')
     const elsewhere = await runs.add(runOf('y', named('other'), { ...keyed, fingerprint: 'another' }))
-    checkEqual(elsewhere.isNew, true, 'A key is that of its session')
+    checkEqual(elsewhere.isNew, true, 'A key belongs to its session')
   },
 
   async 'refuses a time that no clock shows, and adds the next run all the same'({ runs, other, lease: ms }) {
     for (const runAt of [-1e308, 1e308, Number.NaN, Number.NEGATIVE_INFINITY])
       await checkRejects(runs.add(runOf(`at ${runAt}`, chat, { runAt })), 'run.options', `add() with runAt ${runAt}`)
     const { isNew } = await other.runs.add(runOf('next', chat), { claim: ms })
-    checkEqual(isNew, true, 'A run that was refused holds up no other')
+    checkEqual(isNew, true, 'A rejected run does not block other runs')
   },
 
   async 'adds nothing while another process holds the session, on request, and reports until when'(bench) {
@@ -111,8 +111,12 @@ export const addCases: RunCases = {
       (i === 0 ? runs : other.runs).add(runOf(run, chat, { resolvedCalls: ['c1', 'c2'] })),
     )
     const ends = (await Promise.allSettled(asked)).map(({ status }) => status).toSorted()
-    checkEqual(ends, ['fulfilled', 'rejected'], 'Of two who decide at once one does')
-    checkEqual((await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items, [], 'The calls wait no more')
+    checkEqual(ends, ['fulfilled', 'rejected'], 'One of two concurrent decisions succeeds')
+    checkEqual(
+      (await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items,
+      [],
+      'The calls are no longer pending',
+    )
   },
 
   async 'lists the runs of a tenant, the newest first, over pages of any size'({ runs, other }) {
@@ -124,17 +128,17 @@ export const addCases: RunCases = {
       checkEqual(
         all.map(({ run }) => run),
         ['r4', 'r3', 'r2', 'r1', 'r0'],
-        `Pages of ${limit} give each run once`,
+        `Pages of ${limit} return each run once`,
       )
     }
     const ofBob = await other.runs.list({ tenant: 'acme', owner: 'bob', limit: 9 })
     checkEqual(
       ofBob.items.map(({ run }) => run),
       ['r3', 'r1'],
-      'Those of one owner',
+      'Only the runs of one owner',
     )
     const running = await other.runs.list({ tenant: 'acme', status: 'running', limit: 9 })
-    checkEqual(running.items, [], 'Those of one status')
+    checkEqual(running.items, [], 'Only the runs of one status')
   },
 
   async 'records a step once: the first one wins'(bench) {

@@ -73,13 +73,17 @@ export const claimCases: RunCases = {
     checkEqual(attempts, [1, 2], 'An attempt counts where no step was recorded')
     await runs.add(runOf('good', named('good')))
     await wait(ms * 2)
-    checkEqual(namesOf(await claim(bench, other.runs, { alone: false })), ['good'], 'Beside others it is left')
+    checkEqual(
+      namesOf(await claim(bench, other.runs, { alone: false })),
+      ['good'],
+      'A worker with other runs does not claim it',
+    )
     await wait(ms * 2)
     const [bad, ...beside] = await claim(bench, other.runs)
     checkEqual(
       [bad?.run.run, bad?.run.attempts, namesOf(beside)],
       ['bad', 3, []],
-      'Alone it is begun, and nothing else',
+      'A worker claims it alone, without other runs',
     )
   },
 
@@ -90,7 +94,11 @@ export const claimCases: RunCases = {
     const orphans = () =>
       other.runs.orphans({ agents: [{ name: 'agent', version: '1' }], ms: ms * 6, lease: ms, limit: 10 })
     await wait(ms * 2)
-    checkEqual([namesOf(await claim(bench, other.runs)), namesOf(await orphans())], [[], []], 'Others may come back')
+    checkEqual(
+      [namesOf(await claim(bench, other.runs)), namesOf(await orphans())],
+      [[], []],
+      'Other processes may still come back',
+    )
     await wait(ms * 8)
     checkEqual(namesOf(await orphans()), ['older'], 'The run of the older version is orphaned')
     checkEqual(

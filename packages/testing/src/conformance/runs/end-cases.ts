@@ -14,7 +14,7 @@ export const endCases: RunCases = {
     await sessions.append(lease, 0, turnOf('one'), { release: true })
     checkEqual(await other.runs.steps(lease, one.run), [], 'Its steps are deleted')
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
-    checkEqual([run?.status, run?.task], ['completed', undefined], 'It has ended, and cannot be run again')
+    checkEqual([run?.status, run?.task], ['completed', undefined], 'It has ended, and cannot run again')
     check(!(await isHeld(other.sessions, chat, ms)), 'The session is free')
     checkEqual(await runs.stop({ tenant: 'acme', run: one.run }, 'late'), false, 'An ended run cannot be stopped')
   },
@@ -23,13 +23,13 @@ export const endCases: RunCases = {
     const { sessions, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, one)
     await sessions.append(lease, 0, turnOf('one'), { release: true })
-    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Who ran it may tell it yet')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Its process can still report the end')
     await wait(ms * 2)
     const [taken] = await claim(bench, other.runs)
-    checkEqual([taken?.run.run, taken?.run.status], [one.run, 'completed'], 'Later another one tells it')
+    checkEqual([taken?.run.run, taken?.run.status], [one.run, 'completed'], 'Later another process reports the end')
     if (taken !== undefined) await other.runs.markReported(taken.lease, one.run)
     await wait(ms * 2)
-    checkEqual(namesOf(await claim(bench, other.runs)), [], 'Once is enough')
+    checkEqual(namesOf(await claim(bench, other.runs)), [], 'The end is reported once')
   },
 
   async 'keeps the reason for stopping a run, for any worker'(bench) {
@@ -48,7 +48,7 @@ export const endCases: RunCases = {
     await runs.record(lease, one.run, { id: 'a', body: '1' })
     await runs.giveUp(lease, one.run, failed)
     const run = await other.runs.get({ tenant: 'acme', run: one.run })
-    checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It tells why')
+    checkEqual([run?.status, run?.code, run?.reason], ['failed', failed.code, failed.reason], 'It has the error')
     for (const [code, expected] of [
       [failed.code, [one.run]],
       ['run.version', []],
@@ -95,7 +95,7 @@ export const endCases: RunCases = {
     await other.runs.giveUp(taken.lease, one.run, failed)
     await runs.markReported(lease, one.run)
     await bench.wait(bench.lease * 2)
-    checkEqual(namesOf(await claim(bench, other.runs)), [one.run], 'Its second end is still to be reported')
+    checkEqual(namesOf(await claim(bench, other.runs)), [one.run], 'Its second end has not been reported yet')
   },
 
   async 'does not retry an ended run, or a run whose session has later turns'(bench) {
@@ -105,7 +105,7 @@ export const endCases: RunCases = {
     await runs.giveUp(lease, one.run, failed)
     const { lease: next } = await sessions.acquire(chat, ms)
     if (next !== undefined) await sessions.append(next, 0, turnOf('two'), { release: true })
-    checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A session that has gone on')
+    checkEqual(await runs.retry({ tenant: 'acme', run: one.run }), false, 'A session with a newer turn')
   },
 
   async 'reports the calls that were not decided in time'(bench) {
@@ -152,7 +152,7 @@ export const endCases: RunCases = {
     await startRun(bench, one)
     await startRun(bench, runOf('other', { ...chat, sessionId: 'other' }))
     await other.sessions.delete(chat)
-    checkEqual(await statusOf(bench, one), undefined, 'A session that is deleted takes its runs with it')
+    checkEqual(await statusOf(bench, one), undefined, 'Deleting a session deletes its runs')
     await sessions.erase({ tenant: 'acme', owner: 'ann' })
     checkEqual(await statusOf(bench, { ...one, run: 'other' }), undefined, 'also where its owner is erased')
   },

@@ -13,7 +13,7 @@ export const migrateCases: RunCases = {
     await runs.add(one)
     checkEqual(await other.runs.migrate({ ...id, tenant: 'globex' }, versions), false, 'Another tenant has no such run')
     checkEqual(await other.runs.migrate(id, versions), true, 'It is moved')
-    checkEqual(await other.runs.migrate(id, versions), false, 'It does not have the former version any more')
+    checkEqual(await other.runs.migrate(id, versions), false, 'It no longer has the former version')
     checkEqual(namesOf(await runs.claim({ agents, limit: 1, ms, alone: true })), [], 'No worker of the former version')
     checkEqual(
       namesOf(await runs.claim({ agents: next, limit: 1, ms, alone: true })),

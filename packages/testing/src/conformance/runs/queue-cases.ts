@@ -71,7 +71,7 @@ export const queueCases: RunCases = {
     const stores = [runs, other.runs, runs, other.runs]
     const all = (await Promise.all(stores.map((store) => claimFrom(bench, store, limits, 2)))).flat()
     checkEqual(all.length, 3, 'Concurrent claims share the places')
-    checkEqual(namesOf(await claimFrom(bench, other.runs, limits)), [], 'There is no more place')
+    checkEqual(namesOf(await claimFrom(bench, other.runs, limits)), [], 'No slot is free')
     await end(bench, all[0])
     checkEqual((await claimFrom(bench, other.runs, limits)).length, 1, 'The place of an ended run is free at once')
     await runs.giveUp(all[1]?.lease as never, all[1]?.run.run ?? '', { status: 'failed', code: 'x', reason: 'y' })
@@ -103,7 +103,7 @@ export const queueCases: RunCases = {
     await addAll(bench, ['one', 'two'])
     checkEqual(namesOf(await claimFrom(bench, runs, limits, 1, ms)), ['one'], 'One run has the only place')
     await wait(ms * 2)
-    checkEqual(namesOf(await claimFrom(bench, other.runs, limits)), [], 'A lost run is no waiting run')
+    checkEqual(namesOf(await claimFrom(bench, other.runs, limits)), [], 'A lost run does not count as a waiting run')
     const [taken] = await claimAny(bench, other.runs, limits)
     checkEqual([taken?.run.run, taken?.run.attempts], ['one', 2], 'It is taken over although the queue is full')
     await end(bench, taken)
@@ -126,7 +126,7 @@ export const queueCases: RunCases = {
     const queues = [{ name: queue, places: 2 }, { name: 'default' }]
     const claimed = await claim(bench, bench.runs, { queues })
     checkEqual(namesOf(claimed).toSorted(), ['plain', 'r1', 'r2'], 'The places of one queue do not limit another')
-    checkEqual(namesOf(await claimFrom(bench, bench.other.runs, { places: 0 })), [], 'No places, no runs')
+    checkEqual(namesOf(await claimFrom(bench, bench.other.runs, { places: 0 })), [], 'Without slots no run starts')
   },
 
   async 'starts at most `limit` runs within a period, whenever they end'(bench) {
@@ -142,7 +142,7 @@ export const queueCases: RunCases = {
     await wait(ms * 9)
     const now = await runs.add(runOf('new', { ...chat, sessionId: 'new' }, { queue }), { claim: ms, limits })
     checkEqual(now.lease, undefined, 'A new run does not overtake waiting ones')
-    checkEqual((await claimFrom(bench, other.runs, limits)).length, 3, 'Later as many start again')
+    checkEqual((await claimFrom(bench, other.runs, limits)).length, 3, 'Later the same number can start again')
   },
 
   async 'counts runs that start when they are added towards the rate limit'(bench) {

@@ -35,7 +35,7 @@ export async function startRun(
   const { lease, ...added } = await runs.add(newRun, { claim: ms })
   check(
     lease !== undefined,
-    `add() gives the lease of a run whose time has come and whose session is free (${newRun.run})`,
+    `add() returns the lease of a run whose time has come and whose session is free (${newRun.run})`,
   )
   return { ...added, lease }
 }

@@ -61,7 +61,7 @@ export const stepBlobCases: RunCases = {
       const stands = await other.runs.get({ tenant: 'acme', run: `r${round}` })
       checkEqual(found?.run.run, stands?.run, 'A run that remains after the erasure can be claimed')
       if (found === undefined) continue
-      check(added !== undefined, 'A run that was refused is not there')
+      check(added !== undefined, 'A rejected run does not exist')
       checkEqual(found.run.task, bytesOf(270_000), 'and has its image')
       await runs.giveUp(found.lease, found.run.run, { status: 'aborted', code: 'run.failed', reason: 'test' })
     }
@@ -74,7 +74,7 @@ export const stepBlobCases: RunCases = {
     const recorded = runs.record(lease, 'one', { id: 's', body: image }).catch(() => {})
     await sessions.erase({ tenant: 'acme', owner: 'ann' })
     await recorded
-    checkEqual(await other.runs.steps(lease, 'one'), [], 'Nothing of an erased run is left')
+    checkEqual(await other.runs.steps(lease, 'one'), [], 'No data of an erased run is left')
     await checkRejects(runs.record(lease, 'one', { id: 't', body: image }), 'store.fenced', 'record() of an erased run')
     const again = await startRun({ ...bench, lease: ms * 100 }, runOf('two', chat))
     await runs.record(again.lease, 'two', { id: 's', body: image })

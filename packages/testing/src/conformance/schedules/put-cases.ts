@@ -25,7 +25,7 @@ export const putCases: ScheduleCases = {
   async 'keeps the next tick when a schedule with the same pattern is put again, and moves it otherwise'(bench) {
     const { nextAt = 0, revision } = await put(bench, 'report', { in: 1000 })
     const again = await put(bench, 'report', { in: 9000, request: { input: 'new' } })
-    checkEqual([again.nextAt, again.revision > revision], [nextAt, true], 'The tick stays')
+    checkEqual([again.nextAt, again.revision > revision], [nextAt, true], 'The next tick does not change')
     checkEqual((await bench.schedules.get(again))?.request, { input: 'new' }, 'The request is replaced')
     const changed = await put(bench, 'report', { in: 9000, cron: '0 9 * * *' })
     check((changed.nextAt ?? 0) > nextAt, 'Another pattern has another next tick')
@@ -70,7 +70,7 @@ export const putCases: ScheduleCases = {
       )
     }
     const ofBob = await bench.schedules.list({ tenant: 'acme', owner: 'bob', limit: 9 })
-    checkEqual(ofBob.items.length, 1, 'Those of one owner')
+    checkEqual(ofBob.items.length, 1, 'Only the runs of one owner')
     checkEqual((await bench.schedules.list({ tenant: 'acme', agents: ['x'], limit: 9 })).items, [], 'Of other agents')
   },
 

@@ -85,7 +85,7 @@ export const tickCases: ScheduleCases = {
     checkEqual(idsOf(await claim(bench, other)), ['report'], 'and due again')
     const last = await current(bench, schedule)
     await schedules.delete(schedule)
-    checkEqual(await schedules.advance(last, { run: runFor('b') }), false, 'A deleted one starts nothing')
+    checkEqual(await schedules.advance(last, { run: runFor('b') }), false, 'A deleted schedule starts nothing')
     checkEqual([await isStored(bench, 'a'), await isStored(bench, 'b')], [false, false], 'No run was added')
   },
 

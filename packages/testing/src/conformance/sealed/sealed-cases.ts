@@ -64,14 +64,14 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
         Object.assign(seals, { failure, rows: (row: string) => row.includes('"a"') })
         const consumer = `bills ${failure}`
         const taken = [await outbox.claim(consumer, 1, ms * 2).catch(() => []), await outbox.claim(consumer, 1, ms * 2)]
-        checkEqual(idsIn(taken.flat()), ['b'], `The next record comes (the key is ${failure})`)
+        checkEqual(idsIn(taken.flat()), ['b'], `The next record is delivered (the key is ${failure})`)
         await outbox.done(consumer, ['b'])
         seals.failure = undefined
         await wait(ms * 8)
         checkEqual(
           idsIn(await outbox.claim(consumer, 10, ms)),
           ['a'],
-          `The record comes again (the key was ${failure})`,
+          `The record is delivered again (the key was ${failure})`,
         )
       }
     },
@@ -146,7 +146,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       checkEqual(await claim(), [['b', false, undefined]], 'A later run is claimed')
       seals.failure = 'gone'
       const lost = ['x1', 'x2'].map((id) => [id, true, 'store.sealed'])
-      checkEqual(await claim(), lost, 'Runs that can never be opened are claimed with the error')
+      checkEqual(await claim(), lost, 'Runs that can never be decrypted are claimed with the error')
       const found = await runs.get({ tenant: 'acme', run: 'x1' })
       checkEqual(
         [found?.task, found?.unreadable?.code],
@@ -169,10 +169,10 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
         return due.map(({ schedule, unreadable }) => `${schedule.id} ${unreadable?.code}`).toSorted()
       }
       Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"a"') })
-      checkEqual(await claim(), ['b undefined'], 'One that cannot be opened now delays no other')
+      checkEqual(await claim(), ['b undefined'], 'A run that cannot be decrypted now does not delay others')
       await wait(ms * 2)
       seals.failure = 'gone'
-      checkEqual(await claim(), ['a store.sealed', 'b undefined'], 'The error says that it never can be opened')
+      checkEqual(await claim(), ['a store.sealed', 'b undefined'], 'The error says that it can never be decrypted')
       await wait(ms * 2)
       seals.failure = undefined
       checkEqual(await claim(), ['a undefined', 'b undefined'], 'Nothing was lost')

@@ -80,7 +80,7 @@ export const assignAgentCases: StoreCases = {
     checkEqual(await other.rename(now, ['helpdesk']), true, 'When the lease is over it is moved')
     checkEqual(await store.renew(lease, ms), false, 'and the old lease is lost')
     await checkRejects(store.append(lease, 2, turnOf('late', 4)), 'store.fenced', 'append() by the old lease')
-    checkEqual((await other.load(now))?.version, 2, 'Nothing of a late writer is stored')
+    checkEqual((await other.load(now))?.version, 2, 'A late writer stores nothing')
   },
 
   async 'moves a session with the lease of the caller, which continues under the new name'(bench) {

@@ -68,7 +68,7 @@ export async function nowOf({ store, lease: ms }: StoreBench): Promise<number> {
   const key = { ...chat, sessionId: 'tells the time' }
   const lease = await acquireLease(store, key, ms * 100)
   const { heldUntil } = await store.acquire(key, ms)
-  check(Number.isFinite(heldUntil), `acquire() of a locked session reports until when, but reported ${show(heldUntil)}`)
+  check(Number.isFinite(heldUntil), `acquire() of a locked session reports heldUntil, but reported ${show(heldUntil)}`)
   await store.release(lease)
   return Math.round(heldUntil as number) - ms * 100
 }
@@ -85,7 +85,7 @@ export async function isHeld(store: SessionStore, key: SessionKey, ms: number): 
   const { lease, heldUntil } = await store.acquire(key, ms)
   check(
     lease !== undefined || Number.isFinite(heldUntil),
-    `acquire() of a locked session reports until when, in milliseconds, but reported ${show(heldUntil)}`,
+    `acquire() of a locked session reports heldUntil in milliseconds, but reported ${show(heldUntil)}`,
   )
   return lease === undefined
 }

@@ -9,7 +9,7 @@ export const checkpointCases: StoreCases = {
     const first = runningTurn('one')
     await store.checkpoint(lease, 0, first)
     const begun = { version: 0, owner: chat.owner, history: [], rest: { state: {} }, open: first }
-    checkEqual(await other.load(chat), begun, 'The first run of a session is open in it, and no part of its history')
+    checkEqual(await other.load(chat), begun, 'The first run of a session is open, and not part of its history')
     await store.append(lease, 0, turnOf('one'))
     const { messages: history, rest } = turnOf('one')
     const second = runningTurn('two', 1)
@@ -38,19 +38,19 @@ export const checkpointCases: StoreCases = {
     await store.checkpoint(first, 0, runningTurn('one'))
     await wait(ms * 2)
     const second = await acquireLease(other, chat, ms * 100)
-    checkEqual([second.open, second.version], [true, 0], 'The lease of a session with an open run tells of it')
+    checkEqual([second.open, second.version], [true, 0], 'The lease of a session with an open run says so')
     await other.append(second, 0, turnOf('one'), { release: true })
-    check((await acquireLease(store, chat, ms)).open === undefined, 'A run that was appended is open no more')
+    check((await acquireLease(store, chat, ms)).open === undefined, 'A run that was appended is no longer open')
   },
 
   async 'forgets a checkpoint when its run is appended, or another one'({ store, other, lease: ms }) {
     const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one'))
     await store.append(lease, 0, turnOf('one'))
-    checkEqual((await other.load(chat))?.open, undefined, 'A run that was appended is open no more')
+    checkEqual((await other.load(chat))?.open, undefined, 'A run that was appended is no longer open')
     await store.checkpoint(lease, 1, runningTurn('lost', 2))
     await store.append(lease, 1, turnOf('two', 2))
-    checkEqual((await other.load(chat))?.open, undefined, 'Behind another run a checkpoint has no place')
+    checkEqual((await other.load(chat))?.open, undefined, 'A checkpoint of an older run is not stored')
     checkEqual(
       await textsIn(other, chat),
       ['one', 're: one', 'two', 're: two'],
@@ -83,7 +83,7 @@ export const checkpointCases: StoreCases = {
     await refused(2)
     await refused(1, runningTurn('two', 3), 'from message 3 of 2, in version 1')
     await refused(1, runningTurn('one', 2), 'of a run that was appended, in version 1')
-    checkEqual((await other.load(chat))?.open, undefined, 'A refused checkpoint leaves nothing')
+    checkEqual((await other.load(chat))?.open, undefined, 'A rejected checkpoint stores nothing')
     checkEqual(await textsIn(other, chat), ['one', 're: one'], 'and takes nothing away')
     await store.checkpoint(lease, 1, runningTurn('two', 2))
     checkEqual((await other.load(chat))?.open, runningTurn('two', 2), 'Then the correct one is accepted')

@@ -70,7 +70,7 @@ export const contentCases: StoreCases = {
     await add(bench, chat, { ...turnOf('half'), messages: broken.map((content) => ({ role: 'user', content })) })
     const loaded = await textsIn(bench.other, chat)
     const replaced = broken.map((text) => text.replace(/[\ud800-\udfff]/g, '\ufffd'))
-    if (loaded[0] === broken[0]) checkEqual(loaded, broken, 'Lone surrogates remain, all or none')
+    if (loaded[0] === broken[0]) checkEqual(loaded, broken, 'Either all lone surrogates remain, or none')
     else checkEqual(loaded, replaced, 'A lone surrogate remains, or becomes one U+FFFD')
   },
 
@@ -87,7 +87,7 @@ export const contentCases: StoreCases = {
     const stored = await bench.other.load(chat)
     const part = stored?.history[0]?.content[0] as { args: Record<string, unknown> } | undefined
     const read = [part?.args ?? {}, stored?.rest.state ?? {}]
-    check(!('polluted' in {}), 'Stored keys leave Object.prototype alone')
+    check(!('polluted' in {}), 'Stored keys do not change Object.prototype')
     for (const data of read)
       check(Object.getPrototypeOf(data)?.polluted === undefined, 'A stored __proto__ key does not become a prototype')
     checkEqual(
@@ -115,7 +115,7 @@ export const contentCases: StoreCases = {
   async 'takes a turn without messages, and one that replaces everything'(bench) {
     await add(bench, chat, turnOf('one'), { ...turnOf('none', 2), messages: [] }, turnOf('new', 0))
     checkEqual(await textsIn(bench.other, chat), ['new', 're: new'], 'from: 0 replaces all')
-    checkEqual((await bench.other.load(chat))?.version, 3, 'Each turn counts, with messages or without')
+    checkEqual((await bench.other.load(chat))?.version, 3, 'Each turn counts, even without messages')
   },
 
   async 'keeps a long session in order'(bench) {
@@ -134,7 +134,7 @@ export const contentCases: StoreCases = {
     checkEqual(await bench.other.load(chat), undefined, 'load() after delete() gives undefined')
     checkEqual(await textsIn(bench.other, other), ['stays', 're: stays'], 'delete() forgets one session alone')
     await add(bench, chat, turnOf('new'))
-    checkEqual((await bench.other.load(chat))?.version, 1, 'A session that was deleted begins at 0 again')
-    checkEqual(await textsIn(bench.other, chat), ['new', 're: new'], 'Nothing of a deleted session comes back')
+    checkEqual((await bench.other.load(chat))?.version, 1, 'A deleted session starts at 0 again')
+    checkEqual(await textsIn(bench.other, chat), ['new', 're: new'], 'A deleted session does not come back')
   },
 }

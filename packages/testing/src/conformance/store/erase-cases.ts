@@ -29,11 +29,11 @@ export const eraseCases: StoreCases = {
     const erased = async (of: { tenant: string; owner?: string }) => {
       const goes = ({ tenant, owner }: SessionKey) => tenant === of.tenant && owner === (of.owner ?? owner)
       const count = left.filter(goes).length
-      checkEqual(await bench.store.erase(of), count, `erase(${JSON.stringify(of)}) tells how many there were`)
+      checkEqual(await bench.store.erase(of), count, `erase(${JSON.stringify(of)}) returns the number of sessions`)
       left = left.filter((key) => !goes(key))
       const there = await Promise.all(keys.map(async (key) => (await bench.other.load(key)) !== undefined))
       const found = keys.filter((_, i) => there[i])
-      checkEqual(found, left, `erase(${JSON.stringify(of)}) forgets those sessions, and no other`)
+      checkEqual(found, left, `erase(${JSON.stringify(of)}) deletes those sessions, and no others`)
     }
     await erased({ tenant: 'acme', owner: 'an_' })
     await erased({ tenant: 'acme', owner: '' })
@@ -42,7 +42,7 @@ export const eraseCases: StoreCases = {
     await erased({ tenant: '', owner: '' })
     await erased({ tenant: 'acme' })
     await erased({ tenant: 'acme' })
-    checkEqual((await bench.other.list({ tenant: 'acme', limit: 10 })).items, [], 'Nothing of it is listed')
+    checkEqual((await bench.other.list({ tenant: 'acme', limit: 10 })).items, [], 'None of its sessions are listed')
   },
 
   'does not bring a session back that was deleted while a run was open in it': (bench) =>
@@ -65,8 +65,12 @@ export const eraseCases: StoreCases = {
     await add(bench, named('new'), turnOf('one'))
     checkEqual(await store.expire({ olderThan: ms * 10 }), 3, 'expire() tells how many it has forgotten')
     checkEqual(await listed(bench), ['again', 'new'], 'Sessions with a turn since then stay')
-    checkEqual(await other.load({ ...named('old'), tenant: 'globex' }), undefined, 'It goes for every tenant')
-    checkEqual(await other.load(named('lost')), undefined, 'A run whose process was lost keeps no session')
+    checkEqual(
+      await other.load({ ...named('old'), tenant: 'globex' }),
+      undefined,
+      'Sessions of every tenant are deleted',
+    )
+    checkEqual(await other.load(named('lost')), undefined, 'A run whose process was lost does not keep its session')
   },
 
   async 'keeps an expired session while it is locked or has a pending call'(bench) {
@@ -111,10 +115,10 @@ async function forgetsOpen({ store, other, lease: ms }: StoreBench, forget: () =
     )
     check(
       isAlliumError(end, 'store.fenced') || isAlliumError(end, 'store.conflict'),
-      `${what}() to a session that was forgotten rejects with "store.fenced" or "store.conflict", but: ${show(end)}`,
+      `${what}() to a deleted session rejects with "store.fenced" or "store.conflict", but: ${show(end)}`,
     )
   }
-  checkEqual(await other.load(chat), undefined, 'The session stays forgotten')
+  checkEqual(await other.load(chat), undefined, 'The session stays deleted')
   checkEqual(await other.find(chat, { turnId: 'turn-one' }), undefined, 'and its run is not found')
   checkEqual((await other.list({ tenant: chat.tenant, limit: 10 })).items, [], 'nor listed')
   const { open, version } = await acquireLease(other, chat, ms)

@@ -78,7 +78,11 @@ export const findCases: StoreCases = {
     checkEqual(await after(2), was(2, two, ...one.messages, ...two.messages), 'load() of version 2')
     const last = was(3, three, ...one.messages.slice(0, 1), ...three.messages)
     checkEqual({ ...(await after(3)), open: undefined }, last, 'load() of the last version')
-    checkEqual([await after(0), await after(4)], [undefined, undefined], 'Nothing is at 0, nor beyond the last version')
+    checkEqual(
+      [await after(0), await after(4)],
+      [undefined, undefined],
+      'Neither version 0 nor a version after the last one exists',
+    )
   },
 }
 

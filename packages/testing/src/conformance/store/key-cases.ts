@@ -47,7 +47,7 @@ export const keyCases: StoreCases = {
         else await checkRejects(given, 'store.key', `${what}() with the name ${String(name).slice(0, 20)}`)
       }
     }
-    checkEqual((await other.load(near))?.version, 1, 'Nothing of another tenant was touched')
+    checkEqual((await other.load(near))?.version, 1, 'No data of another tenant was changed')
   },
 
   'keeps sessions apart whatever their ids are': (bench) =>
@@ -157,7 +157,7 @@ export const keyCases: StoreCases = {
     )
     await other.append(own, 0, turnOf('mine'), { release: true })
     await other.delete(lax)
-    checkEqual(await store.renew(lease, ms), true, 'The lease of the first holds on')
+    checkEqual(await store.renew(lease, ms), true, 'The lease of the first session is still valid')
     checkEqual(await textsIn(other, chat), ['secret', 're: secret'], 'and its stored data remains')
   },
 
@@ -185,7 +185,11 @@ export const keyCases: StoreCases = {
         'findPendingCall() of these agents',
       )
     }
-    checkEqual((await bench.other.list({ tenant, limit: 10 })).items.length, 6, 'Without agents list() gives all')
+    checkEqual(
+      (await bench.other.list({ tenant, limit: 10 })).items.length,
+      6,
+      'Without agents list() returns all sessions',
+    )
   },
 }
 
@@ -194,7 +198,7 @@ async function keepApart(bench: StoreBench, keys: readonly SessionKey[]): Promis
   await checkSeparate(bench.other, keys)
   for (const [i, key] of keys.entries()) {
     await bench.store.delete(key)
-    checkEqual(await bench.other.load(key), undefined, `delete() forgets ${nameOf(key)}`)
+    checkEqual(await bench.other.load(key), undefined, `delete() removes ${nameOf(key)}`)
     const next = keys[i + 1]
     if (next !== undefined)
       checkEqual(
@@ -219,7 +223,7 @@ async function canAcquire(bench: StoreBench, key: SessionKey): Promise<boolean> 
   const acquired = await bench.store.acquire(key, bench.lease).catch(() => undefined)
   if (acquired === undefined) return false
   const { lease } = acquired
-  check(lease !== undefined, `${nameOf(key)} is not taken by another session`)
+  check(lease !== undefined, `${nameOf(key)} can be acquired, whatever other sessions do`)
   const refused = await bench.store.append(lease, lease.version, turnOf(nameOf(key))).then(
     () => false,
     () => true,

@@ -37,7 +37,7 @@ export const leaseCases: StoreCases = {
     await wait(ms * 2)
     await next()
     const growing = tokens.every((token, i) => i === 0 || token > (tokens[i - 1] as number))
-    check(growing, `Tokens of one session grow, but were ${tokens.join(', ')}`)
+    check(growing, `Tokens of one session increase, but were ${tokens.join(', ')}`)
   },
 
   async 'ends a lease when its time is up, and gives the session to the next'({ store, other, lease: ms, wait }) {

@@ -24,7 +24,7 @@ export const listCases: StoreCases = {
       ],
       'list() tells of each session the number of its turns, and how the last one ended',
     )
-    checkEqual(cursor, undefined, 'A page that has all has no cursor')
+    checkEqual(cursor, undefined, 'A page with all items has no cursor')
     for (const { updatedAt } of items)
       check(
         updatedAt >= before - bench.lease && updatedAt <= after + bench.lease,
@@ -47,7 +47,11 @@ export const listCases: StoreCases = {
       const what = `list() of the owner ${JSON.stringify(name)} alone`
       checkEqual(await keys({ tenant: 'owners', owner: name }), [ofOwner], what)
     }
-    checkEqual((await keys({ tenant: 'owners' })).length, names.length, 'Without an owner list() gives those of all')
+    checkEqual(
+      (await keys({ tenant: 'owners' })).length,
+      names.length,
+      'Without an owner list() returns the sessions of all owners',
+    )
   },
 
   async 'lists each session once over pages of any size, also where all were changed at once'(bench) {
@@ -57,7 +61,7 @@ export const listCases: StoreCases = {
     for (const limit of [1, 5, 6, 12, 13]) {
       const all = await allPages(limit, (of) => bench.other.list({ tenant, owner: chat.owner, ...of }))
       const found = all.map(({ key }) => key.sessionId).toSorted()
-      checkEqual(found, ids.toSorted(), `Pages of ${limit} give each session once`)
+      checkEqual(found, ids.toSorted(), `Pages of ${limit} return each session once`)
     }
   },
 
@@ -97,7 +101,7 @@ export const listCases: StoreCases = {
     for (const given of [cursor, '{', '[]', 'null', '%', "'", '0', `${cursor}${cursor}`]) {
       const found = [await page(given, { tenant: 'globex' }), await page(given, { tenant, owner: 'bob' })]
       const wrong = [found[0]?.filter(({ key }) => key.tenant !== 'globex'), found[1]]
-      checkEqual(wrong, [[], []], `The cursor ${JSON.stringify(given)} gives nothing of others`)
+      checkEqual(wrong, [[], []], `The cursor ${JSON.stringify(given)} returns no sessions of others`)
     }
   },
 }

@@ -56,7 +56,7 @@ export const outboxCases: StoreCases = {
     checkEqual(await idsOf(store, 'hooks', ms), ['one-0', 'one-1'], 'Another consumer has its own position')
     await wait(ms * 2)
     await other.outbox.done('hooks', ['one-1'])
-    checkEqual(await idsOf(store, 'hooks'), ['one-0'], 'A record is done also after its time')
+    checkEqual(await idsOf(store, 'hooks'), ['one-0'], 'A record can be completed after its lease expired')
   },
 
   async 'hides claimed records for their lease, and delivers them again if they are not done by then'(bench) {
@@ -65,7 +65,7 @@ export const outboxCases: StoreCases = {
     checkEqual(await idsOf(store, 'bills', ms * 10), ['one-0'], 'take() gives a record')
     checkEqual(await idsOf(other, 'bills', ms * 10), [], 'and to no other consumer during the lease')
     await add(bench, chat, recording('two', 2, 1))
-    checkEqual(await idsOf(other, 'bills', hour), ['two-0'], 'Newer records are free')
+    checkEqual(await idsOf(other, 'bills', hour), ['two-0'], 'Newer records can be claimed')
     await wait(ms * 12)
     checkEqual(await idsOf(store, 'bills', ms), ['one-0'], 'Records that were not done in time are delivered again')
     await wait(ms * 2)
@@ -81,7 +81,7 @@ export const outboxCases: StoreCases = {
       taken.every((records) => records.length <= 7),
       'claim() returns at most the requested number of records',
     )
-    checkEqual(new Set(ids).size, ids.length, 'Of those who take at once no two get the same record')
+    checkEqual(new Set(ids).size, ids.length, 'Concurrent consumers never get the same record')
     const rest = await idsOf(other, 'bills')
     const all = turnRecords('one', 30).map(({ id }) => id)
     checkEqual([...ids, ...rest].toSorted(), all.toSorted(), 'and no record is lost')

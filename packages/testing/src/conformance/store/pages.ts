@@ -15,7 +15,7 @@ export async function allPages<T>(
     all.push(...items)
     if (cursor === undefined) return all
     check(items.length > 0, 'A page with a cursor has an item, and is not the last one')
-    check(all.length < 1000, 'Pages come to an end')
+    check(all.length < 1000, 'The last page has no cursor')
     of = { cursor, limit }
     await between()
   }

@@ -22,7 +22,7 @@ export const pendingCases: StoreCases = {
       return { key: named(id), turnId: `turn-${id}`, callId, name: `tool-of-${callId}`, expiresAt }
     }
     checkEqual(items, [call('b'), call('a'), call('c')], 'waiting() gives the calls of one tenant in their order')
-    checkEqual(cursor, undefined, 'A page that has all has no cursor')
+    checkEqual(cursor, undefined, 'A page with all items has no cursor')
     const found = await bench.other.findPendingCall({ tenant, token: 't-a' })
     checkEqual(found, call('a'), 'findPendingCall() gives the same')
   },
@@ -34,7 +34,7 @@ export const pendingCases: StoreCases = {
     for (const limit of [1, 2, 4, 6, 7]) {
       const all = await allPages(limit, (of) => bench.other.pendingCalls({ tenant, ...of }))
       const found = all.map(({ key, callId }) => `${key.sessionId}${callId}`).toSorted()
-      checkEqual(found, expected, `Pages of ${limit} give each call once`)
+      checkEqual(found, expected, `Pages of ${limit} return each call once`)
     }
   },
 
@@ -64,7 +64,11 @@ export const pendingCases: StoreCases = {
     await add(bench, chat, suspendedTurn('one', { c1: { token: 'same' }, c2: { token: 'mine' } }))
     await add(bench, { ...chat, tenant: 'globex' }, suspendedTurn('two', { c3: { token: 'same' } }))
     const find = async (of: string, token: string) => (await bench.other.findPendingCall({ tenant: of, token }))?.callId
-    checkEqual([await find(tenant, 'same'), await find('globex', 'same')], ['c1', 'c3'], 'A token counts in its tenant')
+    checkEqual(
+      [await find(tenant, 'same'), await find('globex', 'same')],
+      ['c1', 'c3'],
+      'A token is only valid in its tenant',
+    )
     for (const [of, token] of [
       ['globex', 'mine'],
       ['', 'mine'],
@@ -78,7 +82,7 @@ export const pendingCases: StoreCases = {
       checkEqual(await find(of, token), undefined, `No call of ${JSON.stringify(of)} has ${JSON.stringify(token)}`)
     const { cursor = '' } = await bench.store.pendingCalls({ tenant, limit: 1 })
     const others = await pageOrNothing(bench.other.pendingCalls({ tenant: 'initech', cursor, limit: 10 }))
-    checkEqual(others, [], 'The cursor of another tenant gives nothing of it')
+    checkEqual(others, [], 'The cursor of another tenant returns no data of that tenant')
   },
 
   async 'tells of a call no more once it is decided, or its session is deleted'(bench) {
@@ -97,7 +101,7 @@ export const pendingCases: StoreCases = {
     const expiresAt = (await nowOf(bench)) + bench.lease
     await add(bench, chat, suspendedTurn('one', { c1: { token: 't1', expiresAt } }))
     await bench.wait(bench.lease * 2)
-    checkEqual(await callIds(bench), ['c1', 'c1', undefined], 'A call whose time is over waits on')
+    checkEqual(await callIds(bench), ['c1', 'c1', undefined], 'An expired call stays pending')
     const found = await bench.other.findPendingCall({ tenant, token: 't1' })
     checkEqual(found?.expiresAt, expiresAt, 'and says until when it could be approved')
   },

@@ -69,7 +69,7 @@ export const repeatCases: StoreCases = {
     await checkRejects(store.append(lease, 0, turnOf('gap', 1)), 'store.conflict', 'append() from message 1 of none')
     await store.append(lease, 0, turnOf('one'))
     await checkRejects(store.append(lease, 1, turnOf('gap', 3)), 'store.conflict', 'append() from message 3 of 2')
-    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A refused run leaves nothing')
+    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A rejected run stores nothing')
     await store.append(lease, 1, turnOf('two', 2))
   },
 

@@ -21,7 +21,7 @@ export const versionCases: StoreCases = {
     await store.append(lease, 0, turnOf('one'))
     await checkRejects(store.append(lease, 0, turnOf('again', 2)), 'store.conflict', 'append() for an older version')
     await checkRejects(store.append(lease, 2, turnOf('ahead', 2)), 'store.conflict', 'append() for a version to come')
-    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A refused turn leaves nothing')
+    checkEqual(await textsIn(other, chat), ['one', 're: one'], 'A rejected turn stores nothing')
     await store.append(lease, 1, turnOf('two', 2))
     checkEqual((await other.load(chat))?.version, 2, 'After a conflict the correct version is accepted')
   },
@@ -38,11 +38,11 @@ export const versionCases: StoreCases = {
       const lost = ends.find((end) => end.status === 'rejected')
       if (lost?.status === 'rejected' && !isAlliumError(lost.reason, 'store.conflict'))
         throw new Nonconformance(
-          `The one that lost should reject with "store.conflict", but rejected with ${show(lost.reason)}.`,
+          `The rejected turn should fail with "store.conflict", but rejected with ${show(lost.reason)}.`,
           { cause: lost.reason },
         )
       const history = await textsIn(other, chat)
-      checkEqual(history.slice(version * 2), [won[0], `re: ${won[0]}`], 'The turn that won is the one that is stored')
+      checkEqual(history.slice(version * 2), [won[0], `re: ${won[0]}`], 'The accepted turn is stored')
     }
   },
 
