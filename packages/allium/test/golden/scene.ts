@@ -90,13 +90,14 @@ export function recording(): Journal & { readonly steps: [string, string][] } {
   }
 }
 
-/** Steps of a release before; one that it does not have is refused. */
+/** Steps of an earlier release. It refuses any other step, except what a layer looks for when it takes a run over. */
 export function replaying(steps: Steps): Journal {
   const known = new Map(steps)
   return {
     known: (id) => known.has(id),
-    async step(id, _work, emit) {
+    async step(id, work, emit) {
       const body = known.get(id)
+      if (body === undefined && id.includes(':takeover/')) return work(emit)
       if (body === undefined) throw new Error(`The journal has no step "${id}".`)
       return replayStep(body, emit)
     },

@@ -45,7 +45,10 @@ export function openSessions(database: string) {
         `The agent "${agent.name}" has its own memory.persist layer. Export the store of that layer, so that the inspector can show its sessions and store its own runs elsewhere: export const store = …`,
       )
     },
-    close: () => opened?.close(),
+    close() {
+      Reflect.deleteProperty(globalThis, memoryStoreStandIn)
+      opened?.close()
+    },
   }
 }
 
