@@ -1,15 +1,8 @@
-import {
-  type Agent,
-  AlliumError,
-  type Clock,
-  digestOf,
-  type RegisteredPrincipal,
-  systemClock,
-  toJson,
-} from '@allium/core'
+import { AlliumError, type Clock, digestOf, type RegisteredPrincipal, systemClock, toJson } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { callIngress, type IngressRequest } from './ingress.ts'
 import { type ActiveRun, createRunObject, type RunObjectOptions, type RunOutput } from './object.ts'
+import type { RestateAgent } from './restate-agent.ts'
 import { notFound, objectKeyOf, parseRunId, restateKeyOf, runIdOf, type Task, turnIdOf } from './task.ts'
 import { type DurableResult, resultOf } from './turn.ts'
 import { polyfillWithResolvers } from './with-resolvers.ts'
@@ -93,8 +86,7 @@ export interface DurableRestate {
  * const durable = durableRestate(agent, { ingress: 'http://localhost:8080' })
  * await serve({ services: [durable.object] })
  */
-// biome-ignore lint/suspicious/noExplicitAny: agents of any state, context, principal and tools
-export function durableRestate(agent: Agent<any, any, any>, options: DurableRestateOptions = {}): DurableRestate {
+export function durableRestate(agent: RestateAgent, options: DurableRestateOptions = {}): DurableRestate {
   checkOptions(options, optionKeys, 'durableRestate()', 'agent.options')
   polyfillWithResolvers()
   const { name = 'allium', resolvePrincipal = ({ principal }) => principal, stepTimeout = 3_600_000 } = options
@@ -107,11 +99,7 @@ export function durableRestate(agent: Agent<any, any, any>, options: DurableRest
  */
 const notFoundDelays = [100, 200, 400, 800]
 
-function client(
-  agent: Pick<Agent, 'session'>,
-  name: string,
-  options: DurableRestateOptions,
-): Omit<DurableRestate, 'object'> {
+function client(agent: RestateAgent, name: string, options: DurableRestateOptions): Omit<DurableRestate, 'object'> {
   const { ingress = 'http://localhost:8080', headers, fetch = globalThis.fetch, clock = systemClock } = options
   const target = { url: ingress.replace(/\/+$/, ''), headers, fetch }
   const call = (task: Task, request: Omit<IngressRequest, 'path'>, ...handler: string[]) =>

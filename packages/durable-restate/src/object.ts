@@ -1,6 +1,7 @@
-import { type Agent, AlliumError, digestOf, type RegisteredPrincipal } from '@allium/core'
+import { AlliumError, digestOf, type RegisteredPrincipal } from '@allium/core'
 import { encodeOutcome } from '@allium/store'
 import { handlers, type ObjectContext, type ObjectSharedContext, object } from '@restatedev/restate-sdk'
+import type { RestateAgent } from './restate-agent.ts'
 import { recorded } from './run-with-journal.ts'
 import { agentOfKey, type Task, taskOf } from './task.ts'
 import { toRestateError } from './terminal-errors.ts'
@@ -8,7 +9,7 @@ import { runTurn, type TurnOutput } from './turn.ts'
 
 export interface RunObjectOptions {
   /** Runs the tasks. */
-  readonly agent: Agent
+  readonly agent: RestateAgent
   readonly name: string
   readonly resolvePrincipal: (task: Task) => RegisteredPrincipal | undefined | Promise<RegisteredPrincipal | undefined>
   readonly stepTimeout: number

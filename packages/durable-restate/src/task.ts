@@ -1,12 +1,5 @@
-import {
-  type Agent,
-  AlliumError,
-  type Decision,
-  fromJson,
-  type Input,
-  type RegisteredPrincipal,
-  sessionKeyOf,
-} from '@allium/core'
+import { AlliumError, type Decision, fromJson, type Input, type RegisteredPrincipal, sessionKeyOf } from '@allium/core'
+import type { RestateAgent } from './restate-agent.ts'
 
 /** The request of a run. */
 export interface Task {
@@ -30,10 +23,10 @@ type RunName = Pick<Task, 'sessionId' | 'idempotencyKey'>
 
 /** Returns the key of a session's object. It contains the owner and the agent, so it never finds the run of another owner. */
 export function objectKeyOf(
-  agent: Pick<Agent, 'session'>,
+  agent: RestateAgent,
   { principal, sessionId }: Pick<Task, 'principal' | 'sessionId'>,
 ): string {
-  const { key } = agent.session({ id: sessionId, principal: principal as RegisteredPrincipal })
+  const { key } = agent.session({ id: sessionId, principal: principal as never })
   return sessionKeyOf({ sessionKey: key })
 }
 

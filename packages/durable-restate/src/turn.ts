@@ -1,5 +1,4 @@
 import {
-  type Agent,
   isAlliumError,
   type Journal,
   type PendingCall,
@@ -10,6 +9,7 @@ import {
   type Usage,
 } from '@allium/core'
 import { decodeOutcome, encodeOutcome } from '@allium/store'
+import type { RestateAgent } from './restate-agent.ts'
 import { type Task, turnIdOf } from './task.ts'
 import { isTerminal, isTransient } from './terminal-errors.ts'
 
@@ -33,7 +33,7 @@ export interface TurnOutput {
 }
 
 export interface TurnOptions {
-  readonly agent: Agent
+  readonly agent: RestateAgent
   readonly task: Task
   readonly principal: RegisteredPrincipal | undefined
   /** The session as Restate has stored it. */
@@ -44,7 +44,7 @@ export interface TurnOptions {
 export async function runTurn(options: TurnOptions, journal: Journal, signal: AbortSignal): Promise<TurnOutput> {
   const { agent, task, principal, snapshot } = options
   await agent.init()
-  const session: Session = agent.session({ id: task.sessionId, principal: principal as RegisteredPrincipal })
+  const session = agent.session({ id: task.sessionId, principal: principal as never })
   try {
     if (isStoredElsewhere(session)) {
       await session.open()
@@ -59,7 +59,7 @@ export async function runTurn(options: TurnOptions, journal: Journal, signal: Ab
 }
 
 /** Returns whether a layer restores the session. Such a session cannot be read before it is open. */
-function isStoredElsewhere(session: Session): boolean {
+function isStoredElsewhere(session: Session<unknown, unknown>): boolean {
   try {
     session.snapshot()
     return false
@@ -70,7 +70,12 @@ function isStoredElsewhere(session: Session): boolean {
 }
 
 /** Returns the outcome of a turn. A failed or aborted turn has ended, so only terminal and transient errors are thrown. */
-async function outcomeOf(session: Session, task: Task, journal: Journal, signal: AbortSignal): Promise<string> {
+async function outcomeOf(
+  session: Session<unknown, unknown>,
+  task: Task,
+  journal: Journal,
+  signal: AbortSignal,
+): Promise<string> {
   const options = { turnId: turnIdOf(task), journal, signal }
   const { decisions, approver } = task
   try {

@@ -2,7 +2,7 @@ import { isAlliumError, type SessionKey } from '@allium/core'
 import type { DurableAgent, DurableOptions } from './options.ts'
 
 /**
- * Returns the owner of a run as they are now; undefined if the owner is not there any more, or is another one.
+ * Returns the owner of a run as they are now; undefined if the owner no longer exists, or is another one.
  *
  * @param resolve looks the owner up. Without it, the owner is the `stored` one
  */

@@ -11,8 +11,11 @@ import { runNotFound } from './run-not-found.ts'
 const patience = 10_000
 
 /**
+ * Moves a run to the version of an agent in the options, if its recorded steps fit.
+ *
  * @param beforeMove called before a run that fits is moved. The run stays as it is if it throws
- * @throws AlliumError `run.options`, `run.version`, `agent.options` */
+ * @throws AlliumError `run.options`, `run.version`, `agent.options`
+ */
 export async function migrateRun(
   options: OperationsOptions,
   { run, key, agent }: RunSummary,

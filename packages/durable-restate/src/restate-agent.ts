@@ -1,0 +1,9 @@
+import type { Session } from '@allium/core'
+
+/** An agent as `new Agent()` creates it, with any state, context, principal and tools. */
+export interface RestateAgent {
+  readonly name: string
+  readonly sessionNames: readonly string[]
+  init(): Promise<void>
+  session(options?: { id?: string; principal?: never }): Session<unknown, unknown>
+}
