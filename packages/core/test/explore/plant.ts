@@ -47,13 +47,14 @@ for (const [i, plant] of chosen.entries()) {
 report()
 
 function copyPackages(): void {
+  const imported: Readonly<Record<string, readonly string[]>> = { core: ['test'], testing: ['test/growth.ts'] }
   for (const file of ['package.json', 'tsconfig.base.json', 'vitest.config.ts', 'vitest.plant.config.ts'])
     cpSync(join(root, file), join(copy, file))
   for (const folder of ['node_modules', 'docs']) symlinkSync(join(root, folder), join(copy, folder))
   for (const name of readdirSync(join(root, 'packages'))) {
     const [from, to] = [join(root, 'packages', name), join(copy, 'packages', name)]
     mkdirSync(to, { recursive: true })
-    for (const part of ['package.json', 'src', ...(name === 'core' ? ['test'] : [])])
+    for (const part of ['package.json', 'src', ...(imported[name] ?? [])])
       cpSync(join(from, part), join(to, part), { recursive: true })
     symlinkSync(join(from, 'node_modules'), join(to, 'node_modules'))
   }
