@@ -19,8 +19,8 @@ export async function children(
   const file = await bundled(worker, folder)
   const begin = async (): Promise<ChildProcess> => {
     const child = spawn(process.execPath, [file], { stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
-    const failed = once(child, 'exit').then(() => {
-      throw new Error('A child of chaos ended before it had a job.')
+    const failed = once(child, 'exit').then(([code, signal]) => {
+      throw new Error(`A child of chaos ended before it had a job (${signal ?? `code ${code}`}).`)
     })
     await Promise.race([once(child, 'message'), failed])
     failed.catch(() => {})
