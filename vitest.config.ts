@@ -27,6 +27,7 @@ export function config(name: string, include: string[]) {
       isolate: false,
       maxWorkers: '100%',
       testTimeout: 60_000,
+      hookTimeout: 60_000,
       expect: { poll: { timeout: 15_000 } },
       reporters: ['default', 'json'],
       outputFile: { json: `.cache/${name}.json` },

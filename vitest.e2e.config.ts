@@ -12,5 +12,12 @@ const { ssr, test } = config('e2e', [
 // Most of them wait for timers, databases and browsers, so three share two cores.
 export default defineConfig({
   ssr,
-  test: { ...test, maxWorkers: 3, testTimeout: 60_000, globalSetup: 'e2e/global-setup.ts' },
+  test: {
+    ...test,
+    maxWorkers: 3,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 30_000 } },
+    globalSetup: 'e2e/global-setup.ts',
+  },
 })

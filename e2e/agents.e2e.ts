@@ -26,7 +26,7 @@ it('the steps of the installed guide lead to a layer that passes layerConformanc
   const report = await run('Node (this one)', ['--test', '--test-reporter=tap', 'layer.test.mjs'], folder)
   expect(Number(/^# pass (\d+)/m.exec(report)?.[1])).toBeGreaterThan(15)
   expect(report).toMatch(/^# fail 0/m)
-}, 60_000)
+})
 
 it('each program of the installed guide runs', async () => {
   const guide = installed('@allium/core/docs/guide/write-a-pack.md')
@@ -39,7 +39,7 @@ it('each program of the installed guide runs', async () => {
     writeFileSync(join(folder, `guide-${n}.mjs`), toJavaScript(code))
     await run('Node (this one)', [`guide-${n}.mjs`], folder)
   }
-}, 60_000)
+})
 
 function toJavaScript(code: string): string {
   const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 }

@@ -5,7 +5,7 @@ import { build } from 'tsup'
 import { expect, it, onTestFinished } from 'vitest'
 import { inPage } from './chromium.ts'
 
-it('core runs in a browser, in a page and in a worker', { timeout: 90_000 }, async () => {
+it('core runs in a browser, in a page and in a worker', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'allium-core-'))
   onTestFinished(() => rm(dir, { recursive: true, force: true }))
   await bundle(dir)

@@ -127,7 +127,7 @@ function on(tools: Tool | readonly Tool[], title: string, test: () => Promise<vo
   const missing = [tools].flat().flatMap((tool) => (absent(tool) === undefined ? [] : [`${tool}: ${absent(tool)}`]))
   const why = [...missing, ...(missing.length > 0 ? [inject('noRuntimes')] : [])].join('; ')
   const name = `${title} (${[tools].flat().join(', ')})`
-  if (why === '') it(name, { timeout: 60_000 }, test)
+  if (why === '') it(name, test)
   else it.skip(`${name} — cannot be installed here: ${why}`, test)
 }
 

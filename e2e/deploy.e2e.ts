@@ -34,7 +34,7 @@ beforeAll(async () => {
     ALLIUM_SECRET: 'a secret of thirty-two characters',
   }
   app = copyOf(inject('app'), { '@ai-sdk/openai': 'providers' })
-}, 60_000)
+})
 
 afterAll(async () => {
   await model.stop()
@@ -45,7 +45,7 @@ afterAll(async () => {
 describe.each(nodes)('the recipe "Node behind nginx", on %s behind nginx', (tool) => {
   const on = absent(tool) === undefined ? it : it.skip
 
-  on('streams without buffering, tells its health, and ends on SIGTERM', { timeout: 60_000 }, async () => {
+  on('streams without buffering, tells its health, and ends on SIGTERM', async () => {
     const principal =
       "const signedIn = async (request) => ({ tenantId: 'acme', userId: String(request.headers.get('cookie')) })"
     const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('node', 'The server', 'ts')])
@@ -67,7 +67,7 @@ describe.each(nodes)('the recipe "Node behind nginx", on %s behind nginx', (tool
 describe.each(nodes)('the recipe "Several processes", on %s', (tool) => {
   const on = absent(tool) === undefined ? it : it.skip
 
-  on('runs an agent on Postgres and Redis', { timeout: 60_000 }, async () => {
+  on('runs an agent on Postgres and Redis', async () => {
     const rest = `await store.ready()
 const principal = { tenantId: 'acme', userId: 'ann' }
 console.log((await agent.run('Hi', { session: { principal } })).text)
@@ -89,7 +89,7 @@ describe('the recipe "Workers, Deno, Bun"', () => {
   it.each([
     ['Deno', ['serve', '--allow-all', '--host', '127.0.0.1', '--port']],
     ['Bun', []],
-  ] as const)('serves on %s what a module exports', { timeout: 60_000 }, async (tool, args) => {
+  ] as const)('serves on %s what a module exports', async (tool, args) => {
     const [command = ''] = commandOf(tool)
     const port = await freePort()
     const first = tool === 'Deno' ? [...args, `${port}`, 'served.js'] : ['served.js']

@@ -30,7 +30,7 @@ describe('a classic mistake is named, with its mend:', () => {
   beforeAll(async () => {
     cpSync('e2e/app', app, { recursive: true })
     told = JSON.parse(await run('Node (this one)', ['mistakes.js'], app))
-  }, 30_000)
+  })
 
   it.each([
     ['an option with a typo', 'layer.config', /limt.*Did you mean "limit"\? Known are: /],

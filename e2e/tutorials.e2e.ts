@@ -29,7 +29,7 @@ it('the steps of "Run it durably" book one train, although the process is killed
 
   const third = await run('Node (this one)', ['index.mjs'], folder)
   expect(third).toContain('completed: Your train leaves at nine. Have a good journey!')
-}, 90_000)
+})
 
 /** The files that a page tells its readers to create, each from the fence after "Create `name`". */
 function filesOf(page: string): Map<string, string> {

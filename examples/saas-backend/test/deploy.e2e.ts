@@ -28,10 +28,10 @@ beforeAll(async () => {
   const server = await ownPostgres()
   if (server === undefined) throw new Error('Postgres is not installed here.')
   postgres = server
-}, 60_000)
+})
 afterAll(() => postgres.end())
 
-test('the app does not start before the migration', { timeout: 60_000 }, async () => {
+test('the app does not start before the migration', async () => {
   // A database without tables.
   const database_url = postgres.url.replace(/postgres$/, 'template1')
   const env = { ...(await containerEnv()), DATABASE_URL_FILE: join(folder({ database_url }), 'database_url') }
@@ -39,7 +39,7 @@ test('the app does not start before the migration', { timeout: 60_000 }, async (
   expect([code, output]).toEqual([1, expect.stringContaining('could not start')])
 })
 
-test('the migration ends, and can be repeated', { timeout: 60_000 }, async () => {
+test('the migration ends, and can be repeated', async () => {
   for (const _ of ['first', 'again'])
     expect(await runMigration()).toEqual({ code: 0, output: expect.stringContaining('current') })
 })
@@ -86,7 +86,7 @@ describe('the container', { timeout: 120_000 }, () => {
   })
 })
 
-test('the unit of systemd migrates, starts, and ends on SIGTERM', { timeout: 60_000 }, async () => {
+test('the unit of systemd migrates, starts, and ends on SIGTERM', async () => {
   const unit = readDeploy('allium-saas.service')
   const settings = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
   const credentials = await secretFiles()
@@ -100,7 +100,7 @@ test('the unit of systemd migrates, starts, and ends on SIGTERM', { timeout: 60_
   expect(await once(child, 'exit')).toEqual([0, null])
 })
 
-describe('behind nginx', { timeout: 60_000 }, () => {
+describe('behind nginx', () => {
   test('answers are streamed piece by piece, and a reader reconnects with Last-Event-ID', async () => {
     const { env, cookie } = await startApp({ ...(await containerEnv()), PUBLIC_URL: 'https://support.example.com' })
     const port = await startNginx(env)

@@ -26,7 +26,7 @@ async function harm(page: Page, faults: string[]) {
 }
 const none = { elements: 0, overflow: 0, faults: [] }
 
-describe('on a phone', { timeout: 60_000 }, () => {
+describe('on a phone', () => {
   test('an address of 137 characters fits, typed, sent and in an answer', async () => {
     const { page, faults } = await pages.open(dana, phone)
     await page.getByLabel('Message').fill(address)
@@ -72,7 +72,7 @@ describe('on a phone', { timeout: 60_000 }, () => {
   })
 })
 
-describe('an error', { timeout: 60_000 }, () => {
+describe('an error', () => {
   test.each([
     ['a page of a proxy', { status: 502, contentType: 'text/html', body: '<html><h1>502 Bad Gateway</h1></html>' }],
     ['the name of an error', { status: 500, body: 'AI_APICallError' }],

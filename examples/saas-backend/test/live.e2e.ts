@@ -14,7 +14,7 @@ async function admin() {
   return opened
 }
 
-describe('the list of conversations', { timeout: 60_000 }, () => {
+describe('the list of conversations', () => {
   test('names each by its first words, with the time', async () => {
     const { page } = await pages.open(dana)
     const long = `${order} I have been waiting for it since the first week of February, and nobody calls me back.`
@@ -49,7 +49,7 @@ describe('the list of conversations', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a conversation', { timeout: 60_000 }, () => {
+describe('a conversation', () => {
   test('shows what is said in another tab, while it is said', async () => {
     const { page } = await pages.open(dana)
     await say(page, order)
@@ -100,7 +100,7 @@ describe('a conversation', { timeout: 60_000 }, () => {
   })
 })
 
-describe('the admin page', { timeout: 60_000 }, () => {
+describe('the admin page', () => {
   test('shows what happens without a reload, and has no button for one', async () => {
     const { page, faults } = await admin()
     const { page: chat } = await pages.open(dana)
@@ -137,7 +137,7 @@ describe('the admin page', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a page in a hidden tab', { timeout: 60_000 }, () => {
+describe('a page in a hidden tab', () => {
   test('asks for nothing, and at once when it is shown', async () => {
     const { page } = await pages.open(dana)
     await page.locator('.chats li, .chats .quiet').first().waitFor()

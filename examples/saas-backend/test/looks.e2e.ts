@@ -12,7 +12,7 @@ const faultsOf = async (page: Page) => [await overflow(page), await seriousFault
 const none = [0, [], []]
 const looks = [390, 1200].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const))
 
-describe.each(looks)('at %i px, %s', { timeout: 60_000 }, (width, colorScheme) => {
+describe.each(looks)('at %i px, %s', (width, colorScheme) => {
   const options = { viewport: { width, height: 800 }, colorScheme }
 
   test('the chat page fits, has no serious fault, and each control is reached by Tab and shows it', async () => {
@@ -69,7 +69,7 @@ describe.each(looks)('at %i px, %s', { timeout: 60_000 }, (width, colorScheme) =
   })
 })
 
-describe('on a phone', { timeout: 60_000 }, () => {
+describe('on a phone', () => {
   const phone = { viewport: { width: 390, height: 800 } }
 
   test('a button opens the conversations, many at a time; Escape and a choice close them', async () => {
@@ -114,7 +114,7 @@ describe('on a phone', { timeout: 60_000 }, () => {
   })
 })
 
-test('a refund is asked for, approved and followed by keyboard alone', { timeout: 60_000 }, async () => {
+test('a refund is asked for, approved and followed by keyboard alone', async () => {
   const { page } = await pages.open(dana)
   await page.getByText('Hello Dana').waitFor()
   await page.keyboard.type(refund)

@@ -8,7 +8,7 @@ const policyEnd = 'Is there an order that you would like to return?'
 const pages = startPages()
 const { open } = pages
 
-describe('the chat page', { timeout: 60_000 }, () => {
+describe('the chat page', () => {
   test('signs in by a key, keeps it from the page, and says so where it is not known', async () => {
     const context = await pages.browser().newContext()
     onTestFinished(() => context.close())
@@ -148,7 +148,7 @@ describe('the chat page', { timeout: 60_000 }, () => {
   })
 })
 
-describe('the admin page', { timeout: 60_000 }, () => {
+describe('the admin page', () => {
   test('shows usage, sessions, the verdict of the audit and the onion of a turn', async () => {
     const { page, faults } = await open(alex)
     await say(page, 'Where is order A-1042?')

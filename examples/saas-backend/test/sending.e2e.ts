@@ -12,7 +12,7 @@ const box = (page: Page) => page.getByLabel('Message').inputValue()
 const shown = async (page: Page) =>
   Promise.all((await page.locator('.message').all()).map((message) => message.getAttribute('aria-label')))
 
-describe('a message that could not be sent', { timeout: 60_000 }, () => {
+describe('a message that could not be sent', () => {
   test('stays in the message box, and Retry sends it once', async () => {
     const { page } = await pages.open(dana)
     await page.getByLabel('Message').waitFor()
@@ -70,7 +70,7 @@ describe('a message that could not be sent', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a draft', { timeout: 60_000 }, () => {
+describe('a draft', () => {
   test('stays with its conversation, and goes with the sign-out', async () => {
     const { page } = await pages.open(dana)
     await page.getByLabel('Message').fill('Half a sentence')
@@ -85,7 +85,7 @@ describe('a draft', { timeout: 60_000 }, () => {
   })
 })
 
-describe('a message that is sent while an answer is being written', { timeout: 60_000 }, () => {
+describe('a message that is sent while an answer is being written', () => {
   test('is shown at once, then where the answer read it, and is there after a reload', async () => {
     const { page, faults } = await pages.open(dana)
     await say(page, 'Explain the returns policy.')
@@ -116,7 +116,7 @@ describe('a message that is sent while an answer is being written', { timeout: 6
   })
 })
 
-describe('an answer', { timeout: 60_000 }, () => {
+describe('an answer', () => {
   test('shows a caret behind its text or a line that says what goes on, never both', async () => {
     const { page } = await pages.open(dana)
     await page.evaluate(countIndicators)

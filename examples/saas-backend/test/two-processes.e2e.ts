@@ -99,7 +99,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     await page.getByText('What can come back').waitFor()
     await (demos[reader] as Demo).kill('SIGKILL')
     await page.getByText('Is there an order that you would like to return?').waitFor({ timeout: 60_000 })
-    await expect.poll(() => page.locator('.message').count(), { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => page.locator('.message').count()).toBe(2)
   })
 })
 

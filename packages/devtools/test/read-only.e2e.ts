@@ -92,7 +92,7 @@ test('shows content as sealed without the key, and offers no copy in clear text 
         await page.getByRole('button', { name: /order-7/ }).click()
         return page.getByText('Second answer.').count()
       },
-      { timeout: 20_000, interval: 1000 },
+      { interval: 1000 },
     )
     .toBe(1)
   await page.getByText('export encrypt from').waitFor()

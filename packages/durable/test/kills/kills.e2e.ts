@@ -14,7 +14,7 @@ afterAll(async () => {
   await ready.end()
   await server?.end()
   rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 /** Runs of which each is killed two or three times, at any of its steps. */
 const sessions = 14

@@ -15,7 +15,7 @@ afterAll(async () => {
   await ready.end()
   await server?.end()
   rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 /** Ticks that were missed before the processes start. */
 const ticks = 24
