@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { growth } from '../../testing/test/growth.ts'
-import { Callers } from '../src/mcp/callers.ts'
-import type { Caller } from '../src/mcp/link.ts'
+import { type Caller, Callers } from '../src/mcp/callers.ts'
 
 const caller: Caller = { signal: new AbortController().signal, principal: {}, ask: () => Promise.reject(new Error()) }
 const call = { jsonrpc: '2.0', id: 1, method: 'tools/call' } as const

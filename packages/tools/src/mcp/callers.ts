@@ -1,5 +1,16 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { Caller } from './link.ts'
+import type { Question, Reply } from './dialogue.ts'
+import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
+
+/** The caller of a call, with its abort signal. */
+export interface Caller {
+  readonly signal: AbortSignal
+  readonly principal: unknown
+  /** Answers the server's questions during the call; if missing, they are declined. */
+  ask?(question: Question): Promise<Reply>
+  /** Answers with the model; if missing, the server's request is rejected. */
+  sample?(request: SamplingRequest): Promise<SamplingAnswer>
+}
 
 /**
  * Finds the caller of a message. The SDK sends a request synchronously but fetches it later, with only its text. A server's question

@@ -1,6 +1,8 @@
 import { AlliumError, delay, isAlliumError } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { type Caller, Link, type LinkSetup } from './link.ts'
+import type { Caller } from './callers.ts'
+import { Link } from './link.ts'
+import type { LinkSetup } from './link-setup.ts'
 
 export interface McpReconnectOptions {
   /** The maximum number of consecutive attempts; after that only a call tries again. @default 10 */

@@ -1,44 +1,15 @@
-import { AlliumError, type Clock, followSignal, type JsonSchema, type Logger } from '@allium/core'
+import { AlliumError, followSignal } from '@allium/core'
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import type { CallToolResult, ElicitRequest, Tool } from '@modelcontextprotocol/sdk/types.js'
-import type { Question, Reply } from './dialogue.ts'
-import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { Caller } from './callers.ts'
+import type { LinkSetup } from './link-setup.ts'
+import { RunningCalls } from './running-calls.ts'
 import { jsonSchemaValidator } from './schema.ts'
 import { loadSdk, type Sdk } from './sdk.ts'
-import type { Secrets } from './secrets.ts'
-import { endpointOf, isHttp, type McpServer } from './server.ts'
+import { endpointOf, isHttp } from './server.ts'
 import { tooLargeCode } from './too-large.ts'
+import { ToolListing } from './tool-listing.ts'
 import { type Route, routeTo } from './transport.ts'
-
-/** The parts of the layer that a link needs. */
-export interface LinkSetup {
-  readonly name: string
-  readonly server: McpServer
-  readonly secrets: Secrets
-  readonly connectTimeout: number
-  /** The maximum size of one message of the server in bytes. */
-  readonly maxBytes: number
-  readonly logger: Logger
-  readonly clock: Clock
-  /** Whether the server may ask questions during a call. */
-  readonly canElicit: boolean
-  /** Whether the server may request model answers during a call. */
-  readonly canSample: boolean
-  /** Returns the principal of the connection; undefined for the agent's own. */
-  owner(): unknown
-  /** Receives the server's tools after connecting and when they change. If undefined, tools are not listed. */
-  readonly onTools: ((tools: readonly Tool[]) => void) | undefined
-}
-
-/** The caller of a call, with its abort signal. */
-export interface Caller {
-  readonly signal: AbortSignal
-  readonly principal: unknown
-  /** Answers the server's questions during the call; if missing, they are declined. */
-  ask?(question: Question): Promise<Reply>
-  /** Answers with the model; if missing, the server's request is rejected. */
-  sample?(request: SamplingRequest): Promise<SamplingAnswer>
-}
 
 /** One connection to a server, from its handshake until it drops or is closed. It does not reconnect. */
 export class Link {
@@ -50,12 +21,9 @@ export class Link {
   readonly #client: Client
   readonly #route: Route
   readonly #closed: Promise<void>
-  readonly #calls = new Set<{ readonly caller: Caller; isAwaitingReply: boolean }>()
+  readonly #calls: RunningCalls
   #check: Promise<void> | undefined
-  #relisting = false
   #receivedTooMuch = false
-  /** Whether the tools have changed since the last listing began. */
-  #toolsChanged = false
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */
   static async to(setup: LinkSetup, signal: AbortSignal): Promise<Link> {
@@ -80,6 +48,7 @@ export class Link {
     this.#setup = setup
     this.#sdk = sdk
     this.#route = route
+    this.#calls = new RunningCalls(setup, sdk, route)
     this.#client = new sdk.Client(
       { name: 'allium', version: '0.1.0' },
       {
@@ -92,11 +61,11 @@ export class Link {
     )
     if (setup.canSample)
       this.#client.setRequestHandler(sdk.CreateMessageRequestSchema, ({ params }, { requestId }) =>
-        this.#onSample(params, requestId),
+        this.#calls.sample(params, requestId),
       )
     if (setup.canElicit)
       this.#client.setRequestHandler(sdk.ElicitRequestSchema, ({ params }, { requestId }) =>
-        this.#onElicit(params, requestId),
+        this.#calls.elicit(params, requestId),
       )
     this.#closed = new Promise((resolve) => {
       this.#client.onclose = () => {
@@ -119,8 +88,7 @@ export class Link {
     const cancel = new AbortController()
     if (signal.aborted) throw signal.reason
     const release = followSignal(signal, () => cancel.abort('The call was cancelled.'))
-    const running = { caller, isAwaitingReply: false }
-    this.#calls.add(running)
+    const end = this.#calls.add(caller)
     try {
       const params = { name, arguments: args }
       const options = { signal: cancel.signal, timeout: noTimeout }
@@ -128,48 +96,8 @@ export class Link {
       return await (this.#route.sendFor?.(caller, send) ?? send())
     } finally {
       release()
-      this.#calls.delete(running)
+      end()
     }
-  }
-
-  /** A question belongs to the call whose response contains it. If that is unknown, it belongs to the only call that it can be from. */
-  async #onElicit(params: ElicitRequest['params'], id: unknown): Promise<Reply> {
-    const { name, logger } = this.#setup
-    const free = [...this.#calls].filter(({ isAwaitingReply }) => !isAwaitingReply)
-    const askingCaller = this.#route.callerOf?.(id)
-    const ownCall =
-      [...this.#calls].find(({ caller }) => caller === askingCaller) ?? (free.length === 1 ? free[0] : undefined)
-    const question = questionOf(params)
-    if (ownCall?.caller.ask === undefined || question === undefined) {
-      logger.warn(
-        `A question (elicitation) of the MCP server "${name}" is declined: ${question === undefined ? 'it is too long' : 'it cannot be matched to a call'}.`,
-      )
-      return { action: 'decline' }
-    }
-    ownCall.isAwaitingReply = true
-    try {
-      return await ownCall.caller.ask(question)
-    } finally {
-      ownCall.isAwaitingReply = false
-    }
-  }
-
-  /** On failure, the server only learns that there is no answer. */
-  async #onSample(params: SamplingRequest, id: unknown): Promise<SamplingAnswer> {
-    const { name, logger, secrets } = this.#setup
-    const running = [...this.#calls]
-    const askingCaller = this.#route.callerOf?.(id)
-    const ownCall =
-      running.find(({ caller }) => caller === askingCaller) ?? (running.length === 1 ? running[0] : undefined)
-    try {
-      if (ownCall?.caller.sample !== undefined) return await ownCall.caller.sample(params)
-      logger.warn(
-        `The MCP server "${name}" sent a sampling request that cannot be matched to a call, so it is refused.`,
-      )
-    } catch (error) {
-      logger.warn(`A sampling request of the MCP server "${name}" failed: ${secrets.describe(error)}`)
-    }
-    throw new this.#sdk.McpError(refusedByClient, 'The client has refused the request.')
   }
 
   /** Pings the server and closes the link if it does not answer, because an HTTP connection cannot drop by itself. */
@@ -235,7 +163,7 @@ export class Link {
   }
 
   async #handshake(signal: AbortSignal): Promise<void> {
-    const { connectTimeout, onTools } = this.#setup
+    const { connectTimeout } = this.#setup
     const cancel = new AbortController()
     // Not the signal itself, because the SDK never removes its listener.
     const release = followSignal(signal, (reason) => cancel.abort(reason))
@@ -244,70 +172,7 @@ export class Link {
     } finally {
       release()
     }
-    if (onTools === undefined) return
-    this.#client.setNotificationHandler(this.#sdk.ToolListChangedNotificationSchema, () => this.#relist())
-    onTools(await this.#list())
-  }
-
-  async #list(): Promise<Tool[]> {
-    const tools: Tool[] = []
-    if (this.#client.getServerCapabilities()?.tools === undefined) return tools
-    let cursor: string | undefined
-    let remaining = this.#setup.maxBytes
-    for (let page = 0; page < maxPages; page++) {
-      const request = { method: 'tools/list' as const, ...(cursor !== undefined && { params: { cursor } }) }
-      const options = { timeout: this.#setup.connectTimeout }
-      const listed = await this.#client.request(request, this.#sdk.ListToolsResultSchema, options)
-      remaining -= JSON.stringify(listed.tools).length
-      if (remaining < 0 || tools.length + listed.tools.length > maxTools) return this.#limitTools(tools, listed.tools)
-      tools.push(...listed.tools)
-      cursor = listed.nextCursor
-      if (cursor === undefined) return tools
-    }
-    return this.#limitTools(tools, [])
-  }
-
-  /** Returns the tools up to the limits, including part of the page that exceeds them. */
-  #limitTools(tools: readonly Tool[], page: readonly Tool[]): Tool[] {
-    const { name, logger, maxBytes } = this.#setup
-    const all = [...tools, ...page.slice(0, Math.max(0, maxTools - tools.length))]
-    const listedTools = JSON.stringify(all).length > maxBytes ? [...tools] : all
-    logger.warn(
-      `The MCP server "${name}" lists more than ${maxTools} tools, ${maxBytes} bytes or ${maxPages} pages: the agent gets the first ${listedTools.length} tools.`,
-    )
-    return listedTools
-  }
-
-  /** Runs one listing at a time with a pause after each, because a server may send any number of change notifications. */
-  async #relist(): Promise<void> {
-    this.#toolsChanged = true
-    if (this.#relisting) return
-    this.#relisting = true
-    while (this.#toolsChanged && this.open) {
-      this.#toolsChanged = false
-      await this.#refreshTools()
-      await this.#pause(relistDelay)
-    }
-    this.#relisting = false
-  }
-
-  async #refreshTools(): Promise<void> {
-    const { name, logger, secrets, onTools } = this.#setup
-    try {
-      const tools = await this.#list()
-      if (this.open) onTools?.(tools)
-    } catch (error) {
-      if (this.open)
-        logger.warn(`The changed tools of the MCP server "${name}" cannot be listed: ${secrets.describe(error)}`)
-    }
-  }
-
-  /** Does not keep the process alive. */
-  #pause(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer: { unref?(): void } = setTimeout(resolve, ms)
-      timer.unref?.()
-    })
+    await new ToolListing(this.#setup, this.#sdk, this.#client, () => this.open).begin()
   }
 
   /** Waits for a promise, at most this long. */
@@ -321,19 +186,6 @@ export class Link {
 
 /** The agent's own clock ends a call; the SDK's timer would be redundant. */
 const noTimeout = 2 ** 31 - 1
-const maxPages = 100
-const maxTools = 1_000
-/** The code from the MCP specification of sampling. */
-const refusedByClient = -1
-const maxQuestionLength = 100_000
-const relistDelay = 1_000
-
-/** Returns undefined for a question that must not be stored with a session. */
-function questionOf(params: ElicitRequest['params']): Question | undefined {
-  if (!('requestedSchema' in params)) return undefined
-  const question = { message: params.message, schema: { ...params.requestedSchema } as JsonSchema }
-  return JSON.stringify(question).length > maxQuestionLength ? undefined : question
-}
 
 function unreachable(
   { name, server, secrets }: LinkSetup,

@@ -1,7 +1,8 @@
 import { AlliumError, misconfigured, ownerOf, tenantOf } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { Caller } from './callers.ts'
 import { Connection } from './connection.ts'
-import type { Caller, LinkSetup } from './link.ts'
+import type { LinkSetup } from './link-setup.ts'
 import type { McpAuthProvider, McpPrincipalServer } from './server.ts'
 
 /** The connection of one user. */

@@ -1,8 +1,8 @@
 import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { UntrustedSchema } from '@allium/core/internal'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
+import type { Caller } from './callers.ts'
 import type { Dialogues } from './dialogues.ts'
-import type { Caller } from './link.ts'
 import { contentOf } from './result.ts'
 import { optionalSchema, serverSchema, violation } from './schema.ts'
 
