@@ -1,7 +1,7 @@
 import type { EventRecord } from '@allium/server/inspect'
 import { useState } from 'preact/hooks'
 import type { Turn } from '../store/trace.ts'
-import { brief, clock, pretty } from './format.ts'
+import { brief, clock, count, pretty } from './format.ts'
 import { Block } from './span-details.tsx'
 import { Line, moveBy } from './state-panel.tsx'
 import { VirtualList } from './virtual-list.tsx'
@@ -19,7 +19,7 @@ export function EventsPanel({ turns }: { turns: readonly Turn[] }) {
         <label>
           Type <input value={filter} onInput={({ currentTarget }) => setFilter(currentTarget.value.trim())} />
         </label>
-        <span>{`${events.length.toLocaleString()} events`}</span>
+        <span>{count(events.length, 'event')}</span>
       </div>
       <div class={selected === undefined ? 'onion' : 'onion split'}>
         <VirtualList

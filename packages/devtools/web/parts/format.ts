@@ -5,6 +5,11 @@ export function duration(ms: number | undefined): string {
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
 }
 
+/** Returns a number with its noun: `1 span`, `2,000 spans`. */
+export function count(number: number, noun: string): string {
+  return `${number.toLocaleString()} ${noun}${number === 1 ? '' : 's'}`
+}
+
 export function money(usd: number): string {
   return `$${usd < 0.01 ? usd.toFixed(6).replace(/0+$/, '') : usd.toFixed(2)}`
 }

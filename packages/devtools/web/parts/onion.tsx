@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { isOfSubAgent, type Span, type Turn } from '../store/trace.ts'
-import { duration, money, tokens } from './format.ts'
+import { count, duration, money, tokens } from './format.ts'
 import { isOpen, visibleSpans } from './onion-rows.ts'
 import { SpanDetails } from './span-details.tsx'
 import { SpanRow } from './span-row.tsx'
@@ -48,7 +48,7 @@ function TurnFacts({ turn }: { turn: Turn }) {
   return (
     <>
       <span>{duration(roots[0]?.duration)}</span>
-      <span>{`${spans.size.toLocaleString()} spans, ${requests.length.toLocaleString()} model calls`}</span>
+      <span>{`${count(spans.size, 'span')}, ${count(requests.length, 'model call')}`}</span>
       {usage !== undefined && <span>{tokens(usage)}</span>}
       {usd > 0 && <span>{money(usd)}</span>}
       {reason !== undefined && <span class="reason">{reason}</span>}
