@@ -17,7 +17,7 @@ function failing(times: number, posts = false) {
     balance: (account) => ledger.balance(account),
     async settle(reservation, spent) {
       if (posts) await ledger.settle(reservation, spent)
-      if (left-- > 0) throw new Error('ledger down')
+      if (left-- > 0) throw new Error('ledger down.')
       await ledger.settle(reservation, spent)
       posted.push([reservation.id, spent])
     },

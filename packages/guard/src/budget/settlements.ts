@@ -82,6 +82,6 @@ export class Settlements {
   }
 
   #failureText(count: number, error: unknown): string {
-    return `"${this.#layer}" could not post the cost of ${count === 1 ? 'a call' : `${count} calls`}: ${messageOf(error)}.`
+    return `"${this.#layer}" could not post the cost of ${count === 1 ? 'a call' : `${count} calls`}: ${messageOf(error).replace(/\.$/, '')}.`
   }
 }
