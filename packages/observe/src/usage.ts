@@ -44,6 +44,8 @@ export interface UsageRecord {
    * usage has the call's input, as an estimate.
    */
   cut?: true
+  /** The id of the call's step in the run's journal, for the timeline of a durable run. */
+  step?: string
 }
 
 /** The session's totals. `unpriced` counts the calls with an unknown price, which `cost` leaves out. */
@@ -126,7 +128,7 @@ export function usage<Name extends string = 'observe:usage'>(
       warnUnpriced(logger, model)
     } else state[keys.cost] = cost
     state[keys.models] = [model, { ...usage, cost }]
-    if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage, cost })
+    if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage, cost, step: await stepOf(ctx) })
   }
 
   function recorderOf(ctx: ModelContext): Recorder {
@@ -152,19 +154,26 @@ export function usage<Name extends string = 'observe:usage'>(
     recordCall(recorder, agent, { model, usage, cost, cut: true })
   }
 
-  function recordCall(recorder: Recorder, agent: string, { model, usage, cost, cut }: RecordedCall): void {
+  function recordCall(recorder: Recorder, agent: string, { model, usage, cost, cut, step }: RecordedCall): void {
     const usageRecord: UsageRecord = {
       agent,
       model,
       usage: { ...usage },
       ...(cost !== undefined && { cost }),
       ...(cut && { cut }),
+      ...(step !== undefined && { step }),
     }
     recorder.record('usage', usageRecord)
   }
 }
 
-type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> & { cost: number | undefined }
+type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> &
+  Record<'cost', number | undefined> & { step?: string | undefined }
+
+/** Returns the id of the call's step; undefined without a journal. */
+async function stepOf(ctx: ModelContext): Promise<string | undefined> {
+  return (await ctx.isRecorded()) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
+}
 
 type Recorder = Pick<TurnContext, 'record'>
 
