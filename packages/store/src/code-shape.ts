@@ -1,7 +1,18 @@
 import { digestOf } from '@allium/core'
-import type { DurableAgent } from './options.ts'
 
-/** The structure of the code that a run was started with, stored with its task. A digest of each layer and tool names what has changed. */
+/** An agent as `new Agent()` creates it. */
+export interface InspectedAgent {
+  inspect(): {
+    layers: readonly {
+      name: string
+      options: Readonly<Record<string, unknown>>
+      place: string | undefined
+    }[]
+    tools: readonly { name: string; jsonSchema: unknown }[]
+  }
+}
+
+/** The structure of the code that a run was started with, stored with the run. A digest of each layer and tool names what has changed. */
 export interface CodeShape {
   /** The layers in their order, each with a digest of its scopes, order, state keys and tools. */
   readonly layers: readonly (readonly [name: string, digest: string])[]
@@ -19,7 +30,8 @@ export interface CodeDifferences {
   readonly options: readonly string[]
 }
 
-export async function shapeOf(agent: DurableAgent): Promise<CodeShape> {
+/** Returns the structure of an agent's code. Call it after `init()`, when all tools are registered. */
+export async function shapeOf(agent: InspectedAgent): Promise<CodeShape> {
   const { layers, tools } = agent.inspect()
   const entry = async ({ name, ...declared }: { name: string; jsonSchema?: unknown }) =>
     [name, await shortDigestOf(declared)] as const
