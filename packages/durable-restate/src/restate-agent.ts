@@ -1,5 +1,5 @@
 import type { Session } from '@allium/core'
-import type { InspectedAgent } from '@allium/store'
+import type { InspectedAgent } from '@allium/store/code-shape'
 
 /** An agent as `new Agent()` creates it, with any state, context, principal and tools. */
 export interface RestateAgent extends InspectedAgent {

@@ -1,13 +1,7 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
-import {
-  type ClaimedRun,
-  type CodeDifferences,
-  codeDifferences,
-  type DurableRun,
-  type RecordedStep,
-  type RunSignal,
-} from '@allium/store'
+import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
+import { type CodeDifferences, codeDifferences } from '@allium/store/code-shape'
 import { currentOwner } from './current-owner.ts'
 import { ofRun } from './durable-event.ts'
 import { withoutPositions } from './former-steps.ts'

@@ -1,4 +1,4 @@
-import { digestOf } from '@allium/core'
+import { AlliumError, digestOf, type Journal } from '@allium/core'
 
 /** An agent as `new Agent()` creates it. */
 export interface InspectedAgent {
@@ -59,6 +59,30 @@ async function optionTexts(options: Readonly<Record<string, unknown>>): Promise<
 /** Collisions only hide a change from this check, so a part of the digest is enough. */
 async function shortDigestOf(value: unknown): Promise<string> {
   return (await digestOf(value)).slice(0, 12)
+}
+
+/**
+ * Records the structure of the code as a step of a run, which is the first one. In a later process with other layers, order, tools or
+ * schemas, it throws before any other step. A journal of before version 0.1 lacks the step, and gets it from the first process with this
+ * version.
+ *
+ * @throws AlliumError `journal.diverged` with the differences
+ */
+export async function checkRecordedCode(agent: InspectedAgent, journal: Journal, turnId: string): Promise<void> {
+  const now = await shapeOf(agent)
+  const step = `${turnId}:code`
+  const recorded = await journal.step(
+    step,
+    () => now,
+    () => {},
+  )
+  const differs = structureDifferences(recorded, now)
+  if (differs.length > 0)
+    throw new AlliumError(
+      'journal.diverged',
+      `The run was recorded by other code: ${differs.join('; ')}. Nothing was executed. Continue it with the code that began it.`,
+      { details: { step, differs } },
+    )
 }
 
 export function codeDifferences(started: CodeShape, now: CodeShape): CodeDifferences {

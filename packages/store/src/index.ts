@@ -9,7 +9,6 @@ export {
 } from './agent-store.ts'
 export { checkAmount, mostAmount, postedAmount } from './amount.ts'
 export { isBlob } from './blob.ts'
-export { type CodeDifferences, type CodeShape, codeDifferences, type InspectedAgent, shapeOf } from './code-shape.ts'
 export type * from './event-log.ts'
 export type { KeyValue } from './key-value.ts'
 export type { Ledger, LedgerBalance, Reservation } from './ledger.ts'

@@ -1,5 +1,5 @@
 import { type Agent, type ModelRequest, systemClock } from '@allium/core'
-import { codeDifferences, shapeOf } from '@allium/store'
+import { codeDifferences, shapeOf } from '@allium/store/code-shape'
 import { durableRestate } from '../../../durable-restate/src/index.ts'
 import { freePort, type Server, serveHere } from '../../../durable-restate/test/server.ts'
 import { agentOf, type Build, type Effect, isCall } from './builds.ts'
