@@ -47,7 +47,9 @@ test('an admin sees the durable runs of their company with their steps, and noth
   const { json } = await ask(alex, '/admin/api/acme/runs')
   expect(json).toMatchObject({ groups: [{ status: 'completed', count: 1 }], failures: [], runs: [{ run }] })
   const shown = await ask(alex, `/admin/api/acme/runs/${run}`)
-  expect(shown.json.timeline).toContainEqual(expect.objectContaining({ type: 'step', kind: 'model' }))
+  const spent = { inputTokens: 10, outputTokens: 5, cost: expect.any(Number) }
+  expect(shown.json.timeline).toContainEqual(expect.objectContaining({ type: 'step', kind: 'model', spent }))
+  expect(shown.json.cost).toBeGreaterThan(0)
   expect(JSON.stringify([json, shown.json])).not.toContain('secret')
 })
 

@@ -9,6 +9,7 @@ import {
   type Usage,
 } from '@allium/core'
 import { decodeOutcome, encodeOutcome } from '@allium/store'
+import { checkRecordedCode } from '@allium/store/code-shape'
 import type { RestateAgent } from './restate-agent.ts'
 import { type Task, turnIdOf } from './task.ts'
 import { isTerminal, isTransient } from './terminal-errors.ts'
@@ -44,6 +45,7 @@ export interface TurnOptions {
 export async function runTurn(options: TurnOptions, journal: Journal, signal: AbortSignal): Promise<TurnOutput> {
   const { agent, task, principal, snapshot } = options
   await agent.init()
+  await checkRecordedCode(agent, journal, turnIdOf(task))
   const session = agent.session({ id: task.sessionId, principal: principal as never })
   try {
     if (isStoredElsewhere(session)) {

@@ -13,13 +13,15 @@ export interface Server {
   readonly ingress: string
   /** Tells it of an endpoint. */
   register(port: number): Promise<void>
+  /** Returns the rows of its introspection. */
+  query(sql: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** Kills it, and starts it again with what it has kept. */
   crash(): Promise<void>
   stop(): Promise<void>
 }
 
-/** A Restate of one's own, empty, in a child process. */
-export async function ownServer(): Promise<Server> {
+/** A Restate of one's own, empty, in a child process. @param settings environment variables of its configuration */
+export async function ownServer(settings: Readonly<Record<string, string>> = {}): Promise<Server> {
   const program = createRequire(import.meta.url).resolve('@restatedev/restate-server/lib/index.js')
   const dir = await mkdtemp(join(tmpdir(), 'restate-'))
   const [ingress, admin, node] = [await freePort(), await freePort(), await freePort()]
@@ -35,6 +37,7 @@ export async function ownServer(): Promise<Server> {
         RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
         RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
         RESTATE_DISABLE_TELEMETRY: 'true',
+        ...settings,
       },
     })
     const ended = once(child, 'exit')
@@ -56,6 +59,13 @@ export async function ownServer(): Promise<Server> {
       const headers = { 'content-type': 'application/json' }
       const response = await fetch(`http://127.0.0.1:${admin}/deployments`, { method: 'POST', headers, body })
       if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+    },
+    async query(query) {
+      const headers = { 'content-type': 'application/json', accept: 'application/json' }
+      const body = JSON.stringify({ query })
+      const response = await fetch(`http://127.0.0.1:${admin}/query`, { method: 'POST', headers, body })
+      if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+      return ((await response.json()) as { rows: Record<string, unknown>[] }).rows
     },
     async crash() {
       await end('SIGKILL')

@@ -1,6 +1,6 @@
 import { AlliumError, systemClock } from '@allium/core'
 import type { DurableRun, EventLog, LoggedEvent, Page, SessionStore } from '@allium/store'
-import { shapeOf } from './code-shape.ts'
+import { shapeOf } from '@allium/store/code-shape'
 import { DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
 import { setHost } from './host-of.ts'
 import type { MigrateOptions, Migration } from './migrate.ts'

@@ -1,6 +1,6 @@
 import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, type Logger } from '@allium/core'
 import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
-import type { CodeShape } from './code-shape.ts'
+import type { CodeShape } from '@allium/store/code-shape'
 import type { DurableEvent } from './durable-event.ts'
 import type { DurableAgent, DurableOptions, Retention } from './options.ts'
 import type { Queues } from './queues.ts'

@@ -1,7 +1,7 @@
-import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf, type StoredTurn } from '@allium/core'
+import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
-import { type CodeDifferences, codeDifferences } from './code-shape.ts'
+import { type CodeDifferences, codeDifferences } from '@allium/store/code-shape'
 import { currentOwner } from './current-owner.ts'
 import { ofRun } from './durable-event.ts'
 import { withoutPositions } from './former-steps.ts'
@@ -128,7 +128,7 @@ export class LiveRun implements JournalHost {
     const { run, lease } = this.claimed
     const { agent, sessions, options } = this.#host
     if (run.status !== 'running') {
-      await this.#reporter.reportMissed(await this.#storedTurn())
+      await this.#reporter.reportMissed(...(await this.#storedTurn()))
       return sessions.release(lease)
     }
     if (run.unreadable !== undefined)
@@ -161,14 +161,15 @@ export class LiveRun implements JournalHost {
     await this.#run(owner.principal, steps, drift)
   }
 
-  /** Returns undefined if it can never be read: the end of the run is reported without it. */
-  async #storedTurn(): Promise<StoredTurn | undefined> {
+  /** Returns the turn of a run that has ended. If it can never be read, the end of the run is reported without it. */
+  async #storedTurn(): Promise<Parameters<RunReporter['reportMissed']>> {
     const { key, run } = this.claimed.run
     try {
-      return await this.#host.sessions.find(key, { turnId: run })
+      const turn = await this.#host.sessions.find(key, { turnId: run })
+      return [turn, { isGivenUp: turn === undefined }]
     } catch (error) {
       if (!isUnreadable(error)) throw error
-      return undefined
+      return [undefined, { isGivenUp: false }]
     }
   }
 

@@ -1,6 +1,7 @@
-import { AlliumError, type ErrorCode, isAlliumError, type StoredTurn } from '@allium/core'
+import { AlliumError, type ErrorCode, isAlliumError, messageOf, type StoredTurn } from '@allium/core'
 import type { Entry } from '@allium/event-log'
 import { Inbox, LogWriter } from '@allium/event-log'
+import { recordGivenUp } from '@allium/observe/audit-log'
 import type { ClaimedRun, EndedStatus, RunKey } from '@allium/store'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
@@ -73,15 +74,33 @@ export class RunReporter {
     })
   }
 
-  /** Reports the end of a run that was given up, which has no turn. */
-  async reportEndAs(status: string, error?: unknown): Promise<void> {
+  /** Reports the end of a run that was given up, which has no turn. A failed one has an error. */
+  async reportEndAs(status: string, error?: AlliumError): Promise<void> {
+    // The layers of a turn that has ended have recorded its end.
+    if (error !== undefined && !this.hasEnd) await this.#audit(error)
     this.#end = this.#endOf(status)
     this.#isGivenUp = true
     await this.reportEnd(error)
   }
 
-  /** Reports the end of a run whose process was lost after storing the end and before reporting it. */
-  async reportMissed(stored: StoredTurn | undefined): Promise<void> {
+  /** Records the end in the audit of the agent. A run also ends if that fails. */
+  async #audit({ code, message: reason }: Pick<AlliumError, 'code' | 'message'>): Promise<void> {
+    const { agent, clock, logger } = this.#host
+    const { run } = this.#claimed
+    const ended = { key: run.key, turnId: run.run, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
+    await recordGivenUp(agent.inspect().layers, ended).catch((error) =>
+      logger.error(`The audit has no end of the durable run "${run.run}", which was given up: ${messageOf(error)}`, {
+        error,
+      }),
+    )
+  }
+
+  /**
+   * Reports the end of a run whose process was lost after storing the end and before reporting it.
+   *
+   * @param stored the turn; undefined if the run was given up, or if the turn cannot be read
+   */
+  async reportMissed(stored: StoredTurn | undefined, { isGivenUp }: { isGivenUp: boolean }): Promise<void> {
     const { run } = this.#claimed
     const entries = await this.readKnown()
     await this.open()
@@ -91,8 +110,9 @@ export class RunReporter {
     const isReportedError = ({ event }: Entry) => event.type === 'run:error' && !('path' in event)
     if (!entries.some(isEnd)) this.#end = await this.#storedEnd(stored)
     const isReported = run.status !== 'failed' || entries.some(isReportedError)
-    const reason = run.reason ?? 'The run has failed.'
-    await this.reportEnd(isReported ? undefined : exposedError((run.code as ErrorCode) ?? 'run.failed', reason))
+    const error = exposedError((run.code as ErrorCode) ?? 'run.failed', run.reason ?? 'The run has failed.')
+    if (isGivenUp && run.status === 'failed') await this.#audit(error)
+    await this.reportEnd(isReported ? undefined : error)
   }
 
   async #storedEnd(stored: StoredTurn | undefined): Promise<Entry> {

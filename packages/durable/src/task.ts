@@ -1,5 +1,5 @@
 import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
-import type { CodeShape } from './code-shape.ts'
+import type { CodeShape } from '@allium/store/code-shape'
 import { checkStart, runOptionsError, type StartOptions } from './options.ts'
 
 /** The request of a run as it is stored. */

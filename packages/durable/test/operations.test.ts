@@ -1,6 +1,6 @@
-import { Agent, type ToolContext } from '@allium/core'
+import { Agent, type AnyMiddleware, type ToolContext } from '@allium/core'
 import { persist } from '@allium/memory'
-import { verify } from '@allium/observe'
+import { usage, verify } from '@allium/observe'
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { afterEach, expect, it } from 'vitest'
@@ -16,13 +16,16 @@ afterEach(async () => {
 })
 
 /** An agent with durable runs, and the operations on its store. */
-function scene(steps: readonly ScriptedStep[], { pay = (_: ToolContext): unknown => 'paid', ...more } = {}) {
+function scene(
+  steps: readonly ScriptedStep[],
+  { pay = (_: ToolContext): unknown => 'paid', layers = [] as AnyMiddleware[], ...more } = {},
+) {
   const clock = manualClock()
   const store = sqlite(':memory:', { clock })
   const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: (_: unknown, ctx: ToolContext) => pay(ctx) }
   const tools = [{ ...tool, ...more } as never]
   const agent = new Agent({ name: 'support', version: '1', model: scriptedModel(steps), tools, clock })
-  const runs = durable(agent.use(persist({ store: store.sessions })), { store, lease: 1000, clock, logger })
+  const runs = durable(agent.use(persist({ store: store.sessions })).use(layers), { store, lease: 1000, clock, logger })
   open.push(runs)
   const start = async (tenantId = 'acme', sessionId = 'chat') => {
     const principal = { tenantId, userId: 'ann' }
@@ -52,6 +55,33 @@ it('shows the steps of a run with their kinds, calls and claims, and no content'
   ])
   expect([shown.run.version, shown.usage?.calls]).toEqual(['1', 2])
   expect(JSON.stringify(shown)).not.toMatch(/secret|4242|paid|Done/)
+})
+
+it('shows the tokens and the cost of each model call, and of the run', async () => {
+  const prices = { 'scripted/model': { input: 1e6, output: 2e6 } }
+  const spends = { inputTokens: 4, outputTokens: 1 }
+  const layers = [usage({ record: true, prices })]
+  const { start, ended, ops, runs, store } = scene([{ ...(call as object), usage: spends }, 'Done.'], { layers })
+  const started = await ended(await start())
+  const { cost, timeline } = await ops().show(started.run)
+  const calls = timeline.flatMap((entry) => (entry.type === 'step' && entry.kind === 'model' ? [entry.spent] : []))
+  expect([cost, calls]).toEqual([
+    6 + 20,
+    [
+      { ...spends, cost: 6 },
+      { inputTokens: 10, outputTokens: 5, cost: 20 },
+    ],
+  ])
+  const turn = await store.sessions.find(started.key, { turnId: started.run })
+  expect([turn?.usage, (await runs.get(started.run, started)).usage]).toEqual([turn?.usage, turn?.usage])
+  expect(Object.keys(turn?.usage ?? {})).not.toContain('cost')
+})
+
+it('shows only the tokens of a call whose price is unknown', async () => {
+  const { start, ended, ops } = scene(['Done.'], { layers: [usage({ record: true })] })
+  const { cost, timeline, ...shown } = await ops().show((await ended(await start())).run)
+  const [call] = timeline.flatMap((entry) => (entry.type === 'step' && entry.kind === 'model' ? [entry.spent] : []))
+  expect([cost, call, shown.usage?.calls]).toEqual([undefined, { inputTokens: 10, outputTokens: 5 }, 1])
 })
 
 it('shows the call that a suspended run waits for', async () => {

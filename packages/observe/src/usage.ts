@@ -1,12 +1,14 @@
 import {
   addUsage,
   defineMiddleware,
-  estimateInputTokens,
+  isAlliumError,
   layerOptions,
   type ModelContext,
   noUsage,
   option,
   sum,
+  type ToolContext,
+  type ToolResult,
   type TurnContext,
   type TypedMiddleware,
   type Usage,
@@ -14,7 +16,7 @@ import {
 } from '@allium/core'
 import type { PhysicalCall } from '@allium/core/internal'
 import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
-import { countCutCalls } from './cut-calls.ts'
+import { type BegunCall, CutCalls, runKeyOf } from './cut-calls.ts'
 
 export interface UsageOptions<Name extends string = string> {
   /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
@@ -42,6 +44,8 @@ export interface UsageRecord {
    * usage has the call's input, as an estimate.
    */
   cut?: true
+  /** The id of the call's step in the run's journal, for the timeline of a durable run. */
+  step?: string
 }
 
 /** The session's totals. `unpriced` counts the calls with an unknown price, which `cost` leaves out. */
@@ -75,6 +79,8 @@ export function usage<Name extends string = 'observe:usage'>(
 
   /** By the turn's metadata. The turn records the usage of a call that a timeout abandoned. */
   const turns = new WeakMap<object, Recorder>()
+  /** By run, while it lasts. */
+  const cutCalls = new Map<string, CutCalls>()
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -91,11 +97,18 @@ export function usage<Name extends string = 'observe:usage'>(
     ...(record && {
       turn(ctx: TurnContext<Record<string, unknown>>, next: () => Promise<void>) {
         turns.set(ctx.metadata, ctx)
-        return next()
+        return ctx.inherited ? next() : recordTurn(ctx, next)
+      },
+      async tool(ctx: ToolContext<Record<string, unknown>>, next: () => Promise<ToolResult>) {
+        const result = await next()
+        const hasRun = !isAlliumError(result.error, 'tool.outcome_unknown')
+        if (ctx.replaying && hasRun) cutCalls.get(runKeyOf(ctx))?.replayed(ctx)
+        return result
       },
     }),
     async model(ctx, next) {
-      if (record) await recordCutCalls(ctx)
+      for (const call of (await cutCalls.get(runKeyOf(ctx))?.begin(ctx)) ?? [])
+        await recordCutCall(recorderOf(ctx), call)
       try {
         return await next()
       } finally {
@@ -115,34 +128,52 @@ export function usage<Name extends string = 'observe:usage'>(
       warnUnpriced(logger, model)
     } else state[keys.cost] = cost
     state[keys.models] = [model, { ...usage, cost }]
-    if (!record) return
-    recordCall(ctx, { model, usage, cost })
+    if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage, cost, step: await stepOf(ctx) })
   }
 
-  async function recordCutCalls(ctx: ModelContext<Record<string, unknown>>): Promise<void> {
-    const count = await countCutCalls(ctx)
-    if (count === 0) return
-    const { model, request } = ctx
-    const usage: Usage = { ...noUsage(), inputTokens: estimateInputTokens(request), calls: 1, estimated: true }
+  function recorderOf(ctx: ModelContext): Recorder {
+    return turns.get(ctx.metadata) ?? ctx
+  }
+
+  /** Also records the calls that were cut and are not made again, for example because the run was stopped. */
+  async function recordTurn(ctx: TurnContext, next: () => Promise<void>): Promise<void> {
+    const run = runKeyOf(ctx)
+    const calls = await CutCalls.of(ctx)
+    cutCalls.set(run, calls)
+    try {
+      await next()
+    } finally {
+      cutCalls.delete(run)
+      for (const call of calls.rest()) await recordCutCall(ctx, call)
+    }
+  }
+
+  async function recordCutCall(recorder: Recorder, { agent, model, inputTokens }: BegunCall): Promise<void> {
+    const usage: Usage = { ...noUsage(), inputTokens, calls: 1, estimated: true }
     const cost = await pricing(model, usage).catch(() => undefined)
-    for (let i = 0; i < count; i++) recordCall(ctx, { model, usage, cost, cut: true })
+    recordCall(recorder, agent, { model, usage, cost, cut: true })
   }
 
-  function recordCall(ctx: ModelContext<Record<string, unknown>>, call: RecordedCall): void {
-    const { model, usage, cost, cut } = call
+  function recordCall(recorder: Recorder, agent: string, { model, usage, cost, cut, step }: RecordedCall): void {
     const usageRecord: UsageRecord = {
-      agent: ctx.agent.name,
+      agent,
       model,
       usage: { ...usage },
       ...(cost !== undefined && { cost }),
       ...(cut && { cut }),
+      ...(step !== undefined && { step }),
     }
-    const recorder: Recorder = turns.get(ctx.metadata) ?? ctx
     recorder.record('usage', usageRecord)
   }
 }
 
-type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> & { cost: number | undefined }
+type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> &
+  Record<'cost', number | undefined> & { step?: string | undefined }
+
+/** Returns the id of the call's step; undefined without a journal. */
+async function stepOf(ctx: ModelContext): Promise<string | undefined> {
+  return (await ctx.isRecorded()) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
+}
 
 type Recorder = Pick<TurnContext, 'record'>
 

@@ -1,4 +1,3 @@
-import type { Usage } from '@allium/core'
 import type {
   DurableStatus,
   EndedStatus,
@@ -10,6 +9,7 @@ import type {
   TimelineEntry,
 } from '@allium/store'
 import { checkName } from './key.ts'
+import { type ColumnUsage, splitCosts } from './run-costs.ts'
 import { runSummary } from './runs.ts'
 import type { SqlRow } from './sql-row.ts'
 
@@ -76,8 +76,13 @@ export function runDescription({ run, log, waiting, turn }: DescribedRows, limit
     timeline: log.slice(0, limit).map(entryFromRow).reverse(),
     hasEarlier: log.length > limit,
     pending: waiting.map(pendingFromRow),
-    ...(typeof turn?.usage === 'string' && { usage: JSON.parse(turn.usage) as Usage }),
+    ...(typeof turn?.usage === 'string' && costsOf(turn.usage)),
   }
+}
+
+function costsOf(column: string): Pick<RunDescription, 'usage' | 'cost' | 'calls'> {
+  const { usage, costs } = splitCosts(JSON.parse(column) as ColumnUsage)
+  return { usage, ...costs }
 }
 
 function entryFromRow({ kind, at: time, detail, attempt, code }: SqlRow): TimelineEntry {

@@ -5,6 +5,7 @@ import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowTe
 import type { BlobOwner } from './blobs/blob-table.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
+import { splitCosts, withCosts } from './run-costs.ts'
 import { sealedSessionParts } from './sealed-session.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
@@ -89,7 +90,7 @@ export async function turnToRows(
     code: turn.code ?? null,
     startedAt,
     endedAt: endedAt ?? null,
-    usage: JSON.stringify(usage),
+    usage: JSON.stringify(withCosts(usage, records)),
     from,
     count: messages.length,
     sealedAs: key.agent,
@@ -179,7 +180,7 @@ export async function turnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs): 
 
 function usageFromRow(key: SessionKey, row: TurnRow): Usage {
   try {
-    return JSON.parse(row.usage)
+    return splitCosts(JSON.parse(row.usage)).usage
   } catch (cause) {
     throw corrupt(turnContext(key, row, 'usage'), cause)
   }

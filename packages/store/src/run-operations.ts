@@ -48,6 +48,19 @@ export interface RunDescription {
   readonly pending: readonly RunPendingCall[]
   /** Tokens and calls of a run that has ended with a turn. */
   readonly usage?: Usage
+  /** In USD, of a run that has ended with a turn: all calls whose price is known. Of records with the topic `usage`, as for `calls`. */
+  readonly cost?: number
+  /** The tokens and costs of its recorded model calls. Only with `observe.usage({ record: true })`. */
+  readonly calls?: readonly CallCost[]
+}
+
+/** The tokens and the cost of a model call that is a recorded step. */
+export interface CallCost {
+  readonly step: string
+  readonly inputTokens: number
+  readonly outputTokens: number
+  /** In USD; absent if the price is unknown. */
+  readonly cost?: number
 }
 
 /** How many runs have the same status, agent, version, queue and code. */

@@ -7,6 +7,7 @@ import { usePanel, useRefresh } from './live.tsx'
 import { Panel, pathOf, timeOf } from './panel.tsx'
 import { RunContent } from './run-content.tsx'
 import { type Column, Table } from './table.tsx'
+import { usd } from './usage.tsx'
 
 interface Entry {
   type: string
@@ -17,12 +18,20 @@ interface Entry {
   claim?: number
   status?: string
   code?: string
+  spent?: Spent
+}
+/** The cost is absent if the price of the model is unknown. */
+interface Spent {
+  inputTokens: number
+  outputTokens: number
+  cost?: number
 }
 interface ShownRun {
   run: { run: string; key: { owner: string }; status: string; code?: string }
   timeline: Entry[]
   pending: { callId: string; name: string; expiresAt?: number }[]
   usage?: { inputTokens: number; outputTokens: number; calls: number }
+  cost?: number
 }
 
 /** One run as a timeline of its steps, without content. */
@@ -30,11 +39,12 @@ export function Run({ tenant, run, mayRead }: { tenant: string; run: string; may
   const path = pathOf(tenant, 'runs', run)
   return (
     <Panel<ShownRun> title="Steps of the run" asked={usePanel(path)} wide isOpened>
-      {({ run: { status }, timeline, pending, usage }) => (
+      {({ run: { status }, timeline, pending, usage, cost }) => (
         <>
           <p className="quiet">
             <span className={`badge ${status}`}>{status}</span>{' '}
             {usage && `${usage.calls} model calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out`}
+            {cost !== undefined && `, ${usd(cost)}`}
           </p>
           {pending.map(({ callId, name, expiresAt }) => (
             <p key={callId}>
@@ -57,6 +67,9 @@ function columns(timeline: readonly Entry[]): Column<Entry>[] {
     { name: 'After', cell: ({ at }, i) => (i === 0 ? '' : ageOf(at - (timeline[i - 1]?.at ?? at))), isNumber: true },
     { name: 'What', cell: (entry) => <Name of={whatOf(entry)} most={160} /> },
     { name: 'Claim', cell: ({ claim }) => claim ?? '', isNumber: true },
+    { name: 'Tokens in', cell: ({ spent }) => spent?.inputTokens ?? '', isNumber: true },
+    { name: 'Out', cell: ({ spent }) => spent?.outputTokens ?? '', isNumber: true },
+    { name: 'Cost', cell: ({ spent }) => (spent?.cost === undefined ? '' : usd(spent.cost)), isNumber: true },
   ]
 }
 

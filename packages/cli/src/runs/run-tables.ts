@@ -21,7 +21,7 @@ export function summaryTables({ groups, failures }: RunsSummary): Table[] {
   return codes.length === 0 ? tables : [...tables, [['FAILURE', 'RUNS'], ...codes]]
 }
 
-export function showTables({ run, timeline, hasEarlier, pending, usage }: ShownRun): Table[] {
+export function showTables({ run, timeline, hasEarlier, pending, usage, cost }: ShownRun): Table[] {
   const { key, agent, version, queue, status, code, attempts, runAt } = run
   const facts: Table = [
     ['run', run.run],
@@ -36,6 +36,7 @@ export function showTables({ run, timeline, hasEarlier, pending, usage }: ShownR
     ...(usage === undefined
       ? []
       : [['usage', `${usage.inputTokens} in, ${usage.outputTokens} out, ${usage.calls} calls`]]),
+    ...(cost === undefined ? [] : [['cost', dollars(cost)]]),
     ...pending.map(({ callId, name }) => ['waits for', `${name} (${callId})`]),
   ]
   const rows = timeline.map((entry, i) => {
@@ -46,15 +47,24 @@ export function showTables({ run, timeline, hasEarlier, pending, usage }: ShownR
       ...describe(entry, run.run),
     ]
   })
-  const earlier = hasEarlier ? [['…', '', 'earlier entries are not shown', '']] : []
-  return [facts, [['TIME', 'AFTER', 'WHAT', 'CLAIM'], ...earlier, ...rows]]
+  const earlier = hasEarlier ? [['…', '', 'earlier entries are not shown', '', '', '']] : []
+  return [facts, [['TIME', 'AFTER', 'WHAT', 'CLAIM', 'TOKENS', 'COST'], ...earlier, ...rows]]
 }
 
-function describe(entry: ShownEntry, run: string): [what: string, claim: string] {
-  if (entry.type === 'claimed') return [`claimed, attempt ${entry.attempt}`, '']
-  if (entry.type === 'ended') return [`${entry.status}${entry.code === undefined ? '' : ` (${entry.code})`}`, '']
-  if (entry.type !== 'step') return [entry.type === 'stop' ? 'stop requested' : entry.type, '']
-  return [`step ${entry.step.startsWith(run) ? entry.step.slice(run.length + 1) : entry.step}`, String(entry.claim)]
+function describe(entry: ShownEntry, run: string): [what: string, ...string[]] {
+  if (entry.type === 'claimed') return [`claimed, attempt ${entry.attempt}`, '', '', '']
+  if (entry.type === 'ended')
+    return [`${entry.status}${entry.code === undefined ? '' : ` (${entry.code})`}`, '', '', '']
+  if (entry.type !== 'step') return [entry.type === 'stop' ? 'stop requested' : entry.type, '', '', '']
+  const { step, claim, spent } = entry
+  const tokens = spent === undefined ? '' : `${spent.inputTokens} in, ${spent.outputTokens} out`
+  const cost = spent?.cost === undefined ? '' : dollars(spent.cost)
+  return [`step ${step.startsWith(run) ? step.slice(run.length + 1) : step}`, String(claim), tokens, cost]
+}
+
+/** Calls cost fractions of a cent. */
+function dollars(cost: number): string {
+  return `$${cost < 0.01 ? Number(cost.toPrecision(2)) : cost.toFixed(2)}`
 }
 
 function time(at: number): string {

@@ -1,4 +1,4 @@
-import type { RunDescription, TimelineEntry } from '@allium/store'
+import type { CallCost, RunDescription, TimelineEntry } from '@allium/store'
 
 /** The kind of a recorded step: the start of a run, a call, an effect of `ctx.once()`, or a steered message. */
 export type StepKind = 'start' | 'model' | 'tool' | 'once' | 'steer' | 'other'
@@ -14,21 +14,25 @@ export interface ShownStep extends StoredStep {
   readonly begin?: true
   /** Which claim of the run recorded it, counted from 1; 2 and more are takeovers and retries. */
   readonly claim: number
+  /** The tokens of a model call, and its cost in USD. */
+  readonly spent?: Omit<CallCost, 'step'>
 }
 
 export type ShownEntry = Exclude<TimelineEntry, StoredStep> | ShownStep
 
 /** A run with its timeline. It has ids, codes and times, but no content. */
-export interface ShownRun extends Omit<RunDescription, 'timeline'> {
+export interface ShownRun extends Omit<RunDescription, 'timeline' | 'calls'> {
   readonly timeline: readonly ShownEntry[]
 }
 
-export function shownRun(described: RunDescription): ShownRun {
+export function shownRun({ calls = [], ...described }: RunDescription): ShownRun {
+  const spentBy = new Map(calls.map(({ step, ...spent }) => [step, spent]))
   let claim = 0
   const timeline = described.timeline.map((entry): ShownEntry => {
     if (entry.type === 'claimed') claim++
     if (entry.type !== 'step') return entry
-    return { ...entry, ...partsOf(entry.step, described.run.run), claim }
+    const spent = spentBy.get(entry.step)
+    return { ...entry, ...partsOf(entry.step, described.run.run), claim, ...(spent && { spent }) }
   })
   return { ...described, timeline }
 }

@@ -1,22 +1,14 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { Agent, type Model, type ModelRequest } from '@allium/core'
+import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
 import { sqlite } from '@allium/store-sqlite'
-import { scriptedModel } from '@allium/testing'
 import { postgres } from '../../../store-postgres/src/index.ts'
 import { durable } from '../../src/index.ts'
+import { slowModel } from './slow-model.ts'
 
 /** A process that runs a backlog: opens the store, then starts and stops when its parent says so. */
 const { kind, path, url, schema, concurrency, duration } = JSON.parse(process.argv[2] ?? '{}')
 const store = kind === 'sqlite' ? sqlite(path) : postgres({ url, schema })
-const model: Model = {
-  id: 'bench/slow',
-  async *stream(request: ModelRequest) {
-    await sleep(duration)
-    yield* scriptedModel(['Done.']).stream(request)
-  },
-}
-const agent = new Agent({ version: '1', model, logger: { warn() {}, error: console.error } }).use(
+const agent = new Agent({ version: '1', model: slowModel(duration), logger: { warn() {}, error: console.error } }).use(
   persist({ store: store.sessions }),
 )
 await store.sessions.list({ tenant: '', limit: 1 })

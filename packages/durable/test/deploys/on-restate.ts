@@ -1,4 +1,5 @@
-import { type ModelRequest, systemClock } from '@allium/core'
+import { type Agent, type ModelRequest, systemClock } from '@allium/core'
+import { codeDifferences, shapeOf } from '@allium/store/code-shape'
 import { durableRestate } from '../../../durable-restate/src/index.ts'
 import { freePort, type Server, serveHere } from '../../../durable-restate/test/server.ts'
 import { agentOf, type Build, type Effect, isCall } from './builds.ts'
@@ -52,7 +53,15 @@ export async function deployedOnRestate(
   )
   for (const { endpoint } of processes) await endpoint.close()
   if (way === 'beside' && next.used) wrong.push('the run of the old build was continued by the new one')
+  if (way === 'in place' && status !== 'diverged') wrong.push(...(await silentDifferences(before, after)))
   return { status, wrong, isLost, isStopped: status === 'diverged', isMoved: false }
+}
+
+/** Returns the layers, tools and schemas that differ, although the run was continued. */
+async function silentDifferences(before: Build, after: Build): Promise<string[]> {
+  const [was, is] = [before, after].map((build) => agentOf(build, { name: 'agent', clock: systemClock, onEffect() {} }))
+  const { structure } = codeDifferences(await shapeOf(was as Agent), await shapeOf(is as Agent))
+  return structure.map((difference) => `${difference}, and nothing reported it`)
 }
 
 interface Hooks {

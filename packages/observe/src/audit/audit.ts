@@ -17,6 +17,7 @@ import { runLocation } from '../run-location.ts'
 import type { ApplyTimeout, AuditHead } from './chain.ts'
 import { Chains } from './chains.ts'
 import type { AuditFile } from './file.ts'
+import { type GivenUpRun, recordsEnds } from './given-up.ts'
 import { type AuditFields, approvalFields, Content, contentOfMessages, errorFields, resolveFields } from './record.ts'
 import { digestWith } from './seal.ts'
 import { withTimeout } from './timeout.ts'
@@ -90,6 +91,7 @@ export function audit(given: AuditOptions): Audit {
     name: as,
     order: { is: ['persists'] },
     inherit: true,
+    options: recordsEnds(recordGivenUp),
     async agent(ctx, next) {
       await next()
       await withTimeout(chains.flush(), timeout, ctx.clock).catch(() => {})
@@ -183,6 +185,26 @@ export function audit(given: AuditOptions): Audit {
     pendingWrite.catch((error) => logFailure(ctx, error))
   }
 
+  /** Records the end of a run that no layer saw. A retried run goes on, so each of its ends has a record of its own. */
+  async function recordGivenUp({ key, turnId, agent, code, reason, queuedAt, clock }: GivenUpRun): Promise<void> {
+    const { tenant, owner, sessionId } = key
+    const record = {
+      at: new Date(clock.now()).toISOString(),
+      type: 'turn:end',
+      ...(tenant !== '' && { tenant }),
+      ...(owner !== '' && { user: owner }),
+      ...{ agent, session: sessionId, turn: turnId, status: 'failed', givenUp: true },
+      ...{ error: code, message: new Content(reason) },
+    }
+    await chains.for(tenant).append(
+      {
+        key: await recordKey({ sessionKey: key, turnId }, [as, 'given-up', String(queuedAt)]),
+        fields: () => resolveFields(record, digest, content),
+      },
+      (work) => withTimeout(work, timeout, clock),
+    )
+  }
+
   /** An AbortError is not logged: the run continues in another process, which writes the records. */
   function logFailure({ logger }: TurnContext, error: unknown): void {
     if (error instanceof AbortError) return
@@ -204,8 +226,11 @@ function resultFields({ status, content, error }: ToolResult): AuditFields {
  * Returns the key of a record, the same each time its run is restarted. It includes the session, because a custom turn id may be used in
  * many sessions.
  */
-async function recordKey(ctx: TurnContext, location: readonly string[]): Promise<string> {
-  return (await plainDigest(JSON.stringify([sessionKeyOf(ctx), ctx.turnId, ...location]))).slice(0, 32)
+async function recordKey(
+  run: Pick<TurnContext, 'sessionKey' | 'turnId'>,
+  location: readonly string[],
+): Promise<string> {
+  return (await plainDigest(JSON.stringify([sessionKeyOf(run), run.turnId, ...location]))).slice(0, 32)
 }
 
 const plainDigest = digestWith(undefined)

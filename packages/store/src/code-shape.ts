@@ -1,7 +1,18 @@
-import { digestOf } from '@allium/core'
-import type { DurableAgent } from './options.ts'
+import { AlliumError, digestOf, type Journal } from '@allium/core'
 
-/** The structure of the code that a run was started with, stored with its task. A digest of each layer and tool names what has changed. */
+/** An agent as `new Agent()` creates it. */
+export interface InspectedAgent {
+  inspect(): {
+    layers: readonly {
+      name: string
+      options: Readonly<Record<string, unknown>>
+      place: string | undefined
+    }[]
+    tools: readonly { name: string; jsonSchema: unknown }[]
+  }
+}
+
+/** The structure of the code that a run was started with, stored with the run. A digest of each layer and tool names what has changed. */
 export interface CodeShape {
   /** The layers in their order, each with a digest of its scopes, order, state keys and tools. */
   readonly layers: readonly (readonly [name: string, digest: string])[]
@@ -19,7 +30,8 @@ export interface CodeDifferences {
   readonly options: readonly string[]
 }
 
-export async function shapeOf(agent: DurableAgent): Promise<CodeShape> {
+/** Returns the structure of an agent's code. Call it after `init()`, when all tools are registered. */
+export async function shapeOf(agent: InspectedAgent): Promise<CodeShape> {
   const { layers, tools } = agent.inspect()
   const entry = async ({ name, ...declared }: { name: string; jsonSchema?: unknown }) =>
     [name, await shortDigestOf(declared)] as const
@@ -47,6 +59,30 @@ async function optionTexts(options: Readonly<Record<string, unknown>>): Promise<
 /** Collisions only hide a change from this check, so a part of the digest is enough. */
 async function shortDigestOf(value: unknown): Promise<string> {
   return (await digestOf(value)).slice(0, 12)
+}
+
+/**
+ * Records the structure of the code as a step of a run, which is the first one. In a later process with other layers, order, tools or
+ * schemas, it throws before any other step. A journal of before version 0.1 lacks the step, and gets it from the first process with this
+ * version.
+ *
+ * @throws AlliumError `journal.diverged` with the differences
+ */
+export async function checkRecordedCode(agent: InspectedAgent, journal: Journal, turnId: string): Promise<void> {
+  const now = await shapeOf(agent)
+  const step = `${turnId}:code`
+  const recorded = await journal.step(
+    step,
+    () => now,
+    () => {},
+  )
+  const differs = structureDifferences(recorded, now)
+  if (differs.length > 0)
+    throw new AlliumError(
+      'journal.diverged',
+      `The run was recorded by other code: ${differs.join('; ')}. Nothing was executed. Continue it with the code that began it.`,
+      { details: { step, differs } },
+    )
 }
 
 export function codeDifferences(started: CodeShape, now: CodeShape): CodeDifferences {
