@@ -31,6 +31,7 @@ export function App() {
   const [tab, setTab] = useState<Tab>('Onion')
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
+    if (live.status.agent === undefined) return
     listSessions(identity).then(setListed, () => {})
     if (live.status.readOnly === undefined) setReadOnly([])
     else listReadOnly(identity).then(setReadOnly, () => setReadOnly([]))
