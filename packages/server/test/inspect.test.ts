@@ -246,6 +246,25 @@ describe('inspector()', () => {
     expect((await run).status).toBe(200)
   })
 
+  it('records the error that a tool threw, unless a layer redacts', async () => {
+    const broken: Tool = {
+      name: 'broken',
+      description: 'Breaks',
+      jsonSchema: { type: 'object' },
+      execute: () => {
+        throw new Error('The clock is broken: sk-ant-api03-8fKq2LmZx0VtR7nWcY4hJd1sGbP9eUaQ')
+      },
+    }
+    const errorWith = async (...layers: object[]) => {
+      const model = scriptedModel([{ toolCalls: [{ name: 'broken' }] }, 'Sorry.'], { id: 'openai/gpt-5-mini' })
+      const served = serve(layers, { model, tools: [broken] })
+      await served.run('Hi')
+      return ofType(await feedOf(served), 'close').find(({ error }) => error !== undefined)?.error
+    }
+    expect(await errorWith()).toMatch(/^Error: The clock is broken: \[hidden]\n +at /)
+    expect(await errorWith(redacting)).toBeUndefined()
+  })
+
   it('lists tokens and cost by session and by turn', async () => {
     const { get, run } = serve([observe.usage({ prices: { 'openai/*': { input: 1, output: 1 } } })])
     await run('Hi')

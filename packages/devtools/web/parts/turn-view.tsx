@@ -60,8 +60,14 @@ export function UserMessage({ turn, actions }: { turn: ChatTurn; actions: TurnAc
   )
 }
 
-export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnActions }): ComponentChildren {
-  if (item.kind === 'tool') return <ToolCard tool={item} />
+export interface AnswerPartProps {
+  item: AnswerItem
+  turn: ChatTurn
+  actions: TurnActions
+}
+
+export function AnswerPart({ item, turn, actions }: AnswerPartProps): ComponentChildren {
+  if (item.kind === 'tool') return <ToolCard tool={item} error={turn.live?.errors.get(item.callId)} />
   if (item.kind === 'steer')
     return (
       <div class="message user steer">
