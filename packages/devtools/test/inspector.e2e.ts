@@ -52,6 +52,18 @@ test('a denial reaches the model with its reason', async () => {
     .waitFor()
 })
 
+test('a reload of the page in mid-answer keeps the session, and its answer goes on', async () => {
+  const project = await startProject()
+  const { page, faults } = await openPage(project.inspector)
+  await ask(page, 'wait for it')
+  await page.locator('.card.tool', { hasText: 'running' }).waitFor()
+  await page.reload()
+  await page.locator('.card.tool', { hasText: 'running' }).waitFor()
+  project.write('go', '')
+  await page.getByText('The tool said go.').waitFor()
+  expect(faults).toEqual([])
+})
+
 test('a tool that throws shows its error, which the model does not receive', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)
