@@ -6,7 +6,7 @@ import { LLMock } from '@copilotkit/aimock'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { freePort, ownServer, type Server } from '../packages/store-postgres/test/server.ts'
 import { copyOf, remove } from './app-copy.ts'
-import { ask, lastEventId, startIn } from './deployed.ts'
+import { ask, askDuring, lastEventId, startIn } from './deployed.ts'
 import { recipe, writeRecipe } from './recipes.ts'
 import { commandOf } from './runtimes.ts'
 import { bundleForWorkerd, workerdConfig } from './workerd-bundle.ts'
@@ -73,13 +73,13 @@ describe.each(Object.keys(platforms))('the recipe for %s', (platform) => {
     expect(whole.text()).toBe(answer)
     expect(whole.pieces.length).toBeGreaterThan(5)
 
-    const cut = await during(first, path, 'SIGKILL')
+    const cut = await askDuring(first.port, path, first.child, 'SIGKILL')
     expect(answer.startsWith(cut.text()) && cut.text() !== answer).toBe(true)
     const second = await start(platform)
     const rest = await ask(second.port, `${path}/events`, undefined, { lastEventId: lastEventId(cut) })
     expect(rest.pieces.join('')).toContain('run.interrupted')
 
-    const last = await during(second, path, 'SIGTERM')
+    const last = await askDuring(second.port, path, second.child, 'SIGTERM')
     if (drains.includes(platform)) expect(last.text()).toBe(answer)
     await expect.poll(() => readiness(second.port)).toBe(0)
   })
@@ -87,19 +87,6 @@ describe.each(Object.keys(platforms))('the recipe for %s', (platform) => {
 
 /** The platforms that finish active runs after SIGTERM. */
 const drains = ['Deno', 'Bun']
-
-type Started = Awaited<ReturnType<typeof start>>
-
-/** Starts a run, and sends a signal in mid-answer: to all processes, because a shell stands around some of them. */
-function during({ port, child }: Started, path: string, signal: NodeJS.Signals) {
-  let isSent = false
-  const onText = (text: string) => {
-    if (isSent || text.length < 20) return
-    isSent = true
-    process.kill(-(child.pid as number), signal)
-  }
-  return ask(port, `${path}/runs`, { input: 'Hi' }, { onText })
-}
 
 async function start(platform: string) {
   const port = await freePort()

@@ -8,10 +8,11 @@ import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } fro
 import { freePort, ownServer as ownPostgres, type Server } from '../packages/store-postgres/test/server.ts'
 import { ownServer as ownRedis } from '../packages/store-redis/test/server.ts'
 import { copyOf, remove } from './app-copy.ts'
-import { ask, startIn } from './deployed.ts'
+import { ask, askDuring, lastEventId, startIn } from './deployed.ts'
 import { recipe, writeRecipe } from './recipes.ts'
 import { absent, commandOf, type Tool } from './runtimes.ts'
 
+const answer = 'Good morning, Ann. What can I do for you today?'
 /** What is installed from the tarballs, and the provider that the recipes name. */
 let app: string
 const nodes: readonly Tool[] = ['Node (this one)', 'Node 22', 'Node 24']
@@ -24,7 +25,7 @@ beforeAll(async () => {
   postgres = await there(ownPostgres(), 'Postgres')
   redis = await there(ownRedis(), 'redis-server')
   model = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 4, latency: 40, logLevel: 'silent' })
-  model.onMessage('Hi', { content: 'Good morning, Ann. What can I do for you today?' })
+  model.onMessage('Hi', { content: answer })
   await model.start()
   env = {
     DATABASE_URL: postgres.url,
@@ -46,15 +47,10 @@ describe.each(nodes)('the recipe "Node behind nginx", on %s behind nginx', (tool
   const on = absent(tool) === undefined ? it : it.skip
 
   on('streams without buffering, tells its health, and ends on SIGTERM', async () => {
-    const principal =
-      "const signedIn = async (request) => ({ tenantId: 'acme', userId: String(request.headers.get('cookie')) })"
-    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('node', 'The server', 'ts')])
-    const child = started(commandOf(tool), [file])
     const proxy = await nginx(recipe('node', 'nginx', 'nginx'))
-    await expect.poll(async () => (await ask(proxy, '/readyz')).status, { timeout: 30_000 }).toBe(200)
-
+    const child = await behind(proxy)
     const run = await ask(proxy, '/sessions/a/runs', { input: 'Hi' })
-    expect(run.text()).toBe('Good morning, Ann. What can I do for you today?')
+    expect(run.text()).toBe(answer)
     // The first words came while the model was still speaking.
     expect(run.pieces.filter((piece) => !piece.includes('turn:end')).length).toBeGreaterThan(2)
     expect((await ask(proxy, '/healthz', undefined, { host: 'evil.example' })).status).toBe(421)
@@ -62,6 +58,30 @@ describe.each(nodes)('the recipe "Node behind nginx", on %s behind nginx', (tool
     child.kill('SIGTERM')
     expect(await once(child, 'exit')).toEqual([0, null])
   })
+
+  on('tells readers of a killed process, and finishes the answer after SIGTERM', async () => {
+    const proxy = await nginx(recipe('node', 'nginx', 'nginx'))
+    const cut = await askDuring(proxy, '/sessions/b', await behind(proxy), 'SIGKILL')
+    expect(answer.startsWith(cut.text()) && cut.text() !== answer).toBe(true)
+
+    const second = await behind(proxy)
+    const rest = await ask(proxy, '/sessions/b/events', undefined, { lastEventId: lastEventId(cut) })
+    expect(rest.pieces.join('')).toContain('run.interrupted')
+
+    const exited = once(second, 'exit')
+    expect((await askDuring(proxy, '/sessions/b', second, 'SIGTERM')).text()).toBe(answer)
+    expect(await exited).toEqual([0, null])
+  })
+
+  /** Starts the recipe's server, to which the proxy forwards. */
+  async function behind(proxy: number) {
+    const principal =
+      "const signedIn = async (request) => ({ tenantId: 'acme', userId: String(request.headers.get('cookie')) })"
+    const file = writeRecipe(app, 'behind-a-proxy', [principal, recipe('node', 'The server', 'ts')])
+    const child = started(commandOf(tool), [file])
+    await expect.poll(async () => (await ask(proxy, '/readyz')).status, { timeout: 30_000 }).toBe(200)
+    return child
+  }
 })
 
 describe.each(nodes)('the recipe "Several processes", on %s', (tool) => {
@@ -78,10 +98,7 @@ process.exit(0)`
     const child = started(commandOf(tool), [file])
     let printed = ''
     child.stdout?.on('data', (piece) => (printed += piece))
-    expect([await once(child, 'close'), printed]).toEqual([
-      [0, null],
-      'Good morning, Ann. What can I do for you today?\n',
-    ])
+    expect([await once(child, 'close'), printed]).toEqual([[0, null], `${answer}\n`])
   })
 })
 

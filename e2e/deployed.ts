@@ -69,6 +69,17 @@ export function ask(port: number, path: string, body?: object, options: AskOptio
   })
 }
 
+/** Starts a run, and sends a signal in mid-answer: to all processes of the child, because a shell stands around some of them. */
+export function askDuring(port: number, path: string, child: ChildProcess, signal: NodeJS.Signals): Promise<Answer> {
+  let isSent = false
+  const onText = (text: string) => {
+    if (isSent || text.length < 20) return
+    isSent = true
+    process.kill(-(child.pid as number), signal)
+  }
+  return ask(port, `${path}/runs`, { input: 'Hi' }, { onText })
+}
+
 /** The text of an answer, from the events of its stream. */
 function textIn(stream: string): string {
   const events = stream.matchAll(/^data: (\{"type":"text-delta".*)$/gm)

@@ -86,7 +86,7 @@ describe('the container', { timeout: 120_000 }, () => {
   })
 })
 
-test('the unit of systemd migrates, starts, and ends on SIGTERM', async () => {
+test('the unit of systemd migrates, starts again after a kill in mid-answer, and ends on SIGTERM', async () => {
   const unit = readDeploy('allium-saas.service')
   const settings = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
   const credentials = await secretFiles()
@@ -94,10 +94,16 @@ test('the unit of systemd migrates, starts, and ends on SIGTERM', async () => {
   const env = { ...declared, PORT: `${await freePort()}`, REDIS_URL: await startRedis() } as Env
   const command = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1]?.split(' ') ?? []
   expect((await runToEnd(command('ExecStartPre'), env)).code).toBe(0)
-  const { child, send } = await startApp(env, command('ExecStart'))
-  expect((await send('/api/sessions/c/runs', { body: { input: question } })).text).toContain('"status":"completed"')
-  child.kill('SIGTERM')
-  expect(await once(child, 'exit')).toEqual([0, null])
+  const first = await startApp(env, command('ExecStart'))
+  const cut = await during(first, '/api/sessions/c/runs', 'SIGKILL')
+  expect(cut.text).not.toContain('turn:end')
+  expect(unit).toContain('\nRestart=on-failure\n')
+  const again = await startApp(env, command('ExecStart'))
+  const rest = await again.send('/api/sessions/c/events', { lastEventId: lastEventId(cut.text) })
+  expect(rest.text).toContain('run.interrupted')
+  const exited = once(again.child, 'exit')
+  expect((await during(again, '/api/sessions/c/runs', 'SIGTERM')).text).toContain('"status":"completed"')
+  expect(await exited).toEqual([0, null])
 })
 
 describe('behind nginx', () => {
@@ -129,6 +135,12 @@ describe('behind nginx', () => {
     expect(await send(10 * 2 ** 20)).toMatchObject({ status: 413, text: expect.stringContaining('nginx') })
   })
 })
+
+/** Starts a run, and sends a signal in mid-answer. */
+function during({ child, send }: Awaited<ReturnType<typeof startApp>>, path: string, signal: NodeJS.Signals) {
+  const onPiece = (text: string) => void (answerIn(text).length > 100 && !child.killed && child.kill(signal))
+  return send(path, { body: { input: question }, onPiece })
+}
 
 async function runMigration() {
   return runToEnd(migrate?.command ?? [], await containerEnv(migrate?.environment))

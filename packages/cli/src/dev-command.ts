@@ -23,9 +23,10 @@ export async function devCommand(argv: readonly string[], context: CommandContex
     else if (entry.state === 'failed') stderr.write(`${printable(entry.error)}\n`)
     else if (entry.state === 'ready') stdout.write(`${printable(`The agent "${entry.agent}" is ready.`)}\n`)
   }
-  const inspector = await startInspector({ ...options, cwd: context.cwd(), env, onEntry }).catch((error) => {
-    throw new UsageError(messageOf(error))
+  const inspector = await startInspector({ ...options, cwd: context.cwd(), env, onEntry }).catch((error: unknown) => {
+    stderr.write(`${printable(messageOf(error))}\n`)
   })
+  if (inspector === undefined) return exitCodes.usage
   stdout.write(`\n  Inspector  ${inspector.url}\n  API        ${inspector.api}\n\n  Ctrl-C stops it.\n\n`)
   await interrupted
   await inspector.close()

@@ -1,6 +1,8 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { exitCodes, main } from '../src/index.ts'
 
 /** Runs a command line and returns its exit code and stderr. */
@@ -27,4 +29,16 @@ test('allium dev does not start in production', async () => {
   const { code, stderr } = await run(['dev', 'dev.test.ts'], { NODE_ENV: 'production' })
   expect(code).toBe(exitCodes.usage)
   expect(stderr).toContain('for development only')
+})
+
+test('a port in use is one message, without the usage of all commands', async () => {
+  const other = createServer()
+  onTestFinished(() => void other.close())
+  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
+  const { port } = other.address() as AddressInfo
+  const { code, stderr } = await run(['dev', 'dev.test.ts', '--port', String(port), '--database', ':memory:'])
+  expect(code).toBe(exitCodes.usage)
+  expect(stderr).toBe(
+    `Port ${port} is in use. Stop the other process, or choose another port with --port; 0 picks a free one. With npm: npm run dev -- --port 0\n`,
+  )
 })

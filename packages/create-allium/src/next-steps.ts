@@ -17,7 +17,8 @@ export function nextSteps(
   return [
     ...(path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`]),
     ...(installed ? [] : [`${manager} install`]),
-    ...(template === 'pack' ? [script('test')] : [script('dev')]),
+    script(template === 'pack' ? 'test' : 'dev'),
+    ...(template === 'saas' ? ['', `In a second terminal, ${script('inspect')} opens the inspector.`] : []),
     ...(template === 'pack' || process.env[key]
       ? []
       : ['', `${key} is not set, so a script answers. Copy .env.example to .env to use a model.`]),

@@ -1,14 +1,12 @@
 import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
-import axe from 'axe-core'
-import { type BrowserContextOptions, chromium } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import type { BrowserContextOptions } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { npm, openPage, startScript, violations } from './created-project.ts'
 import { type Registry, startRegistry } from './registry.ts'
 
 const execute = promisify(execFile)
@@ -25,7 +23,7 @@ beforeAll(async () => {
   }
   await Promise.all([publishNext(), publishNext(), publishNext()])
   for (const template of ['agent', 'saas', 'pack'])
-    await npm(['create', 'allium@latest', template, '--', '--template', template, '--yes'], folder)
+    await npm(['create', 'allium@latest', template, '--', '--template', template, '--yes'], folder, registry.env)
 }, 400_000)
 
 afterAll(() => {
@@ -34,10 +32,9 @@ afterAll(() => {
 }, 120_000)
 
 test('each template passes its types, lint and tests without a key', async () => {
-  await npm(['run', 'check'], join(folder, 'agent'))
-  await npm(['run', 'check'], join(folder, 'saas'))
+  for (const app of ['agent', 'saas']) await npm(['run', 'check'], join(folder, app), registry.env)
   const pack = join(folder, 'pack')
-  for (const script of ['lint', 'test', 'build', 'check:package']) await npm(['run', script], pack)
+  for (const script of ['lint', 'test', 'build', 'check:package']) await npm(['run', script], pack, registry.env)
 }, 200_000)
 
 test.each(['node22', 'node24'])(
@@ -63,8 +60,8 @@ test('the agent answers in the terminal, and says that a script answers', async 
 }, 60_000)
 
 test('npm run dev opens the inspector of the agent, and its chat answers', async () => {
-  const url = await startProject('agent', ['run', 'dev', '--', '--port', '0'], {})
-  const { page, faults } = await openPage(url, {})
+  const url = await startScript(['run', 'dev', '--', '--port', '0'], join(folder, 'agent'), registry.env)
+  const { page, faults } = await openPage(url)
   await page.getByLabel('Message', { exact: true }).fill('What time is it in Oslo?')
   await page.keyboard.press('Enter')
   await page.getByText('This is a scripted answer.').waitFor()
@@ -74,6 +71,24 @@ test('npm run dev opens the inspector of the agent, and its chat answers', async
     .waitFor()
   expect(faults).toEqual([])
 }, 60_000)
+
+test('one command leads from npm create to a streamed answer of the SaaS in the inspector', async () => {
+  const lap = stopwatch()
+  await npm(['create', 'allium@latest', 'my-app', '--', '--template', 'saas', '--yes'], folder, registry.env)
+  lap('npm create')
+  const url = await startScript(['run', 'inspect', '--', '--port', '0'], join(folder, 'my-app'), registry.env)
+  lap('npm run inspect')
+  const { page, faults } = await openPage(url)
+  await page.getByRole('status').filter({ hasText: 'assistant' }).waitFor()
+  lap('page')
+  await page.getByLabel('Message', { exact: true }).fill('My lamp of order 7 is broken.')
+  await page.keyboard.press('Enter')
+  await page.getByText('Order 7 is a desk lamp. I can refund it.').waitFor()
+  lap('answer')
+  await page.getByRole('button', { name: 'Approve' }).click()
+  await page.getByText('the refund was handled as you decided').waitFor()
+  expect(faults).toEqual([])
+}, 120_000)
 
 test.each<[string, BrowserContextOptions]>([
   ['light', {}],
@@ -99,60 +114,12 @@ test.each<[string, BrowserContextOptions]>([
   90_000,
 )
 
-async function npm(args: string[], cwd: string): Promise<void> {
-  await execute('npm', args, { cwd, env: { ...registry.env, CI: '1' }, maxBuffer: 16 << 20 }).catch(
-    (error: Error & { stdout: string; stderr: string }) => {
-      throw new Error(`npm ${args.join(' ')} in ${cwd} failed:\n${error.stdout}\n${error.stderr}`)
-    },
-  )
-}
-
-/** Starts the project "saas" on a free port, and returns its URL. */
-function startSaas(): Promise<string> {
-  return startProject('saas', ['start'], { PORT: '0', DATA: mkdtempSync(join(folder, 'data-')) })
-}
-
-/** Runs a script of a project that prints a URL, and returns the URL. */
-async function startProject(name: string, args: string[], env: Record<string, string>): Promise<string> {
-  const server = spawn('npm', args, {
-    cwd: join(folder, name),
-    env: { ...registry.env, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true,
-  })
-  onTestFinished(async () => {
-    const exited = once(server, 'exit')
-    process.kill(-(server.pid as number), 'SIGTERM')
-    await exited
-  })
-  for await (const line of createInterface({ input: server.stdout })) {
-    const [url] = /http:\S+/.exec(line) ?? []
-    if (url !== undefined) return url
+/** Prints the seconds of each step, for people who read the output. */
+function stopwatch(): (step: string) => void {
+  let last = performance.now()
+  return (step) => {
+    const now = performance.now()
+    console.log(`${step}: ${((now - last) / 1000).toFixed(1)} s`)
+    last = now
   }
-  throw new Error(`npm ${args.join(' ')} has not started.`)
-}
-
-async function openPage(url: string, options: BrowserContextOptions) {
-  const browser = await chromium.launch({
-    executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu'],
-  })
-  onTestFinished(() => browser.close())
-  const page = await browser.newPage({ viewport: { width: 1000, height: 700 }, ...options })
-  const faults: string[] = []
-  page.on('pageerror', ({ message }) => faults.push(message))
-  page.on('console', (message) => {
-    // The history of a new chat is 404.
-    if (message.type() === 'error' && !message.location().url.endsWith('/messages')) faults.push(message.text())
-  })
-  await page.goto(url)
-  return { page, faults }
-}
-
-async function violations(page: Awaited<ReturnType<typeof openPage>>['page']): Promise<string[]> {
-  await page.evaluate(axe.source)
-  return page.evaluate(async () => {
-    const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
-    return (await inPage.run()).violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
-  })
 }

@@ -46,6 +46,13 @@ test.each([
     expect(read(`app/${path}`)).not.toMatch(/openai/i)
 })
 
+test('names the command that opens the inspector, which the server of a SaaS does not open', async () => {
+  const { create, read, said } = folder()
+  await create('app', '--template', 'saas')
+  expect(said()).toMatch(/npm run dev[\s\S]*In a second terminal, npm run inspect opens the inspector\./)
+  expect(JSON.parse(read('app/package.json')).scripts.inspect).toBe('allium dev src/inspector.ts')
+})
+
 test('gives files their real names that npm leaves out of packages', async () => {
   const { cwd, create, read } = folder()
   await create('app', '--template', 'saas')

@@ -29,6 +29,15 @@ const whoAmI = defineTool({
   execute: (_, { principal, context }) => ({ principal, context }),
 })
 
+const broken = defineTool({
+  name: 'broken',
+  description: 'Breaks.',
+  schema: z.object({}),
+  execute() {
+    throw new Error('The clock is broken.')
+  },
+})
+
 /** Runs until the test creates the file `go`. */
 const wait = defineTool({
   name: 'wait',
@@ -76,6 +85,7 @@ function stepFor({ messages }: ModelRequest) {
   if (text.includes('refund')) return call('refund', { cents: 500 })
   if (text.includes('wait')) return call('wait', {})
   if (text.includes('who am I')) return call('who_am_i', {})
+  if (text.includes('break')) return call('broken', {})
   if (text.includes('many')) return call('look_up', { number: '0' })
   if (text.includes('hostile'))
     return { text: hostile, toolCalls: [{ name: 'look_up', callId: `c${++calls}`, args: { number: hostile } }] }
@@ -96,7 +106,7 @@ export default new Agent({
   name: 'support',
   model,
   instructions: 'You support customers.',
-  tools: [lookUp, refund, wait, whoAmI],
+  tools: [lookUp, refund, wait, whoAmI, broken],
   maxSteps: 100_000,
 })
   .use(desk)

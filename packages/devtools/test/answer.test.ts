@@ -21,6 +21,15 @@ test('shows the arguments of a call while they stream, then those that run, then
   expect(answerOf(...begin, ...rest)).toMatchObject([{ args: { number: '7' }, status: 'ok', result: 'a lamp' }])
 })
 
+test('shows a file as soon as the model has made it, and names one that is elsewhere', () => {
+  const file = { type: 'file', mediaType: 'image/png', bytes: 9, file: 'a1' }
+  const elsewhere = { type: 'file', mediaType: 'image/png', data: 'https://files.test/a.png' }
+  expect(answerOf(file, elsewhere)).toEqual([
+    { kind: 'file', file },
+    { kind: 'text', text: '[file image/png]' },
+  ])
+})
+
 test('drops the text of an attempt that is discarded, but not the steps before it', () => {
   const items = answerOf(
     { type: 'step:start', stepIndex: 0 },

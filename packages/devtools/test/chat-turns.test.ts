@@ -21,6 +21,22 @@ test('a fork shows the turns that it copied, and its first own turn can be edite
   expect(new Set(turns.map(({ turnId }) => turnId)).size).toBe(3)
 })
 
+test('a turn of an earlier visit shows the time, the tokens and the cost that were stored', () => {
+  const usage = { inputTokens: 10, outputTokens: 5, calls: 1 }
+  const turn = (turnId: string, sessionCost: number) => ({
+    ...stored(turnId, 'completed', [user('a'), assistant('A')]),
+    startedAt: 10,
+    endedAt: 40,
+    usage,
+    sessionCost,
+  })
+  const turns = shown(turn('a', 0.5), turn('b', 0.75))
+  expect(turns.map(({ duration, usage, usd }) => [duration, usage?.inputTokens, usd])).toEqual([
+    [30, 10, 0.5],
+    [30, 10, 0.25],
+  ])
+})
+
 test('the closed turn of a session that was not forked is left out', () => {
   const turns = shown(stored('t', 'completed', [user('a'), assistant('A')]), stored('c', 'closed', []))
   expect(turns.map(({ turnId }) => turnId)).toEqual(['t'])

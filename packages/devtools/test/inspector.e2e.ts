@@ -52,6 +52,30 @@ test('a denial reaches the model with its reason', async () => {
     .waitFor()
 })
 
+test('a reload of the page in mid-answer keeps the session, and its answer goes on', async () => {
+  const project = await startProject()
+  const { page, faults } = await openPage(project.inspector)
+  await ask(page, 'wait for it')
+  await page.locator('.card.tool', { hasText: 'running' }).waitFor()
+  await page.reload()
+  await page.locator('.card.tool', { hasText: 'running' }).waitFor()
+  project.write('go', '')
+  await page.getByText('The tool said go.').waitFor()
+  expect(faults).toEqual([])
+})
+
+test('a tool that throws shows its error, which the model does not receive', async () => {
+  const project = await startProject()
+  const { page } = await openPage(project.inspector)
+  await ask(page, 'break it')
+  await page.getByText('The tool said so.').waitFor()
+  const card = page.locator('.card.tool', { hasText: 'broken' })
+  await card.click()
+  await card.getByText('Error: The clock is broken.').waitFor()
+  await page.getByRole('treeitem', { name: /broken.*error/ }).waitFor()
+  expect(await card.getByText('The tool "broken" failed.').count()).toBe(1)
+})
+
 test('a message steers the running turn', async () => {
   const project = await startProject()
   const { page } = await openPage(project.inspector)

@@ -12,6 +12,7 @@ import { useConversation } from './parts/use-conversation.ts'
 import { useTheme } from './parts/use-theme.ts'
 import type { Identity } from './store/api.ts'
 import { Files, type LoadFile, loadFile } from './store/files.ts'
+import { keepSelection, readSelection } from './store/selection.ts'
 import { identityOf, listReadOnly, listSessions, mergeSessions, type SessionItem } from './store/sessions.ts'
 import { changed, currentIdentity, live, liveTurns, trace, useStore } from './store/store.ts'
 
@@ -26,11 +27,12 @@ export function App() {
   const [isChoosing, setChoosing] = useState(false)
   const [listed, setListed] = useState<SessionItem[]>([])
   const [readOnly, setReadOnly] = useState<SessionItem[]>([])
-  const [selected, setSelected] = useState<SessionItem>()
+  const [selected, setSelected] = useState(readSelection)
   const [chosen, setChosen] = useState<string>()
   const [tab, setTab] = useState<Tab>('Onion')
   const [place, setPlace] = useState<(typeof places)[number]>('Chat')
   useEffect(() => {
+    if (live.status.agent === undefined) return
     listSessions(identity).then(setListed, () => {})
     if (live.status.readOnly === undefined) setReadOnly([])
     else listReadOnly(identity).then(setReadOnly, () => setReadOnly([]))
@@ -48,6 +50,7 @@ export function App() {
   )
   const select = (item: SessionItem | undefined) => {
     setSelected(item)
+    keepSelection(item)
     setChosen(undefined)
     setPlace('Chat')
   }

@@ -1,4 +1,4 @@
-import { Agent, type AgentOptions, defineMiddleware, delegate, memory, observe, type Tool } from 'allium'
+import { Agent, type AgentOptions, defineMiddleware, delegate, type Model, memory, observe, type Tool } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { server } from '../src/index.ts'
@@ -54,6 +54,25 @@ async function feedOf({ app, get }: ReturnType<typeof serve>, who?: string, afte
   await app.drain()
   const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: '))
   return lines.flatMap((line) => JSON.parse(line.slice(6)) as InspectRecord[])
+}
+
+/** Returns the first record of the feed for which the condition holds. */
+async function firstRecord(
+  { get }: ReturnType<typeof serve>,
+  condition: (record: InspectRecord) => boolean,
+): Promise<InspectRecord | undefined> {
+  const { body } = await get('/inspect/feed')
+  let text = ''
+  for await (const piece of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += piece
+    const lines = text
+      .split('\n')
+      .slice(0, -1)
+      .filter((line) => line.startsWith('data: '))
+    const found = lines.flatMap((line) => JSON.parse(line.slice(6)) as InspectRecord[]).find(condition)
+    if (found !== undefined) return found
+  }
+  return undefined
 }
 
 const ofType = <T extends InspectRecord['type']>(records: InspectRecord[], type: T) =>
@@ -200,6 +219,50 @@ describe('inspector()', () => {
     expect((await served.get(`${path}?owner=ann`, 'bob acme tenant')).status).toBe(200)
     const [request] = ofType(await feedOf(served), 'request')
     expect(request?.messages.at(-1)?.content).toEqual([stored])
+  })
+
+  it('shows a file that a model makes while the model still answers, and serves its bytes', async () => {
+    const data = Buffer.from('a picture').toString('base64')
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const model: Model = {
+      id: 'openai/gpt-5-mini',
+      async *stream(request) {
+        yield { type: 'file', data, mediaType: 'image/png' }
+        await gate
+        yield* scriptedModel(['Done.']).stream(request)
+      },
+    }
+    const served = serve([], { model })
+    const run = served.run('Draw')
+    const made = await firstRecord(served, (record) => record.type === 'event' && record.event.type === 'file')
+    expect(made).toMatchObject({ event: { type: 'file', mediaType: 'image/png', bytes: 9 } })
+    const path = `/inspect/sessions/s/files/${(made as unknown as { event: FileView }).event.file}`
+    expect(await (await served.get(path)).text()).toBe('a picture')
+    expect((await served.get(`${path}?owner=ann`, 'bob acme own')).status).toBe(404)
+    open()
+    expect((await run).status).toBe(200)
+  })
+
+  it('records the error that a tool threw, unless a layer redacts', async () => {
+    const broken: Tool = {
+      name: 'broken',
+      description: 'Breaks',
+      jsonSchema: { type: 'object' },
+      execute: () => {
+        throw new Error('The clock is broken: sk-ant-api03-8fKq2LmZx0VtR7nWcY4hJd1sGbP9eUaQ')
+      },
+    }
+    const errorWith = async (...layers: object[]) => {
+      const model = scriptedModel([{ toolCalls: [{ name: 'broken' }] }, 'Sorry.'], { id: 'openai/gpt-5-mini' })
+      const served = serve(layers, { model, tools: [broken] })
+      await served.run('Hi')
+      return ofType(await feedOf(served), 'close').find(({ error }) => error !== undefined)?.error
+    }
+    expect(await errorWith()).toMatch(/^Error: The clock is broken: \[hidden]\n +at /)
+    expect(await errorWith(redacting)).toBeUndefined()
   })
 
   it('lists tokens and cost by session and by turn', async () => {

@@ -1,4 +1,5 @@
 import type { ParentMessage } from '../messages.ts'
+import { loadErrorText } from './load-error.ts'
 import { type RunningAgent, runAgent } from './run-agent.ts'
 
 let running: RunningAgent | undefined
@@ -10,7 +11,7 @@ process.on('message', async (message: ParentMessage) => {
     const { port, name: agent, principal, readOnly } = running
     process.send?.({ type: 'ready', port, agent, principal, readOnly })
   } catch (error) {
-    process.send?.({ type: 'failed', message: error instanceof Error ? (error.stack ?? error.message) : String(error) })
+    process.send?.({ type: 'failed', message: loadErrorText(error) })
   }
 })
 // The inspector has ended, so no request reaches this process.

@@ -52,7 +52,7 @@ export async function servePage(options: PageServerOptions): Promise<{ port: num
 function listenError(cause: Error, port: number): Error {
   if ((cause as { code?: string }).code !== 'EADDRINUSE') return cause
   return new Error(
-    `Port ${port} is in use. Stop the other process, or choose a port with --port; 0 picks a free one.`,
+    `Port ${port} is in use. Stop the other process, or choose another port with --port; 0 picks a free one. With npm: npm run dev -- --port 0`,
     { cause },
   )
 }

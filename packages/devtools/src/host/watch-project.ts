@@ -7,9 +7,13 @@ const ignoredFolders = /(?:^|[/\\])(?:node_modules|\.git|\.allium|dist|coverage|
 /** How long the files stay unchanged before a reload, in milliseconds. An editor may write several files at once. */
 const quiet = 100
 
-/** Calls `onChange` after a source file or `.env` in the project's folder has changed. Returns a function that stops watching. */
-export async function watchProject(cwd: string, onChange: (file: string) => void): Promise<() => Promise<void>> {
+/** Calls `onChange` after source files or `.env` in the project's folder have changed. Returns a function that stops watching. */
+export async function watchProject(
+  cwd: string,
+  onChange: (files: readonly string[]) => void,
+): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined
+  let changed = new Set<string>()
   const watcher = watch(cwd, {
     ignoreInitial: true,
     ignored: (path, stats) => {
@@ -18,9 +22,16 @@ export async function watchProject(cwd: string, onChange: (file: string) => void
       return stats?.isFile() === true && !extensions.has(extname(path)) && !name.startsWith('.env')
     },
   })
-  watcher.on('all', (_, path) => {
+  watcher.on('all', (event, path) => {
+    // A new folder has no code: the agent may have made it for its database.
+    if (event === 'addDir' || event === 'unlinkDir') return
+    changed.add(relative(cwd, path))
     clearTimeout(timer)
-    timer = setTimeout(() => onChange(relative(cwd, path)), quiet)
+    timer = setTimeout(() => {
+      const files = [...changed]
+      changed = new Set()
+      onChange(files)
+    }, quiet)
   })
   await new Promise<void>((resolve) => watcher.once('ready', resolve))
   return async () => {

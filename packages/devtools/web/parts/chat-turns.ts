@@ -3,8 +3,9 @@ import type { AnswerItem } from '../store/answer.ts'
 import { filesOf, isFile, partsOf, textOf } from '../store/content.ts'
 import { copied, withCopiedTurns } from '../store/copied-turns.ts'
 import { messagesOf } from '../store/request-messages.ts'
-import type { Conversation, StoredMessage, StoredPart, StoredTurn } from '../store/sessions.ts'
+import type { Conversation, StoredMessage, StoredPart, StoredTurn, Tokens } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
+import { costsOf } from '../store/usage.ts'
 
 /** A turn as the chat shows it. */
 export interface ChatTurn {
@@ -18,21 +19,27 @@ export interface ChatTurn {
   answer: readonly AnswerItem[]
   status: string
   reason: string | undefined
+  /** Milliseconds. */
+  duration: number | undefined
+  usage: Tokens | undefined
+  /** The cost in USD. */
+  usd: number | undefined
   isStored: boolean
   live: Turn | undefined
 }
 
 /** Joins the stored turns and the live ones. A stored turn that has ended replaces the live one. */
-export function chatTurns({ turns }: Conversation, live: readonly Turn[]): ChatTurn[] {
-  const stored = withCopiedTurns(turns)
+export function chatTurns(conversation: Conversation, live: readonly Turn[]): ChatTurn[] {
+  const stored = withCopiedTurns(conversation.turns)
+  const costs = costsOf(conversation)
   const byId = new Map(live.map((turn) => [turn.turnId, turn]))
   const results = new Map(stored.flatMap(({ messages }) => messages.flatMap(partsOf)).flatMap(resultEntry))
   const result = stored.map((turn): ChatTurn => {
     const live = byId.get(turn.turnId)
-    const base = turn.endedAt === undefined && live !== undefined ? fromLive(live) : fromStored(turn, results)
+    const base = turn.endedAt === undefined && live !== undefined ? fromLive(live) : fromStored(turn, results, costs)
     const status = live?.status === 'interrupted' ? live.status : base.status
     const input = base.input ?? inputOf(turn)
-    return { ...base, status, input, files: inputFiles(turn), live }
+    return { ...base, status, input, files: inputFiles(turn), usd: live?.usd || base.usd, live }
   })
   const ids = new Set(stored.map(({ turnId }) => turnId))
   for (const turn of live)
@@ -47,8 +54,9 @@ function resultEntry(part: StoredPart): [string | undefined, StoredPart][] {
   return part.type === 'tool-result' ? [[part.callId, part]] : []
 }
 
-function fromStored(turn: StoredTurn, results: Results): ChatTurn {
-  const { turnId, status, reason, endedAt } = turn
+function fromStored(turn: StoredTurn, results: Results, costs: ReadonlyMap<string, number>): ChatTurn {
+  const { turnId, status, reason, startedAt, endedAt, usage } = turn
+  const ran = endedAt !== undefined && status !== copied
   return {
     turnId,
     previous: undefined,
@@ -57,16 +65,20 @@ function fromStored(turn: StoredTurn, results: Results): ChatTurn {
     answer: itemsOf(turn, results),
     status,
     reason,
-    isStored: endedAt !== undefined && status !== copied,
+    duration: ran ? endedAt - startedAt : undefined,
+    usage: ran ? usage : undefined,
+    usd: ran ? costs.get(turnId) : undefined,
+    isStored: ran,
     live: undefined,
   }
 }
 
 function fromLive(turn: Turn): ChatTurn {
-  const { turnId, answer, status, reason, resumes } = turn
+  const { turnId, answer, status, reason, resumes, usage, usd, roots } = turn
   const message = resumes === undefined && turn.info?.resumed !== true ? firstInput(turn) : undefined
   const [input, files] = message === undefined ? [undefined, []] : [textOf(message), filesOf(message)]
-  return { turnId, previous: undefined, input, files, answer, status, reason, isStored: false, live: turn }
+  const facts = { turnId, answer, status, reason, usage, usd, duration: roots[0]?.duration }
+  return { ...facts, previous: undefined, input, files, isStored: false, live: turn }
 }
 
 /** Returns the last message of the user in the first request of a turn. */

@@ -89,7 +89,7 @@ function Row({ row: { turn, part }, actions }: { row: ChatRow; actions: TurnActi
     <div class="chat-row">
       {part === 'input' && <UserMessage turn={turn} actions={actions} />}
       {part === 'end' && <TurnFooter turn={turn} actions={actions} />}
-      {typeof part === 'object' && <AnswerPart item={part} actions={actions} />}
+      {typeof part === 'object' && <AnswerPart item={part} turn={turn} actions={actions} />}
     </div>
   )
 }

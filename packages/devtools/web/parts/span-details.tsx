@@ -19,6 +19,7 @@ export function SpanDetails({ turn, span, close }: { turn: Turn; span: Span; clo
     writes,
     response,
     usd,
+    error,
   } = span
   const tool = span.callId === undefined || !span.core ? undefined : callOf(turn, span.callId)
   return (
@@ -56,6 +57,7 @@ export function SpanDetails({ turn, span, close }: { turn: Turn; span: Span; clo
         ))}
         {tool !== undefined && <Block title="Arguments" text={pretty(tool.args)} />}
         {tool?.result !== undefined && <Block title="Result" text={tool.result} />}
+        {error !== undefined && <Block title={thrown} text={error} />}
         {response !== undefined && (
           <Block title={`Answer (${response.finishReason}, ${tokens(response.usage)})`} text={response.text} />
         )}
@@ -68,6 +70,9 @@ export function SpanDetails({ turn, span, close }: { turn: Turn; span: Span; clo
     </section>
   )
 }
+
+/** The title of the error of a tool. */
+export const thrown = 'Error of the tool. The model does not receive it'
 
 function Change({ change: { field, at, before, after } }: { change: ChangeRecord }) {
   return (

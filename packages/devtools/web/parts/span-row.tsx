@@ -14,7 +14,7 @@ export interface SpanRowProps {
 
 /** One layer of one call. */
 export function SpanRow({ span, total, open, isSelected, select, toggle }: SpanRowProps) {
-  const { id, layer, scope, subject, core, depth, self, decision, changed, usd } = span
+  const { id, layer, scope, subject, core, depth, self, decision, changed, usd, error } = span
   const name = core && scope !== 'turn' ? (subject ?? layer) : layer
   const fields = changed?.map(({ field }) => field).join(', ')
   const label = decision === 'changed' && fields !== undefined ? `changed ${fields}` : (decision ?? 'running')
@@ -41,6 +41,7 @@ export function SpanRow({ span, total, open, isSelected, select, toggle }: SpanR
       {!core && subject !== undefined && <span class="subject">{subject}</span>}
       <span class="space" />
       {usd !== undefined && usd > 0 && <span class="cost">{money(usd)}</span>}
+      {error !== undefined && <span class="badge error">error</span>}
       {!(core && decision === 'passed') && <span class={`badge ${decision ?? 'running'}`}>{label}</span>}
       <span class="bar" aria-hidden="true">
         <span style={{ width: `${Math.min(100, (100 * (self ?? 0)) / Math.max(total, 0.001))}%` }} />

@@ -1,8 +1,9 @@
 import type { ToolItem } from '../store/answer.ts'
 import { brief, pretty } from './format.ts'
+import { Block, thrown } from './span-details.tsx'
 
 /** A tool call with its arguments and its result, which open on a click. */
-export function ToolCard({ tool }: { tool: ToolItem }) {
+export function ToolCard({ tool, error }: { tool: ToolItem; error: string | undefined }) {
   const { name, args, result, status } = tool
   return (
     <details class="card tool">
@@ -15,6 +16,7 @@ export function ToolCard({ tool }: { tool: ToolItem }) {
       <pre tabIndex={0}>{pretty(args)}</pre>
       <div class="label">Result, as the model receives it</div>
       <pre tabIndex={0}>{result === undefined ? 'none yet' : result}</pre>
+      {error !== undefined && <Block title={thrown} text={error} />}
     </details>
   )
 }

@@ -60,8 +60,14 @@ export function UserMessage({ turn, actions }: { turn: ChatTurn; actions: TurnAc
   )
 }
 
-export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnActions }): ComponentChildren {
-  if (item.kind === 'tool') return <ToolCard tool={item} />
+export interface AnswerPartProps {
+  item: AnswerItem
+  turn: ChatTurn
+  actions: TurnActions
+}
+
+export function AnswerPart({ item, turn, actions }: AnswerPartProps): ComponentChildren {
+  if (item.kind === 'tool') return <ToolCard tool={item} error={turn.live?.errors.get(item.callId)} />
   if (item.kind === 'steer')
     return (
       <div class="message user steer">
@@ -87,15 +93,14 @@ export function AnswerPart({ item, actions }: { item: AnswerItem; actions: TurnA
 
 /** The end of a turn: its status, usage and cost. */
 export function TurnFooter({ turn, actions }: { turn: ChatTurn; actions: TurnActions }) {
-  const { status, reason, live, turnId, isStored } = turn
-  const root = live?.roots[0]
+  const { status, reason, live, turnId, isStored, duration: time, usage, usd = 0 } = turn
   return (
     <footer class="turn-footer">
       <span class={`badge ${status}`}>{status}</span>
       {reason !== undefined && reason !== '' && <span class="reason">{reason}</span>}
-      {root?.duration !== undefined && <span>{duration(root.duration)}</span>}
-      {live?.usage !== undefined && <span>{tokens(live.usage)}</span>}
-      {live !== undefined && live.usd > 0 && <span>{money(live.usd)}</span>}
+      {time !== undefined && <span>{duration(time)}</span>}
+      {usage !== undefined && <span>{tokens(usage)}</span>}
+      {usd > 0 && <span>{money(usd)}</span>}
       {live !== undefined && (
         <button type="button" class="quiet" onClick={() => actions.inspect(turnId)}>
           Onion

@@ -2,7 +2,7 @@ import { useRef, useState } from 'preact/hooks'
 import { api, type Identity } from '../store/api.ts'
 import { type Attachment, base64Of, inputOf, shownName } from '../store/attachments.ts'
 import { keepSent, type LoadFile } from '../store/files.ts'
-import { copySession, identityOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
+import { copySession, identityOf, ownerOf, type PendingCall, type SessionItem } from '../store/sessions.ts'
 import { changed, live, liveTurns } from '../store/store.ts'
 import type { ChatTurn } from './chat-turns.ts'
 import type { TurnActions } from './turn-view.tsx'
@@ -102,7 +102,6 @@ export function useChatActions({ item, identity, load, select, inspect, reload }
 }
 
 function newSession({ principal }: Identity): SessionItem {
-  const { tenantId, tenant, userId, user } = principal as Record<string, string | undefined>
   const id = `dev-${new Date().toISOString().slice(5, 19).replace(/\D/g, '')}-${crypto.randomUUID().slice(0, 4)}`
-  return { id, tenant: tenantId ?? tenant ?? '', owner: userId ?? user ?? '', status: 'new', updatedAt: Date.now() }
+  return { id, ...ownerOf(principal), status: 'new', updatedAt: Date.now() }
 }

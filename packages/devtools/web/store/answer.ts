@@ -1,4 +1,6 @@
 import type { FileView } from '@allium/server/inspect'
+import { isFile, textOf } from './content.ts'
+import type { StoredPart } from './sessions.ts'
 
 /** A part of an answer that is streamed. */
 export type AnswerItem =
@@ -30,6 +32,12 @@ export function addToAnswer(items: AnswerItem[], event: StreamedEvent): void {
       return addText(items, 'text', String(event.delta))
     case 'reasoning-delta':
       return addText(items, 'reasoning', String(event.delta))
+    case 'file': {
+      const part = event as unknown as StoredPart
+      return void items.push(
+        isFile(part) ? { kind: 'file', file: part } : { kind: 'text', text: textOf({ content: [part] }) },
+      )
+    }
     case 'step:start':
       return void items.push({ kind: 'step' })
     case 'tool-input-start':

@@ -76,7 +76,16 @@ export interface Conversation {
   fault?: string
 }
 
-/** Returns the identity that owns a session: the principal of one of its turns, else one with its tenant and owner. */
+/** Returns the tenant and the owner that a principal names, as the server reads them. */
+export function ownerOf(principal: unknown): Pick<SessionItem, 'tenant' | 'owner'> {
+  const { tenantId, tenant, userId, user } = (principal ?? {}) as Record<string, string | undefined>
+  return { tenant: tenantId ?? tenant ?? '', owner: userId ?? user ?? '' }
+}
+
+/**
+ * Returns the identity that owns a session: the principal of one of its turns, or the current one with its tenant and owner. The other
+ * fields stay, because the agent's schema may need them.
+ */
 export function identityOf(
   item: Pick<SessionItem, 'id' | 'tenant' | 'owner' | 'isReadOnly'>,
   turns: readonly Turn[],
@@ -84,9 +93,14 @@ export function identityOf(
 ): Identity {
   if (item.isReadOnly === true) return current
   const info = turns.findLast((turn) => turn.info !== undefined)?.info
-  const { tenant, owner } = item
-  const principal = info?.principal ?? { ...(tenant !== '' && { tenantId: tenant }), userId: owner }
-  return { ...current, principal }
+  return { ...current, principal: info?.principal ?? principalWith(item, current.principal) }
+}
+
+function principalWith({ tenant, owner }: Pick<SessionItem, 'tenant' | 'owner'>, current: unknown): unknown {
+  const now = ownerOf(current)
+  if (now.tenant === tenant && now.owner === owner) return current
+  const { tenantId: _tenantId, tenant: _tenant, user: _user, ...rest } = (current ?? {}) as Record<string, unknown>
+  return { ...rest, ...(tenant !== '' && { tenantId: tenant }), userId: owner }
 }
 
 export async function listSessions(identity: Identity): Promise<SessionItem[]> {

@@ -55,6 +55,25 @@ export function currentIdentity(): Identity {
 }
 
 export function connect(): void {
+  let isFollowing = false
+  followJournal((entries, isFirst) => {
+    if (isFirst) live.logs = []
+    for (const entry of entries) {
+      if (entry.type === 'line') live.logs.push(entry)
+      // A loading agent keeps its principal: the old process serves until the new one is ready.
+      else live.status = entry.state === 'ready' ? entry : { ...live.status, ...entry }
+    }
+    if (live.logs.length > maxLogs) live.logs = live.logs.slice(-maxLogs)
+    // The first request needs the principal that the agent's module exports.
+    if (!isFollowing && live.status.agent !== undefined) {
+      isFollowing = true
+      follow()
+    }
+    changed()
+  })
+}
+
+function follow(): void {
   followFeed({
     onRecord: (record) => trace.add(record),
     onRestart: () => trace.interrupt(),
@@ -65,14 +84,5 @@ export function connect(): void {
       live.fault = fault
       changed()
     },
-  })
-  followJournal((entries, isFirst) => {
-    if (isFirst) live.logs = []
-    for (const entry of entries) {
-      if (entry.type === 'line') live.logs.push(entry)
-      else live.status = entry
-    }
-    if (live.logs.length > maxLogs) live.logs = live.logs.slice(-maxLogs)
-    changed()
   })
 }

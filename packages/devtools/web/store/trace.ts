@@ -43,6 +43,8 @@ export interface Turn {
   /** The usage at the end of the turn; before that, of the answers so far. */
   usage?: Tokens
   usd: number
+  /** The errors that tools threw, by call. */
+  errors: Map<string | undefined, string>
   resumes?: string
 }
 
@@ -119,7 +121,7 @@ export class Trace {
     if (known !== undefined) return known
     if (record.type !== 'turn' && record.type !== 'event') return undefined
     const { turnId, sessionId, tenant, owner } = record
-    const lists = { spans: new Map(), roots: [], requests: [], state: [], events: [], answer: [] }
+    const lists = { spans: new Map(), roots: [], requests: [], state: [], events: [], answer: [], errors: new Map() }
     const turn: Turn = { turnId, sessionId, tenant, owner, ...lists, status: 'running', usd: 0 }
     this.turns.set(turnId, turn)
     return turn
@@ -151,6 +153,7 @@ function closeSpan(turn: Turn, { type: _type, ...record }: CloseRecord): void {
   const span = turn.spans.get(record.id)
   if (span === undefined) return
   Object.assign(span, record)
+  if (record.error !== undefined) turn.errors.set(span.callId, record.error)
   // The turn of a sub-agent sends its events with those of the other agent.
   if (span.parent !== undefined || !isOfSubAgent(turn)) return
   turn.status = span.decision === 'failed' || span.decision === 'aborted' ? span.decision : 'completed'

@@ -18,24 +18,33 @@ export interface UsageRow {
 const maxRows = 40
 
 /** Returns the last turns of a session, oldest first. */
-export function usageByTurn({ turns: stored, before }: Conversation, live: readonly Turn[]): UsageRow[] {
+export function usageByTurn(conversation: Conversation, live: readonly Turn[]): UsageRow[] {
   const byId = new Map(live.map((turn) => [turn.turnId, turn]))
-  // The cost of earlier turns is known only if the first turn is loaded.
-  let total = before === undefined ? 0 : undefined
+  const costs = costsOf(conversation)
   const rows: { usage: Tokens | undefined; cost: number | undefined }[] = []
-  for (const { turnId, usage, sessionCost, status, endedAt } of stored) {
+  for (const { turnId, usage, status, endedAt } of conversation.turns) {
     const known = byId.get(turnId)
     byId.delete(turnId)
-    const spent = sessionCost === undefined || total === undefined ? undefined : sessionCost - total
-    total = sessionCost ?? total
     // The history of a fork begins with a closed turn that ran nothing.
     if (status === 'closed' && usage.calls === 0) continue
-    const cost = known !== undefined && known.usd > 0 ? known.usd : spent
+    const cost = known !== undefined && known.usd > 0 ? known.usd : costs.get(turnId)
     rows.push({ usage: endedAt === undefined ? known?.usage : usage, cost })
   }
   for (const turn of byId.values())
     if (!isOfSubAgent(turn)) rows.push({ usage: turn.usage, cost: turn.usd > 0 ? turn.usd : undefined })
   return rows.map(({ usage, cost }, index) => rowOf(`Turn ${index + 1}`, usage, cost, false)).slice(-maxRows)
+}
+
+/** Returns the cost of stored turns in USD, by id: the cost of the session after a turn, without its cost before. */
+export function costsOf({ turns, before }: Conversation): ReadonlyMap<string, number> {
+  // The cost of earlier turns is known only if the first turn is loaded.
+  let total = before === undefined ? 0 : undefined
+  const costs = new Map<string, number>()
+  for (const { turnId, sessionCost } of turns) {
+    if (sessionCost !== undefined && total !== undefined) costs.set(turnId, sessionCost - total)
+    total = sessionCost ?? total
+  }
+  return costs
 }
 
 /** Returns the sessions that changed last, oldest first. */

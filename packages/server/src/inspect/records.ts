@@ -34,6 +34,8 @@ export interface CloseRecord
   extends Pick<RecordedSpan, 'id' | 'duration' | 'self' | 'decision' | 'entered' | 'detail' | 'changed'> {
   type: 'close'
   turnId: string
+  /** The error that a tool threw, with its stack. The model does not receive it. */
+  error?: string
 }
 
 /** A request as it was sent to the model. */

@@ -145,8 +145,10 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.file, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
-    const stored = await host.sessions.load(inspectableKey(caller, scope, params.id, query.owner))
-    const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
+    const key = inspectableKey(caller, scope, params.id, query.owner)
+    const stored = await host.sessions.load(key)
+    const messages = [...(stored?.history ?? []), ...(stored?.open?.messages ?? [])]
+    const file = (await findFile(messages, params.file)) ?? (await log.files.find(key, params.file))
     if (file === undefined) throw fileNotFound(params)
     return download(file)
   })

@@ -1,7 +1,8 @@
-import type { SessionKey } from '@allium/core'
+import type { Message, SessionKey } from '@allium/core'
 import { haveFiles, withFileViews } from './files.ts'
 import { plainJson } from './plain-json.ts'
-import type { InspectRecord } from './records.ts'
+import { RecentFiles } from './recent-files.ts'
+import type { EventRecord, InspectRecord } from './records.ts'
 
 /** A record as it is sent, with the agent and the owner of its turn. */
 export interface LoggedRecord {
@@ -17,6 +18,8 @@ export interface LoggedRecord {
 export class TraceLog {
   /** Differs for each process, whose positions mean nothing to another one. */
   readonly epoch = crypto.randomUUID()
+  /** The files of events, until the store has them. */
+  readonly files = new RecentFiles()
   readonly #limit: number
   #records: LoggedRecord[] = []
   #seq = 0
@@ -59,10 +62,21 @@ export class TraceLog {
   }
 }
 
-/** Serializes a record. Hashing the files of a request takes a moment. */
+/** Serializes a record. Hashing the files of a request or of an answer takes a moment. */
 function jsonOf(record: InspectRecord): string | Promise<string> {
-  if (record.type !== 'request' || !haveFiles(record.messages)) return plainJson(record)
-  return withFileViews(record.messages)
-    .then((messages) => plainJson({ ...record, messages }))
+  const messages = record.type === 'request' ? record.messages : record.type === 'event' ? fileOf(record) : []
+  if (!haveFiles(messages)) return plainJson(record)
+  return withFileViews(messages)
+    .then((shown) => plainJson(record.type === 'event' ? withFile(record, shown) : { ...record, messages: shown }))
     .catch(() => plainJson(record))
+}
+
+/** Returns the file that an event has, as a message. */
+function fileOf({ event }: EventRecord): Message[] {
+  return event.type === 'file' ? [{ role: 'assistant', content: [event] } as unknown as Message] : []
+}
+
+function withFile(record: EventRecord, messages: readonly Message[]): object {
+  const [event] = messages.flatMap(({ content }) => content as object[])
+  return { ...record, event }
 }

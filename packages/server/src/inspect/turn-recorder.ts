@@ -1,4 +1,4 @@
-import type { Message, ModelContext, ModelResponse, SessionKey, ToolContext } from '@allium/core'
+import type { Message, ModelContext, ModelResponse, SessionKey, ToolContext, ToolResult } from '@allium/core'
 import type { SpanEvent } from '@allium/observe'
 import { type CallInput, changesBetween, commonPrefix, inputOf } from './call-input.ts'
 import type { InspectRecord } from './records.ts'
@@ -65,7 +65,14 @@ class RecordedTurn {
     if (phase !== 'close') return
     this.#inputs.delete(span.id)
     if (span.core && span.scope === 'model' && value !== undefined) this.#response(span.id, value as ModelResponse)
-    this.#close(span)
+    this.#close(span, span.core && span.scope === 'tool' ? this.#errorOf(value) : undefined)
+  }
+
+  /** Returns the error that a tool threw. */
+  #errorOf(value: unknown): string | undefined {
+    const { error } = (value ?? {}) as Partial<ToolResult>
+    if (error === undefined || !this.#options.showsChanges) return undefined
+    return error instanceof Error ? (error.stack ?? error.message) : String(error)
   }
 
   #open({ span, parent, ctx }: SpanEvent): void {
@@ -87,8 +94,9 @@ class RecordedTurn {
     if (scope !== 'turn') this.#inputs.set(id, inputOf(scope, ctx as ModelContext | ToolContext))
   }
 
-  #close({ id, duration, self, decision, entered, detail, changed }: SpanEvent['span']): void {
-    const rest = { ...(detail !== undefined && { detail }), ...(changed !== undefined && { changed }) }
+  #close({ id, duration, self, decision, entered, detail, changed }: SpanEvent['span'], error?: string): void {
+    const thrown = error === undefined ? {} : { error }
+    const rest = { ...thrown, ...(detail !== undefined && { detail }), ...(changed !== undefined && { changed }) }
     this.#add({ type: 'close', turnId: this.#turnId, id, duration, self, decision, entered, ...rest })
   }
 

@@ -11,6 +11,7 @@ export function watchedEvents(events: EventLog, log: TraceLog): EventLog {
     const { sessionId, tenant, owner } = key
     for (const [index, item] of appended.entries()) {
       const { event } = toEntry({ seq: index, event: item })
+      if (event.type === 'file') log.files.add(key, event as never)
       log.add(key, { type: 'event', turnId, sessionId, tenant, owner, event: event as never, at: Date.now() })
     }
     return logged

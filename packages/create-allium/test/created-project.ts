@@ -1,0 +1,59 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import axe from 'axe-core'
+import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { onTestFinished } from 'vitest'
+
+const execute = promisify(execFile)
+
+/** @throws Error with the output of npm */
+export async function npm(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<void> {
+  await execute('npm', args, { cwd, env: { ...env, CI: '1' }, maxBuffer: 16 << 20 }).catch(
+    (error: Error & { stdout: string; stderr: string }) => {
+      throw new Error(`npm ${args.join(' ')} in ${cwd} failed:\n${error.stdout}\n${error.stderr}`)
+    },
+  )
+}
+
+/** Runs a script of a project that prints a URL, and returns the URL. */
+export async function startScript(args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> {
+  const server = spawn('npm', args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'], detached: true })
+  onTestFinished(async () => {
+    const exited = once(server, 'exit')
+    process.kill(-(server.pid as number), 'SIGTERM')
+    await exited
+  })
+  for await (const line of createInterface({ input: server.stdout })) {
+    const [url] = /http:\S+/.exec(line) ?? []
+    if (url !== undefined) return url
+  }
+  throw new Error(`npm ${args.join(' ')} has not started.`)
+}
+
+/** Opens a page in Chromium. `faults` has its errors. */
+export async function openPage(url: string, options: BrowserContextOptions = {}) {
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu'],
+  })
+  onTestFinished(() => browser.close())
+  const page = await browser.newPage({ viewport: { width: 1000, height: 700 }, ...options })
+  const faults: string[] = []
+  page.on('pageerror', ({ message }) => faults.push(message))
+  page.on('console', (message) => {
+    // The history of a new chat is 404.
+    if (message.type() === 'error' && !message.location().url.endsWith('/messages')) faults.push(message.text())
+  })
+  await page.goto(url)
+  return { page, faults }
+}
+
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source)
+  return page.evaluate(async () => {
+    const { axe: inPage } = globalThis as unknown as { axe: typeof axe }
+    return (await inPage.run()).violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`))
+  })
+}
