@@ -2,7 +2,7 @@ import type { ModelEnd } from '../events/events.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelWarning } from '../model/chunk.ts'
 import { modelId } from '../model/model.ts'
-import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
+import { copyDetails, finishOf, goesOn, type ModelResponse } from '../model/response.ts'
 import { ModelCall } from '../scopes/model/model-call.ts'
 import { modelRing } from '../scopes/model/ring.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
@@ -15,7 +15,8 @@ export function beginCall(turn: Turn): ModelCall {
   if (observers.has('model:start')) {
     const model = modelId(turn.options.model)
     const { callIndex } = call
-    observers.emit('model:start', { type: 'model:start', ...turn.location, model, callIndex })
+    const { sessionId, turnId, stepIndex } = turn.location
+    observers.emit('model:start', { type: 'model:start', sessionId, turnId, stepIndex, model, callIndex })
   }
   return call
 }
@@ -26,24 +27,31 @@ export function beginCall(turn: Turn): ModelCall {
  */
 export function callEnded(call: ModelCall, response: ModelResponse, followed: boolean): void {
   const { turn } = call
-  const { model, warnings, usage } = response
-  const finish = finishOf(response)
+  const { model, warnings } = response
   if (warnings !== undefined) warn(turn, model, warnings)
   const goes = followed || goesOn(response)
-  turn.answer.outputSink.finish(finish, goes)
-  const { type: _, reason: finishReason, ...details } = finish
-  emitEnd(call, model, { finishReason, ...details, usage: { ...usage } })
+  turn.answer.outputSink.finish(finishOf(response), goes)
+  emitEnd(call, model, (end) => {
+    end.finishReason = response.finishReason
+    end.usage = { ...response.usage }
+    copyDetails(end, response)
+  })
   turn.answer.commit(response, goes)
 }
 
 export function callFailed(call: ModelCall, error: unknown): void {
-  emitEnd(call, call.model, { error })
+  emitEnd(call, call.model, (end) => {
+    end.error = error
+  })
 }
 
-function emitEnd({ turn, callIndex }: ModelCall, model: string, details: Partial<ModelEnd>): void {
+function emitEnd({ turn, callIndex }: ModelCall, model: string, complete: (end: ModelEnd) => void): void {
   const { observers } = turn.session.agent
-  if (observers.has('model:end'))
-    observers.emit('model:end', { type: 'model:end', ...turn.location, model, callIndex, ...details })
+  if (!observers.has('model:end')) return
+  const { sessionId, turnId, stepIndex } = turn.location
+  const end: ModelEnd = { type: 'model:end', sessionId, turnId, stepIndex, model, callIndex }
+  complete(end)
+  observers.emit('model:end', end)
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {

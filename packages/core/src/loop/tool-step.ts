@@ -119,8 +119,9 @@ class ToolStep {
   #begins(index: number, args: Record<string, unknown>): void {
     const turn = this.#turn
     const { callId, name } = (this.#calls[index] as RequestedCall).call
+    const { sessionId, turnId, stepIndex } = turn.location
     if (this.#begun[index] === undefined)
-      turn.send({ type: 'tool:start', ...turn.location, callId, name, args: cloneJson(args) })
+      turn.send({ type: 'tool:start', sessionId, turnId, stepIndex, callId, name, args: cloneJson(args) })
     this.#begun[index] = cloneJson(args)
   }
 
@@ -142,7 +143,8 @@ function addSuspended(turn: Turn, call: ToolCall, result: ToolResult): void {
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { callId, status, isError = false, error } = result
   const content = contentText(result)
-  const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
+  const { sessionId, turnId, stepIndex } = turn.location
+  const event: ToolEnd = { type: 'tool:end', sessionId, turnId, stepIndex, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
   const { observers } = turn.session.agent

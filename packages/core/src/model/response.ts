@@ -78,14 +78,21 @@ export interface AnswerDetails {
 
 /** Returns the finish chunk of a response. */
 export function finishOf(response: ModelResponse): FinishChunk {
-  const { finishReason, usage, rawFinishReason, paused, responseId, providerMetadata, warnings } = response
-  const finish: FinishChunk = { type: 'finish', reason: finishReason, usage }
-  if (rawFinishReason !== undefined) finish.rawReason = rawFinishReason
-  if (paused === true) finish.paused = true
-  if (responseId !== undefined) finish.responseId = responseId
-  if (providerMetadata !== undefined) finish.providerMetadata = providerMetadata
-  if (warnings !== undefined) finish.warnings = warnings
+  const finish: FinishChunk = { type: 'finish', reason: response.finishReason, usage: response.usage }
+  copyDetails(finish, response)
   return finish
+}
+
+/** Copies the optional fields of a response to its finish chunk, or to an event. */
+export function copyDetails(
+  to: Pick<FinishChunk, 'rawReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'>,
+  { rawFinishReason, paused, responseId, providerMetadata, warnings }: FinishDetails,
+): void {
+  if (rawFinishReason !== undefined) to.rawReason = rawFinishReason
+  if (paused === true) to.paused = true
+  if (responseId !== undefined) to.responseId = responseId
+  if (providerMetadata !== undefined) to.providerMetadata = providerMetadata
+  if (warnings !== undefined) to.warnings = warnings
 }
 
 /** Whether another model call follows in the turn, unless something ends it. Layers must then release this answer first. */

@@ -150,7 +150,8 @@ export class Turn implements CallOfTurn {
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
-    this.send({ type, ...this.location })
+    const { sessionId, turnId, stepIndex } = this.location
+    this.send({ type, sessionId, turnId, stepIndex })
   }
 
   /** Sends an event to the run's stream, and a copy to observers. Drops events after `turn:end`. */
