@@ -64,7 +64,7 @@ async function follows(turn: Turn, steering: Steering): Promise<boolean> {
 }
 
 /** Runs a step of the turn inside the session's wrappers. When it settles, the step has ended or never begins. */
-export async function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<T>): Promise<T> {
+export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<T>): Promise<T> {
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
