@@ -3,6 +3,7 @@ import { suspend } from '../approvals/suspend.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
+import { after } from '../errors/thenable.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
@@ -18,7 +19,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   } catch (error) {
     if (turn.end === undefined) turn.lifecycle.close('failed', layersTooDeep(error, turn))
   }
-  const unwinding = turn.lifecycle.gracePeriod.unwound()
+  const unwinding = turn.lifecycle.startedGracePeriod?.unwound()
   if (unwinding !== undefined) await unwinding
   try {
     if (turn.steps !== undefined && turn.end === undefined) turn.journal.checkEnd?.(turn.turnId)
@@ -41,26 +42,28 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
  * @param rollback called if the turn could not be stored
  * @throws the turn's error if it was aborted or failed
  */
-export async function endTurn(
+export function endTurn(
   turn: Turn,
   settled: (end: { error?: unknown; result?: RunResult }) => void,
   rollback?: () => void,
-): Promise<RunResult> {
+): RunResult | Promise<RunResult> {
   const { session, end } = turn
   session.turn = undefined
   const status = statusOf(turn)
   const turnEnd = emitEnd(turn, status)
-  if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.run(turnEnd)
-  const outcome =
-    end === undefined || end.kind === 'blocked'
-      ? { result: result(turn, status as RunResult['status']) }
-      : { error: withPartial(end.error, partialOf(turn)) }
-  session.state.endTurn()
-  rollback?.()
-  settled(outcome)
-  if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.settled()
-  if (outcome.result === undefined) throw outcome.error
-  return outcome.result
+  return after(turn.startedFinalizers?.run(turnEnd), () => {
+    const outcome =
+      end === undefined || end.kind === 'blocked'
+        ? { result: result(turn, status as RunResult['status']) }
+        : { error: withPartial(end.error, partialOf(turn)) }
+    session.state.endTurn()
+    rollback?.()
+    settled(outcome)
+    return after(turn.startedFinalizers?.settled(), () => {
+      if (outcome.result === undefined) throw outcome.error
+      return outcome.result
+    })
+  })
 }
 
 function begin(turn: Turn): void {

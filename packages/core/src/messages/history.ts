@@ -76,8 +76,10 @@ export class History {
 
   /** Adds the same error result to each pending call. */
   closePending(content: string): void {
+    const pending = this.pending()
+    if (pending.length === 0) return
     this.answer(
-      this.pending().map(
+      pending.map(
         ({ callId, name }): ToolResultPart => ({ type: 'tool-result', callId, name, content, isError: true }),
       ),
     )

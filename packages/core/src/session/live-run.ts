@@ -10,7 +10,7 @@ import { followSignal } from '../ports/follow-signal.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Steer } from '../scopes/turn/steering.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
-import type { AbortableWaits } from './abortable-waits.ts'
+import { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
 
 /** Returns the error for `steer` after the run has ended. */
@@ -40,11 +40,12 @@ export class LiveRun {
   result: Promise<RunResult> | undefined
   /** Called when the run is first in the queue of its session. */
   front: (() => void) | undefined
-  /** Its waits before the turn starts. */
+  /** Its waits before the turn starts, if there are any. */
   waits: AbortableWaits | undefined
   #aborted: Error | undefined
   #release: (() => void) | undefined
   #partial: Partial | undefined
+  #result: RunResult | undefined
   #steers: Steer[] | undefined
 
   constructor(clock: Clock, readerTimeout: number | false) {
@@ -52,8 +53,16 @@ export class LiveRun {
   }
 
   get partial(): Partial {
+    if (this.#result !== undefined) this.#partial ??= partialResult(this.#result)
     if (this.#partial !== undefined) return this.#partial
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)
+  }
+
+  /** Returns its waits before the turn starts. They reject at once if the run has been aborted. */
+  startWaits(report: (error: unknown) => void): AbortableWaits {
+    this.waits = new AbortableWaits(report)
+    if (this.#aborted !== undefined) this.waits.cancel.abort(this.#aborted)
+    return this.waits
   }
 
   /** Starts the turn. An abort from before takes effect at once. */
@@ -94,22 +103,19 @@ export class LiveRun {
     this.#release?.()
     this.waits = this.front = undefined
     for (const { settle } of this.#steers ?? []) settle({ delivered: false, reason: 'The turn did not begin.' })
-    this.#partial = this.#partialAt(end)
-    const { usage, text } = this.#partial
+    this.#result = end.result
+    if (end.result === undefined) this.#partial = (fieldOf(end.error, 'partial') as Partial | undefined) ?? this.partial
+    const { usage, text } = (end.result ?? this.#partial) as Partial
     const { turn, events } = this
     this.begun = events.begun || text !== '' || usage.outputTokens > 0 || (turn?.toolCalls.length ?? 0) > 0
     this.turn = undefined
     events.finish(end)
     if ('error' in end) queueMicrotask(() => silence(this.result))
   }
+}
 
-  #partialAt({ error, result }: Settled): Partial {
-    if (result !== undefined) {
-      const { text, usage, messages, turnId, sessionId } = result
-      return jsonSafe({ text, usage, messages, turnId, sessionId })
-    }
-    return (fieldOf(error, 'partial') as Partial | undefined) ?? this.partial
-  }
+function partialResult({ text, usage, messages, turnId, sessionId }: RunResult): Partial {
+  return jsonSafe({ text, usage, messages, turnId, sessionId })
 }
 
 /**
