@@ -3,7 +3,6 @@ import { suspend } from '../approvals/suspend.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
-import { after } from '../errors/thenable.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
@@ -19,7 +18,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   } catch (error) {
     if (turn.end === undefined) turn.lifecycle.close('failed', layersTooDeep(error, turn))
   }
-  const unwinding = turn.lifecycle.startedGracePeriod?.unwound()
+  const unwinding = turn.lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
     if (turn.steps !== undefined && turn.end === undefined) turn.journal.checkEnd?.(turn.turnId)
@@ -51,7 +50,7 @@ export function endTurn(
   session.turn = undefined
   const status = statusOf(turn)
   const turnEnd = emitEnd(turn, status)
-  return after(turn.startedFinalizers?.run(turnEnd), () => {
+  const settle = () => {
     const outcome =
       end === undefined || end.kind === 'blocked'
         ? { result: result(turn, status as RunResult['status']) }
@@ -59,11 +58,11 @@ export function endTurn(
     session.state.endTurn()
     rollback?.()
     settled(outcome)
-    return after(turn.startedFinalizers?.settled(), () => {
-      if (outcome.result === undefined) throw outcome.error
-      return outcome.result
-    })
-  })
+    if (outcome.result === undefined) throw outcome.error
+    return outcome.result
+  }
+  const { startedFinalizers } = turn
+  return startedFinalizers === undefined ? settle() : startedFinalizers.around(turnEnd, settle)
 }
 
 function begin(turn: Turn): void {

@@ -24,19 +24,17 @@ class ToolStep {
   readonly #turn: Turn
   readonly #calls: readonly RequestedCall[]
   /** By index, like the calls. */
-  readonly #records: (ToolCallRecord | undefined)[]
-  readonly #runs: boolean[]
+  readonly #records: (ToolCallRecord | undefined)[] = []
+  readonly #runs: boolean[] = []
   /** The arguments of each call that has started, as records show them. */
   readonly #begun: (Record<string, unknown> | undefined)[] = []
   /** Records of calls that the requesting provider may run, with their seals. */
-  readonly #permitted = new Map<ToolCallRecord, string | undefined>()
+  #permitted: Map<ToolCallRecord, string | undefined> | undefined
   #closed = false
 
   constructor(turn: Turn, calls: readonly RequestedCall[]) {
     this.#turn = turn
     this.#calls = calls
-    this.#records = calls.map(() => undefined)
-    this.#runs = calls.map(() => false)
   }
 
   /** Runs the calls in order, with the agent's concurrency limit. */
@@ -78,7 +76,7 @@ class ToolStep {
     if (approvalRecord !== undefined && result.status !== 'suspended')
       record.approval = { ...approvalRecord, at: turn.startedAt }
     this.#records[index] = record
-    if (permitted) this.#permitted.set(record, seal)
+    if (permitted) (this.#permitted ??= new Map()).set(record, seal)
     emitEnd(turn, record)
   }
 
@@ -108,8 +106,8 @@ class ToolStep {
       const part = resultPart(turn, record)
       content.push(part)
       if (call.approvalRequest === undefined) continue
-      part.approved = this.#permitted.has(record)
-      const seal = this.#permitted.get(record)
+      part.approved = this.#permitted?.has(record) === true
+      const seal = this.#permitted?.get(record)
       if (seal !== undefined) part.approvalSeal = seal
     }
     turn.transcript.addResults(content)

@@ -76,10 +76,8 @@ export class History {
 
   /** Adds the same error result to each pending call. */
   closePending(content: string): void {
-    const pending = this.pending()
-    if (pending.length === 0) return
     this.answer(
-      pending.map(
+      this.pending().map(
         ({ callId, name }): ToolResultPart => ({ type: 'tool-result', callId, name, content, isError: true }),
       ),
     )

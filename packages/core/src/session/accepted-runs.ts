@@ -7,7 +7,7 @@ import { endTurn } from '../loop/run-turn.ts'
 import { notStored } from '../loop/stored-turn.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
-import type { AbortableWaits } from './abortable-waits.ts'
+import { AbortableWaits } from './abortable-waits.ts'
 import { AgentRun } from './agent-run.ts'
 import { type Beginning, isPlain, runTurn, runWrapped } from './begin-run.ts'
 import { LiveRun, reportUnhandled, type Settled } from './live-run.ts'
@@ -133,7 +133,8 @@ export class AcceptedRuns {
   }
 
   #waitsOf(run: LiveRun): AbortableWaits {
-    return run.startWaits((error) => this.#scope.report(error, 'turn:start'))
+    run.waits = new AbortableWaits((error) => this.#scope.report(error, 'turn:start'))
+    return run.waits
   }
 
   /** Removes a settled run and starts the next one. */

@@ -10,7 +10,7 @@ import { followSignal } from '../ports/follow-signal.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Steer } from '../scopes/turn/steering.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
-import { AbortableWaits } from './abortable-waits.ts'
+import type { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
 
 /** Returns the error for `steer` after the run has ended. */
@@ -56,13 +56,6 @@ export class LiveRun {
     if (this.#result !== undefined) this.#partial ??= partialResult(this.#result)
     if (this.#partial !== undefined) return this.#partial
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)
-  }
-
-  /** Returns its waits before the turn starts. They reject at once if the run has been aborted. */
-  startWaits(report: (error: unknown) => void): AbortableWaits {
-    this.waits = new AbortableWaits(report)
-    if (this.#aborted !== undefined) this.waits.cancel.abort(this.#aborted)
-    return this.waits
   }
 
   /** Starts the turn. An abort from before takes effect at once. */

@@ -30,6 +30,7 @@ export class TurnLifecycle {
   end: (Ending & { kind: EndKind }) | undefined
   /** The outermost layer has returned, so `terminate` no longer has an effect. */
   isSettled = false
+  readonly gracePeriod: GracePeriod
   readonly #turn: LifecycleHost
   readonly #cancel = new Cancel()
   /** The outermost attempts of the calls that run in the loop. */
@@ -37,19 +38,10 @@ export class TurnLifecycle {
   /** The pending waits of the loop itself. */
   #pending: Set<Abandon> | undefined
   #deadlines: Deadlines | undefined
-  #gracePeriod: GracePeriod | undefined
 
   constructor(turn: LifecycleHost) {
     this.#turn = turn
-  }
-
-  /** The wait for layers, if any were abandoned or the turn has ended early. */
-  get startedGracePeriod(): GracePeriod | undefined {
-    return this.#gracePeriod
-  }
-  get gracePeriod(): GracePeriod {
-    this.#gracePeriod ??= new GracePeriod(this.#turn, this)
-    return this.#gracePeriod
+    this.gracePeriod = new GracePeriod(turn, this)
   }
 
   /** The timers for tool timeouts and the grace period. */
