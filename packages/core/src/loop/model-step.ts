@@ -1,7 +1,6 @@
 import type { ModelEnd } from '../events/events.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelWarning } from '../model/chunk.ts'
-import { modelId } from '../model/model.ts'
 import { copyDetails, finishOf, goesOn, type ModelResponse } from '../model/response.ts'
 import { ModelCall } from '../scopes/model/model-call.ts'
 import { modelRing } from '../scopes/model/ring.ts'
@@ -13,8 +12,7 @@ export function beginCall(turn: Turn): ModelCall {
   const call = new ModelCall(turn, modelRing)
   const { observers } = turn.session.agent
   if (observers.has('model:start')) {
-    const model = modelId(turn.options.model)
-    const { callIndex } = call
+    const { model, callIndex } = call
     const { sessionId, turnId, stepIndex } = turn.location
     observers.emit('model:start', { type: 'model:start', sessionId, turnId, stepIndex, model, callIndex })
   }
@@ -31,26 +29,25 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
   if (warnings !== undefined) warn(turn, model, warnings)
   const goes = followed || goesOn(response)
   turn.answer.outputSink.finish(finishOf(response), goes)
-  emitEnd(call, model, (end) => {
-    end.finishReason = response.finishReason
-    end.usage = { ...response.usage }
-    copyDetails(end, response)
-  })
+  emitEnd(call, model, response)
   turn.answer.commit(response, goes)
 }
 
 export function callFailed(call: ModelCall, error: unknown): void {
-  emitEnd(call, call.model, (end) => {
-    end.error = error
-  })
+  emitEnd(call, call.model, undefined, error)
 }
 
-function emitEnd({ turn, callIndex }: ModelCall, model: string, complete: (end: ModelEnd) => void): void {
+function emitEnd({ turn, callIndex }: ModelCall, model: string, response?: ModelResponse, error?: unknown): void {
   const { observers } = turn.session.agent
   if (!observers.has('model:end')) return
   const { sessionId, turnId, stepIndex } = turn.location
   const end: ModelEnd = { type: 'model:end', sessionId, turnId, stepIndex, model, callIndex }
-  complete(end)
+  if (response === undefined) end.error = error
+  else {
+    end.finishReason = response.finishReason
+    end.usage = { ...response.usage }
+    copyDetails(end, response)
+  }
   observers.emit('model:end', end)
 }
 

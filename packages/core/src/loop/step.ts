@@ -10,7 +10,7 @@ import type { Resume } from '../scopes/turn/turn-options.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { requestedCalls } from './requested-calls.ts'
 import { storedTurn } from './stored-turn.ts'
-import { toolStep } from './tool-step.ts'
+import { ToolStep } from './tool-step.ts'
 
 /**
  * Runs one model call and its tool calls.
@@ -39,7 +39,7 @@ export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'p
   callEnded(call, response, followed)
   turn.lifecycle.throwIfOver()
   const calls = requestedCalls(response)
-  if (calls.length > 0) await toolStep(turn, calls)
+  if (calls.length > 0) await new ToolStep(turn, calls).run()
   turn.lifecycle.throwIfOver()
   turn.answer.outputSink.endStep()
   if (response.paused === true) return 'paused'
@@ -50,7 +50,7 @@ export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'p
 export async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.lifecycle.throwIfOver()
   turn.emitStep('step:start')
-  await toolStep(turn, decidedCalls(turn, resume))
+  await new ToolStep(turn, decidedCalls(turn, resume)).run()
   turn.lifecycle.throwIfOver()
   turn.answer.outputSink.endStep()
   turn.isSuspended = turn.session.history.pending().length > 0

@@ -49,20 +49,14 @@ export interface ModelResponse {
 }
 
 /** Copies the optional fields of a finish chunk to a response. */
-export function addFinish(
-  response: FinishDetails,
-  { rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk,
-): void {
+export function addFinish(response: ModelResponse, finish: FinishChunk): void {
+  const { rawReason, paused, responseId, providerMetadata, warnings } = finish
   if (rawReason !== undefined) response.rawFinishReason = rawReason
   if (paused === true) response.paused = true
   if (responseId !== undefined) response.responseId = responseId
   if (providerMetadata !== undefined) response.providerMetadata = providerMetadata
   if (warnings !== undefined && warnings.length > 0) response.warnings = warnings
 }
-export type FinishDetails = Pick<
-  ModelResponse,
-  'rawFinishReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'
->
 
 /** Details of a run's model calls. */
 export interface AnswerDetails {
@@ -84,10 +78,8 @@ export function finishOf(response: ModelResponse): FinishChunk {
 }
 
 /** Copies the optional fields of a response to its finish chunk, or to an event. */
-export function copyDetails(
-  to: Pick<FinishChunk, 'rawReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'>,
-  { rawFinishReason, paused, responseId, providerMetadata, warnings }: FinishDetails,
-): void {
+export function copyDetails(to: Omit<FinishChunk, 'type' | 'reason' | 'usage'>, from: ModelResponse): void {
+  const { rawFinishReason, paused, responseId, providerMetadata, warnings } = from
   if (rawFinishReason !== undefined) to.rawReason = rawFinishReason
   if (paused === true) to.paused = true
   if (responseId !== undefined) to.responseId = responseId

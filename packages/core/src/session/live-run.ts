@@ -13,11 +13,6 @@ import type { Turn } from '../scopes/turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
 
-/** Returns the error for `steer` after the run has ended. */
-function notRunning(): AlliumError {
-  return new AlliumError('run.not_running', 'The run has ended. Send the message with session.run().')
-}
-
 /** The outcome of a run. */
 export interface Settled {
   readonly error?: unknown
@@ -33,7 +28,7 @@ export class LiveRun {
   settled = false
   /** Whether the run is awaited or its events are read. */
   isObserved = false
-  /** Whether a retry would repeat something: chunks of an answer or a tool call. */
+  /** Whether it failed and a retry would repeat something: chunks of an answer or a tool call. */
   begun = false
   /** Its idempotency key, if this process remembers it by that. */
   key: string | undefined
@@ -53,7 +48,7 @@ export class LiveRun {
   }
 
   get partial(): Partial {
-    if (this.#result !== undefined) this.#partial ??= partialResult(this.#result)
+    this.#partial ??= this.#result && partialResult(this.#result)
     if (this.#partial !== undefined) return this.#partial
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)
   }
@@ -68,7 +63,8 @@ export class LiveRun {
 
   /** Delivers a message to the turn, or buffers it until the turn starts. */
   steer(steer: Steer): void {
-    if (this.settled) return steer.fail(notRunning())
+    if (this.settled)
+      return steer.fail(new AlliumError('run.not_running', 'The run has ended. Send the message with session.run().'))
     if (this.turn !== undefined) return this.turn.steer(steer)
     this.#steers ??= []
     this.#steers.push(steer)
@@ -97,13 +93,16 @@ export class LiveRun {
     this.waits = this.front = undefined
     for (const { settle } of this.#steers ?? []) settle({ delivered: false, reason: 'The turn did not begin.' })
     this.#result = end.result
-    if (end.result === undefined) this.#partial = (fieldOf(end.error, 'partial') as Partial | undefined) ?? this.partial
-    const { usage, text } = (end.result ?? this.#partial) as Partial
-    const { turn, events } = this
-    this.begun = events.begun || text !== '' || usage.outputTokens > 0 || (turn?.toolCalls.length ?? 0) > 0
+    if ('error' in end) this.#failed(end.error)
     this.turn = undefined
-    events.finish(end)
-    if ('error' in end) queueMicrotask(() => silence(this.result))
+    this.events.finish(end)
+  }
+
+  #failed(error: unknown): void {
+    this.#partial = (fieldOf(error, 'partial') as Partial | undefined) ?? this.partial
+    const { usage, text } = this.#partial
+    this.begun = this.events.begun || text !== '' || usage.outputTokens > 0 || (this.turn?.toolCalls.length ?? 0) > 0
+    queueMicrotask(() => silence(this.result))
   }
 }
 
