@@ -16,11 +16,10 @@ export async function loop(turn: Turn, core: TurnAttempt): Promise<void> {
     if (turn.journal.known !== undefined) turn.steering ??= new Steering(turn)
     await runSteps(turn, core)
     turn.answer.complete()
+    succeed(core, undefined)
   } catch (error) {
     fail(core, error)
-    return turn.steering?.close()
   }
-  succeed(core, undefined)
   turn.steering?.close()
 }
 

@@ -1,8 +1,7 @@
 import type { ModelEnd } from '../events/events.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelWarning } from '../model/chunk.ts'
-import { modelId } from '../model/model.ts'
-import { finishOf, goesOn, type ModelResponse } from '../model/response.ts'
+import { copyDetails, finishOf, goesOn, type ModelResponse } from '../model/response.ts'
 import { ModelCall } from '../scopes/model/model-call.ts'
 import { modelRing } from '../scopes/model/ring.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
@@ -13,9 +12,9 @@ export function beginCall(turn: Turn): ModelCall {
   const call = new ModelCall(turn, modelRing)
   const { observers } = turn.session.agent
   if (observers.has('model:start')) {
-    const model = modelId(turn.options.model)
-    const { callIndex } = call
-    observers.emit('model:start', { type: 'model:start', ...turn.location, model, callIndex })
+    const { model, callIndex } = call
+    const { sessionId, turnId, stepIndex } = turn.location
+    observers.emit('model:start', { type: 'model:start', sessionId, turnId, stepIndex, model, callIndex })
   }
   return call
 }
@@ -26,24 +25,30 @@ export function beginCall(turn: Turn): ModelCall {
  */
 export function callEnded(call: ModelCall, response: ModelResponse, followed: boolean): void {
   const { turn } = call
-  const { model, warnings, usage } = response
-  const finish = finishOf(response)
+  const { model, warnings } = response
   if (warnings !== undefined) warn(turn, model, warnings)
   const goes = followed || goesOn(response)
-  turn.answer.outputSink.finish(finish, goes)
-  const { type: _, reason: finishReason, ...details } = finish
-  emitEnd(call, model, { finishReason, ...details, usage: { ...usage } })
+  turn.answer.outputSink.finish(finishOf(response), goes)
+  emitEnd(call, model, response)
   turn.answer.commit(response, goes)
 }
 
 export function callFailed(call: ModelCall, error: unknown): void {
-  emitEnd(call, call.model, { error })
+  emitEnd(call, call.model, undefined, error)
 }
 
-function emitEnd({ turn, callIndex }: ModelCall, model: string, details: Partial<ModelEnd>): void {
+function emitEnd({ turn, callIndex }: ModelCall, model: string, response?: ModelResponse, error?: unknown): void {
   const { observers } = turn.session.agent
-  if (observers.has('model:end'))
-    observers.emit('model:end', { type: 'model:end', ...turn.location, model, callIndex, ...details })
+  if (!observers.has('model:end')) return
+  const { sessionId, turnId, stepIndex } = turn.location
+  const end: ModelEnd = { type: 'model:end', sessionId, turnId, stepIndex, model, callIndex }
+  if (response === undefined) end.error = error
+  else {
+    end.finishReason = response.finishReason
+    end.usage = { ...response.usage }
+    copyDetails(end, response)
+  }
+  observers.emit('model:end', end)
 }
 
 function warn(turn: Turn, model: string, warnings: readonly ModelWarning[]): void {

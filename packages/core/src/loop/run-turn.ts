@@ -41,26 +41,28 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
  * @param rollback called if the turn could not be stored
  * @throws the turn's error if it was aborted or failed
  */
-export async function endTurn(
+export function endTurn(
   turn: Turn,
   settled: (end: { error?: unknown; result?: RunResult }) => void,
   rollback?: () => void,
-): Promise<RunResult> {
+): RunResult | Promise<RunResult> {
   const { session, end } = turn
   session.turn = undefined
   const status = statusOf(turn)
   const turnEnd = emitEnd(turn, status)
-  if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.run(turnEnd)
-  const outcome =
-    end === undefined || end.kind === 'blocked'
-      ? { result: result(turn, status as RunResult['status']) }
-      : { error: withPartial(end.error, partialOf(turn)) }
-  session.state.endTurn()
-  rollback?.()
-  settled(outcome)
-  if (turn.startedFinalizers !== undefined) await turn.startedFinalizers.settled()
-  if (outcome.result === undefined) throw outcome.error
-  return outcome.result
+  const settle = () => {
+    const outcome =
+      end === undefined || end.kind === 'blocked'
+        ? { result: result(turn, status as RunResult['status']) }
+        : { error: withPartial(end.error, partialOf(turn)) }
+    session.state.endTurn()
+    rollback?.()
+    settled(outcome)
+    if (outcome.result === undefined) throw outcome.error
+    return outcome.result
+  }
+  const { startedFinalizers } = turn
+  return startedFinalizers === undefined ? settle() : startedFinalizers.around(turnEnd, settle)
 }
 
 function begin(turn: Turn): void {

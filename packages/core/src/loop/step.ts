@@ -10,7 +10,7 @@ import type { Resume } from '../scopes/turn/turn-options.ts'
 import { beginCall, callEnded, callFailed } from './model-step.ts'
 import { requestedCalls } from './requested-calls.ts'
 import { storedTurn } from './stored-turn.ts'
-import { toolStep } from './tool-step.ts'
+import { ToolStep } from './tool-step.ts'
 
 /**
  * Runs one model call and its tool calls.
@@ -39,7 +39,7 @@ export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'p
   callEnded(call, response, followed)
   turn.lifecycle.throwIfOver()
   const calls = requestedCalls(response)
-  if (calls.length > 0) await toolStep(turn, calls)
+  if (calls.length > 0) await new ToolStep(turn, calls).run()
   turn.lifecycle.throwIfOver()
   turn.answer.outputSink.endStep()
   if (response.paused === true) return 'paused'
@@ -50,7 +50,7 @@ export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'p
 export async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.lifecycle.throwIfOver()
   turn.emitStep('step:start')
-  await toolStep(turn, decidedCalls(turn, resume))
+  await new ToolStep(turn, decidedCalls(turn, resume)).run()
   turn.lifecycle.throwIfOver()
   turn.answer.outputSink.endStep()
   turn.isSuspended = turn.session.history.pending().length > 0
@@ -64,7 +64,7 @@ async function follows(turn: Turn, steering: Steering): Promise<boolean> {
 }
 
 /** Runs a step of the turn inside the session's wrappers. When it settles, the step has ended or never begins. */
-export async function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<T>): Promise<T> {
+export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<T>): Promise<T> {
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()

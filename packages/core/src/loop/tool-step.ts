@@ -3,64 +3,64 @@ import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import { jsonSafe, showsAll } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
-import type { ToolCall as CallOfModel } from '../model/response.ts'
 import type { RequestedCall, ToolCall } from '../scopes/tool/tool-call.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
 import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
 import { prepare } from './requested-calls.ts'
 
-/** Runs tool calls, several at once, and adds their results to the history in the order of the calls. */
-export async function toolStep(turn: Turn, calls: readonly RequestedCall[]): Promise<void> {
-  if (calls.length === 0) return
-  const step = new ToolStep(turn, calls)
-  turn.transcript.step = step
-  await (calls.length === 1 ? step.runOne(0) : step.runAll())
-  step.end()
+/** A call of a step. */
+class StepCall {
+  runs = false
+  /** The arguments as records show them. Set when it has started. */
+  begun: Record<string, unknown> | undefined = undefined
+  record: ToolCallRecord | undefined = undefined
+  /** Set if the requesting provider may run it, with the seal that proves it. */
+  permit: { readonly seal: string | undefined } | undefined = undefined
+
+  constructor(readonly requested: RequestedCall) {}
 }
 
-/** The tool calls of one step: which are running, and their results. */
-class ToolStep {
+/** Runs the tool calls of a step, several at once, and adds their results to the history in the order of the calls. */
+export class ToolStep {
   readonly #turn: Turn
-  readonly #calls: readonly RequestedCall[]
-  /** By index, like the calls. */
-  readonly #records: (ToolCallRecord | undefined)[]
-  readonly #runs: boolean[]
-  /** The arguments of each call that has started, as records show them. */
-  readonly #begun: (Record<string, unknown> | undefined)[] = []
-  /** Records of calls that the requesting provider may run, with their seals. */
-  readonly #permitted = new Map<ToolCallRecord, string | undefined>()
+  readonly #calls: readonly StepCall[]
   #closed = false
 
   constructor(turn: Turn, calls: readonly RequestedCall[]) {
     this.#turn = turn
-    this.#calls = calls
-    this.#records = calls.map(() => undefined)
-    this.#runs = calls.map(() => false)
+    this.#calls = calls.map((requested) => new StepCall(requested))
+  }
+
+  async run(): Promise<void> {
+    this.#turn.transcript.step = this
+    const [first, second] = this.#calls
+    await (first !== undefined && second === undefined ? this.#runOne(first) : this.#runAll())
+    this.close(false)
   }
 
   /** Runs the calls in order, with the agent's concurrency limit. */
-  async runAll(): Promise<void> {
+  async #runAll(): Promise<void> {
     const { length } = this.#calls
     let next = 0
     const work = async () => {
-      while (next < length && !this.#turn.lifecycle.isOver) await this.runOne(next++)
+      while (next < length && !this.#turn.lifecycle.isOver) await this.#runOne(this.#calls[next++] as StepCall)
     }
     const workers = Math.min(this.#turn.session.agent.setup.toolConcurrency, length)
     await Promise.all(Array.from({ length: workers }, work))
   }
 
-  async runOne(index: number): Promise<void> {
+  async #runOne(step: StepCall): Promise<void> {
     const turn = this.#turn
-    const requested = this.#calls[index] as RequestedCall
+    const { requested } = step
     const { callId } = requested.call
-    this.#runs[index] = true
+    step.runs = true
     let result: ToolResult
     let call: ToolCall | undefined
     try {
       const prepared = prepare(turn, requested, cloneJson(requested.call.args))
       call = prepared instanceof Promise ? await turn.lifecycle.until(prepared) : prepared
-      call.begins = (args) => this.#begins(index, args)
+      call.begins = (args) => this.#begins(step, args)
       result = (await turn.lifecycle.run(call)) as ToolResult
       if (result.status === 'suspended') addSuspended(turn, call, result)
     } catch (error) {
@@ -68,67 +68,60 @@ class ToolStep {
       result = cancelled(callId)
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
-    const seal = permitted ? await approvalSeal(turn.session, requested.call) : undefined
+    const permit = permitted ? { seal: await approvalSeal(turn.session, requested.call) } : undefined
     // A closed step has already reported the call as cancelled.
     if (this.#closed) return
     const own = { ...result }
-    const record = this.#recordOf(index, showsAll(own) ? own : jsonSafe(own, { error: undefined }))
-    this.#runs[index] = false
+    const record = this.#recordOf(step, showsAll(own) ? own : jsonSafe(own, { error: undefined }))
+    step.runs = false
     const approvalRecord = call?.approvalRecord ?? requested.approvalRecord
     if (approvalRecord !== undefined && result.status !== 'suspended')
       record.approval = { ...approvalRecord, at: turn.startedAt }
-    this.#records[index] = record
-    if (permitted) this.#permitted.set(record, seal)
+    step.record = record
+    step.permit = permit
     emitEnd(turn, record)
   }
 
-  /** The loop was abandoned. Calls without a result and suspended calls are cancelled. */
-  close(): void {
-    this.#commit(true)
-  }
-  /** All calls have ended. Suspended calls get no result. */
-  end(): void {
-    this.#commit(false)
-  }
-
-  /** Adds the results to the history, once. */
-  #commit(cut: boolean): void {
+  /**
+   * Adds the results to the history, once. Suspended calls get no result. If the loop was abandoned (`cut`), they are
+   * cancelled, like calls that still run.
+   */
+  close(cut = true): void {
     if (this.#closed) return
     this.#closed = true
     const turn = this.#turn
     turn.transcript.step = undefined
-    const cancel = (i: number, { callId }: CallOfModel) => this.#recordOf(i, cancelled(callId))
-    for (const [i, { call }] of this.#calls.entries()) if (this.#runs[i] === true) emitEnd(turn, cancel(i, call))
+    const cancel = (step: StepCall) => this.#recordOf(step, cancelled(step.requested.call.callId))
+    for (const step of this.#calls) if (step.runs) emitEnd(turn, cancel(step))
     const content: ToolResultPart[] = []
-    for (const [i, { call }] of this.#calls.entries()) {
-      const known = this.#records[i]
-      const record = known === undefined || (cut && known.result.status === 'suspended') ? cancel(i, call) : known
+    for (const step of this.#calls) {
+      const { record: known, requested, permit } = step
+      const record = known === undefined || (cut && known.result.status === 'suspended') ? cancel(step) : known
       turn.toolCalls.push(record)
       if (record.result.status === 'suspended') continue
       const part = resultPart(turn, record)
       content.push(part)
-      if (call.approvalRequest === undefined) continue
-      part.approved = this.#permitted.has(record)
-      const seal = this.#permitted.get(record)
-      if (seal !== undefined) part.approvalSeal = seal
+      if (requested.call.approvalRequest === undefined) continue
+      part.approved = permit !== undefined
+      if (permit?.seal !== undefined) part.approvalSeal = permit.seal
     }
     turn.transcript.addResults(content)
   }
 
   /** The tool is about to run. Events show the arguments of the first attempt, records those of the last. */
-  #begins(index: number, args: Record<string, unknown>): void {
-    const turn = this.#turn
-    const { callId, name } = (this.#calls[index] as RequestedCall).call
-    if (this.#begun[index] === undefined)
-      turn.send({ type: 'tool:start', ...turn.location, callId, name, args: cloneJson(args) })
-    this.#begun[index] = cloneJson(args)
+  #begins(step: StepCall, args: Record<string, unknown>): void {
+    const { callId, name } = step.requested.call
+    const { sessionId, turnId, stepIndex } = this.#turn.location
+    if (step.begun === undefined)
+      this.#turn.send({ type: 'tool:start', sessionId, turnId, stepIndex, callId, name, args: cloneJson(args) })
+    step.begun = cloneJson(args)
   }
 
   /** Creates the record of a call. For a call that ended before its tool ran, `tool:start` is emitted now. */
-  #recordOf(index: number, result: ToolResult): ToolCallRecord {
-    const { callId, name, args } = (this.#calls[index] as RequestedCall).call
-    if (this.#runs[index] === true && this.#begun[index] === undefined) this.#begins(index, args)
-    return { callId, name, args: this.#begun[index] ?? cloneJson(args), result }
+  #recordOf(step: StepCall, result: ToolResult): ToolCallRecord {
+    const { callId, name, args } = step.requested.call
+    if (step.runs && step.begun === undefined) this.#begins(step, args)
+    return { callId, name, args: step.begun ?? cloneJson(args), result }
   }
 }
 
@@ -142,7 +135,8 @@ function addSuspended(turn: Turn, call: ToolCall, result: ToolResult): void {
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { callId, status, isError = false, error } = result
   const content = contentText(result)
-  const event: ToolEnd = { type: 'tool:end', ...turn.location, callId, name, status, content, isError }
+  const { sessionId, turnId, stepIndex } = turn.location
+  const event: ToolEnd = { type: 'tool:end', sessionId, turnId, stepIndex, callId, name, status, content, isError }
   if (approval !== undefined) event.approval = approval
   void turn.events.push(event)
   const { observers } = turn.session.agent

@@ -49,20 +49,14 @@ export interface ModelResponse {
 }
 
 /** Copies the optional fields of a finish chunk to a response. */
-export function addFinish(
-  response: FinishDetails,
-  { rawReason, paused, responseId, providerMetadata, warnings }: FinishChunk,
-): void {
+export function addFinish(response: ModelResponse, finish: FinishChunk): void {
+  const { rawReason, paused, responseId, providerMetadata, warnings } = finish
   if (rawReason !== undefined) response.rawFinishReason = rawReason
   if (paused === true) response.paused = true
   if (responseId !== undefined) response.responseId = responseId
   if (providerMetadata !== undefined) response.providerMetadata = providerMetadata
   if (warnings !== undefined && warnings.length > 0) response.warnings = warnings
 }
-export type FinishDetails = Pick<
-  ModelResponse,
-  'rawFinishReason' | 'paused' | 'responseId' | 'providerMetadata' | 'warnings'
->
 
 /** Details of a run's model calls. */
 export interface AnswerDetails {
@@ -78,14 +72,19 @@ export interface AnswerDetails {
 
 /** Returns the finish chunk of a response. */
 export function finishOf(response: ModelResponse): FinishChunk {
-  const { finishReason, usage, rawFinishReason, paused, responseId, providerMetadata, warnings } = response
-  const finish: FinishChunk = { type: 'finish', reason: finishReason, usage }
-  if (rawFinishReason !== undefined) finish.rawReason = rawFinishReason
-  if (paused === true) finish.paused = true
-  if (responseId !== undefined) finish.responseId = responseId
-  if (providerMetadata !== undefined) finish.providerMetadata = providerMetadata
-  if (warnings !== undefined) finish.warnings = warnings
+  const finish: FinishChunk = { type: 'finish', reason: response.finishReason, usage: response.usage }
+  copyDetails(finish, response)
   return finish
+}
+
+/** Copies the optional fields of a response to its finish chunk, or to an event. */
+export function copyDetails(to: Omit<FinishChunk, 'type' | 'reason' | 'usage'>, from: ModelResponse): void {
+  const { rawFinishReason, paused, responseId, providerMetadata, warnings } = from
+  if (rawFinishReason !== undefined) to.rawReason = rawFinishReason
+  if (paused === true) to.paused = true
+  if (responseId !== undefined) to.responseId = responseId
+  if (providerMetadata !== undefined) to.providerMetadata = providerMetadata
+  if (warnings !== undefined) to.warnings = warnings
 }
 
 /** Whether another model call follows in the turn, unless something ends it. Layers must then release this answer first. */

@@ -70,7 +70,8 @@ export class AcceptedRuns {
   /** Changes the session in place of a run. Only close() waits for it. */
   async change(work: (run: LiveRun, waits: AbortableWaits) => Promise<void>): Promise<void> {
     const run = new LiveRun(this.#scope.agent.setup.clock, false)
-    const waits = this.#accept(run)
+    this.#accept(run)
+    const waits = this.#waitsOf(run)
     const changed = this.#opening.open(waits.cancel).then(() => work(run, waits))
     run.result = changed as Promise<never>
     try {
@@ -126,9 +127,12 @@ export class AcceptedRuns {
   }
 
   /** Adds the run to the end of the session's queue. */
-  #accept(run: LiveRun): AbortableWaits {
+  #accept(run: LiveRun): void {
     this.#runs.push(run)
     this.#opening.stir()
+  }
+
+  #waitsOf(run: LiveRun): AbortableWaits {
     run.waits = new AbortableWaits((error) => this.#scope.report(error, 'turn:start'))
     return run.waits
   }
@@ -154,7 +158,7 @@ export class AcceptedRuns {
 
   async #launchLater(begin: Beginning): Promise<RunResult> {
     const { run } = begin
-    const waits = run.waits as AbortableWaits
+    const waits = this.#waitsOf(run)
     const opening = this.#opening.open(waits.cancel)
     silence(opening)
     let rollback: (() => void) | undefined
@@ -176,7 +180,7 @@ export class AcceptedRuns {
     return this.#end(run, rollback)
   }
 
-  #end(run: LiveRun, rollback?: () => void): Promise<RunResult> {
+  #end(run: LiveRun, rollback?: () => void): RunResult | Promise<RunResult> {
     return endTurn(run.turn as Turn, (end) => this.#settle(run, end), rollback)
   }
 

@@ -13,11 +13,6 @@ import type { Turn } from '../scopes/turn/turn.ts'
 import type { AbortableWaits } from './abortable-waits.ts'
 import { EventQueue } from './event-queue.ts'
 
-/** Returns the error for `steer` after the run has ended. */
-function notRunning(): AlliumError {
-  return new AlliumError('run.not_running', 'The run has ended. Send the message with session.run().')
-}
-
 /** The outcome of a run. */
 export interface Settled {
   readonly error?: unknown
@@ -33,18 +28,19 @@ export class LiveRun {
   settled = false
   /** Whether the run is awaited or its events are read. */
   isObserved = false
-  /** Whether a retry would repeat something: chunks of an answer or a tool call. */
+  /** Whether it failed and a retry would repeat something: chunks of an answer or a tool call. */
   begun = false
   /** Its idempotency key, if this process remembers it by that. */
   key: string | undefined
   result: Promise<RunResult> | undefined
   /** Called when the run is first in the queue of its session. */
   front: (() => void) | undefined
-  /** Its waits before the turn starts. */
+  /** Its waits before the turn starts, if there are any. */
   waits: AbortableWaits | undefined
   #aborted: Error | undefined
   #release: (() => void) | undefined
   #partial: Partial | undefined
+  #result: RunResult | undefined
   #steers: Steer[] | undefined
 
   constructor(clock: Clock, readerTimeout: number | false) {
@@ -52,6 +48,7 @@ export class LiveRun {
   }
 
   get partial(): Partial {
+    this.#partial ??= this.#result && partialResult(this.#result)
     if (this.#partial !== undefined) return this.#partial
     return this.turn === undefined ? { text: '', usage: noUsage(), messages: [] } : partialOf(this.turn)
   }
@@ -66,7 +63,8 @@ export class LiveRun {
 
   /** Delivers a message to the turn, or buffers it until the turn starts. */
   steer(steer: Steer): void {
-    if (this.settled) return steer.fail(notRunning())
+    if (this.settled)
+      return steer.fail(new AlliumError('run.not_running', 'The run has ended. Send the message with session.run().'))
     if (this.turn !== undefined) return this.turn.steer(steer)
     this.#steers ??= []
     this.#steers.push(steer)
@@ -94,22 +92,22 @@ export class LiveRun {
     this.#release?.()
     this.waits = this.front = undefined
     for (const { settle } of this.#steers ?? []) settle({ delivered: false, reason: 'The turn did not begin.' })
-    this.#partial = this.#partialAt(end)
-    const { usage, text } = this.#partial
-    const { turn, events } = this
-    this.begun = events.begun || text !== '' || usage.outputTokens > 0 || (turn?.toolCalls.length ?? 0) > 0
+    this.#result = end.result
+    if ('error' in end) this.#failed(end.error)
     this.turn = undefined
-    events.finish(end)
-    if ('error' in end) queueMicrotask(() => silence(this.result))
+    this.events.finish(end)
   }
 
-  #partialAt({ error, result }: Settled): Partial {
-    if (result !== undefined) {
-      const { text, usage, messages, turnId, sessionId } = result
-      return jsonSafe({ text, usage, messages, turnId, sessionId })
-    }
-    return (fieldOf(error, 'partial') as Partial | undefined) ?? this.partial
+  #failed(error: unknown): void {
+    this.#partial = (fieldOf(error, 'partial') as Partial | undefined) ?? this.partial
+    const { usage, text } = this.#partial
+    this.begun = this.events.begun || text !== '' || usage.outputTokens > 0 || (this.turn?.toolCalls.length ?? 0) > 0
+    queueMicrotask(() => silence(this.result))
   }
+}
+
+function partialResult({ text, usage, messages, turnId, sessionId }: RunResult): Partial {
+  return jsonSafe({ text, usage, messages, turnId, sessionId })
 }
 
 /**

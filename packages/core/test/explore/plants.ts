@@ -300,11 +300,7 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
     ['      if (this.#dead) return\n', '', 'a pipe that was killed still yields'],
   ],
   'loop/tool-step.ts': [
-    [
-      'if (this.#runs[i] === true) emitEnd(turn, cancel(i, call))\n',
-      'void [i, call]\n',
-      'a tool that began is not told to end',
-    ],
+    ['if (step.runs) emitEnd(turn, cancel(step))\n', 'void step\n', 'a tool that began is not told to end'],
     ['    if (this.#closed) return\n    const own', '    const own', 'a tool is told to end twice'],
     [
       'if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)',

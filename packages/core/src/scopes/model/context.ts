@@ -15,6 +15,7 @@ import {
 } from '../../model/model.ts'
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
 import { State as Stand } from '../../onion/attempt.ts'
+import type { Cancel } from '../../onion/cancel.ts'
 
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
 import { TurnAttempt } from '../turn/context.ts'
@@ -23,7 +24,7 @@ import type { ModelCall } from './model-call.ts'
 
 /** One attempt of a model call, and the context of its layer. */
 export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext {
-  $fields: CallFields = undefined as never // set when the attempt is opened
+  $fields: CallFields
   /** The fields it owns: bits of `Own`. */
   $own = 0
   /** The fields that an inner layer, which has returned, could still change. */
@@ -34,6 +35,12 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
   $given: ModelResponse | undefined = undefined
   /** The layer's answer from skipCall(). */
   $skip: ModelResponse | undefined = undefined
+
+  constructor(call: ModelCall, caller: ModelAttempt | undefined, number: number, cancel: Cancel) {
+    super(call, caller, number, cancel)
+    this.$fields = caller === undefined ? call.start() : caller.$fields
+    if (caller === undefined) this.$sink = call.turn.answer.sink
+  }
 
   override get messages(): Message[] {
     return this.$copyOf('messages', Own.messages) as Message[]

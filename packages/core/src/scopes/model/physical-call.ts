@@ -1,14 +1,16 @@
 import type { PhysicalCall } from '../../contexts/model.ts'
-import { cleanUsage, noUsage, type Usage } from '../../messages/usage.ts'
+import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import { estimateInputTokens, estimateTokens, type Size } from '../../model/estimate.ts'
 import type { Model, ModelRequest } from '../../model/model.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 
+type Sized = { readonly size: Size }
+
 /** A provider call that is counted once: for its layers, its turn and the turns of the parent agents. */
 export class Counted implements PhysicalCall {
   readonly model: string
-  usage: Usage = { ...noUsage(), calls: 1 }
+  usage: Usage = cleanUsage(undefined, 1)
   readonly #core: Attempt
   readonly #turn: Turn
   #open = true
@@ -30,9 +32,9 @@ export class Counted implements PhysicalCall {
   /**
    * Ends the call and counts its usage.
    * @param reported the usage that the provider reported
-   * @param streamed the size of the streamed content; undefined if nothing arrived
+   * @param streamed the streamed content; undefined if nothing arrived
    */
-  close(reported: Partial<Usage> | undefined, streamed: Size | undefined, sent: () => ModelRequest): void {
+  close(reported: Partial<Usage> | undefined, streamed: Sized | undefined, sent: () => ModelRequest): void {
     if (!this.#open) return
     this.#open = false
     this.usage = usageOf(reported, streamed, sent)
@@ -44,11 +46,11 @@ export class Counted implements PhysicalCall {
  * Returns the reported usage. A reported 0 for content that was sent or received is replaced with an estimate. A call
  * that got no usage report and no content costs nothing.
  */
-function usageOf(reported: Partial<Usage> | undefined, streamed: Size | undefined, sent: () => ModelRequest): Usage {
+function usageOf(reported: Partial<Usage> | undefined, streamed: Sized | undefined, sent: () => ModelRequest): Usage {
   const usage = cleanUsage(reported, 1)
   if (reported === undefined && streamed === undefined) return usage
   if (usage.inputTokens === 0) estimate(usage, 'inputTokens', estimateInputTokens(sent()))
-  if (usage.outputTokens === 0 && streamed !== undefined) estimate(usage, 'outputTokens', estimateTokens(streamed))
+  if (usage.outputTokens === 0 && streamed !== undefined) estimate(usage, 'outputTokens', estimateTokens(streamed.size))
   return usage
 }
 

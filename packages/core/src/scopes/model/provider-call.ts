@@ -135,7 +135,7 @@ class ProviderCall {
   #close(reported?: Partial<Usage>): void {
     if (this.#counted === undefined && !this.#came) return
     const sent = () => this.#request ?? new ProviderRequest(this.#core)
-    this.#count().close(reported, this.#came ? this.#assembly.size : undefined, sent)
+    this.#count().close(reported, this.#came ? this.#assembly : undefined, sent)
   }
 
   #answer(finish: FinishChunk): void {

@@ -26,13 +26,7 @@ import { callProvider } from './provider-call.ts'
 export const modelRing: Ring<ModelAttempt, ModelCall> = {
   scope: 'model',
   reentrant: true,
-  create(call, caller, number, cancel) {
-    const attempt = new ModelAttempt(call, caller, number, cancel)
-    if (caller !== undefined) return attempt
-    attempt.$fields = call.start()
-    attempt.$sink = call.turn.answer.sink
-    return attempt
-  },
+  create: (call, caller, number, cancel) => new ModelAttempt(call, caller, number, cancel),
   shortCircuit: ({ $skip }) => $skip,
   mayRetry: refuseReset,
   enter(caller, inner) {

@@ -5,6 +5,7 @@ import { describe } from '../../errors/describe.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Identity } from '../../messages/message.ts'
 import { State as Stand } from '../../onion/attempt.ts'
+import type { Cancel } from '../../onion/cancel.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { sealOf } from '../../ports/seal.ts'
 import { identityOf, tenantOf } from '../../ports/tenant.ts'
@@ -45,7 +46,7 @@ export function toolAttemptOf(ctx: unknown): ToolAttempt {
 
 /** One attempt of a tool call, and the context of its layer. The core's attempt is the context of the tool itself. */
 export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
-  $fields: ToolFields = undefined as never // set when the attempt is opened
+  $fields: ToolFields
   /** Whether the arguments are its own copy. */
   $own = false
   /** Whether an inner layer, which has returned, could still change the arguments. */
@@ -54,6 +55,12 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
   $effectLog: EffectLog | undefined = undefined
   /** The layer's result from skipCall(). */
   $skip: ToolResult | undefined = undefined
+
+  constructor(call: ToolCall, caller: ToolAttempt | undefined, number: number, cancel: Cancel) {
+    super(call, caller, number, cancel)
+    const { args, invalid } = call.sent
+    this.$fields = caller?.$fields ?? { args, invalid, changed: false, approved: false, consulted: undefined }
+  }
 
   override get $turn(): Turn {
     return this.$call.turn

@@ -14,11 +14,7 @@ import type { ToolCall } from './tool-call.ts'
 export const toolRing: Ring<ToolAttempt, ToolCall> = {
   scope: 'tool',
   reentrant: true,
-  create(call, caller, number, cancel) {
-    const attempt = new ToolAttempt(call, caller, number, cancel)
-    if (caller === undefined) attempt.$fields = fieldsOf(call)
-    return attempt
-  },
+  create: (call, caller, number, cancel) => new ToolAttempt(call, caller, number, cancel),
   shortCircuit: (attempt) => stickyResult(attempt) ?? attempt.$skip,
   enter(caller, inner) {
     const { $fields: fields } = caller
@@ -35,10 +31,6 @@ export const toolRing: Ring<ToolAttempt, ToolCall> = {
   cancel({ $work }, reason) {
     $work?.abandon(reason)
   },
-}
-
-function fieldsOf({ sent: { args, invalid } }: ToolCall): ToolAttempt['$fields'] {
-  return { args, invalid, changed: false, approved: false, consulted: undefined }
 }
 
 /**

@@ -40,17 +40,17 @@ export class Finalizers {
     )
   }
 
-  /** Runs the `onEnd()` handlers, last registered first. Errors are reported, not thrown. */
-  run(end: RunEnd): Promise<void> | undefined {
-    const all = this.#onEnd
-    return all === undefined ? undefined : this.#bounded(this.#runAll(all, end))
+  /** Runs the `onEnd()` handlers, then `settle`, and waits for the deferred promises. */
+  async around<T>(end: RunEnd, settle: () => T): Promise<T> {
+    if (this.#onEnd !== undefined) await this.#bounded(this.#runAll(this.#onEnd, end))
+    try {
+      return settle()
+    } finally {
+      if (this.deferred !== undefined) await this.#bounded(Promise.all(this.deferred))
+    }
   }
 
-  /** Waits for the deferred promises. */
-  settled(): Promise<void> | undefined {
-    return this.deferred === undefined ? undefined : this.#bounded(Promise.all(this.deferred))
-  }
-
+  /** The last handler runs first. Errors are reported, not thrown. */
   async #runAll(all: OnEnd[], end: RunEnd): Promise<void> {
     for (let last = all.pop(); last !== undefined; last = all.pop())
       try {

@@ -144,8 +144,10 @@ export class OutputSink implements Sink {
     }
     const turn = this.#turn
     const { observers } = turn.session.agent
-    if (observers.has('model:chunk'))
-      observers.emit('model:chunk', { type: 'model:chunk', ...turn.location, chunk: { ...chunk } })
+    if (observers.has('model:chunk')) {
+      const { sessionId, turnId, stepIndex } = turn.location
+      observers.emit('model:chunk', { type: 'model:chunk', sessionId, turnId, stepIndex, chunk: { ...chunk } })
+    }
     return turn.display === undefined ? turn.events.push(chunk) : turn.display.push(chunk)
   }
 }

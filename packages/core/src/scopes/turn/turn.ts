@@ -74,9 +74,10 @@ export class Turn implements CallOfTurn {
   isLost = false
   /** The structured output of a completed run. */
   structuredOutput: unknown
+  /** The finalizers, if any were added. */
+  startedFinalizers: Finalizers | undefined
   /** `turn:end` was emitted, so nothing changes any more. */
   hasEnded = false
-  #finalizers: Finalizers | undefined
   #metadata: Record<string, unknown> | undefined
   #instructions: string | undefined
   #capabilities: Capabilities | undefined
@@ -127,13 +128,9 @@ export class Turn implements CallOfTurn {
     this.#capabilities ??= new Capabilities(this.session.capabilities)
     return this.#capabilities
   }
-  /** The finalizers, if any were added. */
-  get startedFinalizers(): Finalizers | undefined {
-    return this.#finalizers
-  }
   get finalizers(): Finalizers {
-    this.#finalizers ??= new Finalizers(this)
-    return this.#finalizers
+    this.startedFinalizers ??= new Finalizers(this)
+    return this.startedFinalizers
   }
 
   /** The ids for events of this step. */
@@ -150,7 +147,8 @@ export class Turn implements CallOfTurn {
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
-    this.send({ type, ...this.location })
+    const { sessionId, turnId, stepIndex } = this.location
+    this.send({ type, sessionId, turnId, stepIndex })
   }
 
   /** Sends an event to the run's stream, and a copy to observers. Drops events after `turn:end`. */
