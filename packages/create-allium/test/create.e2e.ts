@@ -57,7 +57,7 @@ test('the agent answers in the terminal, and says that a script answers', async 
   const output = await text(chat.stdout)
   expect(output).toContain('Model: a script, because OPENAI_API_KEY is not set')
   expect(output).toMatch(/\[time_in {"zone":"Europe\/Oslo"}: ok]\nThis is a scripted answer\./)
-}, 60_000)
+})
 
 test('npm run dev opens the inspector of the agent, and its chat answers', async () => {
   const url = await startScript(['run', 'dev', '--', '--port', '0'], join(folder, 'agent'), registry.env)
@@ -70,7 +70,7 @@ test('npm run dev opens the inspector of the agent, and its chat answers', async
     .first()
     .waitFor()
   expect(faults).toEqual([])
-}, 60_000)
+})
 
 test('one command leads from npm create to a streamed answer of the SaaS in the inspector', async () => {
   const lap = stopwatch()

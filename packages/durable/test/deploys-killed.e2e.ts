@@ -18,7 +18,7 @@ afterAll(async () => {
   await ready.end()
   await server?.end()
   rmSync(folder, { recursive: true, force: true })
-}, 60_000)
+})
 
 describe.each(['sqlite', 'postgres'] as const)('a deploy on %s after a SIGKILL', (kind) => {
   it.skipIf(kind === 'postgres' && server === undefined)(

@@ -10,7 +10,7 @@ const stores = storesAt(server?.url ?? '')
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 it.skipIf(server === undefined)(
   'no deploy on Postgres repeats or hides an effect of a run that was killed at any step',

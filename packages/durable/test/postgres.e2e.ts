@@ -14,7 +14,7 @@ const stores = storesAt(server?.url ?? '')
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 const principal = { tenantId: 'acme', userId: 'ann' }
 const host = {
@@ -74,7 +74,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     ])
     await next.drain()
     await lost.drain()
-  }, 60_000)
+  })
 
   it('lets two processes share what waits: each run is run once', async () => {
     const store = stores.fresh()
@@ -89,7 +89,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     for (const one of started) for await (const _ of both[1]?.attach(one?.run ?? '', { principal }) ?? []);
     expect(models.reduce((sum, { requests }) => sum + requests.length, 0)).toBe(12)
     await Promise.all(both.map((one) => one.drain()))
-  }, 60_000)
+  })
 
   it('goes on with images where its process was lost, stores each once, and leaves no byte after an erasure', async () => {
     const store = stores.fresh()
@@ -114,5 +114,5 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     await again.sessions.erase({ tenant: 'acme', owner: 'ann' })
     expect(await pieces()).toBe(0)
     await lost.runs.drain()
-  }, 60_000)
+  })
 })

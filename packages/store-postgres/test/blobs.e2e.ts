@@ -11,7 +11,7 @@ const stores = storesAt(url)
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 const key: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const named = (sessionId: string, owner = 'ann') => ({ ...key, sessionId, owner })

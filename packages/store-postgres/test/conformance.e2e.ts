@@ -24,7 +24,7 @@ const stores = storesAt(server?.url ?? '')
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 describe.skipIf(server === undefined)('postgres()', () => {
   for (const [name, encrypt] of [

@@ -10,7 +10,7 @@ const stores = storesAt(url)
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 /** Every row of every table that the catalog has in the schema of a store. */
 async function rowsIn(schema: string): Promise<string> {

@@ -11,7 +11,7 @@ const stores = storesAt(server?.url ?? '')
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 const nul = 'a\u0000b'
 

@@ -23,7 +23,7 @@ const stores = storesAt(url)
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 function newPool(): pg.Pool {
   const pool = new pg.Pool({ connectionString: url })

@@ -8,7 +8,7 @@ const stores = storesAt(url)
 afterAll(async () => {
   await stores.end()
   await server?.end()
-}, 60_000)
+})
 
 const agents = [{ name: 'agent', version: '1' }]
 const query = { agents, limit: 1, ms: 60_000, alone: false }
