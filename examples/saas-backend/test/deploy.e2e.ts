@@ -87,7 +87,7 @@ describe('the container', { timeout: 120_000 }, () => {
 })
 
 test('the unit of systemd migrates, starts again after a kill in mid-answer, and ends on SIGTERM', {
-  timeout: 90_000,
+  timeout: 120_000,
 }, async () => {
   const unit = readDeploy('allium-saas.service')
   const settings = [...unit.matchAll(/^Environment=(.*)$/gm)].flatMap(([, line = '']) => line.split(' '))
