@@ -115,6 +115,12 @@ test.each<[string, BrowserContextOptions]>([
   90_000,
 )
 
+/** Starts the project "saas" on a free port, and returns its URL. */
+function startSaas(): Promise<string> {
+  const env = { ...registry.env, PORT: '0', DATA: mkdtempSync(join(folder, 'data-')) }
+  return startScript(['start'], join(folder, 'saas'), env)
+}
+
 /** Prints the seconds of each step, for people who read the output. */
 function stopwatch(): (step: string) => void {
   let last = performance.now()
