@@ -23,12 +23,12 @@ export class EventAppender {
 
   append(request: AppendRequest): AppendOutcome {
     const { run, epoch, batch, end, mustExist } = request
-    const onlyOpens = batch === undefined && !end && !mustExist
-    // Most appends are to an open run, where one statement checks the row and changes it.
-    const appended = onlyOpens ? undefined : this.#advance(request)
+    // A run that takes the append, or a new one, needs no look at its row.
+    const isOpening = batch === undefined && !end && !mustExist
+    const appended = isOpening ? this.#open(request) : this.#advance(request)
     if (appended !== undefined) return appended
     const existing = this.#runs.find(run)
-    if (existing === undefined) return mustExist ? { fenced: 'gone' } : this.#open(request)
+    if (existing === undefined) return (mustExist ? undefined : this.#open(request)) ?? { fenced: 'gone' }
     if (epoch < existing.epoch) return { fenced: 'taken' }
     if (epoch === existing.epoch && existing.ended) return { fenced: 'ended' }
     const undelivered = end ? this.#runs.undeliveredAtEnd(existing) : []
@@ -37,13 +37,14 @@ export class EventAppender {
     return { undelivered }
   }
 
-  #open(request: AppendRequest): AppendOutcome {
+  /** Returns undefined if the run exists, or its owner was erased since the writer's run began. */
+  #open(request: AppendRequest): AppendOutcome | undefined {
     const { run, epoch, batch, end, by } = request
     const { clock, erasures, leases } = this.#parts
     const token = erasures.findWriterToken(run.key, by, leases)
-    if (token === undefined) return { fenced: 'gone' }
-    const opened = headOf(this.#runs.open(run, { epoch, now: clock.now(), token }))
-    const appended = batch === undefined && !end ? opened : (this.#advance(request) as typeof opened)
+    const row = token === undefined ? undefined : this.#runs.open(run, { epoch, now: clock.now(), token })
+    if (row === undefined) return undefined
+    const appended = batch === undefined && !end ? headOf(row) : (this.#advance(request) as AppendedHead)
     return { ...appended, opened: true }
   }
 

@@ -52,16 +52,17 @@ export class EventRuns {
     return row && eventRunFromRow(row)
   }
 
-  /** Opens a new run. The process that opens it is its first listener. */
-  open(run: RunKey, { epoch, now, token }: { epoch: number; now: number; token: number }): EventRunRow {
+  /** Opens a new run, whose first listener is this process. Returns undefined if the run exists. */
+  open(run: RunKey, { epoch, now, token }: { epoch: number; now: number; token: number }): EventRunRow | undefined {
     const sql = `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)
       values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing returning *`
     const insert = () => this.#db.get(sql, ...runKeyParts(run), epoch, now, token)
     const row = insert() ?? this.#replaceExpired(run, insert)
-    return eventRunFromRow(row as Row)
+    return row && eventRunFromRow(row)
   }
 
-  #replaceExpired<T>(run: RunKey, insert: () => T): T {
+  #replaceExpired(run: RunKey, insert: () => Row | undefined): Row | undefined {
+    if (this.find(run) !== undefined) return undefined
     this.deleteWhere(isNamed, ...runKeyParts(run))
     return insert()
   }
