@@ -14,7 +14,7 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
 
   return {
     async append(run, epoch, batch, options) {
-      return db.writeInGroup(() => appender.append({ run, epoch, batch, ...options }))
+      return db.writeUnsynced(() => appender.append({ run, epoch, batch, ...options }))
     },
     async batches(run, after) {
       const eventRun = runs.find(run)
@@ -55,7 +55,7 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
       })
     },
     async listen(run) {
-      return db.writeInGroup(() => {
+      return db.writeUnsynced(() => {
         const eventRun = runs.find(run)
         if (eventRun === undefined) return undefined
         db.run('update event_runs set listener = listener + 1 where run = ?', eventRun.run)
@@ -76,7 +76,7 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
       })
     },
     async acknowledge(run, listener, n) {
-      await db.writeInGroup(() => {
+      await db.writeUnsynced(() => {
         const eventRun = runs.find(run)
         if (eventRun === undefined || eventRun.listener !== listener) return
         db.run('delete from event_signals where run = ? and n = ? and id is null', eventRun.run, n)

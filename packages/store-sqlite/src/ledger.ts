@@ -25,7 +25,9 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
       if (by !== undefined) checkOwner(by)
       const now = clock.now()
       const expiresAt = ttl === undefined ? null : Math.ceil(now + ttl)
-      return db.writeInGroup(() => {
+      // A power failure ends the process of this hold, too. Only a hold of a run is found again.
+      const write = run === undefined ? db.writeUnsynced : db.writeInGroup
+      return write.call(db, () => {
         const [accountDigest, holdDigest] = [digest(account), digest(id)]
         if (reservationsUntilSweep-- <= 0) sweep(now)
         const endsAt = endsIn === undefined ? null : Math.ceil(now + endsIn)
@@ -59,7 +61,8 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     settle({ id, account }, outcome) {
       const spent = postedAmount(outcome)
       checkNames(account, id)
-      return db.writeInGroup(() => {
+      // The turn that is stored after it syncs it. Until then, its hold counts.
+      return db.writeUnsynced(() => {
         const name = digest(account)
         const sql = `update holds set settled = 1, place = null, run = null, tenant = null, owner = null
           where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held`

@@ -35,7 +35,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
       withClaim({ ...key }, (claimedKey) => retryRead(() => loadSession(db, blobs, claimedKey, version))),
     acquire: (key, ms) => withClaim({ ...key }, (claimedKey) => leases.acquire(claimedKey, ms)),
     renew: async (lease, ms) => leases.renew(lease, ms),
-    release: (lease) => db.writeInGroup(() => leases.release(lease)),
+    release: (lease) => db.writeUnsynced(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: (key, by) => withClaim({ ...key }, (claimedKey) => turns.find(claimedKey, by)),

@@ -78,3 +78,36 @@ it('reserves with three statements', async () => {
   expect(await during(async () => store.ledger.reserve(request))).toEqual([3, 1])
   expect(await during(async () => store.ledger.settle(request, 1))).toEqual([2, 1])
 })
+
+it('syncs what a caller relies on, and leaves the rest to the next sync', async () => {
+  const syncs: boolean[] = []
+  let level = 'full'
+  onTestFinished(
+    beforeStatement((_, sql) => {
+      level = /synchronous = (\w+)/.exec(sql)?.[1] ?? level
+      if (sql === 'commit') syncs.push(level === 'full')
+    }),
+  )
+  const store = sqlite(fileIn())
+  onTestFinished(() => store.close())
+  syncs.length = 0
+  const hold = { id: 'a', account: 'acme', amount: 1, limit: 10 }
+  const { lease = expect.fail() } = await store.sessions.acquire(key, 10_000)
+  await store.events.append({ key, turnId: 't' }, 1, ['first'], { by })
+  await store.ledger.reserve(hold)
+  expect(syncs).toEqual([false, false, false])
+  await store.sessions.checkpoint(lease, 0, { ...turn, status: 'running' })
+  await store.ledger.reserve({ ...hold, id: 'b', run: 't' })
+  await store.sessions.append(lease, 0, turn)
+  expect(syncs.slice(3)).toEqual([true, true, true])
+})
+
+it('syncs together if one of the writes must be on disk', async () => {
+  const scripts: string[] = []
+  onTestFinished(beforeStatement((_, sql) => scripts.push(sql)))
+  const store = sqlite(fileIn())
+  onTestFinished(() => store.close())
+  scripts.length = 0
+  await Promise.all([store.sessions.acquire(key, 10_000), store.keyValue.set('a', 1)])
+  expect(scripts).toEqual(['begin immediate', 'commit'])
+})
