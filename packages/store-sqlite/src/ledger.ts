@@ -1,5 +1,5 @@
 import type { Writer } from '@allium/core'
-import { checkAmount, type Ledger, postedAmount } from '@allium/store'
+import { checkAmount, type Ledger, postedAmount, type Reservation } from '@allium/store'
 import { checkName, checkOwner, month } from '@allium/store-sql'
 import type { Row, Value } from './database.ts'
 import type { StoreParts } from './session-lists.ts'
@@ -25,9 +25,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
       if (by !== undefined) checkOwner(by)
       const now = clock.now()
       const expiresAt = ttl === undefined ? null : Math.ceil(now + ttl)
-      // A power failure ends the process of this hold, too. Only a hold of a run is found again.
-      const write = run === undefined ? db.writeUnsynced : db.writeInGroup
-      return write.call(db, () => {
+      const reserve = (): Reservation | undefined => {
         const [accountDigest, holdDigest] = [digest(account), digest(id)]
         if (reservationsUntilSweep-- <= 0) sweep(now)
         const endsAt = endsIn === undefined ? null : Math.ceil(now + endsIn)
@@ -56,7 +54,9 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
         )
         addReserved(accountDigest, amount, endsAt)
         return { id, account, amount }
-      })
+      }
+      // A power failure ends the process of this hold, too. Only a hold of a run is found again.
+      return run === undefined ? db.writeUnsynced(reserve) : db.writeInGroup(reserve)
     },
     settle({ id, account }, outcome) {
       const spent = postedAmount(outcome)
@@ -96,7 +96,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
   }
 
   /** Returns the columns by which a run finds its hold, until the hold is settled. An erased owner has none. */
-  function runColumnsOf(run: string, account: string, id: string, by: Writer | undefined): Value[] {
+  function runColumnsOf(run: string, account: string, id: string, by: Writer | undefined): readonly Value[] {
     const token = by === undefined ? 0 : erasures.findWriterToken(by, by, leases)
     if (token === undefined) return noRunColumns
     return [digest(run), JSON.stringify([account, id]), by?.tenant ?? null, by?.owner ?? null, token]

@@ -29,8 +29,8 @@ function counted() {
   Libsql.prototype.prepare = function (this: Libsql.Database, sql: string) {
     const statement = prepare.call(this, sql)
     for (const method of ['run', 'get', 'all'] as const) {
-      const original = statement[method]
-      statement[method] = (...values: never[]) => {
+      const original = statement[method] as (...values: unknown[]) => never
+      statement[method] = (...values: unknown[]) => {
         counts.statements++
         return original.apply(statement, values)
       }
