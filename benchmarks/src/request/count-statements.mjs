@@ -1,23 +1,32 @@
 /**
- * Counts the statements and commits of all databases that this process opens. A prepared statement counts each time it runs.
+ * Counts the statements and commits of all databases that this process opens, and how many commits sync. A prepared statement counts
+ * each time it runs.
  *
  * @param drivers the classes of databases: of libsql, and of packages with the same interface
  */
 export function countStatements(drivers) {
-  const counts = { statements: 0, commits: 0 }
+  const counts = { statements: 0, commits: 0, syncs: 0 }
   for (const { prototype } of drivers) countIn(prototype, counts)
   return counts
 }
 
 function countIn(prototype, counts) {
   const { prepare, exec, transaction } = prototype
-  const count = (sql) => {
-    // Explicit transactions only: `begin` and `rollback` are not work.
-    if (/^\s*commit/i.test(sql)) counts.commits++
-    else if (!/^\s*(begin|rollback)/i.test(sql)) counts.statements++
+  /** Databases whose commits do not sync now. */
+  const unsynced = new WeakSet()
+  const commit = (db) => {
+    counts.commits++
+    if (!unsynced.has(db)) counts.syncs++
+  }
+  const count = (db, sql) => {
+    const [, level] = /synchronous = (\w+)/i.exec(sql) ?? []
+    if (level !== undefined) unsynced[level === 'full' ? 'delete' : 'add'](db)
+    // Explicit transactions only: `begin`, `rollback` and their pragmas are not work.
+    if (/^\s*commit/i.test(sql)) commit(db)
+    else if (!/^\s*(begin|rollback|pragma)/i.test(sql)) counts.statements++
   }
   prototype.exec = function (sql) {
-    count(sql)
+    count(this, sql)
     return exec.call(this, sql)
   }
   prototype.prepare = function (sql) {
@@ -26,8 +35,8 @@ function countIn(prototype, counts) {
     for (const method of ['run', 'get', 'all']) {
       const original = statement[method]
       statement[method] = (...values) => {
-        count(sql)
-        if (writes && !this.inTransaction) counts.commits++
+        count(this, sql)
+        if (writes && !this.inTransaction) commit(this)
         return original.apply(statement, values)
       }
     }
@@ -38,7 +47,7 @@ function countIn(prototype, counts) {
     prototype.transaction = function (work) {
       const wrapped = transaction.call(this, work)
       return (...values) => {
-        counts.commits++
+        commit(this)
         return wrapped(...values)
       }
     }

@@ -24,7 +24,7 @@ function details(found) {
       const samples = samplesOf(found, name, workload)
       const answers = samples.flatMap(({ answers }) => answers)
       const totals = answers.map(({ total }) => total)
-      const { statements, commits } = found.counts[name]?.[workload] ?? {}
+      const { statements, commits, syncs } = found.counts[name]?.[workload] ?? {}
       return [
         ...[sides[name].title, workload, medianOf(totals), quantile(totals, 0.99)],
         ...[
@@ -32,11 +32,12 @@ function details(found) {
           medianOf(samples.map(({ bytes }) => bytes)),
           statements,
           commits,
+          syncs,
         ],
       ]
     }),
   )
-  const heads = ['side', '', 'p50 ms', 'p99 ms', 'first chunk ms', 'bytes', 'statements', 'commits']
+  const heads = ['side', '', 'p50 ms', 'p99 ms', 'first chunk ms', 'bytes', 'statements', 'commits', 'syncs']
   const process = names.map((name) => [
     ...[sides[name].title, found.cold[name], medianOf(samplesOf(found, name, 'W1').map(({ rss }) => rss)) / 2 ** 20],
     ...[found.disk[name], tailOf(found, name)],

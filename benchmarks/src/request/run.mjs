@@ -173,5 +173,6 @@ async function countOf({ first: port, ask }, workload) {
   return {
     statements: (later.statements - earlier.statements) / requests,
     commits: (later.commits - earlier.commits) / requests,
+    syncs: (later.syncs - earlier.syncs) / requests,
   }
 }

@@ -4,6 +4,7 @@ import { defer } from './defer.ts'
 import type { Entry } from './entry.ts'
 import type { LiveEvents } from './live-events.ts'
 import type { LogWriter } from './log-writer.ts'
+import { isPlainJson } from './plain-json.ts'
 
 /** Characters of text that are merged into one event: a reader that stops reading keeps at most a few events. */
 const maxMerged = 16_384
@@ -68,7 +69,7 @@ function joinText(entries: readonly Entry[]): Entry[] {
 
 /** Events of layers may contain anything, for example a function. */
 function isStorable(entry: Entry): boolean {
-  if (entry.event.type === 'text-delta' && !('providerMetadata' in entry.event)) return true
+  if (isPlainJson(entry)) return true
   try {
     toJson(entry)
     return true

@@ -86,9 +86,8 @@ export class SqliteBlobs implements BlobTable {
   }
 
   /**
-   * Makes a row the holder of the blobs of a write, inside its transaction. A turn replaces the open turn as a holder. All steps of a
-   * durable
-   * run are one holder, and so are all events of a run.
+   * Makes a row the holder of the blobs of a write, inside its transaction. All steps of a durable run are one holder, and so are all
+   * events of a run.
    *
    * @throws AlliumError `store.fenced` if the write no longer holds its blobs
    */
@@ -98,11 +97,14 @@ export class SqliteBlobs implements BlobTable {
     holder: string,
     write: BlobWrite | undefined,
   ): void {
-    if (kind === 'turn' || kind === 'open')
-      this.#db.run(`delete from blob_holders where ${sessionMatches} and kind = 'open'`, ...keyParams(key))
     if (write === undefined) return
     const sql = `update or replace blob_holders set kind = ?, holder = ? where ${writeMatches}`
     if (this.#db.run(sql, kind, holder, ...keyParams(key), write.id) < write.digests.length) throw fenced(key)
+  }
+
+  /** Releases the blobs of a session's open run, inside the transaction that replaces it. */
+  releaseOpen(key: SessionKey): void {
+    this.#db.run(`delete from blob_holders where ${sessionMatches} and kind = 'open'`, ...keyParams(key))
   }
 
   async piece({ tenant, owner }: BlobOwner, digest: string, piece: number): Promise<Uint8Array | undefined> {

@@ -2,6 +2,7 @@ import { AlliumError, messageOf } from '@allium/core'
 import Libsql from 'libsql'
 import { GroupCommit } from './group-commit.ts'
 import { migrations } from './migrations/migrations.ts'
+import { SyncLevel } from './sync-level.ts'
 
 type Statement = Libsql.Statement<unknown[]>
 export type Value = string | number | Uint8Array | null
@@ -13,9 +14,10 @@ export class Database {
   readonly #db: Libsql.Database
   readonly #statements = new Map<string, Statement>()
   readonly #groupCommit = new GroupCommit({
-    transact: (work) => this.#transact(work),
+    transact: (work, sync) => this.#transact(work, sync),
     script: (sql) => this.#db.exec(sql),
   })
+  readonly #syncLevel: SyncLevel
   #closed = false
 
   constructor(
@@ -23,6 +25,7 @@ export class Database {
     { synchronous, maxBytes }: { synchronous: 'full' | 'normal'; maxBytes: number | undefined },
   ) {
     this.#path = path
+    this.#syncLevel = new SyncLevel(synchronous, () => this.#transact(() => this.run(touch), true))
     this.#db = this.#try(() => new Libsql(path, { timeout: 5000 } as Libsql.Options))
     this.#try(() => {
       this.#db.pragma('journal_mode = WAL')
@@ -71,15 +74,24 @@ export class Database {
 
   /** Runs `work` in a transaction shared with other concurrent writes, so that they sync to disk once. */
   writeInGroup<T>(work: () => T): Promise<T> {
-    return this.#groupCommit.enqueue(work)
+    return this.#groupCommit.enqueue(work, true)
   }
 
-  #transact<T>(work: () => T): T {
+  /**
+   * Like `writeInGroup`, but resolves before the write is on disk, where the next write of `writeInGroup` puts it too. A process that
+   * crashes loses nothing. A power failure may lose the write, if it happens within a second.
+   */
+  writeUnsynced<T>(work: () => T): Promise<T> {
+    return this.#groupCommit.enqueue(work, false)
+  }
+
+  #transact<T>(work: () => T, sync = true): T {
     return this.#try(() => {
-      this.#db.exec('begin immediate')
+      this.#syncLevel.begin(sync, (script) => this.#db.exec(script))
       try {
         const result = work()
         this.#db.exec('commit')
+        this.#syncLevel.committed()
         return result
       } catch (error) {
         // Not after close(), because calling the driver then crashes the process.
@@ -108,6 +120,7 @@ export class Database {
   close(): void {
     if (this.#closed) return
     this.#groupCommit.flush()
+    this.#syncLevel.close()
     this.#statements.clear()
     // Finalizes statements first. Statements that the driver still knows would keep content in the log.
     try {
@@ -166,6 +179,9 @@ export class Database {
     )
   }
 }
+
+/** Changes nothing, but its commit syncs the log, with all earlier commits. */
+const touch = "update counters set value = value where name = 'token'"
 
 /** The driver crashes the process for a value of an unknown type. @throws AlliumError `store.key` */
 function checkValue(value: unknown): void {

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { Writer } from '@allium/core'
 import { type ErasureScope, erasedDuringRun, erasureSubjects, toBytes, tombstoneTtl } from '@allium/store-sql'
-import type { Database } from './database.ts'
+import type { Database, Row } from './database.ts'
 import type { Leases } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
 
@@ -40,7 +40,14 @@ export class ErasureLog {
 
   /** Returns the newest erasure that affects these data. */
   latest(scope: ErasureScope): { token: number; at: number } | undefined {
-    if (this.#db.get('select 1 from erasures limit 1') === undefined) return undefined
+    return this.#hasAny ? this.#latest(scope) : undefined
+  }
+
+  get #hasAny(): boolean {
+    return this.#db.get('select 1 from erasures limit 1') !== undefined
+  }
+
+  #latest(scope: ErasureScope): { token: number; at: number } | undefined {
     const subjects = JSON.stringify(erasureSubjects(scope).map((subject) => this.digest(subject)))
     const row = this.#db.get(
       `select max(token) as token, max(at) as at from erasures
@@ -50,17 +57,20 @@ export class ErasureLog {
     return typeof row?.token === 'number' ? { token: row.token, at: Number(row.at) } : undefined
   }
 
-  /** Whether the run of a writer began before its data were erased. */
-  isFenced(scope: ErasureScope, by: Writer | undefined, leases: Leases): boolean {
-    const erasure = by && this.latest(scope)
-    if (by === undefined || erasure === undefined) return false
-    return leases.issued(by.lease) ? by.lease.token < erasure.token : by.since <= erasure.at
-  }
-
   /** Returns the token of a writer's data. @throws AlliumError `store.fenced` */
   writerToken(scope: ErasureScope, by: Writer | undefined, leases: Leases): number {
-    if (this.isFenced(scope, by, leases)) throw erasedDuringRun()
-    if (leases.issued(by?.lease)) return by?.lease?.token ?? 0
-    return Number(this.#db.get("select value from counters where name = 'token'")?.value)
+    const token = this.findWriterToken(scope, by, leases)
+    if (token === undefined) throw erasedDuringRun()
+    return token
+  }
+
+  /** Returns the token of a writer's data; undefined if the data were erased since the writer's run began. */
+  findWriterToken(scope: ErasureScope, by: Writer | undefined, leases: Leases): number | undefined {
+    const lease = by?.lease
+    if (leases.issued(lease)) return lease.token < (this.latest(scope)?.token ?? 0) ? undefined : lease.token
+    const sql = "select value, exists (select 1 from erasures) as erased from counters where name = 'token'"
+    const { value, erased } = this.#db.get(sql) as Row
+    const erasure = by === undefined || erased === 0 ? undefined : this.#latest(scope)
+    return erasure !== undefined && by !== undefined && by.since <= erasure.at ? undefined : Number(value)
   }
 }

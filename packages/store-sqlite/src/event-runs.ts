@@ -1,5 +1,5 @@
 import type { EventScope, LatestRun, RunKey } from '@allium/store'
-import { runKeyParts } from '@allium/store-sql'
+import { runKeyParts, type StoredSignal, toBytes } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 
 export interface EventRunRow {
@@ -19,6 +19,18 @@ const callsPerDeletion = 100
 const longestInterval = 60_000
 
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
+const isNamed = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
+
+/** An append to a run that exists. */
+interface Advance {
+  readonly epoch: number
+  /** The number of its events. */
+  readonly count: number
+  readonly end: boolean
+  readonly now: number
+  /** The last signal that may be stored when the run ends. */
+  readonly lastSignal: number
+}
 
 /** The runs whose events are stored. */
 export class EventRuns {
@@ -34,23 +46,55 @@ export class EventRuns {
 
   find(run: RunKey): EventRunRow | undefined {
     const row = this.#db.get(
-      `select * from event_runs where tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ? and ${isLive}`,
+      `select * from event_runs where ${isNamed} and ${isLive}`,
       ...[...runKeyParts(run), ...this.#liveParams()],
     )
     return row && eventRunFromRow(row)
   }
 
-  /** Replaces an earlier run of the same name. */
-  open(run: RunKey, epoch: number, now: number, token: number): EventRunRow {
-    const isSameName = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
-    const expired = this.#db.get(`select 1 from event_runs where ${isSameName}`, ...runKeyParts(run))
-    if (expired !== undefined) this.deleteWhere(isSameName, ...runKeyParts(run))
+  /** Opens a new run, whose first listener is this process. Returns undefined if the run exists. */
+  open(run: RunKey, { epoch, now, token }: { epoch: number; now: number; token: number }): EventRunRow | undefined {
+    const sql = `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token, listener)
+      values (?, ?, ?, ?, ?, ?, ?, ?, 1) on conflict do nothing returning *`
+    const insert = () => this.#db.get(sql, ...runKeyParts(run), epoch, now, token)
+    const row = insert() ?? this.#replaceExpired(run, insert)
+    return row && eventRunFromRow(row)
+  }
+
+  #replaceExpired(run: RunKey, insert: () => Row | undefined): Row | undefined {
+    if (this.find(run) !== undefined) return undefined
+    this.deleteWhere(isNamed, ...runKeyParts(run))
+    return insert()
+  }
+
+  /** Counts the events of an append. Returns undefined if it was not appended: for the reason, find the run. */
+  advance(run: RunKey, { epoch, count, end, now, lastSignal }: Advance): EventRunRow | undefined {
     const row = this.#db.get(
-      `insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token)
-       values (?, ?, ?, ?, ?, ?, ?, ?) returning *`,
-      ...[...runKeyParts(run), epoch, now, token],
+      `update event_runs set epoch = ?1, seq = seq + ?2, ended_at = iif(?3, ?4, null), touched_at = ?4
+       where tenant = ?5 and owner = ?6 and agent = ?7 and session = ?8 and turn_id = ?9
+       and (ended_at is null and touched_at > ?10 or ended_at > ?11)
+       and epoch <= ?1 and (epoch < ?1 or ended_at is null) and (not ?3 or asked <= ?12) returning *`,
+      ...[epoch, count, end ? 1 : 0, now, ...runKeyParts(run), ...this.#liveParams(), lastSignal],
     )
-    return eventRunFromRow(row as Row)
+    return row && eventRunFromRow(row)
+  }
+
+  pendingSignals(run: number): StoredSignal[] {
+    return this.#db
+      .all('select n, id, body from event_signals where run = ? and dealt = 0 order by n', run)
+      .map(({ n, id, body }) => ({
+        n: Number(n),
+        id: id as string | null,
+        body: body === null ? null : toBytes(body),
+      }))
+  }
+
+  /** Returns the undelivered steers of a run that ends, and deletes its stops. */
+  undeliveredAtEnd({ run, lastSignal }: EventRunRow): StoredSignal[] {
+    if (lastSignal === 0) return []
+    const steers = this.pendingSignals(run).filter(({ id }) => id !== null)
+    this.#db.run('delete from event_signals where run = ? and id is null', run)
+    return steers
   }
 
   latest(session: readonly string[]): LatestRun | undefined {

@@ -1,5 +1,5 @@
 import { type EventTable, month, type RunHead, sessionKeyParts, toBytes } from '@allium/store-sql'
-import type { Row } from './database.ts'
+import { EventAppender } from './event-append.ts'
 import { type EventRunRow, EventRuns } from './event-runs.ts'
 import type { StoreParts } from './session-lists.ts'
 
@@ -7,44 +7,14 @@ import type { StoreParts } from './session-lists.ts'
 const pageSize = 64
 
 /** Events of runs in a SQLite file. */
-export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StoreParts, eventTtl: number): EventTable {
+export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
+  const { db, clock } = parts
   const runs = new EventRuns(db, () => ({ ended: clock.now() - eventTtl, abandoned: clock.now() - month }))
-  const pendingSignals = (run: number) =>
-    db.all('select n, id, body from event_signals where run = ? and dealt = 0 order by n', run).map(signalFromRow)
+  const appender = new EventAppender(parts, runs)
 
   return {
-    async append(run, epoch, batch, { end, mustExist, by, write }) {
-      return db.writeInGroup(() => {
-        const now = clock.now()
-        const existing = runs.find(run)
-        if (existing === undefined && (mustExist || erasures.isFenced(run.key, by, leases))) return { fenced: 'gone' }
-        const eventRun = existing ?? runs.open(run, epoch, now, erasures.writerToken(run.key, by, leases))
-        if (epoch < eventRun.epoch) return { fenced: 'taken' }
-        if (epoch === eventRun.epoch && eventRun.ended) return { fenced: 'ended' }
-        const { lastSignal, listener } = eventRun
-        // A new row has all of this already.
-        if (existing === undefined && batch === undefined && !end) return { seq: eventRun.seq, lastSignal, listener }
-        const undelivered = end && lastSignal > 0 ? pendingSignals(eventRun.run).filter(({ id }) => id !== null) : []
-        if (end && lastSignal > 0) db.run('delete from event_signals where run = ? and id is null', eventRun.run)
-        const endsNow = end && undelivered.length === 0
-        const count = undelivered.length > 0 ? 0 : (batch?.count ?? 0)
-        if (batch !== undefined && count > 0)
-          db.run(
-            'insert into events values (?, ?, ?, ?, ?)',
-            eventRun.run,
-            eventRun.seq + 1,
-            count,
-            batch.id,
-            batch.body,
-          )
-        if (count > 0) blobTable.assignHolder(run.key, 'event', run.turnId, write)
-        db.run(
-          'update event_runs set epoch = ?, seq = ?, ended_at = ?, touched_at = ? where run = ?',
-          ...[epoch, eventRun.seq + count, endsNow ? now : null, now, eventRun.run],
-        )
-        if (endsNow) runs.deleteExpired(now)
-        return undelivered.length > 0 ? { undelivered } : { seq: eventRun.seq + count, lastSignal, listener }
-      })
+    async append(run, epoch, batch, options) {
+      return db.writeUnsynced(() => appender.append({ run, epoch, batch, ...options }))
     },
     async batches(run, after) {
       const eventRun = runs.find(run)
@@ -85,7 +55,7 @@ export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StorePa
       })
     },
     async listen(run) {
-      return db.writeInGroup(() => {
+      return db.writeUnsynced(() => {
         const eventRun = runs.find(run)
         if (eventRun === undefined) return undefined
         db.run('update event_runs set listener = listener + 1 where run = ?', eventRun.run)
@@ -94,7 +64,7 @@ export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StorePa
     },
     async signals(run, after) {
       const eventRun = runs.find(run)
-      return eventRun === undefined ? [] : pendingSignals(eventRun.run).filter(({ n }) => n > after)
+      return eventRun === undefined ? [] : runs.pendingSignals(eventRun.run).filter(({ n }) => n > after)
     },
     async acknowledgeAtEnd(run, epoch, ns) {
       return db.writeInGroup(() => {
@@ -106,7 +76,7 @@ export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StorePa
       })
     },
     async acknowledge(run, listener, n) {
-      await db.writeInGroup(() => {
+      await db.writeUnsynced(() => {
         const eventRun = runs.find(run)
         if (eventRun === undefined || eventRun.listener !== listener) return
         db.run('delete from event_signals where run = ? and n = ? and id is null', eventRun.run, n)
@@ -121,8 +91,4 @@ export function sqliteEvents({ db, clock, erasures, leases, blobTable }: StorePa
 
 function headOf(row: EventRunRow | undefined): RunHead | undefined {
   return row && { seq: row.seq, ended: row.ended, lastSignal: row.lastSignal, listener: row.listener }
-}
-
-function signalFromRow(row: Row) {
-  return { n: Number(row.n), id: row.id as string | null, body: row.body === null ? null : toBytes(row.body) }
 }

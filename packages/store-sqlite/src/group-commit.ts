@@ -6,18 +6,19 @@ const maxGroupSize = 100
 
 interface QueuedWrite {
   readonly work: () => unknown
+  readonly sync: boolean
   resolve(result: unknown): void
   reject(error: unknown): void
 }
 
 interface Connection {
-  /** Commits all of `work` or none of it. */
-  transact<T>(work: () => T): T
+  /** Commits all of `work` or none of it. With `sync` it is on disk when this returns. */
+  transact<T>(work: () => T, sync: boolean): T
   script(sql: string): void
 }
 
 /**
- * Writes that are requested in the same turn of the event loop share a transaction, in order, and resolve once it is on disk. If one of
+ * Writes that are requested in the same turn of the event loop share a transaction, in order, and resolve once it is committed. If one of
  * them fails, all run again, each in its own savepoint. They must only use the database.
  */
 export class GroupCommit {
@@ -29,9 +30,10 @@ export class GroupCommit {
     this.#db = db
   }
 
-  enqueue<T>(work: () => T): Promise<T> {
+  /** @param sync whether the write must be on disk before it resolves */
+  enqueue<T>(work: () => T, sync: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#queue.push({ work, resolve: resolve as QueuedWrite['resolve'], reject })
+      this.#queue.push({ work, sync, resolve: resolve as QueuedWrite['resolve'], reject })
       this.#schedule()
     })
   }
@@ -54,7 +56,7 @@ export class GroupCommit {
   #commit(writes: readonly QueuedWrite[]): void {
     if (writes.length === 0) return
     try {
-      const results = this.#db.transact(() => writes.map(({ work }) => work()))
+      const results = this.#db.transact(() => writes.map(({ work }) => work()), needSync(writes))
       for (const [i, { resolve }] of writes.entries()) resolve(results[i])
     } catch (error) {
       // An error in one write does not affect the others, but an unavailable file affects all.
@@ -66,7 +68,7 @@ export class GroupCommit {
   /** Runs the writes again in one transaction, where a failure rolls back only its own write. */
   #commitSeparately(writes: readonly QueuedWrite[]): void {
     try {
-      const settlers = this.#db.transact(() => writes.map((write) => this.#runInSavepoint(write)))
+      const settlers = this.#db.transact(() => writes.map((write) => this.#runInSavepoint(write)), needSync(writes))
       for (const settle of settlers) settle()
     } catch {
       // For example there is no space for all of them: commit each one separately, as long as there is.
@@ -86,4 +88,8 @@ export class GroupCommit {
       return () => reject(error)
     }
   }
+}
+
+function needSync(writes: readonly QueuedWrite[]): boolean {
+  return writes.some(({ sync }) => sync)
 }

@@ -9,7 +9,7 @@ import type { SharedClock } from './machine-clock.ts'
 export const leaseMatches = 'tenant = ? and owner = ? and agent = ? and id = ?'
 export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const
 
-/** Which process may write to a session, and until when. */
+/** Which process may write to a session, and until when. Leases of an earlier start of the machine have expired, so they need no sync. */
 export class Leases {
   readonly #db: Database
   readonly #clock: SharedClock
@@ -28,7 +28,7 @@ export class Leases {
   }
 
   acquire(key: SessionKey, ms: number): Promise<Acquired> {
-    return this.#db.writeInGroup(() => this.acquireNow(key, ms))
+    return this.#db.writeUnsynced(() => this.acquireNow(key, ms))
   }
 
   /**
@@ -74,7 +74,7 @@ export class Leases {
   /** `held_until` is 0 for a released lease. */
   renew({ key, token }: Lease, ms: number): Promise<boolean> {
     const sql = `update sessions set held_until = ?, boot = ? where ${leaseMatches} and token = ? and held_until > 0`
-    return this.#db.writeInGroup(
+    return this.#db.writeUnsynced(
       () => this.#db.run(sql, this.#clock.monotonic() + ms, this.#clock.boot, ...keyParams(key), token) > 0,
     )
   }

@@ -1,5 +1,5 @@
 import type { Writer } from '@allium/core'
-import { checkAmount, type Ledger, postedAmount } from '@allium/store'
+import { checkAmount, type Ledger, postedAmount, type Reservation } from '@allium/store'
 import { checkName, checkOwner, month } from '@allium/store-sql'
 import type { Row, Value } from './database.ts'
 import type { StoreParts } from './session-lists.ts'
@@ -25,10 +25,10 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
       if (by !== undefined) checkOwner(by)
       const now = clock.now()
       const expiresAt = ttl === undefined ? null : Math.ceil(now + ttl)
-      return db.writeInGroup(() => {
+      const reserve = (): Reservation | undefined => {
         const [accountDigest, holdDigest] = [digest(account), digest(id)]
         if (reservationsUntilSweep-- <= 0) sweep(now)
-        if (endsIn !== undefined) setAccountEnd(accountDigest, Math.ceil(now + endsIn))
+        const endsAt = endsIn === undefined ? null : Math.ceil(now + endsIn)
         const {
           spent,
           reserved,
@@ -36,15 +36,13 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
           over: hasExpired,
         } = accountState(accountDigest, holdDigest, now)
         if (existingAmount !== null) {
+          if (endsAt !== null) addReserved(accountDigest, 0, endsAt)
           renewHold(accountDigest, holdDigest, expiresAt)
           return { id, account, amount: Number(existingAmount) }
         }
         const freedAmount = hasExpired === 1 ? freeExpired(accountDigest, now) : 0
         if (Number(spent) + Number(reserved) - freedAmount + amount > limit) return undefined
-        const runColumns =
-          run === undefined || (by && erasures.isFenced(by, by, leases))
-            ? noRunColumns
-            : runColumnsOf(run, account, id, by)
+        const runColumns = run === undefined ? noRunColumns : runColumnsOf(run, account, id, by)
         db.run(
           `insert into holds (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           accountDigest,
@@ -54,14 +52,17 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
           expiresAt,
           ...runColumns,
         )
-        addReserved(accountDigest, amount)
+        addReserved(accountDigest, amount, endsAt)
         return { id, account, amount }
-      })
+      }
+      // A power failure ends the process of this hold, too. Only a hold of a run is found again.
+      return run === undefined ? db.writeUnsynced(reserve) : db.writeInGroup(reserve)
     },
     settle({ id, account }, outcome) {
       const spent = postedAmount(outcome)
       checkNames(account, id)
-      return db.writeInGroup(() => {
+      // The turn that is stored after it syncs it. Until then, its hold counts.
+      return db.writeUnsynced(() => {
         const name = digest(account)
         const sql = `update holds set settled = 1, place = null, run = null, tenant = null, owner = null
           where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held`
@@ -94,9 +95,10 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     },
   }
 
-  /** Returns the columns by which a run finds its hold, until the hold is settled or its owner is erased. */
-  function runColumnsOf(run: string, account: string, id: string, by: Writer | undefined): Value[] {
-    const token = by === undefined ? 0 : erasures.writerToken(by, by, leases)
+  /** Returns the columns by which a run finds its hold, until the hold is settled. An erased owner has none. */
+  function runColumnsOf(run: string, account: string, id: string, by: Writer | undefined): readonly Value[] {
+    const token = by === undefined ? 0 : erasures.findWriterToken(by, by, leases)
+    if (token === undefined) return noRunColumns
     return [digest(run), JSON.stringify([account, id]), by?.tenant ?? null, by?.owner ?? null, token]
   }
 
@@ -113,16 +115,11 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     return { spent: Number(spent), reserved: Number(reserved) }
   }
 
-  function addReserved(account: string, amount: number): void {
-    const sql = `insert into accounts (name, reserved, digested) values (?, ?, 1)
-      on conflict do update set reserved = max(0, reserved + excluded.reserved)`
-    db.run(sql, account, amount)
-  }
-
-  function setAccountEnd(account: string, at: number): void {
-    const sql =
-      'insert into accounts (name, ends_at, digested) values (?, ?, 1) on conflict do update set ends_at = excluded.ends_at'
-    db.run(sql, account, at)
+  /** @param endsAt when the account is no longer used @default unchanged */
+  function addReserved(account: string, amount: number, endsAt: number | null = null): void {
+    const sql = `insert into accounts (name, reserved, ends_at, digested) values (?, ?, ?, 1)
+      on conflict do update set reserved = max(0, reserved + excluded.reserved), ends_at = coalesce(excluded.ends_at, ends_at)`
+    db.run(sql, account, amount, endsAt)
   }
 
   /** Renews a repeated hold for the same time, also if its amount had been freed. */

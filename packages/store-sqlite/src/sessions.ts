@@ -12,7 +12,7 @@ import {
   retryRead,
   turnFromRow,
 } from '@allium/store-sql'
-import type { Database } from './database.ts'
+import type { Database, Row } from './database.ts'
 import { sessionMatches } from './delete-session.ts'
 import { Eraser } from './eraser.ts'
 import { keyParams, leaseMatches } from './leases.ts'
@@ -35,7 +35,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
       withClaim({ ...key }, (claimedKey) => retryRead(() => loadSession(db, blobs, claimedKey, version))),
     acquire: (key, ms) => withClaim({ ...key }, (claimedKey) => leases.acquire(claimedKey, ms)),
     renew: async (lease, ms) => leases.renew(lease, ms),
-    release: (lease) => db.writeInGroup(() => leases.release(lease)),
+    release: (lease) => db.writeUnsynced(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: (key, by) => withClaim({ ...key }, (claimedKey) => turns.find(claimedKey, by)),
@@ -65,20 +65,25 @@ async function loadSession(
   const isOpen = session.open_turn !== null && version === last
   if ((version === 0 && !isOpen) || version > last) return undefined
   const turnsOfSession = `from turns where ${sessionMatches}`
-  const rows = db.all(
-    `select seq, turn_id, start, messages, sealed_as ${turnsOfSession} and seq >= 0 and seq < ? order by seq`,
-    ...keyParams(key),
-    version,
-  )
-  const rest =
+  const rows =
     version === 0
-      ? undefined
-      : db.get(`select turn_id, rest, sealed_as ${turnsOfSession} and seq = ?`, ...keyParams(key), version - 1)
+      ? []
+      : db.all(
+          `select seq, turn_id, start, messages, sealed_as, iif(seq = ?, rest, null) as rest
+           ${turnsOfSession} and seq >= 0 and seq < ? order by seq`,
+          version - 1,
+          ...keyParams(key),
+          version,
+        )
+  const rest = rows.at(-1)
   const stored: StoredSession = {
     version,
     owner: key.owner,
     history: await historyFromRows(key, rows, blobs),
-    rest: rest === undefined ? { state: {} } : ((await openPart(key, rest, 'rest', blobs)) as StoredSession['rest']),
+    rest:
+      (rest?.rest ?? null) === null
+        ? { state: {} }
+        : ((await openPart(key, rest as Row, 'rest', blobs)) as StoredSession['rest']),
   }
   if (!isOpen) return stored
   const open = db.get(`select * ${turnsOfSession} and seq = ?`, ...keyParams(key), openTurnSeq)

@@ -36,8 +36,8 @@ export interface SqliteOptions extends OutboxOptions {
   /** Encrypts sessions and records. @default none: they are stored as JSON */
   encrypt?: Encryption | undefined
   /**
-   * When a write is acknowledged: with `full` after it is on disk; with `normal` the last writes may be lost in a power failure, but not
-   * in a process crash. @default 'full'
+   * When a write is acknowledged: with `full` after it is on disk, except leases, events, slots of rates and settlements, which follow
+   * within a second; with `normal` the last writes may be lost in a power failure, but not in a process crash. @default 'full'
    */
   synchronous?: 'full' | 'normal' | undefined
   /** The maximum size of the file in bytes; a write that needs more fails with `store.full`. @default limited only by the disk */

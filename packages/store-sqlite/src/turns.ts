@@ -24,6 +24,14 @@ import type { StoreParts } from './session-lists.ts'
 /** The `seq` of a session's open run, which no version has. */
 export const openTurnSeq = -1
 
+const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
+const sessionForWrite = `
+  select version, length, open_turn, run, token, held_until, boot,
+  (select coalesce(digest, '') from turns where ${ofSession} and turn_id = ?5 and seq >= 0) as ended,
+  exists (select 1 from waiting where ${ofSession}) as waits,
+  exists (select 1 from blob_holders where ${ofSession} and kind = 'open') as holds_open
+  from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4`
+
 /** Writes and reads runs. */
 export class Turns {
   readonly #db: Database
@@ -47,9 +55,10 @@ export class Turns {
   async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
     const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: true })
     await this.#write(lease, rows, (write) => {
-      const { open_turn: open } = this.#checkVersion(lease, version, rows.turn)
-      if (open !== turn.turnId) this.#checkNotEnded(lease.key, turn.turnId)
+      const session = this.#checkVersion(lease, version, rows.turn, this.#session(lease.key, turn.turnId))
+      if (session.open_turn !== turn.turnId && session.ended !== null) throw turnIdTaken(lease.key, turn.turnId)
       this.#insertTurn(lease.key, openTurnSeq, rows.turn)
+      if (session.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
       this.#blobTable.assignHolder(lease.key, 'open', turn.turnId, write)
       const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${leaseMatches}`
       this.#db.run(sql, turn.turnId, this.#clock.now(), ...keyParams(lease.key))
@@ -59,10 +68,11 @@ export class Turns {
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await turnToRows(lease.key, turn, this.#sealer)
     await this.#write(lease, rows, (write) => {
-      const session = this.#leases.session(lease.key)
-      const isDuplicate = session?.open_turn !== turn.turnId && this.#isAppended(lease, rows)
+      const session = this.#session(lease.key, turn.turnId)
+      const isDuplicate = session?.open_turn !== turn.turnId && this.#isAppended(lease, rows, session)
       if (!isDuplicate) {
         this.#append(lease, this.#checkVersion(lease, version, rows.turn, session), rows, release)
+        if (session?.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
         this.#blobTable.assignHolder(lease.key, 'turn', turn.turnId, write)
         return
       }
@@ -84,15 +94,16 @@ export class Turns {
     })
   }
 
+  /** Returns everything that a write needs to know about its session. `ended` is the digest of the turn, if it has ended. */
+  #session(key: SessionKey, turnId: string): Row | undefined {
+    return this.#db.get(sessionForWrite, ...keyParams(key), turnId)
+  }
+
   /** Whether the same run was appended before. */
-  #isAppended(lease: Lease, { turn, digests }: TurnRows): boolean {
-    const row = this.#db.get(
-      `select digest from turns where ${of} and turn_id = ? and seq >= 0`,
-      ...keyParams(lease.key),
-      turn.turnId,
-    )
-    if (row === undefined) return false
-    if (digests.includes(String(row.digest))) return true
+  #isAppended(lease: Lease, { turn, digests }: TurnRows, session: Row | undefined): boolean {
+    const digest = session?.ended ?? null
+    if (digest === null) return false
+    if (digests.includes(String(digest))) return true
     this.#leases.checkHeld(lease)
     throw turnIdTaken(lease.key, turn.turnId)
   }
@@ -109,9 +120,7 @@ export class Turns {
        held_until = iif(?, 0, held_until) where ${leaseMatches}`,
       ...[version + 1, turn.from + turn.count, turn.status, this.#clock.now(), release ? 1 : 0, ...keyParams(key)],
     )
-    const remainingCalls = pendingCalls.length === 0 ? [] : [JSON.stringify(pendingCalls.map(({ callId }) => callId))]
-    const exceptCondition = remainingCalls.length === 0 ? '' : 'and call_id not in (select value from json_each(?))'
-    this.#db.run(`delete from waiting where ${of} ${exceptCondition}`, ...keyParams(key), ...remainingCalls)
+    if (session.waits === 1) this.#deleteWaiting(key, pendingCalls)
     for (const { callId, turnId, name, expiresAt, token } of pendingCalls)
       this.#db.run(
         `insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
@@ -121,6 +130,13 @@ export class Turns {
       )
     if (session.run === turn.turnId) this.#endRun(key, turn)
     this.#addRecords(lease, turn, records)
+  }
+
+  /** Deletes the pending calls that are decided. */
+  #deleteWaiting(key: SessionKey, pendingCalls: TurnRows['pendingCalls']): void {
+    const remainingCalls = JSON.stringify(pendingCalls.map(({ callId }) => callId))
+    const sql = `delete from waiting where ${of} and call_id not in (select value from json_each(?))`
+    this.#db.run(sql, ...keyParams(key), remainingCalls)
   }
 
   #addRecords({ key, token }: Lease, { turnId }: TurnRow, records: TurnRows['records']): void {
@@ -148,18 +164,12 @@ export class Turns {
     this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...keyParams(key), turnId)
   }
 
-  #checkVersion(lease: Lease, version: number, turn: TurnRow, row = this.#leases.session(lease.key)): Row {
+  #checkVersion(lease: Lease, version: number, turn: TurnRow, row: Row | undefined): Row {
     const session = this.#leases.checkHeld(lease, row)
     const current = { version: Number(session.version), length: Number(session.length) }
     const conflict = turnConflict(lease.key, current, { version, from: turn.from, turnId: turn.turnId })
     if (conflict !== undefined) throw conflict
     return session
-  }
-
-  /** @throws AlliumError `store.conflict` when a run with this id has ended and would be replaced */
-  #checkNotEnded(key: SessionKey, turnId: string): void {
-    const sql = `select 1 from turns where ${of} and turn_id = ? and seq >= 0`
-    if (this.#db.get(sql, ...keyParams(key), turnId) !== undefined) throw turnIdTaken(key, turnId)
   }
 
   /** Replaces the row at `seq`, and the open run with the same id. */

@@ -8,6 +8,7 @@ export const acceptsStream = mapped(optional(text()), prefersStream) as Schema<b
  * header must name `text/event-stream` with a weight above 0, and at least that of `application/json`.
  */
 function prefersStream(accept: string | undefined): boolean {
+  if (accept === 'text/event-stream') return true
   if (accept === undefined || accept.length > longest) return false
   const ranges = accept.split(',').map(rangeOf)
   const stream = weightOf(ranges, 'text/event-stream')

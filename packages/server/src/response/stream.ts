@@ -1,4 +1,4 @@
-import { type Clock, followSignal, type PendingCall } from '@allium/core'
+import { AbortError, type Clock, followSignal, type PendingCall } from '@allium/core'
 import { pendingForReader } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
@@ -59,21 +59,24 @@ async function openStream(
   const { signal } = caller.request
   const readerAbort = new AbortController()
   // Cheaper than AbortSignal.any(). Once it streams, the response notices that the client disconnects.
-  const release = followSignal(signal, () => readerAbort.abort())
+  const release = followSignal(signal, () => readerAbort.abort(readerLeft))
   const streamStart = await firstEvent(run.entries(readerAbort.signal), host.headersAfter, host.clock)
   const resolvePending = (pending: readonly PendingCall[]) => pendingForReader(host, caller, run.sessionId, pending)
   if (streamStart.problem === undefined)
     return respond(host, { entries: streamStart.entries, resolvePending, protocol, signal }, () => {
       release()
-      readerAbort.abort()
+      readerAbort.abort(readerLeft)
       run.readers.leave()
       permit.release()
     })
   release()
-  readerAbort.abort()
+  readerAbort.abort(readerLeft)
   run.readers.leave()
   return streamStart.problem
 }
+
+/** One error for all, because each new one would record its stack. */
+const readerLeft = new AbortError('The reader has left.')
 
 /** Returns the frames that a protocol writes before the first event and after the last, without any events. */
 export function emptyStream(host: Host, { request }: Caller, protocol: StreamProtocol): Response {

@@ -68,13 +68,15 @@ export class RunStarter {
 
   async #startLocal(session: ReturnType<typeof sessionOf>, request: AgentRunRequest): Promise<LocalRun> {
     const { input, decisions, idempotencyKey, approver } = request
-    const [digest, options] = [await inputDigestOf(request), runOptionsOf(request)]
+    // Only requests with a key are compared.
+    const digest = idempotencyKey === undefined ? '' : await inputDigestOf(request)
+    const options = runOptionsOf(request)
     const run =
       decisions === undefined
         ? session.run(input, options)
         : session.resume(decisions, approver === undefined ? options : { ...options, approver: approver as never })
     const localRun = this.#localRuns.get(run) ?? this.#trackLocal(run, session.key, { request, digest })
-    checkKeyReuse(localRun.inputDigest, digest, idempotencyKey)
+    if (localRun.idempotencyKey === idempotencyKey) checkKeyReuse(localRun.inputDigest, digest, idempotencyKey)
     this.#markTokensUsed(localRun, decisions)
     localRun.readers.join()
     localRun.ended.catch(() => {}).finally(() => session.close().catch(() => {}))
@@ -86,9 +88,11 @@ export class RunStarter {
     key: SessionKey,
     { request, digest }: { request: AgentRunRequest; digest: string },
   ): LocalRun {
+    const { log, clock, abortAfter } = this.#options
     const { sessionId, idempotencyKey, onDisconnect = this.#options.onDisconnect } = request
-    const settings = { sessionId, ...entryContextOf(request), inputDigest: digest, idempotencyKey, onDisconnect }
-    const localRun = new LocalRun(run, { ...this.#options, key, ...settings })
+    const { clientTools, decided } = entryContextOf(request)
+    const settings = { sessionId, clientTools, decided, inputDigest: digest, idempotencyKey, onDisconnect }
+    const localRun = new LocalRun(run, { log, clock, abortAfter, key, ...settings })
     this.#localRuns.set(run, localRun)
     return this.#active.track(localRun)
   }

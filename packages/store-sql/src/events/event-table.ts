@@ -38,6 +38,8 @@ interface AppendedHead {
   readonly seq: number
   readonly lastSignal?: number
   readonly listener?: number
+  /** The append has opened the run, and made this process its listener, so `listen` need not be called. */
+  readonly opened?: boolean
 }
 
 export type AppendOutcome =

@@ -25,6 +25,8 @@ export function polledEventLog(
   const poller = new Poller(table, clock)
   const sources = { table, sealer: sealed, poller }
   const runExclusive = keyedMutex()
+  /** The numbers of listeners that came with the opening of a run. */
+  const firstListeners = new Map<string, number>()
   return {
     async append(runKey, epoch, events, { end = false, mustExist = false, by } = {}) {
       const run = check(runKey)
@@ -37,11 +39,14 @@ export function polledEventLog(
         const outcome = await append(run, epoch, batch, { end, mustExist, request, by })
         if (outcome.fenced !== undefined) {
           poller.forget(run)
+          firstListeners.delete(name)
           throw fencedRun(run, outcome.fenced)
         }
         if (outcome.undelivered !== undefined)
           return { undelivered: await acknowledgeAll(run, epoch, outcome.undelivered) }
-        const { seq, lastSignal, listener } = outcome
+        const { seq, lastSignal, listener, opened } = outcome
+        if (opened === true && listener !== undefined && !end) firstListeners.set(name, listener)
+        if (end) firstListeners.delete(name)
         poller.appended(run, { seq, lastSignal, listener, ended: end, batch: batch && toStoredBatch(batch, seq) })
         return { seq }
       })
@@ -57,9 +62,12 @@ export function polledEventLog(
     },
     async onSignal(runKey, fn) {
       const run = check(runKey)
-      const number = await table.listen(run)
+      const name = runName(run)
+      const first = firstListeners.get(name)
+      firstListeners.delete(name)
+      const number = first ?? (await table.listen(run))
       if (number === undefined) throw runNotOpened(run)
-      const listener = new SignalListener(sources, run, number, fn)
+      const listener = new SignalListener(sources, run, { number, isNew: first !== undefined }, fn)
       return () => listener.stop()
     },
     async delete(scope) {

@@ -11,6 +11,8 @@ export interface HeadObserver {
   readonly run: RunKey
   /** Whether polling for it must not keep the process alive. */
   readonly idle: boolean
+  /** Whether it needs no poll when it is added, because this process has just opened the run. */
+  readonly isNew?: boolean
   /** Receives the position at each poll; undefined if the run does not exist. Returns true if it was waiting for this. */
   onHead(head: RunHead | undefined): boolean
   /** Receives the appends of this process. */
@@ -42,7 +44,7 @@ export class Poller {
   readonly #appended = new Map<string, AppendedHead>()
   /** Runs whose position is completely known from an append since the last poll; the next poll skips them. */
   readonly #upToDate = new Set<string>()
-  #interval = pollInterval.shortest
+  #interval = pollInterval.longest
   #timer: { cancel(): void; idle: boolean } | undefined
   #polling = false
 
@@ -57,7 +59,7 @@ export class Poller {
     this.#observers.set(name, observersOfRun.add(observer))
     const appended = observer.onAppend && this.#appended.get(name)
     if (appended !== undefined) observer.onAppend?.(appended)
-    else this.pollNow(observer.run)
+    else if (observer.isNew !== true) this.pollNow(observer.run)
     if (observersOfRun.has(observer)) this.#schedule(observer.idle)
   }
 

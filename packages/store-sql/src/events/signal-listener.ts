@@ -12,6 +12,7 @@ type SignalHandler = (signal: RunSignal) => void | Promise<void>
 export class SignalListener implements HeadObserver {
   readonly idle = true
   readonly run: RunKey
+  readonly isNew: boolean
   readonly #sources: ReaderSources
   readonly #number: number
   readonly #onSignal: SignalHandler
@@ -24,9 +25,16 @@ export class SignalListener implements HeadObserver {
   #delivering = false
   #stopped = false
 
-  constructor(sources: ReaderSources, run: RunKey, number: number, onSignal: SignalHandler) {
+  /** @param options.isNew whether this process has just opened the run, so that no signal waits for the listener */
+  constructor(
+    sources: ReaderSources,
+    run: RunKey,
+    { number, isNew }: { number: number; isNew: boolean },
+    onSignal: SignalHandler,
+  ) {
     this.#sources = sources
     this.run = run
+    this.isNew = isNew
     this.#number = number
     this.#onSignal = onSignal
     sources.poller.add(this)

@@ -1,0 +1,113 @@
+import type { StoredTurn } from '@allium/core'
+import Libsql from 'libsql'
+import { expect, it, onTestFinished } from 'vitest'
+import { sqlite } from '../src/index.ts'
+import { beforeStatement } from './before-statement.ts'
+import { fileIn } from './files.ts'
+
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
+const by = { tenant: 'acme', owner: 'ann', since: 0 }
+const turn: StoredTurn = {
+  turnId: 't',
+  rootId: 't',
+  agent: 'agent',
+  status: 'completed',
+  startedAt: 1,
+  endedAt: 2,
+  usage: { inputTokens: 0, outputTokens: 0, calls: 1 },
+  answer: 'x',
+  records: [],
+  from: 0,
+  messages: [{ role: 'user', content: 'Hi' }],
+  rest: { state: {} },
+}
+
+/** A new store that counts its statements and transactions. */
+function counted() {
+  const counts = { statements: 0, commits: 0 }
+  const { prepare } = Libsql.prototype
+  Libsql.prototype.prepare = function (this: Libsql.Database, sql: string) {
+    const statement = prepare.call(this, sql)
+    for (const method of ['run', 'get', 'all'] as const) {
+      const original = statement[method] as (...values: unknown[]) => never
+      statement[method] = (...values: unknown[]) => {
+        counts.statements++
+        return original.apply(statement, values)
+      }
+    }
+    return statement
+  } as typeof prepare
+  onTestFinished(() => {
+    Libsql.prototype.prepare = prepare
+  })
+  onTestFinished(beforeStatement((_, sql) => (counts.commits += sql === 'commit' ? 1 : 0)))
+  const store = sqlite(fileIn())
+  onTestFinished(() => store.close())
+  const during = async (work: () => Promise<unknown>) => {
+    Object.assign(counts, { statements: 0, commits: 0 })
+    await work()
+    return [counts.statements, counts.commits]
+  }
+  return { store, during }
+}
+
+it('opens a run and listens to it in one transaction of two statements', async () => {
+  const { store, during } = counted()
+  const run = { key, turnId: 't' }
+  const open = async () => {
+    await store.events.append(run, 1, [], { by })
+    onTestFinished(await store.events.onSignal(run, () => {}))
+  }
+  await store.events.append({ key, turnId: 'first' }, 1, [], { end: true })
+  expect(await during(open)).toEqual([2, 1])
+  expect(await during(() => store.events.append(run, 1, ['end'], { end: true, mustExist: true }))).toEqual([2, 1])
+})
+
+it('stores a checkpoint and its turn with three statements each', async () => {
+  const { store, during } = counted()
+  const { lease = expect.fail() } = await store.sessions.acquire(key, 10_000)
+  expect(await during(() => store.sessions.checkpoint(lease, 0, { ...turn, status: 'running' }))).toEqual([3, 1])
+  expect(await during(() => store.sessions.append(lease, 0, turn, { release: true }))).toEqual([3, 1])
+  expect(await during(() => store.sessions.load(key))).toEqual([2, 0])
+})
+
+it('reserves with three statements', async () => {
+  const { store, during } = counted()
+  const request = { id: 'a', account: 'acme', amount: 1, limit: 10, ttl: 1000, endsIn: 1000 }
+  await store.ledger.reserve({ ...request, account: 'other' })
+  expect(await during(async () => store.ledger.reserve(request))).toEqual([3, 1])
+  expect(await during(async () => store.ledger.settle(request, 1))).toEqual([2, 1])
+})
+
+it('syncs what a caller relies on, and leaves the rest to the next sync', async () => {
+  const syncs: boolean[] = []
+  let level = 'full'
+  onTestFinished(
+    beforeStatement((_, sql) => {
+      level = /synchronous = (\w+)/.exec(sql)?.[1] ?? level
+      if (sql === 'commit') syncs.push(level === 'full')
+    }),
+  )
+  const store = sqlite(fileIn())
+  onTestFinished(() => store.close())
+  syncs.length = 0
+  const hold = { id: 'a', account: 'acme', amount: 1, limit: 10 }
+  const { lease = expect.fail() } = await store.sessions.acquire(key, 10_000)
+  await store.events.append({ key, turnId: 't' }, 1, ['first'], { by })
+  await store.ledger.reserve(hold)
+  expect(syncs).toEqual([false, false, false])
+  await store.sessions.checkpoint(lease, 0, { ...turn, status: 'running' })
+  await store.ledger.reserve({ ...hold, id: 'b', run: 't' })
+  await store.sessions.append(lease, 0, turn)
+  expect(syncs.slice(3)).toEqual([true, true, true])
+})
+
+it('syncs together if one of the writes must be on disk', async () => {
+  const scripts: string[] = []
+  onTestFinished(beforeStatement((_, sql) => scripts.push(sql)))
+  const store = sqlite(fileIn())
+  onTestFinished(() => store.close())
+  scripts.length = 0
+  await Promise.all([store.sessions.acquire(key, 10_000), store.keyValue.set('a', 1)])
+  expect(scripts).toEqual(['begin immediate', 'commit'])
+})
