@@ -97,8 +97,7 @@ test.each<[string, BrowserContextOptions]>([
 ])(
   'the page of the SaaS signs up, streams, and asks before a refund, also after a reload: %s',
   async (_, options) => {
-    const env = { ...registry.env, PORT: '0', DATA: mkdtempSync(join(folder, 'data-')) }
-    const { page, faults } = await openPage(await startScript(['start'], join(folder, 'saas'), env), options)
+    const { page, faults } = await openPage(await startSaas(), options)
     await page.getByLabel('Email').fill(`${crypto.randomUUID()}@acme.test`)
     await page.getByLabel('Password').fill('correct horse')
     await page.getByRole('button', { name: 'Create account' }).click()
