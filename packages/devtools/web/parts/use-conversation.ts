@@ -30,7 +30,8 @@ export function useConversation(item: SessionItem | undefined, current: Identity
   /** Loads the session that is shown when it is called. Drops the answer if another session is shown by then. */
   const load = useCallback(async () => {
     const { item, key, current } = shown.current
-    if (item === undefined) return
+    // The principal is known as soon as the agent has loaded.
+    if (item === undefined || live.status.agent === undefined) return
     const conversation = await loadConversation(item, identityOf(item, liveTurns(item), current)).catch(
       (error: Error): Conversation => (item.isReadOnly === true ? { ...empty, fault: error.message } : empty),
     )
