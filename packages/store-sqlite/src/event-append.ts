@@ -5,7 +5,7 @@ import type { StoreParts } from './session-lists.ts'
 
 type Batch = Parameters<EventTable['append']>[2]
 
-export interface AppendRequest extends Omit<Parameters<EventTable['append']>[3], 'request'> {
+interface AppendRequest extends Omit<Parameters<EventTable['append']>[3], 'request'> {
   readonly run: RunKey
   readonly epoch: number
   readonly batch: Batch
