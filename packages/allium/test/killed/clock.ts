@@ -75,14 +75,20 @@ const really = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve
 
 let digesting = 0
 
-/** Counts what WebCrypto does in threads, until the function that this gives is called. */
+/**
+ * Counts what WebCrypto does in threads, until the function that this gives is called. One comes after the other: threads end in any
+ * order, and with it the calls that wait for them would take the last places of a limit in any order.
+ */
 export function watchDigests(): () => void {
+  let last: Promise<unknown> = Promise.resolve()
   const subtle = crypto.subtle as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>
   for (const name of ['digest', 'sign', 'verify', 'importKey', 'encrypt', 'decrypt']) {
     const work = subtle[name] as (...args: unknown[]) => Promise<unknown>
     subtle[name] = (...args) => {
       digesting++
-      return work.apply(crypto.subtle, args).finally(() => digesting--)
+      const done = last.then(() => work.apply(crypto.subtle, args)).finally(() => digesting--)
+      last = done.catch(() => {})
+      return done
     }
   }
   return () => {
