@@ -25,12 +25,14 @@ class SavepointNode implements Savepoint {
   ) {}
 }
 
+/** Most savepoints of a session. */
+export const maxSavepoints = 100
+
 /**
  * The ends of a session's last turns. The number is limited: a reducer that copies a list to append to it would keep a
  * copy of every length in memory.
  */
 export class Savepoints {
-  static readonly most = 100
   #first: SavepointNode | undefined
   #latest: SavepointNode | undefined
   #count = 0
@@ -44,7 +46,7 @@ export class Savepoints {
     const changed = state === undefined ? none : changes(this.#last, state)
     if (changed !== none) this.#last = state as State
     this.#push(new SavepointNode(turnId, turnCount, length, changed))
-    if (this.#count > Savepoints.most) this.#drop()
+    if (this.#count > maxSavepoints) this.#drop()
   }
 
   /** Returns a copy, up to the savepoint of a turn if one is given. */

@@ -14,7 +14,7 @@ import { StateStore } from '../../state/state-store.ts'
 import { checkSuspension, pendingCalls } from '../../state/suspension.ts'
 import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ParentCall, RunningTurn } from './parent-call.ts'
-import { historyRollback, markInterrupted, Savepoints } from './savepoints.ts'
+import { historyRollback, markInterrupted, maxSavepoints, Savepoints } from './savepoints.ts'
 
 /** The functions that a session layer may register, by the name of the method. */
 export interface Registered {
@@ -266,7 +266,7 @@ export class SessionScope {
     if (savepoint === undefined)
       throw new AlliumError(
         'session.unknown_turn',
-        `The session "${this.id}" has no completed turn ${describe(turnId)}. It may be suspended or rewound. A session that is not stored keeps the last ${Savepoints.most} turns of this process.`,
+        `The session "${this.id}" has no completed turn ${describe(turnId)}. It may be suspended or rewound. A session that is not stored keeps the last ${maxSavepoints} turns of this process.`,
       )
     const { state, length, turnCount } = savepoint
     return { history: items.slice(0, length), state: this.state.ofSession(state), turnCount }
