@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { cookieOf, type Demo, dataFolder, startDemo } from './demo.ts'
 
@@ -54,4 +54,9 @@ export async function say(page: Page, text: string): Promise<void> {
 /** Keeps a picture where CI finds it. */
 export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `.cache/screenshots/${name}.png`, fullPage: true })
+}
+
+/** The rows of the sessions on the admin page. Other panels have rows, too, and each loads on its own. */
+export function sessionRows(page: Page): Locator {
+  return page.locator('.panel', { has: page.getByRole('heading', { name: 'Sessions', exact: true }) }).locator('.row')
 }

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { demoKeys } from '../src/demo-keys.ts'
-import { picture, say, startPages } from './browser.ts'
+import { picture, say, sessionRows, startPages } from './browser.ts'
 import { overflow, seriousFaults } from './looks.ts'
 
 const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
@@ -58,7 +58,7 @@ describe('on a phone', () => {
     await page.route('**/me', (route) => route.fulfill({ json: { me } }))
     for (const [path, json] of Object.entries(adminAnswers)) await page.route(path, (route) => route.fulfill({ json }))
     await page.goto(`${pages.url()}/admin`)
-    await page.locator('.rows .row').first().click()
+    await sessionRows(page).first().click()
     await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').first().click()
     await page.locator('.layers').waitFor()
     await page.locator('.panel', { hasText: 'Durable runs' }).locator('.row').first().click()

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { demoKeys } from '../src/demo-keys.ts'
-import { say, startPages } from './browser.ts'
+import { say, sessionRows, startPages } from './browser.ts'
 
 const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
 const order = 'Where is order A-1042?'
@@ -106,7 +106,7 @@ describe('the admin page', () => {
     const { page: chat } = await pages.open(dana)
     await chat.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.locator('.request', { hasText: '$180' }).waitFor()
-    await page.locator('.row', { hasText: 'suspended' }).first().click()
+    await sessionRows(page).filter({ hasText: 'suspended' }).first().click()
     await page.getByRole('heading', { name: 'Turns of dana' }).waitFor()
     const turns = page.locator('.panel', { hasText: 'Turns of dana' })
     await turns.locator('.row', { hasText: 'suspended' }).waitFor()
@@ -121,7 +121,7 @@ describe('the admin page', () => {
     await say(chat, 'Pretend that the model is down.')
     await chat.getByRole('alert').waitFor()
     const { page } = await admin()
-    await page.locator('.row', { hasText: 'failed' }).first().click()
+    await sessionRows(page).filter({ hasText: 'failed' }).first().click()
     await page.getByText('The model provider did not answer. Check its status and the API key.').waitFor()
     expect(await page.locator('body').textContent()).not.toContain('AI_APICallError')
   })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { demoKeys } from '../src/demo-keys.ts'
-import { picture, say, startPages } from './browser.ts'
+import { picture, say, sessionRows, startPages } from './browser.ts'
 import { overflow, seriousFaults, unreachable } from './looks.ts'
 
 const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
@@ -53,7 +53,7 @@ describe.each(looks)('at %i px, %s', (width, colorScheme) => {
     await page.goto(`${pages.url()}/admin`)
     await page.getByText('are as they were written').waitFor()
     await page.getByText('As a table').click()
-    await page.locator('.row').first().click()
+    await sessionRows(page).first().click()
     await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').last().click()
     await page.locator('.layers').waitFor()
     await picture(page, `admin-${width}-${colorScheme}`)
@@ -103,7 +103,7 @@ describe('on a phone', () => {
     await say(page, 'Where is order A-1042?')
     await page.getByText('Tell me if anything').waitFor()
     await page.goto(`${pages.url()}/admin`)
-    await page.locator('.row').first().click()
+    await sessionRows(page).first().click()
     await page.locator('.panel', { hasText: 'Turns of' }).locator('.row').first().click()
     await page.locator('.layers').waitFor()
     await page.getByText('As a table').click()

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import story from '../data/story.json' with { type: 'json' }
 import { demoKeys } from '../src/demo-keys.ts'
-import { picture, say, startPages } from './browser.ts'
+import { picture, say, sessionRows, startPages } from './browser.ts'
 
 const [dana, alex, hank] = demoKeys.map(({ key }) => key) as [string, string, string]
 const policyEnd = 'Is there an order that you would like to return?'
@@ -158,7 +158,7 @@ describe('the admin page', () => {
     await page.locator('.plot').waitFor()
     await expect.poll(() => page.locator('.plot rect').count()).toBe(14)
     expect(await page.locator('.sums dd').first().textContent()).not.toBe('$0.00')
-    await page.locator('.row', { hasText: 'alex' }).click()
+    await sessionRows(page).filter({ hasText: 'alex' }).click()
     await page.locator('.panel', { hasText: 'Turns of alex' }).locator('.row').first().click()
     await page.getByText('The onion of this turn').waitFor()
     await page.locator('.layers').waitFor()

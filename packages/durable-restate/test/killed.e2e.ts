@@ -21,8 +21,8 @@ it('a killed turn with four parallel tools goes on: no recorded call is asked, n
   await writeFile(file, '')
   const lines = () => readFileSync(file, 'utf8').split('\n').filter(Boolean)
   const counted = (line: string) => lines().filter((one) => one === line).length
-  const begin = async () => {
-    const child = fork(program, [file, String(port), server.ingress], {
+  const begin = async (life: 'first' | 'second') => {
+    const child = fork(program, [file, String(port), server.ingress, life], {
       execArgv: ['--conditions=@allium/source', '--import=tsx'],
     })
     await once(child, 'message')
@@ -30,16 +30,17 @@ it('a killed turn with four parallel tools goes on: no recorded call is asked, n
   }
   let child: ChildProcess | undefined
   try {
-    child = await begin()
+    child = await begin('first')
     await server.register(port)
     const durable = durableRestate(new Agent({ model: scriptedModel([]) }), { ingress: server.ingress, name: 'killed' })
     const { run } = await durable.start({ principal, sessionId: 's', input: 'Go' })
     // The last of the four ends first: the order in which they ended is not that in which they are asked for.
     while (counted('end c') === 0) await sleep(5)
-    await sleep(150)
+    // Restate has the result of c soon after. The other two go on until the kill.
+    await sleep(1_000)
     child.kill('SIGKILL')
     await once(child, 'exit')
-    child = await begin()
+    child = await begin('second')
     expect(await durable.attach(run, { principal })).toMatchObject({ status: 'completed', text: 'All done.' })
     expect(['a', 'b', 'c', 'd'].map((name) => counted(`begin ${name}`))).toEqual([2, 2, 1, 1])
     expect([counted('model 1'), lines().filter((line) => line.startsWith('model')).length]).toEqual([1, 2])
