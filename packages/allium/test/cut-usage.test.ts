@@ -102,3 +102,18 @@ it('records the calls of a sub-agent that is not run again', async () => {
     ['agent', ...whole],
   ])
 })
+
+it('records the calls of a sub-agent next to a recorded tool call whose id begins alike', async () => {
+  const both: ScriptedStep = {
+    toolCalls: [
+      { name: 'look', callId: 'c1', args: {} },
+      { name: 'ask', callId: 'c10', args: {} },
+    ],
+  }
+  const optionsOf = (model: ScriptedModel): AgentOptions => {
+    const { tools: asking = [], ...options } = asksSubAgent(model, 'fail')
+    return { ...options, tools: [...tools, ...asking] }
+  }
+  const records = await livesOf(optionsOf, [[both, stalls], ['Done.']])
+  expect(records.filter(({ agent }) => agent === 'child').map(brief)).toEqual([lost])
+})

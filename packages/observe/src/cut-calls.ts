@@ -43,7 +43,7 @@ export class CutCalls {
 
   /** The result of a tool call is replayed, with the records of the sub-agents that it ran. */
   replayed({ turnId, callId }: ToolContext): void {
-    for (const call of this.#begun.keys()) if (call.startsWith(`${turnId}/${callId}`)) this.#begun.delete(call)
+    for (const call of this.#begun.keys()) if (call.startsWith(`${turnId}/${callId}:`)) this.#begun.delete(call)
   }
 
   /** Returns the calls that this process has not made again. */
