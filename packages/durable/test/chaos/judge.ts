@@ -104,15 +104,23 @@ function usageProblems(turns: readonly StoredTurn[]): string[] {
   })
 }
 
-/** From each kill to where another process had the session, in leases. */
+/**
+ * From each kill to where another process had the session, in leases. A process that stops while it asks for runs may have got any lost
+ * one, without a note: then that one is lost again.
+ */
 export function takeovers(notes: readonly Noted[], lease: number): number[] {
   const owners = new Map<string, number>()
   const lost = new Map<string, number>()
+  const claiming = new Set<number>()
   const waits: number[] = []
   let suspect = 0
   for (const note of notes) {
     if (note.what === 'stopped' && note.signal === 'SIGKILL')
       for (const [session, pid] of owners) if (pid === note.pid) lost.set(session, note.at)
+    if (note.what === 'claiming') claiming.add(note.pid)
+    if (note.what === 'claimed') claiming.delete(note.pid)
+    if (note.what === 'stopped' && claiming.delete(note.pid))
+      for (const session of lost.keys()) lost.set(session, note.at)
     if (note.what === 'written' && note.op === 'told') owners.delete(note.session)
     if (note.what !== 'taken') continue
     const since = lost.get(note.session)

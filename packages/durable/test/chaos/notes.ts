@@ -11,6 +11,8 @@ export type Note =
   | { readonly what: 'answered' | 'left'; readonly call: string }
   /** The process stops at a place, for ever or until it is told to go on. */
   | { readonly what: 'stopped'; readonly label: string; readonly signal: string }
+  /** A process asks the store for runs, and has its answer. */
+  | { readonly what: 'claiming' | 'claimed' }
   /** A process has the session, for one of its runs where that is known, under a token that grows. */
   | {
       readonly what: 'taken'

@@ -30,8 +30,10 @@ export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'event
         return added
       },
       async claim(of) {
+        note({ what: 'claiming' })
         const claimed = await runs.claim(of)
         for (const { run, lease } of claimed) taken(run.key, lease, run.run, run.attempts)
+        note({ what: 'claimed' })
         return claimed
       },
       async record(lease, run, step) {
