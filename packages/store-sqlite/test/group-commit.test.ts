@@ -1,26 +1,13 @@
-import type { Lease, StoredTurn } from '@allium/core'
+import type { Lease } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
 import { beforeStatement } from './before-statement.ts'
 import { fileIn, raw } from './files.ts'
+import { turn } from './stored-turn.ts'
 
 const keyOf = (sessionId: string) => ({ tenant: 'acme', owner: 'ann', agent: 'agent', sessionId })
 const reservation = (id: string, account = 'acme') => ({ id, account, amount: 1, limit: 100 })
-const turn: StoredTurn = {
-  turnId: 't',
-  rootId: 't',
-  agent: 'agent',
-  status: 'completed',
-  startedAt: 1,
-  endedAt: 2,
-  usage: { inputTokens: 0, outputTokens: 0, calls: 1 },
-  answer: 'x',
-  records: [],
-  from: 0,
-  messages: [{ role: 'user', content: 'Hi' }],
-  rest: { state: {} },
-}
 
 function opened(path = fileIn()) {
   const store = sqlite(path)

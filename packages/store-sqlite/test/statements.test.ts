@@ -1,26 +1,12 @@
-import type { StoredTurn } from '@allium/core'
 import Libsql from 'libsql'
 import { expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
 import { beforeStatement } from './before-statement.ts'
 import { fileIn } from './files.ts'
+import { turn } from './stored-turn.ts'
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const by = { tenant: 'acme', owner: 'ann', since: 0 }
-const turn: StoredTurn = {
-  turnId: 't',
-  rootId: 't',
-  agent: 'agent',
-  status: 'completed',
-  startedAt: 1,
-  endedAt: 2,
-  usage: { inputTokens: 0, outputTokens: 0, calls: 1 },
-  answer: 'x',
-  records: [],
-  from: 0,
-  messages: [{ role: 'user', content: 'Hi' }],
-  rest: { state: {} },
-}
 
 /** A new store that counts its statements and transactions. */
 function counted() {
