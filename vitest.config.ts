@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { unhandledErrors } from './house/unhandled-errors.ts'
 
 const tests = [
   'packages/*/test',
@@ -17,7 +18,7 @@ const unit = config(
 /** What takes many seconds runs as `npm run test:long`. */
 export default defineConfig({ ...unit, test: { ...unit.test, exclude: ['**/node_modules/**', '**/*.long.test.ts'] } })
 
-/** Packages resolve to their source, so a test needs no build. The counts also go to `.cache`, for CI. */
+/** Packages resolve to their source, so a test needs no build. The counts and unhandled errors also go to `.cache`, for CI. */
 export function config(name: string, include: string[]) {
   return {
     ssr: { resolve: { conditions: ['@allium/source', 'node', 'development|production'] } },
@@ -29,7 +30,7 @@ export function config(name: string, include: string[]) {
       testTimeout: 60_000,
       hookTimeout: 60_000,
       expect: { poll: { timeout: 15_000 } },
-      reporters: ['default', 'json'],
+      reporters: ['default', 'json', unhandledErrors(`.cache/${name}.errors.json`)],
       outputFile: { json: `.cache/${name}.json` },
     },
   }

@@ -7,6 +7,7 @@ import { scriptedModel } from '@allium/testing'
 import pg from 'pg'
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
 import { latestVersion } from '../src/migrations/migrations.ts'
+import { newPool } from './pools.ts'
 import { add, codeOf, key, turn, watched } from './samples.ts'
 import { sql, storesAt } from './schemas.ts'
 import { ownServer } from './server.ts'
@@ -57,11 +58,8 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
   })
 
   it('asks again where a connection ends under a statement that may be repeated, and leaves none behind', async () => {
-    const pool = new pg.Pool({ connectionString: url, max: 2 })
-    pool.on('error', () => {})
-    onTestFinished(() => pool.end())
-    const { pool: watching, held } = watched(pool)
-    const store = stores.fresh({ pool: watching })
+    const { pool, held } = watched(newPool(url, { max: 2 }))
+    const store = stores.fresh({ pool })
     const { lease } = await store.sessions.acquire(key, 60_000)
     if (lease === undefined) return expect.fail('Nobody has it.')
     const locker = new pg.Client({ connectionString: url })
@@ -95,8 +93,7 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
   })
 
   it('asks on another connection where the server hangs on one', async () => {
-    const pool = new pg.Pool({ connectionString: url, query_timeout: 300 })
-    onTestFinished(() => pool.end())
+    const pool = newPool(url, { query_timeout: 300 })
     const store = stores.fresh({ pool })
     await add(store, 'hello')
     const { rows } = await pool.query('select pg_backend_pid() as pid')

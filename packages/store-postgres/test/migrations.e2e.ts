@@ -1,6 +1,7 @@
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
 import { postgres } from '../src/index.ts'
+import { newPool } from './pools.ts'
 import { newSchema, sql } from './schemas.ts'
 import { anyServer } from './server.ts'
 
@@ -14,9 +15,7 @@ const short = 200
 describe.skipIf(server === undefined)('the schema of postgres()', () => {
   it('is migrated however long that takes, also longer than the timeouts of the pool and of its role', async () => {
     const [schema, options] = [newSchema(), `-c statement_timeout=${short} -c lock_timeout=${short}`]
-    const pool = new pg.Pool({ connectionString: url, query_timeout: short, options, application_name: schema })
-    // `pool.end()` does not wait for its connections to close, and the server stops right after.
-    pool.on('connect', (client) => client.on('error', () => {}))
+    const pool = newPool(url, { query_timeout: short, options, application_name: schema })
     const holder = new pg.Client({ connectionString: url })
     await holder.connect()
     await holder.query('select pg_advisory_lock(hashtextextended($1, 0))', [`allium ${schema}`])
@@ -29,7 +28,6 @@ describe.skipIf(server === undefined)('the schema of postgres()', () => {
     await holder.end()
     await ready
     expect(await store.sessions.list({ tenant: 'acme', limit: 1 })).toEqual({ items: [] })
-    await pool.end()
     if (url === process.env.DATABASE_URL) await sql(url, `drop schema "${schema}" cascade`)
   })
 })

@@ -8,11 +8,11 @@ import { audit, verify } from '@allium/observe'
 import type { SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { scriptedModel } from '@allium/testing'
-import pg from 'pg'
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import { postgres, postgresSql } from '../src/index.ts'
 import { latestVersion, migration, migrations } from '../src/migrations/migrations.ts'
 import { aes } from './aes.ts'
+import { newPool } from './pools.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
 import { newSchema, sql, storesAt } from './schemas.ts'
 import { anyServer } from './server.ts'
@@ -25,12 +25,6 @@ afterAll(async () => {
   await server?.end()
 })
 
-function newPool(): pg.Pool {
-  const pool = new pg.Pool({ connectionString: url })
-  onTestFinished(() => pool.end())
-  return pool
-}
-
 /** All lines of an export, in one order. */
 async function contentOf(sessions: SessionStore): Promise<string[]> {
   const lines: string[] = []
@@ -40,7 +34,7 @@ async function contentOf(sessions: SessionStore): Promise<string[]> {
 
 describe.skipIf(server === undefined)('postgres()', () => {
   it('asks four times for a turn of one model call, and holds no connection while the model runs', async () => {
-    const { pool, asked, held } = watched(newPool())
+    const { pool, asked, held } = watched(newPool(url))
     const store = stores.fresh({ pool })
     const heldWhileItRan: number[] = []
     const model = scriptedModel([
@@ -63,7 +57,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('asks six times for a turn of one model call with a budget', async () => {
-    const { pool, asked } = watched(newPool())
+    const { pool, asked } = watched(newPool(url))
     const store = stores.fresh({ pool })
     await store.ready()
     const before = asked.length
@@ -75,7 +69,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('asks once more for each further step, and for its two posts', async () => {
-    const { pool, asked } = watched(newPool())
+    const { pool, asked } = watched(newPool(url))
     const store = stores.fresh({ pool })
     await store.ready()
     const look = { name: 'look', description: 'Looks', jsonSchema: {}, execute: () => 'seen' }
@@ -92,7 +86,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('sends the posts to one account together, and those to others beside them', async () => {
-    const { pool, asked } = watched(newPool())
+    const { pool, asked } = watched(newPool(url))
     const { ledger, ready } = stores.fresh({ pool })
     await ready()
     const before = asked.length
@@ -109,7 +103,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('renews the leases of all sessions together, also where one is asked for twice', async () => {
-    const { pool, asked } = watched(newPool())
+    const { pool, asked } = watched(newPool(url))
     const { sessions, ready } = stores.fresh({ pool })
     await ready()
     const taken = Array.from({ length: 20 }, (_, i) => sessions.acquire({ ...key, sessionId: `${i}` }, 60_000))
@@ -290,7 +284,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('asks six times for a turn with a budget, of its turn also', async () => {
-    const { pool, asked } = watched(newPool())
+    const { pool, asked } = watched(newPool(url))
     const store = stores.fresh({ pool })
     await store.ready()
     for (const per of ['tenant', 'turn'] as const) {
@@ -471,7 +465,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('erases a tenant in statements of at most 500 sessions, each its own transaction', async () => {
-    const { pool, asked } = watched(newPool())
+    const { pool, asked } = watched(newPool(url))
     const store = stores.fresh({ pool })
     const ids = Array.from({ length: 1_100 }, (_, nth) => String(nth))
     await Promise.all(ids.map((sessionId) => store.sessions.acquire({ ...key, sessionId }, 10_000)))
@@ -564,7 +558,7 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 
   it('is unavailable where nobody listens, and once it is closed; it closes twice, and leaves a given pool open', async () => {
-    const pool = newPool()
+    const pool = newPool(url)
     const store = stores.fresh({ pool })
     await store.ready()
     await store.close()
