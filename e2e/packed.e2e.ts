@@ -33,7 +33,7 @@ describe('a classic mistake is named, with its mend:', () => {
   })
 
   it.each([
-    ['an option with a typo', 'layer.config', /limt.*Did you mean "limit"\? Known are: /],
+    ['an option with a typo', 'layer.config', /limt.*Did you mean "limit"\? Available: /],
     ['a tool of the AI SDK', 'tool.invalid', /A tool is \{ name, description, schema, execute \}/],
     [
       'a provider of the AI SDK as the model',

@@ -48,7 +48,7 @@ describe('loadConfig of the umbrella', () => {
     [
       'a pack that there is not',
       'guard.firewall',
-      'names the pack "guard.firewall", which is not known. Known are: guard.files, ',
+      'names the pack "guard.firewall", which is not known. Available: guard.files, ',
     ],
   ])('tells the place of %s', async (_what, entry, message) => {
     const error = await loadConfig(file(`agent:\n  use:\n    - ${entry}\n`), { model: scriptedModel([]) }).catch(

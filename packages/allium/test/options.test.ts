@@ -21,7 +21,7 @@ describe('every factory of a layer', () => {
     expect(failure(() => factory?.({ nonsense: 1, limit: 1 }))).toMatchObject({
       code: 'layer.config',
       message: expect.stringMatching(
-        / does not know the option nonsense\. (Did you mean "\w+"\? )?Known are: .*\bas\b/,
+        / does not know the option nonsense\. (Did you mean "\w+"\? )?Available: .*\bas\b/,
       ),
     })
   })

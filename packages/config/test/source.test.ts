@@ -59,7 +59,7 @@ describe('a mistake in a config gets file, line and column', () => {
     [
       'an unknown pack',
       'agent:\n  use:\n    - guard.budgt\n',
-      '3:7: agent.use[0] names the pack "guard.budgt", which is not known. Known are: none.',
+      '3:7: agent.use[0] names the pack "guard.budgt", which is not known. There are none.',
     ],
     [
       'a server that may ask in an unknown way',

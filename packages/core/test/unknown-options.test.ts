@@ -38,9 +38,9 @@ describe('an option that does not exist', () => {
       'options.invalid',
       'Did you mean "recordRetention"?',
     ],
-    ['memoryEventLog()', () => memoryEventLog({ ttl: 1 } as never), 'options.invalid', 'Known are: '],
+    ['memoryEventLog()', () => memoryEventLog({ ttl: 1 } as never), 'options.invalid', 'Available: '],
     ['memoryLedger()', () => memoryLedger({ account: 1 } as never), 'options.invalid', 'Did you mean "accounts"?'],
-    ['toolResult()', () => toolResult({ content: '', error: true } as never), 'tool.invalid', 'Known are: '],
+    ['toolResult()', () => toolResult({ content: '', error: true } as never), 'tool.invalid', 'Available: '],
     [
       'a state field',
       () => new Agent({ model }).use({ name: 'a', state: { 'a:b': { default: 0, reduce: () => 0 } } } as never),

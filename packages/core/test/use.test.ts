@@ -92,17 +92,17 @@ describe('use', () => {
   })
 
   it.each<[string, object, string]>([
-    ['a hook that there is not', { turns() {} }, 'has the unknown key "turns". Did you mean "turn"? Known are: turn, '],
+    ['a hook that there is not', { turns() {} }, 'has the unknown key "turns". Did you mean "turn"? Available: turn, '],
     ['a hook in other letters', { Model() {} }, 'Did you mean "model"?'],
     ['a hook of another framework', { beforeModel() {} }, 'the unknown key "beforeModel". Did you mean "model"?'],
     ['a hook around a call', { wrapToolCall() {} }, 'Did you mean "tool"?'],
     ['a hook for the end of a scope', { afterTurn() {} }, 'Did you mean "turn"?'],
     ['a field that there is not', { innermots: true }, 'Did you mean "innermost"?'],
-    ['an option', { limit: 1 }, 'has the unknown key "limit". Known are: '],
+    ['an option', { limit: 1 }, 'has the unknown key "limit". Available: '],
     [
       'a word of its order that there is not',
       { order: { insde: ['meters'] } },
-      'has in its order the unknown key "insde". Did you mean "inside"? Known are: inside, ',
+      'has in its order the unknown key "insde". Did you mean "inside"? Available: inside, ',
     ],
   ])('refuses a layer with %s', (_, fields, message) => {
     const use = () => build([]).agent.use({ name: 'mine', turn() {}, ...fields } as never)

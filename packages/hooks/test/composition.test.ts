@@ -133,7 +133,7 @@ describe('from()', () => {
     ['null', null, /null was given/],
     ['a text', 'audit', /string was given/],
     ['a layer', { name: 'x', turn() {} }, /it has the hook turn/],
-    ['an unknown hook', { onStart() {}, onTurnStart() {} }, /the unknown hook onTurnStart\..*Known are: onStart/],
+    ['an unknown hook', { onStart() {}, onTurnStart() {} }, /the unknown hook onTurnStart\..*Available: onStart/],
     ['a hook that is no function', { onStart: 'now' }, /onStart of .* has the type string/],
   ])('refuses %s', (_, given, message) => {
     expect(() => from(given as never)).toThrow(

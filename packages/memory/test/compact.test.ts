@@ -337,12 +337,12 @@ describe('memory.compact', () => {
 
   it.each<[CompactOptions, RegExp]>([
     [{ trigger: {} }, /needs a trigger/],
-    [{ trigger: { tokens: 0 } }, /trigger\.tokens of 1 or more, not 0/],
+    [{ trigger: { tokens: 0 } }, /trigger\.tokens to be a number of 1 or more, not 0/],
     [{ trigger: { fraction: 0.8 } }, /Pass window/],
     [{ trigger: { fraction: 80 }, window: 1000 }, /above 0 and up to 1, not 80/],
     [{ trigger: { messages: 10 }, keep: { messages: 10 } }, /Keep fewer/],
     [{ results: { keep: Number.NaN } }, /results\.keep/],
-    [{ timeout: 0 }, /timeout of 1 or more/],
+    [{ timeout: 0 }, /timeout to be a number of 1 or more/],
   ])('refuses %j', (options, message) => {
     expect(() => compact(options)).toThrow(expect.objectContaining({ code: 'layer.config' }))
     expect(() => compact(options)).toThrow(message)

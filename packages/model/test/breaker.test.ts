@@ -258,9 +258,9 @@ describe('model.breaker', () => {
   it.each<[BreakerOptions, string]>([
     [{ threshold: 0 }, 'not 0.'],
     [{ threshold: 1.5 }, 'not 1.5.'],
-    [{ threshold: { share: 1, of: 20 } }, 'threshold.share above 0 and below 1, not 1'],
+    [{ threshold: { share: 1, of: 20 } }, 'threshold.share to be a number above 0 and below 1, not 1'],
     [{ threshold: { share: 0.5, of: 0 } }, 'threshold.of to be a whole number, 1 or more, not 0'],
-    [{ halfOpenAfter: 0 }, 'halfOpenAfter above 0'],
+    [{ halfOpenAfter: 0 }, 'halfOpenAfter to be a number above 0'],
     [{ halfOpenAfter: Number.NaN }, 'not NaN.'],
   ])('refuses %j', (options, message) => {
     expect(() => breaker(options)).toThrowError(expect.objectContaining({ code: 'layer.config' }))

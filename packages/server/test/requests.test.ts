@@ -35,7 +35,7 @@ test.each([{}, { decisions: null }, { decisions: {} }, { decisions: [] }, { deci
 
 const secret = 'sk-never-echoed-by-the-server'
 test.each<[string, object, string, RegExp]>([
-  ['runs', { input: 'Hi', sytem: secret }, 'request.invalid', /`sytem` is unknown.*Known are: .*input/],
+  ['runs', { input: 'Hi', sytem: secret }, 'request.invalid', /`sytem` is unknown.*Available: .*input/],
   ['runs', { input: 'Hi', output: { type: secret } }, 'request.invalid', /`output.type` must be "object"/],
   ['runs', { input: [{ type: 'text' }] }, 'request.invalid', /`input\[0\].text` is missing/],
   [

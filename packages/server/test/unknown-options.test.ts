@@ -13,27 +13,27 @@ const client = () => createClient<Agent>({ url: 'http://a' })
 test.each<[string, () => unknown, string]>([
   ['server()', () => app({ canUze: () => true }), 'Did you mean "canUse"?'],
   ['server(), of serve()', () => app({ port: 80 }), 'Pass it to serve(server, { port })'],
-  ['mcp of server()', () => app({ mcp: { elicit: true } }), 'Known are: elicitation.'],
+  ['mcp of server()', () => app({ mcp: { elicit: true } }), 'Available: elicitation.'],
   ['metrics of server()', () => app({ metrics: { tokn: 'a' } }), 'Did you mean "token"?'],
-  ['drain()', () => app({}).drain({ timeoutMs: 1 } as never), 'Known are: timeout.'],
+  ['drain()', () => app({}).drain({ timeoutMs: 1 } as never), 'Available: timeout.'],
   ['serve()', () => serve(app({}), { host: '0.0.0.0' } as never), 'It is called hostname.'],
-  ['createClient()', () => createClient({ url: 'http://a', header: {} } as never), 'Known are: url,'],
+  ['createClient()', () => createClient({ url: 'http://a', header: {} } as never), 'Available: url,'],
   [
     'a run of a client',
     () =>
       client()
         .session('a')
         .run('hi', { key: 'a' } as never),
-    'Known are: output,',
+    'Available: output,',
   ],
-  ['a page of a client', () => client().list({ max: 5 } as never), 'Known are: limit, cursor.'],
+  ['a page of a client', () => client().list({ max: 5 } as never), 'Available: limit, cursor.'],
   [
     'a fork of a client',
     () =>
       client()
         .session('a')
         .fork({ to: 'a' } as never),
-    'Known are: id, at.',
+    'Available: id, at.',
   ],
 ])('an option that does not exist is refused: %s', async (_, make, message) => {
   const error = await Promise.resolve()

@@ -11,9 +11,9 @@ export function isNear(given: string, known: readonly string[]): boolean {
 /** Suggests a fix for an unknown name: the most likely name, then all known names. */
 export function unknownName(given: string, known: readonly string[]): string {
   const [nearest, ...rest] = nearestFirst(given, known)
-  if (nearest === undefined) return 'Known are: none.'
+  if (nearest === undefined) return 'There are none.'
   const meant = translated(given, known) ?? (isSimilar(given, nearest) ? nearest : undefined)
-  const all = `Known are: ${[nearest, ...rest].join(', ')}.`
+  const all = `Available: ${[nearest, ...rest].join(', ')}.`
   return meant === undefined ? all : `Did you mean "${meant}"? ${all}`
 }
 

@@ -61,7 +61,7 @@ export interface Range {
 
 /** Accepts a number within the range, but not NaN. */
 export function number(range: Range = {}): Check<number> {
-  const what = describeRange(range)
+  const what = `to be a number${describeRange(range)}`
   return (value) => (isWithin(value, range) ? undefined : violation(value, what))
 }
 
@@ -159,10 +159,10 @@ function isWithin(value: unknown, { from, to, above, below }: Range): boolean {
 function describeRange({ from, to, above, below }: Range): string {
   const low = above === undefined ? from : `above ${above}`
   const high = below === undefined ? to : `below ${below}`
-  if (low === undefined && high === undefined) return 'to be a number'
-  if (typeof low === 'number' && typeof high === 'number') return `from ${low} to ${high}`
-  if (high === undefined) return typeof low === 'string' ? low : `of ${low} or more`
-  return low === undefined ? `of at most ${high}` : `${low} and ${typeof high === 'string' ? high : `up to ${high}`}`
+  if (low === undefined && high === undefined) return ''
+  if (typeof low === 'number' && typeof high === 'number') return ` from ${low} to ${high}`
+  if (high === undefined) return typeof low === 'string' ? ` ${low}` : ` of ${low} or more`
+  return low === undefined ? ` of at most ${high}` : ` ${low} and ${typeof high === 'string' ? high : `up to ${high}`}`
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -47,7 +47,7 @@ export function checkOptionNames(options: object, allowed: Readonly<Record<strin
   for (const name of Object.keys(options))
     if (allowed[name] !== true)
       throw new ClientError(
-        `${subject} does not know the option ${name}. Known are: ${Object.keys(allowed).join(', ')}.`,
+        `${subject} does not know the option ${name}. Available: ${Object.keys(allowed).join(', ')}.`,
         {
           code: 'options.invalid',
         },
