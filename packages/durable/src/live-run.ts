@@ -1,15 +1,14 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
-import type { ClaimedRun, DurableRun, RecordedStep, RunSignal } from '@allium/store'
-import { type CodeDifferences, codeDifferences } from '@allium/store/code-shape'
-import { currentOwner } from './current-owner.ts'
+import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
 import { ofRun } from './durable-event.ts'
-import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { allowPatches } from './patched.ts'
+import { type AdmittedRun, admit } from './run-admission.ts'
+import { exposedError, isAbort, isFinal, isUnreadable } from './run-errors.ts'
 import { type JournalHost, runJournal } from './run-journal.ts'
-import { exposedError, isAbort, isEnd, RunReporter } from './run-reporter.ts'
+import { isEnd, RunReporter } from './run-reporter.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
@@ -126,39 +125,13 @@ export class LiveRun implements JournalHost {
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
     const { run, lease } = this.claimed
-    const { agent, sessions, options } = this.#host
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(...(await this.#storedTurn()))
-      return sessions.release(lease)
+      return this.#host.sessions.release(lease)
     }
-    if (run.unreadable !== undefined)
-      return this.#giveUp(
-        exposedError(run.unreadable.code, `The task of the run cannot be read. ${run.unreadable.message}`),
-      )
-    if (!this.#host.versions.includes(run.version))
-      return this.#giveUp(
-        exposedError(
-          'run.version',
-          `No process with the version "${run.version}" of "${run.agent}" continued the run. Start one, then retry the run.`,
-        ),
-      )
-    if (run.attempts > this.#host.attempts)
-      return this.#giveUp(exposedError('run.attempts', tooManyAttempts(run.attempts - 1)))
-    const resolve = this.#isNew ? undefined : options.resolvePrincipal
-    const { principal: stored, schedule } = this.#task
-    // The rights of a schedule's owner are those of the tick.
-    const isOutdated = !this.#isNew && resolve === undefined && schedule !== undefined && stored !== undefined
-    const owner = isOutdated ? undefined : await currentOwner(agent, run.key, { stored, resolve })
-    if (owner === undefined)
-      return this.#giveUp(exposedError('run.principal', 'The principal of the run no longer exists.'))
-    const steps = await this.#recordedSteps()
-    if (steps === undefined) return
-    const { structure, options: drift } = await this.#codeDifferences(steps)
-    if (structure.length > 0)
-      return this.#giveUp(exposedError('journal.diverged', otherCode(run, structure), { differs: structure }))
-    if (run.stop !== undefined && steps.length === 0 && this.#task.decisions === undefined)
-      return this.#giveUp(exposedError('run.failed', run.stop), 'aborted')
-    await this.#run(owner.principal, steps, drift)
+    const admission = await admit(this.#host, this.claimed, { task: this.#task, isNew: this.#isNew })
+    if ('refusal' in admission) return this.#giveUp(admission.refusal, admission.isStopped ? 'aborted' : 'failed')
+    await this.#run(admission)
   }
 
   /** Returns the turn of a run that has ended. If it can never be read, the end of the run is reported without it. */
@@ -173,32 +146,7 @@ export class LiveRun implements JournalHost {
     }
   }
 
-  /** Returns undefined, and gives the run up, if one of them cannot be read: starting it again would not help. */
-  async #recordedSteps(): Promise<RecordedStep[] | undefined> {
-    const { run, lease } = this.claimed
-    try {
-      const steps = await this.#host.runs.steps(lease, run.run)
-      return this.#task.code === undefined ? withoutPositions(steps) : steps
-    } catch (error) {
-      if (!isUnreadable(error)) throw error
-      await this.#giveUp(exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`))
-      return undefined
-    }
-  }
-
-  /** Compares the code with the one that the run was started with. A run that has recorded only its start fits any code. */
-  async #codeDifferences(steps: readonly RecordedStep[]): Promise<CodeDifferences> {
-    const { code } = this.#task
-    const { run, version } = this.claimed.run
-    const hasSteps = steps.some(({ id }) => id !== `${run}:start`)
-    if (code === undefined || !hasSteps) return { structure: [], options: [] }
-    const found = codeDifferences(code, await this.#host.shape())
-    // `migrate()` has replayed the run with the code of this version.
-    const isMigrated = version !== (this.#task.version ?? version) && version === this.#host.version
-    return isMigrated ? { structure: [], options: [...found.structure, ...found.options] } : found
-  }
-
-  async #run(principal: unknown, steps: readonly RecordedStep[], drift: readonly string[]): Promise<void> {
+  async #run({ principal, steps, drift }: AdmittedRun): Promise<void> {
     const { agent, events, runs, report } = this.#host
     const { run, lease } = this.claimed
     const journal = runJournal(runs, { run: run.run, lease }, steps, this)
@@ -319,25 +267,6 @@ function driftOf({ run, key }: DurableRun, differs: readonly string[]): Entry {
   return { event: { type: 'journal:drift', ...at, step: `${run}:start`, differs } }
 }
 
-/** Whether a row can never be read: its key is gone, or it is damaged. */
-export function isUnreadable(error: unknown): error is AlliumError {
-  return isAlliumError(error, 'store.sealed') || isAlliumError(error, 'store.corrupt')
-}
-
-/** Whether repeating the run cannot help. */
-function isFinal(error: unknown): boolean {
-  return isUnreadable(error) || isAlliumError(error, 'store.full')
-}
-
 function isActive({ status }: DurableRun): boolean {
   return status === 'queued' || status === 'running'
-}
-
-function otherCode({ run, version }: DurableRun, differences: readonly string[]): string {
-  const began = version === '' ? '' : ` (version "${version}")`
-  return `The run "${run}" was recorded by other code${began}: ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
-}
-
-function tooManyAttempts(times: number): string {
-  return `The run was started ${times} times, and each time its process was lost before it recorded another step.`
 }

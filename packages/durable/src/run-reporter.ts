@@ -1,4 +1,4 @@
-import { AlliumError, type ErrorCode, isAlliumError, messageOf, type StoredTurn } from '@allium/core'
+import { type AlliumError, type ErrorCode, messageOf, type StoredTurn } from '@allium/core'
 import type { Entry } from '@allium/event-log'
 import { Inbox, LogWriter } from '@allium/event-log'
 import { recordGivenUp } from '@allium/observe/audit-log'
@@ -8,6 +8,7 @@ import type { Host } from './host.ts'
 import { readLog } from './log/read-log.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { pendingCallsOf } from './pending-calls.ts'
+import { exposedError, isAbort } from './run-errors.ts'
 import { storedTask } from './task.ts'
 
 /** Reports a run's events to its readers, and its end once the store has the turn. */
@@ -141,20 +142,7 @@ export class RunReporter {
   }
 }
 
-/** Whether a run was stopped. */
-export function isAbort(error: unknown): boolean {
-  return (error as { name?: unknown } | undefined)?.name === 'AbortError' && !isAlliumError(error)
-}
-
 /** Whether an entry is the end of the run. A sub-agent's run has its own end. */
 export function isEnd({ event }: Entry): boolean {
   return event.type === 'turn:end' && !('path' in event)
-}
-
-export function exposedError(
-  code: ErrorCode,
-  message: string,
-  details?: Readonly<Record<string, unknown>>,
-): AlliumError {
-  return new AlliumError(code, message, { expose: true, details })
 }

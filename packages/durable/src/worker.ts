@@ -1,7 +1,8 @@
 import { messageOf } from '@allium/core'
 import type { AddedRun, AddOptions, ClaimedRun, EndedStatus, RunningAgent } from '@allium/store'
 import type { Host } from './host.ts'
-import { isUnreadable, LiveRun } from './live-run.ts'
+import { LiveRun } from './live-run.ts'
+import { isUnreadable } from './run-errors.ts'
 
 /** A run that started this often without a new step is suspected of crashing its process. */
 const suspectAttempts = 3

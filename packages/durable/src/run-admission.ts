@@ -1,0 +1,104 @@
+import { type AlliumError, isAlliumError } from '@allium/core'
+import type { ClaimedRun, DurableRun, RecordedStep } from '@allium/store'
+import { type CodeDifferences, codeDifferences } from '@allium/store/code-shape'
+import { currentOwner } from './current-owner.ts'
+import { withoutPositions } from './former-steps.ts'
+import type { Host } from './host.ts'
+import { exposedError, isUnreadable } from './run-errors.ts'
+import type { Task } from './task.ts'
+
+/** What a run starts with, or why it can never start. */
+export type Admission = AdmittedRun | { readonly refusal: AlliumError; readonly isStopped?: boolean }
+
+export interface AdmittedRun {
+  readonly principal: unknown
+  readonly steps: readonly RecordedStep[]
+  /** Differences of the code that do not stop the run. */
+  readonly drift: readonly string[]
+}
+
+/**
+ * Checks a claimed run before it executes here: its task, version, attempts, owner, recorded steps and code.
+ *
+ * @param options.isNew the run was requested just now; otherwise its owner is looked up
+ */
+export async function admit(
+  host: Host,
+  { run, lease }: ClaimedRun,
+  { task, isNew }: { task: Task; isNew: boolean },
+): Promise<Admission> {
+  const refusal = refusalOf(host, run)
+  if (refusal !== undefined) return { refusal }
+  const owner = await ownerOf(host, run, { task, isNew })
+  if (owner === undefined)
+    return { refusal: exposedError('run.principal', 'The principal of the run no longer exists.') }
+  const steps = await recordedSteps(host, { run, lease }, task)
+  if (isAlliumError(steps)) return { refusal: steps }
+  const { structure, options: drift } = await differencesOf(host, run, { task, steps })
+  if (structure.length > 0)
+    return { refusal: exposedError('journal.diverged', otherCode(run, structure), { differs: structure }) }
+  if (run.stop !== undefined && steps.length === 0 && task.decisions === undefined)
+    return { refusal: exposedError('run.failed', run.stop), isStopped: true }
+  return { principal: owner.principal, steps, drift }
+}
+
+function refusalOf({ versions, attempts }: Host, run: DurableRun): AlliumError | undefined {
+  if (run.unreadable !== undefined)
+    return exposedError(run.unreadable.code, `The task of the run cannot be read. ${run.unreadable.message}`)
+  if (!versions.includes(run.version))
+    return exposedError(
+      'run.version',
+      `No process with the version "${run.version}" of "${run.agent}" continued the run. Start one, then retry the run.`,
+    )
+  if (run.attempts > attempts) return exposedError('run.attempts', tooManyAttempts(run.attempts - 1))
+  return undefined
+}
+
+async function ownerOf(
+  { agent, options }: Host,
+  { key }: DurableRun,
+  { task: { principal: stored, schedule }, isNew }: { task: Task; isNew: boolean },
+): Promise<{ principal: unknown } | undefined> {
+  const resolve = isNew ? undefined : options.resolvePrincipal
+  // The rights of a schedule's owner are those of the tick.
+  const isOutdated = !isNew && resolve === undefined && schedule !== undefined && stored !== undefined
+  return isOutdated ? undefined : await currentOwner(agent, key, { stored, resolve })
+}
+
+/** Returns an error if one of them cannot be read: starting the run again would not help. */
+async function recordedSteps(
+  { runs }: Host,
+  { run, lease }: ClaimedRun,
+  { code }: Task,
+): Promise<RecordedStep[] | AlliumError> {
+  try {
+    const steps = await runs.steps(lease, run.run)
+    return code === undefined ? withoutPositions(steps) : steps
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    return exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`)
+  }
+}
+
+/** Compares the code with the one that the run was started with. A run that has recorded only its start fits any code. */
+async function differencesOf(
+  host: Host,
+  { run, version }: DurableRun,
+  { task: { code, version: began = version }, steps }: { task: Task; steps: readonly RecordedStep[] },
+): Promise<CodeDifferences> {
+  const hasSteps = steps.some(({ id }) => id !== `${run}:start`)
+  if (code === undefined || !hasSteps) return { structure: [], options: [] }
+  const found = codeDifferences(code, await host.shape())
+  // `migrate()` has replayed the run with the code of this version.
+  const isMigrated = version !== began && version === host.version
+  return isMigrated ? { structure: [], options: [...found.structure, ...found.options] } : found
+}
+
+function otherCode({ run, version }: DurableRun, differences: readonly string[]): string {
+  const began = version === '' ? '' : ` (version "${version}")`
+  return `The run "${run}" was recorded by other code${began}: ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
+}
+
+function tooManyAttempts(times: number): string {
+  return `The run was started ${times} times, and each time its process was lost before it recorded another step.`
+}
