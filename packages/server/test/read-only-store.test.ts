@@ -43,7 +43,7 @@ function inspecting(path: string, options?: SqliteOptions, audit?: ReadOnlyStore
   const app = server(agentWith(['Continued.'], { tools: [refund] }), {
     principal({ headers }) {
       const [userId, tenantId, access] = headers.get('who')?.split(' ') ?? []
-      return { userId, tenantId, access }
+      return { userId, access, ...(tenantId !== '' && { tenantId }) }
     },
     inspect: inspector({
       access: (principal) => (principal as { access?: 'own' }).access,
@@ -81,6 +81,17 @@ test('shows the sessions of one tenant, without tokens, and records each look at
   const look = { type: 'inspect:turns', tenant: 'acme', user: 'ann', session: 's', operator: 'dana' }
   expect(await auditOf(store, 'acme')).toMatchObject([look])
   expect((await send('/inspect/read-only/sessions/e/turns?owner=eve')).status).toBe(404)
+})
+
+test('shows a session of runs without a principal, whose owner is empty', async () => {
+  const path = fileOf()
+  const agent = agentWith(['One.']).use(memory.persist({ store: opened(path).sessions }))
+  await agent.session({ id: 's' }).run('first')
+  const { send } = inspecting(path)
+  const { body } = await send('/inspect/read-only/sessions', 'dev  tenant')
+  expect(body.sessions).toMatchObject([{ id: 's', tenant: '', owner: '' }])
+  const turns = await send('/inspect/read-only/sessions/s/turns?owner=', 'dev  tenant')
+  expect(texts(turns.body)).toEqual(['first'])
 })
 
 test('shows nothing if the audit does not record the look', async () => {

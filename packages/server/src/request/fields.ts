@@ -34,17 +34,21 @@ export const fileName: Schema<string> = text({ min: 1, max: maxNameLength })
 /** The name of an agent in a path or a body. */
 export const agentName: Schema<string> = text({ min: 1, max: maxNameLength })
 
-export const owner = described(
-  optional(
-    text({
-      min: 1,
-      max: maxNameLength,
-      accepts: isPrintable,
-      expected: `an owner: 1 to ${maxNameLength} characters, without control characters`,
-    }),
-  ),
-  'The owner of the session. `canRead` decides whether the caller may read it.',
-)
+export const owner = ownerOf(1)
+
+/** The owner of a session that another process stored. It is empty if that process ran without a principal. */
+export const storedOwner = ownerOf(0)
+
+function ownerOf(min: 0 | 1) {
+  const length = min === 0 ? `at most ${maxNameLength}` : `1 to ${maxNameLength}`
+  const name = text({
+    min,
+    max: maxNameLength,
+    accepts: isPrintable,
+    expected: `an owner: ${length} characters, without control characters`,
+  })
+  return described(optional(name), 'The owner of the session. `canRead` decides whether the caller may read it.')
+}
 
 export const idempotencyKey = described(
   optional(text({ min: 1, max: maxNameLength })),
