@@ -7,6 +7,11 @@ when not exists (
   insert or ignore into unheld_blobs values (old.tenant, old.owner, old.digest);
 end;
 
+CREATE TRIGGER event_run_gone after delete on event_runs begin
+  delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
+  delete from event_signals where run = old.run;
+end;
+
 CREATE TRIGGER events_gone after delete on event_runs begin
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind in ('event') and holder = old.turn_id;
@@ -108,14 +113,12 @@ CREATE TABLE event_signals (
   primary key (run, n)
 ) strict, without rowid;
 
-CREATE TABLE events (
-  run integer not null,
-  first integer not null,
+CREATE TABLE "events" (
+  place integer primary key,
   count integer not null,
   id text not null,
-  body blob not null,
-  primary key (run, first)
-) strict, without rowid;
+  body blob not null
+) strict;
 
 CREATE TABLE holds (
   account text not null,

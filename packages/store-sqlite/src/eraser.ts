@@ -3,6 +3,7 @@ import type { Blobs } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import { deleteErasedSession } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'
+import { ofRun } from './event-runs.ts'
 import { forgetTenant } from './queue-room.ts'
 
 /** Rows per step; timers and other writes run between steps. */
@@ -97,10 +98,9 @@ export class Eraser {
     const row = this.#db.get(`select run from event_runs where ${condition} and token < ? limit 1`, ...values, token)
     if (row === undefined) return 0
     const run = Number(row.run)
-    const firstBatch = `select first from events where run = ? limit ${batchSize}`
-    const events = this.#db.run(`delete from events where run = ? and first in (${firstBatch})`, run, run)
+    const batches = `select place from events where ${ofRun} limit ${batchSize}`
+    const events = this.#db.run(`delete from events where place in (${batches})`, run)
     if (events > 0) return events
-    this.#db.run('delete from event_signals where run = ?', run)
     return this.#db.run('delete from event_runs where run = ?', run)
   }
 
