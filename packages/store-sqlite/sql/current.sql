@@ -389,7 +389,7 @@ CREATE UNIQUE INDEX turns_by_id on turns (tenant, owner, agent, session, turn_id
 
 CREATE INDEX turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 
-CREATE INDEX turns_by_time on turns (tenant, ended_at);
+CREATE INDEX turns_by_time on turns (tenant, ended_at) where ended_at is not null;
 
 CREATE INDEX waiting_by_tenant on waiting (tenant, since);
 
