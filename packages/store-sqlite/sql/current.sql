@@ -7,14 +7,11 @@ when not exists (
   insert or ignore into unheld_blobs values (old.tenant, old.owner, old.digest);
 end;
 
-CREATE TRIGGER event_run_gone after delete on event_runs begin
+CREATE TRIGGER events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
   delete from event_signals where run = old.run;
-end;
-
-CREATE TRIGGER events_gone after delete on event_runs begin
-  delete from blob_holders
-    where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind in ('event') and holder = old.turn_id;
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session
+    and kind = 'event' and holder = old.turn_id;
 end;
 
 CREATE TRIGGER record_gone after delete on outbox begin
@@ -92,15 +89,16 @@ CREATE TABLE erasures (
   expires_at integer not null
 ) strict, without rowid;
 
-CREATE TABLE event_runs (
-  run integer primary key autoincrement,
+CREATE TABLE "event_runs" (
+  run integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
   epoch real not null,
   seq integer not null default 0,
   asked integer not null default 0,
   listener integer not null default 0,
   touched_at integer not null,
-  ended_at integer, token integer not null default 0,
+  ended_at integer,
+  token integer not null default 0,
   unique (tenant, owner, agent, session, turn_id)
 ) strict;
 
@@ -316,15 +314,11 @@ CREATE INDEX blob_writes on blob_holders (at) where kind = 'write';
 
 CREATE INDEX event_runs_by_end on event_runs (ended_at) where ended_at is not null;
 
-CREATE INDEX event_runs_by_owner on event_runs (tenant, owner);
-
 CREATE INDEX event_runs_by_touch on event_runs (touched_at) where ended_at is null;
 
 CREATE INDEX event_signals_by_id on event_signals (run, id);
 
 CREATE INDEX holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
-
-CREATE INDEX holds_by_owner on holds (tenant, owner) where tenant is not null;
 
 CREATE INDEX holds_by_run on holds (run) where run is not null and settled = 0;
 

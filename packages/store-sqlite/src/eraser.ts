@@ -117,15 +117,17 @@ export class Eraser {
     return this.#updateOlder(step, 'delete from key_values', 'key_values', 'key')
   }
 
-  /** Holds stay and can be settled by their digests. */
+  /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */
   #anonymizeHolds(step: Step): number {
     const deleteBatch = 'update holds set place = null, run = null, tenant = null, owner = null'
-    return this.#updateOlder(step, deleteBatch, 'holds', 'account, id')
+    const ofRuns = { ...step, condition: `run is not null and settled = 0 and ${step.condition}` }
+    return this.#updateOlder(ofRuns, deleteBatch, 'holds', 'account, id', 'indexed by holds_by_run')
   }
 
   /** Changes some rows of a table that are older than the erasure. */
-  #updateOlder({ condition, values, token }: Step, statement: string, table: string, key: string): number {
-    const rows = `select ${key} from ${table} where ${condition} and token < ? limit ${batchSize}`
+  #updateOlder(step: Step, statement: string, table: string, key: string, index = ''): number {
+    const { condition, values, token } = step
+    const rows = `select ${key} from ${table} ${index} where ${condition} and token < ? limit ${batchSize}`
     return this.#db.run(`${statement} where (${key}) in (${rows})`, ...values, token)
   }
 }

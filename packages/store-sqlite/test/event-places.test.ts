@@ -34,6 +34,7 @@ function oldFile(): string {
       batches.run([run, 1, 2, 'a', Buffer.from(`["${run}a","${run}b"]`)])
       batches.run([run, 3, 1, 'b', Buffer.from(`["${run}c"]`)])
     }
+    db.exec("insert into blob_holders values ('acme', 'ann', 'agent', 'chat', 'event', 't1', 'd', 0)")
     db.exec(`pragma user_version = ${before}`)
   })
   return path
@@ -46,6 +47,13 @@ it('reads the events of an earlier schema from any position, and appends to them
   const parts = await Promise.all([0, 1, 2, 3, 4].map((after) => eventsOf('t1', after)))
   expect(parts.map((events) => events.join())).toEqual(['1a,1b,1c,1d', '1b,1c,1d', '1c,1d', '1d', ''])
   expect(await eventsOf('t2', 2)).toEqual(['2c', '2d'])
+})
+
+it('deletes the runs of an earlier schema with their events and blobs', async () => {
+  const { store, rows } = opened(oldFile())
+  await store.events.append(runOf('t3'), 1, ['kept'])
+  await store.sessions.erase({ tenant: 'acme' })
+  expect(['event_runs', 'events', 'blob_holders', 'unheld_blobs'].map(rows)).toEqual([0, 0, 0, 0])
 })
 
 it('stores a batch of 3 kB in one page', async () => {
@@ -71,8 +79,9 @@ it.each([0, 1, 9, 10, 11, 1e12])(
 
 it.each([2 ** 31 - 2, 2 ** 32 - 2])('tells runs apart after %i runs', async (runs) => {
   const { path, store, eventsOf } = opened()
-  raw(path, (db) => db.prepare(`insert into sqlite_sequence values ('event_runs', ?)`).run([runs]))
   const ids = ['t1', 't2', 't3', 't4']
+  await store.events.append(runOf('t1'), 1, [])
+  raw(path, (db) => db.prepare('update event_runs set run = ?').run([runs]))
   for (const end of [false, true])
     for (const id of ids) await store.events.append(runOf(id), 1, [`${id}-${end}`], { end })
   for (const id of ids) expect(await eventsOf(id)).toEqual([`${id}-false`, `${id}-true`])

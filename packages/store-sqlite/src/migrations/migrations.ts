@@ -8,7 +8,7 @@ import { queues } from './0011-queues.ts'
 import { schedules } from './0012-schedules.ts'
 import { runLog } from './0013-run-log.ts'
 import { eventPlaces } from './0014-event-places.ts'
-import { endedTurns } from './0015-ended-turns.ts'
+import { smallerIndexes } from './0015-smaller-indexes.ts'
 
 /** The schema, step by step. Steps are never changed, only added. */
 export const migrations: readonly string[] = [
@@ -214,5 +214,5 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   schedules,
   runLog,
   eventPlaces,
-  endedTurns,
+  smallerIndexes,
 ]
