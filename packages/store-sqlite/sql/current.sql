@@ -10,8 +10,8 @@ end;
 CREATE TRIGGER events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
   delete from event_signals where run = old.run;
-  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session
-    and kind = 'event' and holder = old.turn_id;
+  delete from blob_holders
+    where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind in ('event') and holder = old.turn_id;
 end;
 
 CREATE TRIGGER record_gone after delete on outbox begin

@@ -37,18 +37,13 @@ const sessionForWrite = (columns = '') => `
 const sessionForCheckpoint = sessionForWrite()
 const sessionForAppend = sessionForWrite(`, exists (select 1 from waiting where ${ofSession}) as waits`)
 
-const turnColumns = [
-  ...['tenant', 'owner', 'agent', 'session', 'seq', 'turn_id', 'idempotency_key', 'status', 'started_at', 'ended_at'],
-  ...['usage', 'start', 'count', 'digest', 'messages', 'rest', 'info', 'sealed_as'],
-]
-const insertTurn = `insert or replace into turns values (${turnColumns.map((_, i) => `?${i + 1}`)})`
-/** Updates the open run in place. It sets no column of an index that stays the same, so that the index is not written. */
-const updateOpenTurn = (unchanged: readonly string[]) => `
-  update or replace turns set ${turnColumns.flatMap((column, i) => (unchanged.includes(column) ? [] : `${column} = ?${i + 1}`))}
+/** Updates the open run in place. It leaves out the columns of an index that does not change, so that the index is not written. */
+const updateOpenTurn = (seq = '') => `
+  update or replace turns set ${seq} idempotency_key = ?7, status = ?8, started_at = ?9, ended_at = ?10, usage = ?11,
+  start = ?12, count = ?13, digest = ?14, messages = ?15, rest = ?16, info = ?17, sealed_as = ?18
   where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?6`
-const idColumns = ['tenant', 'owner', 'agent', 'session', 'turn_id']
-const endOpenTurn = updateOpenTurn(idColumns)
-const updateCheckpoint = updateOpenTurn([...idColumns, 'seq'])
+const updateCheckpoint = updateOpenTurn()
+const endOpenTurn = updateOpenTurn('seq = ?5,')
 
 /** Writes and reads runs. */
 export class Turns {
@@ -206,7 +201,8 @@ export class Turns {
       turn.sealedAs,
     ]
     const update = seq === openTurnSeq ? updateCheckpoint : endOpenTurn
-    if (session.open_turn !== turn.turnId || this.#db.run(update, ...values) === 0) this.#db.run(insertTurn, ...values)
+    if (session.open_turn === turn.turnId && this.#db.run(update, ...values) > 0) return
+    this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
   }
 }
 

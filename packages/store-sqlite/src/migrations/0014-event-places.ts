@@ -1,3 +1,5 @@
+import { deleteHolders } from '../run-blobs.ts'
+
 /**
  * Events by their place, which is one integer: the run in the upper 32 bits, the position of the batch's first event in the lower ones. A
  * batch of up to 4 kB fits into a page of this table. In a table without rowids, a batch of more than 1 kB takes a page of its own.
@@ -28,8 +30,7 @@ create table new_event_runs (
   token integer not null default 0,
   unique (tenant, owner, agent, session, turn_id)
 ) strict;
-insert into new_event_runs
-  select run, tenant, owner, agent, session, turn_id, epoch, seq, asked, listener, touched_at, ended_at, token from event_runs;
+insert into new_event_runs select * from event_runs;
 drop table event_runs;
 alter table new_event_runs rename to event_runs;
 create index event_runs_by_end on event_runs (ended_at) where ended_at is not null;
@@ -37,7 +38,6 @@ create index event_runs_by_touch on event_runs (touched_at) where ended_at is nu
 create trigger events_gone after delete on event_runs begin
   delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
   delete from event_signals where run = old.run;
-  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session
-    and kind = 'event' and holder = old.turn_id;
+  ${deleteHolders('old.turn_id', "'event'")}
 end;
 `
