@@ -2,7 +2,7 @@ import { deleteHolders } from '../run-blobs.ts'
 
 /**
  * Events by their place, which is one integer: the run in the upper 32 bits, the position of the batch's first event in the lower ones. A
- * batch of up to 4 kB fits into a page of this table. In a table without rowids, a batch of more than 1 kB takes a page of its own.
+ * batch of up to 4 kB fits into a page of this table. In a table without rowids, a batch of more than 1 kB takes a whole page.
  * Deleting a run deletes its events and signals.
  *
  * Runs lose `autoincrement`, which writes another table for each run, and an index that begins like their unique one.
