@@ -8,6 +8,8 @@ when not exists (
 end;
 
 CREATE TRIGGER events_gone after delete on event_runs begin
+  delete from events where place between old.run << 32 and old.run << 32 | 4294967295;
+  delete from event_signals where run = old.run;
   delete from blob_holders
     where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.session and kind in ('event') and holder = old.turn_id;
 end;
@@ -87,15 +89,16 @@ CREATE TABLE erasures (
   expires_at integer not null
 ) strict, without rowid;
 
-CREATE TABLE event_runs (
-  run integer primary key autoincrement,
+CREATE TABLE "event_runs" (
+  run integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
   epoch real not null,
   seq integer not null default 0,
   asked integer not null default 0,
   listener integer not null default 0,
   touched_at integer not null,
-  ended_at integer, token integer not null default 0,
+  ended_at integer,
+  token integer not null default 0,
   unique (tenant, owner, agent, session, turn_id)
 ) strict;
 
@@ -108,14 +111,12 @@ CREATE TABLE event_signals (
   primary key (run, n)
 ) strict, without rowid;
 
-CREATE TABLE events (
-  run integer not null,
-  first integer not null,
+CREATE TABLE "events" (
+  place integer primary key,
   count integer not null,
   id text not null,
-  body blob not null,
-  primary key (run, first)
-) strict, without rowid;
+  body blob not null
+) strict;
 
 CREATE TABLE holds (
   account text not null,
@@ -313,15 +314,11 @@ CREATE INDEX blob_writes on blob_holders (at) where kind = 'write';
 
 CREATE INDEX event_runs_by_end on event_runs (ended_at) where ended_at is not null;
 
-CREATE INDEX event_runs_by_owner on event_runs (tenant, owner);
-
 CREATE INDEX event_runs_by_touch on event_runs (touched_at) where ended_at is null;
 
 CREATE INDEX event_signals_by_id on event_signals (run, id);
 
 CREATE INDEX holds_by_expiry on holds (account, expires_at) where settled = 0 and freed = 0 and expires_at is not null;
-
-CREATE INDEX holds_by_owner on holds (tenant, owner) where tenant is not null;
 
 CREATE INDEX holds_by_run on holds (run) where run is not null and settled = 0;
 
@@ -386,7 +383,7 @@ CREATE UNIQUE INDEX turns_by_id on turns (tenant, owner, agent, session, turn_id
 
 CREATE INDEX turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 
-CREATE INDEX turns_by_time on turns (tenant, ended_at);
+CREATE INDEX turns_by_time on turns (tenant, ended_at) where ended_at is not null;
 
 CREATE INDEX waiting_by_tenant on waiting (tenant, since);
 

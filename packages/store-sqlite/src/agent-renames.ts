@@ -86,8 +86,6 @@ export class AgentRenames {
   /** Its events are deleted, because they are sealed under the old name and no reader would look for them. */
   #moveSession(from: SessionKey, agent: string): void {
     const oldKey = keyParams(from)
-    for (const table of ['events', 'event_signals'])
-      this.#db.run(`delete from ${table} where run in (select run from event_runs where ${sessionMatches})`, ...oldKey)
     this.#db.run(`delete from event_runs where ${sessionMatches}`, ...oldKey)
     this.#db.run(`delete from sessions where ${leaseMatches}`, ...keyParams({ ...from, agent }))
     this.#db.run(`update sessions set agent = ? where ${leaseMatches}`, agent, ...oldKey)

@@ -16,8 +16,6 @@ export function cascadeDelete(
   // In `runs`, the column `agent` names the agent that executes the run.
   const runCondition = condition.replace('agent', 'session_agent')
   const values = setColumns.map(([, value]) => value)
-  for (const table of ['events', 'event_signals'])
-    db.run(`delete from ${table} where run in (select run from event_runs where ${condition})`, ...values)
   db.run(`delete from steps where (tenant, run) in (select tenant, run from runs where ${runCondition})`, ...values)
   for (const table of ['event_runs', 'vault']) db.run(`delete from ${table} where ${condition}`, ...values)
   db.run(`delete from runs where ${runCondition}`, ...values)

@@ -3,6 +3,7 @@ import type { Blobs } from '@allium/store-sql'
 import type { Database, Row, Value } from './database.ts'
 import { deleteErasedSession } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'
+import { ofRun } from './event-runs.ts'
 import { forgetTenant } from './queue-room.ts'
 
 /** Rows per step; timers and other writes run between steps. */
@@ -97,10 +98,9 @@ export class Eraser {
     const row = this.#db.get(`select run from event_runs where ${condition} and token < ? limit 1`, ...values, token)
     if (row === undefined) return 0
     const run = Number(row.run)
-    const firstBatch = `select first from events where run = ? limit ${batchSize}`
-    const events = this.#db.run(`delete from events where run = ? and first in (${firstBatch})`, run, run)
+    const batches = `select place from events where ${ofRun} limit ${batchSize}`
+    const events = this.#db.run(`delete from events where place in (${batches})`, run)
     if (events > 0) return events
-    this.#db.run('delete from event_signals where run = ?', run)
     return this.#db.run('delete from event_runs where run = ?', run)
   }
 
@@ -117,15 +117,17 @@ export class Eraser {
     return this.#updateOlder(step, 'delete from key_values', 'key_values', 'key')
   }
 
-  /** Holds stay and can be settled by their digests. */
+  /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */
   #anonymizeHolds(step: Step): number {
     const deleteBatch = 'update holds set place = null, run = null, tenant = null, owner = null'
-    return this.#updateOlder(step, deleteBatch, 'holds', 'account, id')
+    const ofRuns = { ...step, condition: `run is not null and settled = 0 and ${step.condition}` }
+    return this.#updateOlder(ofRuns, deleteBatch, 'holds', 'account, id', 'indexed by holds_by_run')
   }
 
   /** Changes some rows of a table that are older than the erasure. */
-  #updateOlder({ condition, values, token }: Step, statement: string, table: string, key: string): number {
-    const rows = `select ${key} from ${table} where ${condition} and token < ? limit ${batchSize}`
+  #updateOlder(step: Step, statement: string, table: string, key: string, index = ''): number {
+    const { condition, values, token } = step
+    const rows = `select ${key} from ${table} ${index} where ${condition} and token < ? limit ${batchSize}`
     return this.#db.run(`${statement} where (${key}) in (${rows})`, ...values, token)
   }
 }

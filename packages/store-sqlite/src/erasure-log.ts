@@ -64,10 +64,17 @@ export class ErasureLog {
     return token
   }
 
-  /** Returns the token of a writer's data; undefined if the data were erased since the writer's run began. */
-  findWriterToken(scope: ErasureScope, by: Writer | undefined, leases: Leases): number | undefined {
+  /**
+   * Returns the token of a writer's data; undefined if the data were erased since the writer's run began.
+   *
+   * @param hasErasures false if the caller has read that there are none
+   */
+  findWriterToken(scope: ErasureScope, by: Writer | undefined, leases: Leases, hasErasures = true): number | undefined {
     const lease = by?.lease
-    if (leases.issued(lease)) return lease.token < (this.latest(scope)?.token ?? 0) ? undefined : lease.token
+    if (leases.issued(lease)) {
+      const erasure = hasErasures ? this.latest(scope) : undefined
+      return lease.token < (erasure?.token ?? 0) ? undefined : lease.token
+    }
     const sql = "select value, exists (select 1 from erasures) as erased from counters where name = 'token'"
     const { value, erased } = this.#db.get(sql) as Row
     const erasure = by === undefined || erased === 0 ? undefined : this.#latest(scope)

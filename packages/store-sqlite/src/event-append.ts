@@ -60,7 +60,7 @@ export class EventAppender {
     if (row === undefined) return undefined
     if (batch !== undefined && count > 0) {
       const values = [row.run, row.seq - count + 1, count, batch.id, batch.body]
-      db.run('insert into events values (?, ?, ?, ?, ?)', ...values)
+      db.run('insert into events values (? << 32 | ?, ?, ?, ?)', ...values)
       blobTable.assignHolder(run.key, 'event', run.turnId, write)
     }
     if (end) this.#runs.deleteExpired(now)

@@ -18,6 +18,8 @@ type ExpiryBounds = () => { ended: number; abandoned: number }
 const callsPerDeletion = 100
 const longestInterval = 60_000
 
+/** Matches the events of a run, whose number is the first parameter. */
+export const ofRun = 'place between ?1 << 32 and ?1 << 32 | 4294967295'
 const isLive = '(ended_at is null and touched_at > ? or ended_at > ?)'
 const isNamed = 'tenant = ? and owner = ? and agent = ? and session = ? and turn_id = ?'
 
@@ -130,9 +132,8 @@ export class EventRuns {
     this.deleteWhere(condition, scope.tenant, scope.owner ?? null, scope.owner ?? null, agent, agent, session, session)
   }
 
+  /** A trigger deletes the events and signals of the runs. */
   deleteWhere(condition: string, ...values: Value[]): void {
-    for (const table of ['events', 'event_signals'])
-      this.#db.run(`delete from ${table} where run in (select run from event_runs where ${condition})`, ...values)
     this.#db.run(`delete from event_runs where ${condition}`, ...values)
   }
 

@@ -1,10 +1,16 @@
 import { type EventTable, month, type RunHead, sessionKeyParts, toBytes } from '@allium/store-sql'
 import { EventAppender } from './event-append.ts'
-import { type EventRunRow, EventRuns } from './event-runs.ts'
+import { type EventRunRow, EventRuns, ofRun } from './event-runs.ts'
 import type { StoreParts } from './session-lists.ts'
 
 /** Batches per read. */
 const pageSize = 64
+
+/** Begins at the batch with the event that is read first, so that it skips earlier batches of the run without reading them. */
+const batchesAfter = `
+  select place & 4294967295 as first, count, id, body from events
+  where ${ofRun} and place >= (select coalesce(max(place), ?1 << 32) from events where place between ?1 << 32 and ?1 << 32 | ?2)
+  and (place & 4294967295) + count > ?2 order by place limit ?3`
 
 /** Events of runs in a SQLite file. */
 export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
@@ -19,19 +25,12 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
     async batches(run, after) {
       const eventRun = runs.find(run)
       if (eventRun === undefined) return []
-      return db
-        .all(
-          'select * from events where run = ? and first + count > ? order by first limit ?',
-          eventRun.run,
-          after + 1,
-          pageSize,
-        )
-        .map((row) => ({
-          first: Number(row.first),
-          count: Number(row.count),
-          id: String(row.id),
-          body: toBytes(row.body),
-        }))
+      return db.all(batchesAfter, eventRun.run, after + 1, pageSize).map((row) => ({
+        first: Number(row.first),
+        count: Number(row.count),
+        id: String(row.id),
+        body: toBytes(row.body),
+      }))
     },
     async heads(keys) {
       return keys.map((run) => headOf(runs.find(run)))

@@ -59,7 +59,7 @@ export class Leases {
   /** Treats a session as deleted if an erasure has begun but has not reached it yet. */
   #current(key: SessionKey): Row | undefined {
     const row = this.session(key)
-    const erasure = row && this.#erasures.latest(key)
+    const erasure = row?.erased === 1 ? this.#erasures.latest(key) : undefined
     if (erasure === undefined || Math.abs(Number(row?.token)) >= erasure.token) return row
     deleteErasedSession(this.#db, this.#erasures, key)
     return undefined
@@ -83,9 +83,10 @@ export class Leases {
     this.#db.run(`update sessions set held_until = 0 where ${leaseMatches} and token = ?`, ...keyParams(key), token)
   }
 
-  /** Returns a session's row, regardless of its lease. */
+  /** Returns a session's row, regardless of its lease; `erased` tells whether there are erasures. */
   session(key: SessionKey): Row | undefined {
-    const columns = 'version, length, open_turn, run, token, held_until, boot'
+    const columns =
+      'version, length, open_turn, run, token, held_until, boot, exists (select 1 from erasures) as erased'
     return this.#db.get(`select ${columns} from sessions where ${leaseMatches}`, ...keyParams(key))
   }
 

@@ -34,15 +34,18 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
           reserved,
           known: existingAmount,
           over: hasExpired,
+          ends: storedEnd,
+          erased,
         } = accountState(accountDigest, holdDigest, now)
+        const newEnd = isSameEnd(storedEnd as number | null, endsAt) ? null : endsAt
         if (existingAmount !== null) {
-          if (endsAt !== null) addReserved(accountDigest, 0, endsAt)
+          if (newEnd !== null) addReserved(accountDigest, 0, newEnd)
           renewHold(accountDigest, holdDigest, expiresAt)
           return { id, account, amount: Number(existingAmount) }
         }
         const freedAmount = hasExpired === 1 ? freeExpired(accountDigest, now) : 0
         if (Number(spent) + Number(reserved) - freedAmount + amount > limit) return undefined
-        const runColumns = run === undefined ? noRunColumns : runColumnsOf(run, account, id, by)
+        const runColumns = run === undefined ? noRunColumns : runColumnsOf(run, account, id, by, erased === 1)
         db.run(
           `insert into holds (${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           accountDigest,
@@ -52,7 +55,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
           expiresAt,
           ...runColumns,
         )
-        addReserved(accountDigest, amount, endsAt)
+        addReserved(accountDigest, amount, newEnd)
         return { id, account, amount }
       }
       // A power failure ends the process of this hold, too. Only a hold of a run is found again.
@@ -96,15 +99,21 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
   }
 
   /** Returns the columns by which a run finds its hold, until the hold is settled. An erased owner has none. */
-  function runColumnsOf(run: string, account: string, id: string, by: Writer | undefined): readonly Value[] {
-    const token = by === undefined ? 0 : erasures.findWriterToken(by, by, leases)
+  function runColumnsOf(
+    run: string,
+    account: string,
+    id: string,
+    by: Writer | undefined,
+    hasErasures: boolean,
+  ): readonly Value[] {
+    const token = by === undefined ? 0 : erasures.findWriterToken(by, by, leases, hasErasures)
     if (token === undefined) return noRunColumns
     return [digest(run), JSON.stringify([account, id]), by?.tenant ?? null, by?.owner ?? null, token]
   }
 
   /** Returns everything that a reservation needs to know about its account. */
   function accountState(account: string, id: string, now: number) {
-    const sql = `select coalesce(max(spent), 0) as spent, coalesce(max(reserved), 0) as reserved,
+    const sql = `select coalesce(max(spent), 0) as spent, coalesce(max(reserved), 0) as reserved, max(ends_at) as ends, exists (select 1 from erasures) as erased,
       (select amount from holds where account = ?1 and id = ?2) as known,
       exists (select 1 from holds where ${isExpired('?1', '?3')}) as over from accounts where name = ?1`
     return db.get(sql, account, id, now) as Row
@@ -117,8 +126,11 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
 
   /** @param endsAt when the account is no longer used @default unchanged */
   function addReserved(account: string, amount: number, endsAt: number | null = null): void {
+    // Without the end of the account, so that its index is not written.
+    const update = 'update accounts set reserved = max(0, reserved + ?) where name = ?'
+    if (endsAt === null && db.run(update, amount, account) > 0) return
     const sql = `insert into accounts (name, reserved, ends_at, digested) values (?, ?, ?, 1)
-      on conflict do update set reserved = max(0, reserved + excluded.reserved), ends_at = coalesce(excluded.ends_at, ends_at)`
+      on conflict do update set reserved = max(0, reserved + excluded.reserved), ends_at = excluded.ends_at`
     db.run(sql, account, amount, endsAt)
   }
 
@@ -149,6 +161,13 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     const settledHolds = 'select account, id from holds where settled = 1 and at < ? limit 100'
     db.run(`delete from holds where (account, id) in (${settledHolds})`, now - month)
   }
+}
+
+/** The end of a window is computed from the time left, so it differs by the time that the call takes. */
+const maxEndDrift = 1000
+
+function isSameEnd(stored: number | null, endsAt: number | null): boolean {
+  return stored !== null && endsAt !== null && stored >= endsAt && stored <= endsAt + maxEndDrift
 }
 
 /** Matches an expired hold whose amount has not been freed. */

@@ -25,12 +25,25 @@ import type { StoreParts } from './session-lists.ts'
 export const openTurnSeq = -1
 
 const ofSession = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
-const sessionForWrite = `
+/**
+ * Returns everything that a write needs to know about its session. `ended` is the digest of the turn, if it has ended. Skips lookups that
+ * are not needed: the open run has not ended, and without an open run there are no blobs of one.
+ */
+const sessionForWrite = (columns = '') => `
   select version, length, open_turn, run, token, held_until, boot,
-  (select coalesce(digest, '') from turns where ${ofSession} and turn_id = ?5 and seq >= 0) as ended,
-  exists (select 1 from waiting where ${ofSession}) as waits,
-  exists (select 1 from blob_holders where ${ofSession} and kind = 'open') as holds_open
+  iif(open_turn = ?5, null, (select coalesce(digest, '') from turns where ${ofSession} and turn_id = ?5 and seq >= 0)) as ended,
+  iif(open_turn is null, 0, exists (select 1 from blob_holders where ${ofSession} and kind = 'open')) as holds_open${columns}
   from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4`
+const sessionForCheckpoint = sessionForWrite()
+const sessionForAppend = sessionForWrite(`, exists (select 1 from waiting where ${ofSession}) as waits`)
+
+/** Updates the open run in place. It leaves out the columns of an index that does not change, so that the index is not written. */
+const updateOpenTurn = (seq = '') => `
+  update or replace turns set ${seq} idempotency_key = ?7, status = ?8, started_at = ?9, ended_at = ?10, usage = ?11,
+  start = ?12, count = ?13, digest = ?14, messages = ?15, rest = ?16, info = ?17, sealed_as = ?18
+  where ${ofSession} and seq = ${openTurnSeq} and turn_id = ?6`
+const updateCheckpoint = updateOpenTurn()
+const endOpenTurn = updateOpenTurn('seq = ?5,')
 
 /** Writes and reads runs. */
 export class Turns {
@@ -55,9 +68,10 @@ export class Turns {
   async checkpoint(lease: Lease, version: number, turn: StoredTurn): Promise<void> {
     const rows = await turnToRows(lease.key, turn, this.#sealer, { isOpen: true })
     await this.#write(lease, rows, (write) => {
-      const session = this.#checkVersion(lease, version, rows.turn, this.#session(lease.key, turn.turnId))
-      if (session.open_turn !== turn.turnId && session.ended !== null) throw turnIdTaken(lease.key, turn.turnId)
-      this.#insertTurn(lease.key, openTurnSeq, rows.turn)
+      const row = this.#db.get(sessionForCheckpoint, ...keyParams(lease.key), turn.turnId)
+      const session = this.#checkVersion(lease, version, rows.turn, row)
+      if (session.ended !== null) throw turnIdTaken(lease.key, turn.turnId)
+      this.#storeTurn(lease.key, session, openTurnSeq, rows.turn)
       if (session.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
       this.#blobTable.assignHolder(lease.key, 'open', turn.turnId, write)
       const sql = `update sessions set open_turn = ?, status = coalesce(status, 'running'), updated_at = ? where ${leaseMatches}`
@@ -68,8 +82,8 @@ export class Turns {
   async append(lease: Lease, version: number, turn: StoredTurn, release: boolean): Promise<void> {
     const rows = await turnToRows(lease.key, turn, this.#sealer)
     await this.#write(lease, rows, (write) => {
-      const session = this.#session(lease.key, turn.turnId)
-      const isDuplicate = session?.open_turn !== turn.turnId && this.#isAppended(lease, rows, session)
+      const session = this.#db.get(sessionForAppend, ...keyParams(lease.key), turn.turnId)
+      const isDuplicate = this.#isAppended(lease, rows, session)
       if (!isDuplicate) {
         this.#append(lease, this.#checkVersion(lease, version, rows.turn, session), rows, release)
         if (session?.holds_open === 1) this.#blobTable.releaseOpen(lease.key)
@@ -94,11 +108,6 @@ export class Turns {
     })
   }
 
-  /** Returns everything that a write needs to know about its session. `ended` is the digest of the turn, if it has ended. */
-  #session(key: SessionKey, turnId: string): Row | undefined {
-    return this.#db.get(sessionForWrite, ...keyParams(key), turnId)
-  }
-
   /** Whether the same run was appended before. */
   #isAppended(lease: Lease, { turn, digests }: TurnRows, session: Row | undefined): boolean {
     const digest = session?.ended ?? null
@@ -114,7 +123,7 @@ export class Turns {
     // Replaces the open run.
     if (session.open_turn !== null && session.open_turn !== turn.turnId)
       this.#db.run(`delete from turns where ${of} and seq = ${openTurnSeq}`, ...keyParams(key))
-    this.#insertTurn(key, version, turn)
+    this.#storeTurn(key, session, version, turn)
     this.#db.run(
       `update sessions set version = ?, length = ?, status = ?, open_turn = null, updated_at = ?,
        held_until = iif(?, 0, held_until) where ${leaseMatches}`,
@@ -172,8 +181,8 @@ export class Turns {
     return session
   }
 
-  /** Replaces the row at `seq`, and the open run with the same id. */
-  #insertTurn(key: SessionKey, seq: number, turn: TurnRow): void {
+  /** Stores the turn at `seq`, in the row of the open run if that is the same turn. */
+  #storeTurn(key: SessionKey, session: Row, seq: number, turn: TurnRow): void {
     const values: Value[] = [
       ...keyParams(key),
       seq,
@@ -191,6 +200,8 @@ export class Turns {
       turn.info,
       turn.sealedAs,
     ]
+    const update = seq === openTurnSeq ? updateCheckpoint : endOpenTurn
+    if (session.open_turn === turn.turnId && this.#db.run(update, ...values) > 0) return
     this.#db.run(`insert or replace into turns values (${values.map(() => '?').join()})`, ...values)
   }
 }

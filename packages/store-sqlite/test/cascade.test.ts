@@ -62,9 +62,7 @@ it('takes events of another place for none: they do not open', async () => {
   await store.events.append(run, 1, ['mine'], { end: true })
   await store.events.append(other, 1, ['theirs'], { end: true })
   raw(path, (db) =>
-    db.exec(
-      'update events set body = (select body from events where run = 2), id = (select id from events where run = 2) where run = 1',
-    ),
+    db.exec('update events set (id, body) = (select id, body from events where place >> 32 = 2) where place >> 32 = 1'),
   )
   await expect(store.events.read(run, 0).next()).rejects.toMatchObject({ code: 'store.sealed' })
   store.close()

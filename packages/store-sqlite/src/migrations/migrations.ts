@@ -7,6 +7,8 @@ import { blobs } from './0010-blobs.ts'
 import { queues } from './0011-queues.ts'
 import { schedules } from './0012-schedules.ts'
 import { runLog } from './0013-run-log.ts'
+import { eventPlaces } from './0014-event-places.ts'
+import { smallerIndexes } from './0015-smaller-indexes.ts'
 
 /** The schema, step by step. Steps are never changed, only added. */
 export const migrations: readonly string[] = [
@@ -211,4 +213,6 @@ create unique index audit_by_key on audit (tenant, key) where key is not null;
   queues,
   schedules,
   runLog,
+  eventPlaces,
+  smallerIndexes,
 ]
