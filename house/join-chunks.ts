@@ -23,7 +23,7 @@ export function joinChunks(...groups: string[][]): Plugin {
         input: entries,
         external: (id) => !id.startsWith('.') && !isAbsolute(id),
         treeshake: false,
-        plugins: [{ name: 'source-maps', load: withSourceMap }],
+        plugins: [{ name: 'source-maps', load: withSourceMap, renderChunk: withoutBareImports }],
         onwarn: ({ message }) => {
           throw new Error(message)
         },
@@ -46,6 +46,11 @@ export function joinChunks(...groups: string[][]): Plugin {
 
 async function withSourceMap(id: string) {
   return { code: await readFile(id, 'utf8'), map: await readFile(`${id}.map`, 'utf8') }
+}
+
+/** Rollup keeps the order of all modules with imports of no name. The packages have no side effects, and bundlers warn about these imports. */
+function withoutBareImports(code: string) {
+  return { code: code.replace(/^import '[^']+';$/gm, ''), map: null }
 }
 
 function groupOf(id: string, groups: string[][], fileOf: (entry: string) => string, info: GetModuleInfo) {
