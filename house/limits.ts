@@ -1,13 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type Figures, type Name, names, targets } from './figures.ts'
+import type { Loads } from './loads.ts'
 
 const file = fileURLToPath(new URL('limits.json', import.meta.url))
 
-/** The limits of core's figures, and of the bundles in KB. */
+/** The limits of core's figures, of the bundles in KB, and of what an import loads. */
 interface Limits {
   readonly core: Figures
   readonly bundles: Readonly<Record<string, number>>
+  readonly loads: Loads
 }
 
 export function readLimits(): Limits {

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { bundleProblems, loweredBundles, readLimits, writeLimits } from './limits.ts'
+import { loadProblems, loadsOf, loweredLoads } from './loads.ts'
 
-// Compares the bundles of a build with their limits. With --lower it lowers the limits of bundles that became smaller.
+// Compares the bundles of a build, and what its imports load, with their limits. With --lower it lowers the limits of those that became smaller.
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { stdout, stderr } = spawnSync('size-limit', ['--json'], { cwd: root, encoding: 'utf8' })
 if (!stdout.startsWith('['))
@@ -10,11 +11,17 @@ if (!stdout.startsWith('['))
 const measured = (JSON.parse(stdout) as { name: string; size: number }[]).map(({ name, size }) => [name, size] as const)
 const sizes = Object.fromEntries(measured)
 
-const { bundles } = readLimits()
+const loads = loadsOf(root)
+
+const { bundles, loads: loadLimits } = readLimits()
 console.log(`${'bundle, gzipped'.padEnd(24)}${'bytes'.padStart(9)}${'limit'.padStart(9)}`)
 for (const [name, size] of measured)
   console.log(`${name.padEnd(24)}${String(size).padStart(9)}${`${bundles[name]} KB`.padStart(9)}`)
-if (process.argv.includes('--lower')) writeLimits({ bundles: loweredBundles(sizes, bundles) })
-const problems = bundleProblems(sizes, readLimits().bundles)
+for (const [name, { files, kilobytes }] of Object.entries(loads))
+  console.log(`import of ${name}`.padEnd(24) + `${files} files, ${kilobytes} KB`.padStart(18))
+if (process.argv.includes('--lower'))
+  writeLimits({ bundles: loweredBundles(sizes, bundles), loads: loweredLoads(loads, loadLimits) })
+const limits = readLimits()
+const problems = [...bundleProblems(sizes, limits.bundles), ...loadProblems(loads, limits.loads)]
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0

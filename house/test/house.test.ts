@@ -1,8 +1,11 @@
-import { rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, test } from 'vitest'
 import { type Figures, figuresOf } from '../figures.ts'
 import { bundleProblems, lowered, loweredBundles, problemsOf, readLimits } from '../limits.ts'
+import { loadOf, loadProblems, loweredLoads } from '../loads.ts'
 import { allLines, castsOf, circlesOf, codeLines, functionsOf, parsed } from '../sources.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -46,6 +49,32 @@ describe('the limit of a bundle', () => {
       shrunk: 1,
       other: 3,
     })
+  })
+})
+
+describe('the limit of an import', () => {
+  const limits = { a: { files: 10, kilobytes: 100 } }
+  const problemsAt = (files: number, kilobytes: number) => loadProblems({ a: { files, kilobytes } }, limits)
+
+  it('is broken by one file or kilobyte more, and the message says what to do', () => {
+    const more = [expect.stringMatching(/^import of a: .* load it on first use with import\(\)\.$/)]
+    expect([problemsAt(11, 100), problemsAt(10, 101), problemsAt(10, 100)]).toEqual([more, more, []])
+  })
+
+  it('has to follow a load that fell, and only goes down', () => {
+    expect(problemsAt(7, 100)).toEqual([expect.stringContaining('run sizes --lower')])
+    expect(loweredLoads({ a: { files: 7, kilobytes: 101 } }, limits)).toEqual({ a: { files: 7, kilobytes: 100 } })
+    expect(loweredLoads({ a: { files: 11, kilobytes: 61 } }, limits)).toEqual({ a: { files: 10, kilobytes: 80 } })
+  })
+
+  it('counts the files that an import loads at once, of both module systems, and no others', ({ onTestFinished }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'loads-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const write = (file: string, text: string) => writeFileSync(join(folder, file), text.padEnd(1_000, ' '))
+    write('a.mjs', `import './b.cjs'\nexport const later = () => import('./later.mjs')`)
+    write('b.cjs', `require('./c.cjs')`)
+    for (const file of ['c.cjs', 'later.mjs']) write(file, '')
+    expect(loadOf(join(folder, 'a.mjs'))).toEqual({ files: 3, kilobytes: 3 })
   })
 })
 

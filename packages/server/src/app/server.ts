@@ -1,7 +1,9 @@
 import { AlliumError } from '@allium/core'
-import { Hono } from 'hono'
+import type { Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { HonoBase } from 'hono/hono-base'
 import { routePath } from 'hono/route'
+import { TrieRouter } from 'hono/router/trie-router'
 import { createHost, type Host } from '../host/host.ts'
 import { errorFormatOf } from '../http/error-formats.ts'
 import { checkOrigin } from '../http/origin-check.ts'
@@ -94,7 +96,8 @@ function namedAgents({ agents, ...options }: ServerOptions & { agents?: Readonly
  */
 export async function createApp(host: Host, served: ServedRoute[] = []): Promise<Hono<Env>> {
   const protocols = await protocolsOf(host)
-  const app = new Hono<Env>().basePath(host.options.base ?? '/')
+  // Hono's default router takes 4 ms more for the first request of a process, and saves 1 µs for each later one.
+  const app = new HonoBase<Env>({ router: new TrieRouter() }).basePath(host.options.base ?? '/')
   const { options, clock, metrics } = host
   const { origins = [], hosts, trustProxy = false, base = '' } = options
   const pathOf = (path: string) => (base.length > 1 ? path.slice(base.length) : path)

@@ -1,0 +1,60 @@
+import { execFileSync } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+
+/** How much JavaScript an import loads, with its dependencies. Each file costs about a millisecond of CPU at the start of a process. */
+export interface Load {
+  readonly files: number
+  readonly kilobytes: number
+}
+
+export type Loads = Readonly<Record<string, Load>>
+
+/** The packages whose import is limited. */
+const entries = {
+  allium: 'packages/allium/dist/index.js',
+  server: 'packages/server/dist/index.js',
+  'server/node': 'packages/server/dist/node.js',
+  'store-sqlite': 'packages/store-sqlite/dist/index.js',
+}
+
+/** Measures the built packages in new processes. */
+export function loadsOf(root: string): Loads {
+  return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, loadOf(`${root}/${file}`)]))
+}
+
+/** The files and bytes that the import of a module loads. Native addons do not count. */
+export function loadOf(file: string): Load {
+  const script = fileURLToPath(new URL('loaded-files.mjs', import.meta.url))
+  const lines = execFileSync(process.execPath, [script, pathToFileURL(file).href], { encoding: 'utf8' }).split('\n')
+  const urls = new Set(lines.filter((url) => url.startsWith('file:') && !url.endsWith('.node')))
+  const bytes = [...urls].reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0)
+  return { files: urls.size, kilobytes: Math.ceil(bytes / 1000) }
+}
+
+/** The step of the limits in KB. The limits of the bundles are finer, but do not count dependencies. */
+const step = 20
+
+/** The problems of loads: one above its limit, or a limit that is far above its load. The libraries differ a little by platform. */
+export function loadProblems(loads: Loads, limits: Loads): string[] {
+  return Object.entries(loads).flatMap(([name, { files, kilobytes }]) => {
+    const limit = limits[name] ?? { files: 0, kilobytes: 0 }
+    const what = `import of ${name}: ${files} files, ${kilobytes} KB, and the limit is ${limit.files} files, ${limit.kilobytes} KB.`
+    if (files > limit.files || kilobytes > limit.kilobytes)
+      return `${what} Import less, or load it on first use with import().`
+    return files < limit.files - 2 || kilobytes <= limit.kilobytes - step
+      ? `${what} Run "npx -y pnpm@10.34.8 run sizes --lower", which lowers the limit.`
+      : []
+  })
+}
+
+const none = { files: Number.POSITIVE_INFINITY, kilobytes: Number.POSITIVE_INFINITY }
+
+/** Returns limits of which none is higher than before. */
+export function loweredLoads(loads: Loads, limits: Loads): Loads {
+  const lower = ({ files, kilobytes }: Load, limit: Load = none): Load => ({
+    files: Math.min(files, limit.files),
+    kilobytes: Math.min(Math.ceil(kilobytes / step) * step, limit.kilobytes),
+  })
+  return Object.fromEntries(Object.entries(loads).map(([name, load]) => [name, lower(load, limits[name])]))
+}
