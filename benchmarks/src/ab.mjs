@@ -5,12 +5,13 @@ import compose from 'koa-compose'
 import { conversation, loop } from './sides/loop.mjs'
 import { instructions, mock, weather } from './sides/mock.mjs'
 import { columns, short } from './table.mjs'
-import { timed } from './timed.mjs'
+import { median, timed } from './timed.mjs'
 
 // `node ab.mjs <dist before> <dist now> [row…]`: the yardstick and two builds of core take turns in one process.
 const [before, now, ...chosen] = process.argv.slice(2)
 const depth = 100
-const rounds = 120
+const processes = 5
+const rounds = 50
 const msPerSample = 10
 const events = ['turn:start', 'turn:end', 'model:start', 'model:end', 'tool:start', 'tool:end']
 const counter = {
@@ -36,18 +37,26 @@ const rows = {
 if (process.env.AB_ROW === undefined) compareEach(chosen.length > 0 ? chosen : Object.keys(rows))
 else console.log(JSON.stringify(await compare(rows[process.env.AB_ROW])))
 
-/** Each row has a separate process, so that no row changes how V8 compiles another. */
+/** The medians of several processes, because the addresses in one can favor a build. Every other process swaps the builds. */
 function compareEach(names) {
   const lines = names.map((row) => {
-    const args = ['--single-threaded', fileURLToPath(import.meta.url), before, now]
-    const env = { ...process.env, AB_ROW: row }
-    const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
-    if (status !== 0) throw new Error(stderr)
-    const [yardstick, a, b] = JSON.parse(stdout)
+    const times = Array.from({ length: processes }, (_, i) => {
+      const [yardstick, first, second] = timesOf(row, i % 2 === 0 ? [before, now] : [now, before])
+      return i % 2 === 0 ? [yardstick, first, second] : [yardstick, second, first]
+    })
+    const [yardstick, a, b] = [0, 1, 2].map((side) => median(times.map((time) => time[side])))
     const ratios = [a, b].map((time) => `${short(time / yardstick)} ×`)
     return [row, short(yardstick), short(a), short(b), ...ratios, `${((b / a - 1) * 100).toFixed(1)} %`]
   })
   console.log(columns([['µs of CPU', 'yardstick', 'before', 'now', 'before', 'now', 'change'], ...lines]))
+}
+
+function timesOf(row, builds) {
+  const args = ['--single-threaded', fileURLToPath(import.meta.url), ...builds]
+  const env = { ...process.env, AB_ROW: row }
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', env })
+  if (status !== 0) throw new Error(stderr)
+  return JSON.parse(stdout)
 }
 
 /** Returns lower quartiles, because other programs only make samples slower. */
@@ -65,18 +74,17 @@ async function compare({ of, per = 1 }) {
   })
 }
 
-/** Runs the work until V8 has compiled it. Returns how often it runs per sample. */
+/** Runs the work for a second of CPU, so that V8 has compiled it. Returns how often it runs per sample. */
 async function warmed(work) {
-  const began = performance.now()
-  let count = 0
-  for (; performance.now() - began < 1500; count++) await work()
-  return Math.max(1, Math.round((count / 1500) * msPerSample))
+  let [count, taken] = [0, 0]
+  for (; taken < 1e6; count += 100) taken += 100 * (await timed(100, work))
+  return Math.max(1, Math.round((count / taken) * 1000 * msPerSample))
 }
 
 function turns(steps, everything = false) {
-  const tools = new Map([[weather.name, weather]])
+  const setup = { model: mock({ steps }), tools: new Map([[weather.name, weather]]) }
   return (Agent) => {
-    if (Agent === undefined) return () => loop({ model: mock({ steps }), tools }, conversation(), 'Hi')
+    if (Agent === undefined) return () => loop(setup, conversation(), 'Hi')
     return agentOf(Agent, { steps, ...(everything && { instructions, layers: [counter], events }) })
   }
 }
