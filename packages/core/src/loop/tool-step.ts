@@ -9,8 +9,6 @@ import type { ToolCallRecord } from '../tool/call-record.ts'
 import { errorResult, isShaped, type ToolResult } from '../tool/tool-result.ts'
 import { prepare } from './requested-calls.ts'
 
-const cancelled = 'Cancelled.'
-
 /** A call of a step. */
 class StepCall {
   runs = false
@@ -71,7 +69,7 @@ export class ToolStep {
       }
     } catch (error) {
       if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)
-      result = errorResult(callId, cancelled)
+      result = errorResult(callId, 'Cancelled.')
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
     const permit = permitted ? { seal: await approvalSeal(turn.session, requested.call) } : undefined
@@ -97,7 +95,7 @@ export class ToolStep {
     this.#closed = true
     const turn = this.#turn
     turn.transcript.step = undefined
-    const cancel = (step: StepCall) => this.#recordOf(step, errorResult(step.requested.call.callId, cancelled))
+    const cancel = (step: StepCall) => this.#recordOf(step, errorResult(step.requested.call.callId, 'Cancelled.'))
     for (const step of this.#calls) if (step.runs) emitEnd(turn, cancel(step))
     const content: ToolResultPart[] = []
     for (const step of this.#calls) {

@@ -24,10 +24,10 @@ const whole = methodWith({})
 export const withoutError = methodWith({ error: undefined })
 
 function methodWith(instead: object): PropertyDescriptor {
-  const toJSON = function (this: object) {
+  const value = function (this: object) {
     return toPlain({ ...this, ...instead }, rules)
   }
-  return { value: toJSON, writable: true, configurable: true }
+  return { value, writable: true, configurable: true }
 }
 
 /** Whether JSON may show an object as it is. Use it where it can: a method of its own makes an object slow to read. */
