@@ -40,14 +40,14 @@ export function checkOptions(
   known: Readonly<Record<string, true>>,
   what: string,
   code: ErrorCode,
-  elsewhere: Elsewhere = {},
+  elsewhere?: Elsewhere,
 ): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null || Array.isArray(options))
     throw new AlliumError(code, `${what} takes an object of options, not ${describe(options)}.`)
   if (!isPlain(options)) return
   for (const name in options)
-    if (known[name] !== true) throw unknownOption(name, Object.keys(known), what, code, elsewhere)
+    if (known[name] !== true) throw unknownOption(name, Object.keys(known), what, code, elsewhere ?? {})
 }
 
 function unknownOption(

@@ -33,7 +33,7 @@ export class Observers {
 
   /** Passes the same event object to all observers, so each event needs its own object. Its JSON contains no thrown errors. */
   emit(name: string, event: object): void {
-    if ('error' in event && Object.isExtensible(event)) jsonSafe(event)
+    if ((event as { error?: unknown }).error !== undefined && Object.isExtensible(event)) jsonSafe(event)
     for (const observer of this.#of(name))
       if (!observer.once || this.#take(name, observer)) this.#call(name, observer, event)
   }

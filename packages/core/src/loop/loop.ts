@@ -14,35 +14,31 @@ export async function loop(turn: Turn, core: TurnAttempt): Promise<void> {
     turn.transcript.addInput()
     // A replay delivers the recorded messages again.
     if (turn.journal.known !== undefined) turn.steering ??= new Steering(turn)
-    await runSteps(turn, core)
+    const { resume } = turn.options
+    if (resume !== undefined) {
+      await aroundStep(turn, true, () => resumeStep(turn, resume))
+      turn.stepIndex++
+    }
+    let paused = false
+    for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {
+      if (turn.stepIndex >= turn.maxSteps) {
+        turn.stopReason = 'max_steps'
+        break
+      }
+      if (!paused && turn.steering !== undefined) {
+        await turn.lifecycle.until(turn.steering.checkInbox(turn.stepIndex))
+        if (turn.stopReason !== undefined) break
+        turn.steering.hear()
+      }
+      const outcome = await aroundStep(turn, false, () => runStep(turn, core))
+      if (outcome === 'last') break
+      paused = outcome === 'paused'
+      if (turn.suspendedCalls !== undefined) turn.isSuspended = true
+    }
     turn.answer.complete()
     succeed(core, undefined)
   } catch (error) {
     fail(core, error)
   }
   turn.steering?.close()
-}
-
-async function runSteps(turn: Turn, ctx: TurnAttempt): Promise<void> {
-  const { resume } = turn.options
-  if (resume !== undefined) {
-    await aroundStep(turn, true, () => resumeStep(turn, resume))
-    turn.stepIndex++
-  }
-  let paused = false
-  for (; turn.stopReason === undefined && !turn.isSuspended; turn.stepIndex++) {
-    if (turn.stepIndex >= turn.maxSteps) {
-      turn.stopReason = 'max_steps'
-      return
-    }
-    if (!paused && turn.steering !== undefined) {
-      await turn.lifecycle.until(turn.steering.checkInbox(turn.stepIndex))
-      if (turn.stopReason !== undefined) return
-      turn.steering.hear()
-    }
-    const outcome = await aroundStep(turn, false, () => runStep(turn, ctx))
-    if (outcome === 'last') return
-    paused = outcome === 'paused'
-    if (turn.suspendedCalls !== undefined) turn.isSuspended = true
-  }
 }

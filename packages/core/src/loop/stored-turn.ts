@@ -77,12 +77,8 @@ export function notStored(turn: Turn, error: unknown): () => void {
         turnId,
       })
   }
-  return () => session.onNotStored(hadEffect(turn))
-}
-
-/** Whether a tool ran or a decision was used. */
-function hadEffect({ options, toolCalls }: Turn): boolean {
-  return (
-    options.resume !== undefined || toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
-  )
+  return () => {
+    const ran = turn.toolCalls.some(({ result: { status } }) => status === 'ok' || status === 'error')
+    session.onNotStored(turn.options.resume !== undefined || ran)
+  }
 }

@@ -1,7 +1,7 @@
 import { approvalSeal } from '../approvals/provider-approvals.ts'
 import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
-import { jsonSafe, showsAll } from '../messages/json-safe.ts'
+import { jsonSafe, showsAll, withoutError } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
 import type { RequestedCall, ToolCall } from '../scopes/tool/tool-call.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
@@ -62,17 +62,21 @@ export class ToolStep {
       call = prepared instanceof Promise ? await turn.lifecycle.until(prepared) : prepared
       call.begins = (args) => this.#begins(step, args)
       result = (await turn.lifecycle.run(call)) as ToolResult
-      if (result.status === 'suspended') addSuspended(turn, call, result)
+      if (result.status === 'suspended') {
+        call.suspended ??= result
+        turn.suspendedCalls ??= []
+        turn.suspendedCalls.push(call)
+      }
     } catch (error) {
       if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)
-      result = cancelled(callId)
+      result = errorResult(callId, 'Cancelled.')
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
     const permit = permitted ? { seal: await approvalSeal(turn.session, requested.call) } : undefined
     // A closed step has already reported the call as cancelled.
     if (this.#closed) return
     const own = { ...result }
-    const record = this.#recordOf(step, showsAll(own) ? own : jsonSafe(own, { error: undefined }))
+    const record = this.#recordOf(step, showsAll(own) ? own : jsonSafe(own, withoutError))
     step.runs = false
     const approvalRecord = call?.approvalRecord ?? requested.approvalRecord
     if (approvalRecord !== undefined && result.status !== 'suspended')
@@ -91,7 +95,7 @@ export class ToolStep {
     this.#closed = true
     const turn = this.#turn
     turn.transcript.step = undefined
-    const cancel = (step: StepCall) => this.#recordOf(step, cancelled(step.requested.call.callId))
+    const cancel = (step: StepCall) => this.#recordOf(step, errorResult(step.requested.call.callId, 'Cancelled.'))
     for (const step of this.#calls) if (step.runs) emitEnd(turn, cancel(step))
     const content: ToolResultPart[] = []
     for (const step of this.#calls) {
@@ -125,12 +129,6 @@ export class ToolStep {
   }
 }
 
-function addSuspended(turn: Turn, call: ToolCall, result: ToolResult): void {
-  call.suspended ??= result
-  turn.suspendedCalls ??= []
-  turn.suspendedCalls.push(call)
-}
-
 /** Emits `tool:end`. The error goes only to observers. */
 function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   const { callId, status, isError = false, error } = result
@@ -141,10 +139,6 @@ function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   void turn.events.push(event)
   const { observers } = turn.session.agent
   if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
-}
-
-function cancelled(callId: string): ToolResult {
-  return errorResult(callId, 'Cancelled.')
 }
 
 function contentText({ content }: ToolResult): string {

@@ -22,14 +22,9 @@ export class History {
   hasApprovals = false
   #view: ReadonlyHistory | undefined
 
-  /** Adds a message that the core created. */
-  append(message: Message): void {
-    this.items.push(message)
-  }
-
   /** Adds copies of messages. */
   push(messages: readonly Message[]): void {
-    for (const message of messages) this.append(copyMessage(message))
+    for (const message of messages) this.items.push(copyMessage(message))
     this.hasApprovals ||= messages.some(isApproved)
   }
 

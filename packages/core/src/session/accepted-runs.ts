@@ -24,7 +24,7 @@ export class AcceptedRuns {
   readonly #opening: Opening
   readonly #onBusy: 'reject' | 'queue'
   /** The accepted runs that have not settled, in order. The first one runs, and the others wait. */
-  readonly #runs: LiveRun[] = []
+  #runs: readonly LiveRun[] = []
   #deferred: Promise<void> | undefined
   #isClosed = false
 
@@ -128,7 +128,7 @@ export class AcceptedRuns {
 
   /** Adds the run to the end of the session's queue. */
   #accept(run: LiveRun): void {
-    this.#runs.push(run)
+    this.#runs = [...this.#runs, run]
     this.#opening.stir()
   }
 
@@ -139,9 +139,9 @@ export class AcceptedRuns {
 
   /** Removes a settled run and starts the next one. */
   #leave(run: LiveRun): void {
-    const position = this.#runs.indexOf(run)
-    if (position !== -1) this.#runs.splice(position, 1)
-    if (position === 0) this.#runs[0]?.front?.()
+    const isFirst = this.#runs[0] === run
+    this.#runs = this.#runs.filter((other) => other !== run)
+    if (isFirst) this.#runs[0]?.front?.()
   }
 
   /** Starts the turn in the same tick if there is nothing to wait for. */

@@ -25,7 +25,7 @@ export class Opening {
   readonly #scope: SessionScope
   readonly #session: { close(): Promise<void> }
   #lifecycle: SessionLayers | undefined
-  readonly #work: SharedWork
+  #startedWork: SharedWork | undefined
   #shutting: Promise<void> | undefined
   #disarm: (() => void) | undefined
 
@@ -33,10 +33,14 @@ export class Opening {
     this.#host = host
     this.#scope = scope
     this.#session = session
-    this.#work = new SharedWork(
+  }
+
+  /** The work of opening. A session without layers needs none. */
+  get #work(): SharedWork {
+    return (this.#startedWork ??= new SharedWork(
       (waits, done) => this.#open(waits, done),
-      (error) => scope.report(error, 'session:start'),
-    )
+      (error) => this.#scope.report(error, 'session:start'),
+    ))
   }
 
   /**
@@ -52,7 +56,7 @@ export class Opening {
     if (this.ready) return true
     if (
       !this.#host.ready ||
-      this.#work.promise !== undefined ||
+      this.#startedWork?.promise !== undefined ||
       this.before !== undefined ||
       this.#scope.agent.onion.session.length > 0
     )

@@ -58,7 +58,10 @@ export class Reading {
       const { done, value } = result as IteratorResult<unknown>
       if (done === true) throw truncated(this.#model)
       const chunk = this.#checked(value)
-      if (chunk?.type === 'finish') return this.#finished(chunk)
+      if (chunk?.type === 'finish') {
+        this.#shut()
+        return this.#taker.finished(chunk)
+      }
       const backpressure = chunk === undefined ? undefined : this.#taker.take(chunk)
       if (backpressure === undefined) this.#next()
       else watch(backpressure, () => this.#next(), this.#failed)
@@ -76,11 +79,6 @@ export class Reading {
     if (chunk?.type !== 'finish' && !contentKinds.has(chunk?.type)) return undefined
     if (typeof delta !== 'string') throw noText(this.#model, chunk?.type, delta)
     return chunk
-  }
-
-  #finished(finish: FinishChunk): void {
-    this.#shut()
-    this.#taker.finished(finish)
   }
 
   readonly #failed = (error: unknown): void => {

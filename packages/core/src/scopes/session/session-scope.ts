@@ -23,6 +23,9 @@ export interface Registered {
   provideTurns: FindTurn
 }
 
+/** Shared by all sessions, because most of them never replace it. */
+const nothing = Object.freeze({})
+
 /** One conversation: its history, its state and its running turn. */
 export class SessionScope {
   readonly history = new History()
@@ -31,7 +34,7 @@ export class SessionScope {
   /** The suspended turn, if there is one. */
   suspension: Suspension | undefined
   /** The functions that session layers registered while the session opened, outermost first, and whether one stores it. */
-  registered: { [V in keyof Registered]?: Registered[V][] } & { isStored?: boolean | undefined } = {}
+  registered: { [V in keyof Registered]?: Registered[V][] } & { isStored?: boolean | undefined } = nothing
   /** The number of messages at the start of the history that are stored unchanged. */
   get stored(): number {
     return this.#stored
@@ -51,7 +54,7 @@ export class SessionScope {
   #owner: string | null | undefined
   #key: SessionKey | undefined
   /** The agents that suspended calls, by call id, for calls whose records name no agent. */
-  #suspendedBy: Readonly<Record<string, string>> = {}
+  #suspendedBy: Readonly<Record<string, string>> = nothing
   #once: Map<string, unknown> | undefined
   /** The results of `ctx.once()` of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined

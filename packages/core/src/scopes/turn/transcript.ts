@@ -45,7 +45,7 @@ export class Transcript {
   add(message: Message): void {
     if (this.#sealed) return
     const own = copyMessage(message)
-    this.#history.append(own)
+    this.#history.items.push(own)
     this.#view.add(own)
   }
 
@@ -96,7 +96,7 @@ export class Transcript {
     const old = this.#message
     if (old === undefined) {
       if (text === '') return
-      this.#history.append({ role: 'assistant', content: text })
+      this.#history.items.push({ role: 'assistant', content: text })
       return this.#isLast(unseen)
     }
     const message = withText(startsOver ? (withoutContent(old) ?? { ...old, content: '' }) : old, text)
@@ -115,7 +115,7 @@ export class Transcript {
   /** Adds the text that the reader saw of an interrupted answer, unless the answer has a message. */
   interrupt(text: string): void {
     if (this.#answer === undefined && text !== '')
-      this.#history.append({ role: 'assistant', content: text, interrupted: true })
+      this.#history.items.push({ role: 'assistant', content: text, interrupted: true })
   }
 
   /** Removes the content of the answer. Calls and their results stay. */

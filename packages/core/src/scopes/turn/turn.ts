@@ -147,8 +147,8 @@ export class Turn implements CallOfTurn {
   }
 
   emitStep(type: 'step:start' | 'step:end'): void {
-    const { sessionId, turnId, stepIndex } = this.location
-    this.send({ type, sessionId, turnId, stepIndex })
+    const { session, turnId, stepIndex } = this
+    this.send({ type, sessionId: session.id, turnId, stepIndex })
   }
 
   /** Sends an event to the run's stream, and a copy to observers. Drops events after `turn:end`. */
