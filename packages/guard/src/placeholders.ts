@@ -1,4 +1,4 @@
-import { type DisplayContext, type Message, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
+import { type DisplayContext, type Message, type Part, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
 import type { DisplayText } from '@allium/core/internal'
 import { sharedStore, type Vault } from '@allium/store'
 import { LRUCache } from 'lru-cache'
@@ -97,8 +97,8 @@ export class Placeholders {
     if (history.length < this.#readMessages) this.#readMessages = 0
     for (; this.#readMessages < history.length; this.#readMessages++)
       // A text may contain any number. Larger ones do not count, because they would leave no number for the next value.
-      for (const [name, , number] of JSON.stringify(history[this.#readMessages]).matchAll(pattern))
-        if (Number(number) < 1e8) this.#reserveNumber(name)
+      for (const text of bracketedTexts(history[this.#readMessages] as Message))
+        for (const [name, , number] of text.matchAll(pattern)) if (Number(number) < 1e8) this.#reserveNumber(name)
     return this
   }
 
@@ -181,6 +181,18 @@ export class Placeholders {
     this.#lastNumbers.set(key, Math.max(this.#lastNumbers.get(key) ?? 0, Number(number)))
     return key
   }
+}
+
+/** Returns the texts of a message that may contain placeholders. A message of plain texts, as most are, is not serialized. */
+function bracketedTexts(message: Message): string[] {
+  const texts: string[] = []
+  const add = (text: string) => void (text.includes('[') && texts.push(text))
+  for (const value of Object.values(message))
+    if (typeof value === 'string') add(value)
+    else if (Array.isArray(value))
+      for (const part of value as Part[])
+        add(part.type === 'text' && part.providerMetadata === undefined ? part.text : JSON.stringify(part))
+  return texts
 }
 
 /** The beginning of a placeholder at the end of a text. */

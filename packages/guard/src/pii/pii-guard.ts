@@ -69,7 +69,7 @@ export class PiiGuard {
   /** The principal's own values: its reader may see them again. */
   async cleanInput(ctx: Ctx, message: Message): Promise<Message> {
     const isOwn = message.role === 'user'
-    const clean = (filter: TextFilter) => mapMessage(message, filter.filterText, new WeakMap())
+    const clean = (filter: TextFilter) => mapMessage(message, filter.filterText)
     return (await this.#withPlaceholders(ctx, 'input', clean, isOwn)) ?? message
   }
 
@@ -138,7 +138,13 @@ export class PiiGuard {
       return action === undefined ? found.text : placeholders.placeholderFor(type, value, { isOwn, isNumber })
     }
     const filterText = (text: string, isNumber?: boolean) =>
-      this.#cache.cleanText(ctx.agent, text, () => replaceIn(text, detectors, (found) => replace(found, isNumber)))
+      this.#cache.cleanText(text, (onPublic) =>
+        replaceIn(text, detectors, (found) => {
+          const replacement = replace(found, isNumber)
+          if (replacement === found.text) onPublic()
+          return replacement
+        }),
+      )
     return { detectors, replace, filterText }
   }
 
