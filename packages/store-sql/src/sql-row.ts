@@ -26,9 +26,10 @@ export function parseTurnRow(row: SqlRow): TurnRow {
   }
 }
 
-/** Drivers return a Buffer, sometimes as a view on a larger one, or an ArrayBuffer. */
+/** Drivers return a Buffer, sometimes as a view on a larger one, or an ArrayBuffer. Only a part of a larger one is copied. */
 export function toBytes(value: unknown): Uint8Array {
-  return new Uint8Array(value as ArrayBuffer)
+  const isWhole = value instanceof Uint8Array && value.byteLength === value.buffer.byteLength
+  return new Uint8Array(isWhole ? value.buffer : (value as ArrayBuffer))
 }
 
 /** Returns the history from the messages of runs; each run replaces the messages from its start on. */
@@ -36,7 +37,9 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
   const history: Message[] = []
   for (const row of rows) {
     history.length = Number(row.start)
-    history.push(...((await openPart(key, row, 'messages', blobs)) as Message[]))
+    const messages = openPart(key, row, 'messages', blobs)
+    // Most rows open at once. Waiting for them would take a microtask each.
+    history.push(...((messages instanceof Promise ? await messages : messages) as Message[]))
   }
   return history
 }

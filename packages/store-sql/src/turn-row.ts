@@ -223,7 +223,13 @@ function turnContext(
   { turnId, sealedAs }: Sealed,
   part: string,
 ): EncryptionContext {
-  return { tenant, row: JSON.stringify(['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part]) }
+  // Serialized on use, because only encryption and errors need it, and a session has many rows.
+  return {
+    tenant,
+    get row() {
+      return JSON.stringify(['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part])
+    },
+  }
 }
 
 function recordContext(tenant: string, id: string): EncryptionContext {
