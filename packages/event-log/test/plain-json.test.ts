@@ -1,5 +1,6 @@
+import { toJson } from '@allium/core'
 import { expect, it } from 'vitest'
-import { isPlainJson } from '../src/plain-json.ts'
+import { eventText, isPlainJson } from '../src/plain-json.ts'
 
 it.each([
   ['text', 'Hi'],
@@ -22,6 +23,15 @@ it.each([
   ['a date', new Date(0)],
   ['a cycle', cycle],
   ['a symbol', Symbol('a')],
+  ['a negative zero', [-0]],
+  ['a key that begins with $', { $bytes: 'AQ' }],
 ])('leaves %s to the serializer', (_, value) => {
   expect(isPlainJson(value)).toBe(false)
+})
+
+it.each([
+  [{ type: 'text-delta', delta: 'Hi', path: undefined }],
+  [{ data: Uint8Array.of(1), $at: new Date(0), list: [undefined, -0, Number.NaN] }],
+])('writes %j as toJson() does', (event) => {
+  expect(eventText(event)).toBe(toJson(event))
 })

@@ -1,5 +1,4 @@
-import { toJson } from '@allium/core'
-import { openedEvent } from '@allium/event-log'
+import { eventText, openedEvent } from '@allium/event-log'
 import type { FrameWriter } from '../response/stream.ts'
 
 /** Writes the events of a run unchanged, each with an id from which a reader can resume. */
@@ -8,7 +7,7 @@ export function nativeFrames(): FrameWriter {
     *write(entry) {
       const { run, seq } = entry
       const event = openedEvent(entry)
-      const data = toJson(event)
+      const data = eventText(event)
       yield run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }
     },
   }
