@@ -1,4 +1,4 @@
-import { type DisplayContext, type Message, type Part, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
+import { type DisplayContext, type Message, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
 import type { DisplayText } from '@allium/core/internal'
 import { sharedStore, type Vault } from '@allium/store'
 import { LRUCache } from 'lru-cache'
@@ -196,16 +196,18 @@ export class Placeholders {
 }
 
 /** Returns the texts of a message that may contain placeholders. A message of plain texts, as most are, is not serialized. */
-function bracketedTexts(message: Message): string[] {
-  const texts: string[] = []
-  const add = (text: string) => void (text.includes('[') && texts.push(text))
-  for (const value of Object.values(message))
-    if (typeof value === 'string') add(value)
-    else if (Array.isArray(value))
-      for (const part of value as Part[])
-        add(part.type === 'text' && part.providerMetadata === undefined ? part.text : JSON.stringify(part))
-  return texts
+function bracketedTexts({ content }: Message): readonly string[] {
+  if (typeof content === 'string') return content.includes('[') ? [content] : none
+  let texts: string[] | undefined
+  for (const part of content) {
+    const isText = part.type === 'text' && part.providerMetadata === undefined
+    const text = isText ? part.text : JSON.stringify(part)
+    if (text.includes('[')) (texts ??= []).push(text)
+  }
+  return texts ?? none
 }
+
+const none: readonly string[] = []
 
 /** The beginning of a placeholder at the end of a text. */
 const partialPlaceholder = /\[(?:[A-Z][A-Z0-9_]{0,50})?$/

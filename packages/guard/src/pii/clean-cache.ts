@@ -28,7 +28,8 @@ export class CleanCache {
   async cleanMessages(ctx: ModelContext, filterText: TextFilter['filterText']): Promise<void> {
     const original = ctx.request.messages as readonly Message[]
     let messages: Message[] | undefined
-    for (const [i, message] of original.entries()) {
+    for (let i = 0; i < original.length; i++) {
+      const message = original[i] as Message
       const isClean = message.role === 'system' || this.#isKnown(message) || this.#messages.has(message)
       const mapped = isClean ? message : await mapMessage(message, filterText)
       if (mapped !== message) messages ??= original.slice(0, i)
