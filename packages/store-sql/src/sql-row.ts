@@ -1,7 +1,7 @@
 import type { Message, SessionKey } from '@allium/core'
 import type { SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
-import { openTurnPart, type TurnRow } from './turn-row.ts'
+import { type TurnRow, turnContext } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -46,8 +46,8 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
 
 /** Opens the messages of a row, or the rest of the session after it. */
 export function openPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
-  const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
-  return openTurnPart(key, { ...sealed, part: name, bytes: toBytes(row[name]) }, blobs)
+  const context = turnContext(key, { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }, name)
+  return blobs.open(key, toBytes(row[name]), context)
 }
 
 /** Parses a row of a session list. */

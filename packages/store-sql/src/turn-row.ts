@@ -185,15 +185,6 @@ function usageFromRow(key: SessionKey, row: TurnRow): Usage {
   }
 }
 
-/** Opens the messages of a row, or the rest of the session after it. */
-export function openTurnPart(
-  key: SessionKey,
-  { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
-  blobs: Blobs,
-): unknown {
-  return blobs.open(key, bytes, turnContext(key, row, part))
-}
-
 /** Returns the agent that ran a turn, from a row of an earlier version. */
 export async function agentOfTurn(
   key: Omit<SessionKey, 'agent'>,
@@ -217,7 +208,8 @@ export async function recordFromRow(
 
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
 
-function turnContext(
+/** Returns the location of a part of a run's row. */
+export function turnContext(
   { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
   { turnId, sealedAs }: Sealed,
   part: string,
