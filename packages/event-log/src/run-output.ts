@@ -69,10 +69,8 @@ function joinText(entries: readonly Entry[]): Entry[] {
 
 /** Events of layers may contain anything, for example a function. */
 function isStorable(entry: Entry): boolean {
-  if (isPlainJson(entry)) return true
   try {
-    toJson(entry)
-    return true
+    return isPlainJson(entry) || toJson(entry) !== ''
   } catch {
     return false
   }
