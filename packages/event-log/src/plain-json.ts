@@ -9,8 +9,7 @@ export function isPlainJson(value: unknown, depth = 0): boolean {
   if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined) return true
   if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
   if (typeof value !== 'object' || depth === deepest) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== Array.prototype) return false
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return false
   // Unlike Object.values(), this allocates nothing.
   for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false
   return true

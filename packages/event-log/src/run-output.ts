@@ -70,7 +70,8 @@ function joinText(entries: readonly Entry[]): Entry[] {
 /** Events of layers may contain anything, for example a function. */
 function isStorable(entry: Entry): boolean {
   try {
-    return isPlainJson(entry) || toJson(entry) !== ''
+    if (!isPlainJson(entry)) toJson(entry)
+    return true
   } catch {
     return false
   }
