@@ -13,6 +13,7 @@ const { values: options, positionals } = parseArgs({
     json: { type: 'boolean' },
     quick: { type: 'boolean' },
     profile: { type: 'string' },
+    heap: { type: 'boolean' },
     side: { type: 'string' },
     sides: { type: 'string' },
     peers: { type: 'boolean' },
@@ -40,7 +41,7 @@ if (positionals.includes('request')) {
   const workloads = positionals.filter((word) => /^w\d$/i.test(word)).map((word) => word.toUpperCase())
   if (options.profile !== undefined) {
     const { profileRequest } = await import('./request/profile.mjs')
-    await profileRequest({ workload: options.profile.toUpperCase(), name: options.side })
+    await profileRequest({ workload: options.profile.toUpperCase(), name: options.side, heap: options.heap })
   } else {
     const { request } = await import('./request/run.mjs')
     const only = workloads.length === 0 ? undefined : workloads

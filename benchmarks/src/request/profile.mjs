@@ -6,43 +6,65 @@ import { columns } from '../table.mjs'
 import { start } from './process.mjs'
 import { drive, workloads } from './workloads.mjs'
 
-/** Prints where the CPU of a side's server goes: by package, then by function. */
-export async function profileRequest({ workload, name = 'layers' }) {
+/** Prints where the CPU of a side's server goes, or with `heap` its allocated bytes: by package, then by function. */
+export async function profileRequest({ workload, name = 'layers', heap = false }) {
   const folder = mkdtempSync(join(tmpdir(), 'request-'))
   const provider = await start('provider.mjs')
   const server = await start('server.mjs', [name, `http://127.0.0.1:${provider.first}`, join(folder, 'db')])
-  const { sessions, requests } = workloads[workload]
+  const { sessions, requests, before } = workloads[workload]
   await drive(server.first, `${workload}-warm`, { sessions, requests: 1000 })
-  await server.ask('profile')
+  await drive(server.first, `${workload}-profile`, { sessions, requests: before * sessions })
+  await server.ask(heap ? 'heap' : 'profile')
   await drive(server.first, `${workload}-profile`, { sessions, requests: 2 * requests })
-  const profile = await server.ask('profiled')
+  const profile = await server.ask(heap ? 'heaped' : 'profiled')
   await server.end()
   provider.kill()
   rmSync(folder, { recursive: true })
-  const file = join(mkdtempSync(join(tmpdir(), 'profile-')), `${workload}-${name}.cpuprofile`)
+  const ending = heap ? 'heapprofile' : 'cpuprofile'
+  const file = join(mkdtempSync(join(tmpdir(), 'profile-')), `${workload}-${name}.${ending}`)
   writeFileSync(file, JSON.stringify(profile))
-  console.log(report(profile, 2 * requests))
+  const unit = heap ? 'bytes per request' : 'µs per request'
+  console.log(report(heap ? bytesOf(profile) : timesOf(profile), unit, 2 * requests))
   console.log(`\nChrome's DevTools opens ${file}`)
 }
 
-function report({ nodes, samples, timeDeltas }, requests) {
+/** Returns the CPU time of each function. */
+function timesOf({ nodes, samples, timeDeltas }) {
   const self = new Map(nodes.map(({ id }) => [id, 0]))
   for (const [i, id] of samples.entries()) self.set(id, self.get(id) + timeDeltas[i])
-  const [packages, functions] = [new Map(), new Map()]
-  const add = (map, key, time) => map.set(key, (map.get(key) ?? 0) + time)
-  for (const { id, callFrame } of nodes) {
-    if (callFrame.functionName === '(idle)') continue
-    add(packages, packageOf(callFrame), self.get(id))
-    add(functions, placeOf(callFrame), self.get(id))
+  return nodes.flatMap(({ id, callFrame }) =>
+    callFrame.functionName === '(idle)' ? [] : [{ callFrame, amount: self.get(id) }],
+  )
+}
+
+/** Returns the bytes that each function allocated, including collected ones. The bytes of a builtin count as its caller's. */
+function bytesOf({ head }) {
+  const found = []
+  const walk = ({ callFrame, selfSize, children }, caller) => {
+    const owner = callFrame.url === '' ? caller : callFrame
+    found.push({ callFrame: owner, amount: selfSize })
+    for (const child of children) walk(child, owner)
   }
-  const total = [...packages.values()].reduce((sum, time) => sum + time, 0)
+  walk(head, head.callFrame)
+  return found
+}
+
+function report(found, unit, requests) {
+  const [packages, functions] = [new Map(), new Map()]
+  const add = (map, key, amount) => map.set(key, (map.get(key) ?? 0) + amount)
+  for (const { callFrame, amount } of found) {
+    add(packages, packageOf(callFrame), amount)
+    add(functions, placeOf(callFrame), amount)
+  }
+  const total = [...packages.values()].reduce((sum, amount) => sum + amount, 0)
   const table = (head, map, most) =>
     columns([
-      ['share', 'µs per request', head],
+      ['share', unit, head],
       ...[...map]
         .sort(([, a], [, b]) => b - a)
         .slice(0, most)
-        .map(([key, time]) => [`${((100 * time) / total).toFixed(1)} %`, (time / requests).toFixed(0), key]),
+        .map(([key, amount]) => [`${((100 * amount) / total).toFixed(1)} %`, (amount / requests).toFixed(0), key]),
+      ['', (total / requests).toFixed(0), 'all'],
     ])
   return `${table('package', packages, 40)}\n\n${table('function', functions, 60)}`
 }

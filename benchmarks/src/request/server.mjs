@@ -21,6 +21,15 @@ const answers = {
     await profiler.post('Profiler.start')
   },
   profiled: async () => (await profiler.post('Profiler.stop')).profile,
+  async heap() {
+    profiler.connect()
+    await profiler.post('HeapProfiler.startSampling', {
+      samplingInterval: 4096,
+      includeObjectsCollectedByMajorGC: true,
+      includeObjectsCollectedByMinorGC: true,
+    })
+  },
+  heaped: async () => (await profiler.post('HeapProfiler.stopSampling')).profile,
 }
 
 process.on('message', async (asked) => {

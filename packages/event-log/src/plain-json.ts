@@ -1,12 +1,16 @@
 /** Deeper values may be cyclic. */
 const deepest = 20
 
-/** Whether a value is certainly JSON. Most events are, and this costs a fraction of serializing them. */
+/**
+ * Whether `toJson()` certainly writes the same as `JSON.stringify()`, apart from keys that begin with `$`. This costs a fraction of
+ * serializing the value.
+ */
 export function isPlainJson(value: unknown, depth = 0): boolean {
-  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return true
-  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null || value === undefined) return true
+  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0)
   if (typeof value !== 'object' || depth === deepest) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== Array.prototype) return false
-  return Object.values(value).every((item) => item === undefined || isPlainJson(item, depth + 1))
+  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return false
+  // Unlike Object.values(), this allocates nothing.
+  for (const key in value) if (!isPlainJson((value as Record<string, unknown>)[key], depth + 1)) return false
+  return true
 }

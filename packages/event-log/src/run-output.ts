@@ -69,9 +69,8 @@ function joinText(entries: readonly Entry[]): Entry[] {
 
 /** Events of layers may contain anything, for example a function. */
 function isStorable(entry: Entry): boolean {
-  if (isPlainJson(entry)) return true
   try {
-    toJson(entry)
+    if (!isPlainJson(entry)) toJson(entry)
     return true
   } catch {
     return false

@@ -1,3 +1,4 @@
+import { toJson } from '@allium/core'
 import { expect, it } from 'vitest'
 import { isPlainJson } from '../src/plain-json.ts'
 
@@ -22,6 +23,13 @@ it.each([
   ['a date', new Date(0)],
   ['a cycle', cycle],
   ['a symbol', Symbol('a')],
+  ['a negative zero', [-0]],
 ])('leaves %s to the serializer', (_, value) => {
   expect(isPlainJson(value)).toBe(false)
+})
+
+it('is true only for events that both serializers write alike', () => {
+  const event = { type: 'text-delta', delta: 'Hi', path: undefined, list: [1, undefined, null] }
+  expect(isPlainJson(event)).toBe(true)
+  expect(JSON.stringify(event)).toBe(toJson(event))
 })

@@ -81,7 +81,7 @@ export function content<Name extends string = 'guard:content'>(
       turn(ctx, next) {
         ctx.onInput((message, about) => {
           const { filterText: whole } = createFilter(about.ctx as typeof ctx, 'input')
-          return runLocalCheck(ctx, guard, () => mapMessage(message, whole, new WeakMap()))
+          return runLocalCheck(ctx, guard, () => mapMessage(message, whole))
         })
         return next()
       },

@@ -41,7 +41,7 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
         const text = textOf([message])
         const verdict = text === '' ? true : await runCheck(ctx, guard, (call) => check(text, ctx, call.signal))
         const replacement = applyVerdict(ctx, verdict, { ...verdictOptions, where: 'input' })
-        return replacement === undefined ? undefined : mapMessage(message, replaceFirst(replacement), new WeakMap())
+        return replacement === undefined ? undefined : mapMessage(message, replaceFirst(replacement))
       })
       return next()
     },

@@ -12,7 +12,7 @@ type VaultContext = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly histor
 export class PlaceholderVaults {
   readonly #layer: string
   readonly #vault: Vault | undefined
-  #cache: LRUCache<string, Promise<Placeholders>> | undefined
+  #cache: LRUCache<string, Placeholders | Promise<Placeholders>> | undefined
 
   constructor(layer: string, vault: Vault | undefined) {
     this.#layer = layer
@@ -25,21 +25,29 @@ export class PlaceholderVaults {
   }
 
   /**
-   * Returns the placeholders of a session, shared by all callers. A new turn reads the vault again, because another process may have run
-   * the last one.
+   * Returns the placeholders of a session, shared by all callers; a promise while they are loaded. A new turn reads the vault again,
+   * because another process may have run the last one.
    */
-  get(ctx: VaultContext, { isNewTurn = false } = {}): Promise<Placeholders> {
+  get(ctx: VaultContext, { isNewTurn = false } = {}): Placeholders | Promise<Placeholders> {
     const key = this.#keyOf(ctx)
     // Created by the first session, because the cache allocates its memory at once.
     this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
+    const cache = this.#cache
     const vault = this.vaultFor(ctx)
-    const known = isNewTurn && vault !== undefined ? undefined : this.#cache.get(key)
-    if (known !== undefined)
-      return isNewTurn ? known.then((placeholders) => placeholders.advancePast(ctx.history)) : known
-    const opening = Placeholders.open(key, vault, ctx)
-    this.#cache.set(key, opening)
-    opening.catch(() => this.#cache?.delete(key))
-    return opening
+    const known = isNewTurn && vault !== undefined ? undefined : cache.get(key)
+    if (known === undefined) {
+      const opening = Placeholders.open(key, vault, ctx)
+      cache.set(key, opening)
+      opening.then(
+        (placeholders) => cache.peek(key) === opening && cache.set(key, placeholders),
+        () => cache.delete(key),
+      )
+      return opening
+    }
+    if (!isNewTurn) return known
+    return known instanceof Promise
+      ? known.then((placeholders) => placeholders.advancePast(ctx.history))
+      : known.advancePast(ctx.history)
   }
 
   /** Returns the placeholders of a session that no run here has opened. It only reads, so that a running run keeps its own. */
@@ -97,8 +105,8 @@ export class Placeholders {
     if (history.length < this.#readMessages) this.#readMessages = 0
     for (; this.#readMessages < history.length; this.#readMessages++)
       // A text may contain any number. Larger ones do not count, because they would leave no number for the next value.
-      for (const [name, , number] of JSON.stringify(history[this.#readMessages]).matchAll(pattern))
-        if (Number(number) < 1e8) this.#reserveNumber(name)
+      for (const text of bracketedTexts(history[this.#readMessages] as Message))
+        for (const [name, , number] of text.matchAll(pattern)) if (Number(number) < 1e8) this.#reserveNumber(name)
     return this
   }
 
@@ -149,8 +157,12 @@ export class Placeholders {
     })
   }
 
-  /** Saves one at a time, so that an older save never finishes last. Values that could not be saved are saved next time. */
-  save(by: Writer): Promise<void> {
+  /**
+   * Saves one at a time, so that an older save never finishes last. Values that could not be saved are saved next time. Returns undefined
+   * if there is nothing to save.
+   */
+  save(by: Writer): Promise<void> | undefined {
+    if (this.#size === this.#savedSize) return undefined
     const saving = this.#saving.then(() => this.#save(by))
     this.#saving = saving.catch(() => {})
     return saving
@@ -182,6 +194,20 @@ export class Placeholders {
     return key
   }
 }
+
+/** Returns the texts of a message that may contain placeholders. A message of plain texts, as most are, is not serialized. */
+function bracketedTexts({ content }: Message): readonly string[] {
+  if (typeof content === 'string') return content.includes('[') ? [content] : none
+  let texts: string[] | undefined
+  for (const part of content) {
+    const isText = part.type === 'text' && part.providerMetadata === undefined
+    const text = isText ? part.text : JSON.stringify(part)
+    if (text.includes('[')) (texts ??= []).push(text)
+  }
+  return texts ?? none
+}
+
+const none: readonly string[] = []
 
 /** The beginning of a placeholder at the end of a text. */
 const partialPlaceholder = /\[(?:[A-Z][A-Z0-9_]{0,50})?$/

@@ -81,7 +81,8 @@ export function handleFailure(ctx: CheckContext, { name, onError, reply }: Failu
     : ctx.block(`"${name}" could not check this.`, blockOptions('guard.failed', { reply }))
 }
 
-function withTimeout<T>(
+/** Runs a check with the timeout of its guard. A check that does not wait needs no timer. */
+export function withTimeout<T>(
   { clock, signal }: CheckContext,
   { name, timeout }: Pick<FailurePolicy, 'name' | 'timeout'>,
   check: (call: CheckCall) => T | PromiseLike<T>,

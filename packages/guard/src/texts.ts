@@ -6,28 +6,19 @@ import { unsupportedKind } from './unsupported-kind.ts'
 
 /** Maps a text. A number is passed as text and stays text if it changed. */
 type MapText = (text: string, isNumber?: boolean) => string | Promise<string>
-/** Texts that a map leaves unchanged, by the message or part that holds them. */
-export type Unchanged = WeakMap<object, string>
 
-/** Returns the message with its texts mapped. Texts that are known to stay unchanged are skipped. */
-export async function mapMessage(message: Message, map: MapText, unchanged: Unchanged): Promise<Message> {
+/** Returns the message with its texts mapped; the same object if nothing changed. */
+export async function mapMessage(message: Message, map: MapText): Promise<Message> {
   const { content } = message
-  const mapped =
-    typeof content === 'string'
-      ? await mapCached(message, content, map, unchanged)
-      : await mapTexts(content, map, unchanged)
+  const mapped = await mapTexts(content, map)
   return mapped === content ? message : { ...message, content: mapped }
 }
 
 /** Returns the content with its texts mapped, including tool results; the same object if nothing changed. */
-export async function mapTexts<C extends Message['content']>(
-  content: C,
-  map: MapText,
-  unchanged: Unchanged = new WeakMap(),
-): Promise<C> {
+export async function mapTexts<C extends Message['content']>(content: C, map: MapText): Promise<C> {
   if (typeof content === 'string') return (await map(content)) as C
   const parts: Part[] = []
-  for (const part of content as readonly Part[]) parts.push(await mapPart(part, map, unchanged))
+  for (const part of content as readonly Part[]) parts.push(await mapPart(part, map))
   await mapOverEdges(parts, map)
   return parts.some((part, i) => part !== content[i]) ? (parts as C) : content
 }
@@ -61,18 +52,15 @@ function splitAroundEdit(before: string, after: string, edge: number): [head: st
   return [after.slice(0, after.length - end), after.slice(after.length - end)]
 }
 
-async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<Part> {
+async function mapPart(part: Part, map: MapText): Promise<Part> {
   switch (part.type) {
     case 'text':
     case 'reasoning': {
-      const text = await mapCached(part, part.text, map, unchanged)
+      const text = await map(part.text)
       return text === part.text ? part : { type: part.type, text }
     }
     case 'tool-result': {
-      const content =
-        typeof part.content === 'string'
-          ? await mapCached(part, part.content, map, unchanged)
-          : await mapTexts(part.content, map, unchanged)
+      const content = await mapTexts(part.content, map)
       return content === part.content ? part : { ...part, content }
     }
     case 'tool-call': {
@@ -87,13 +75,6 @@ async function mapPart(part: Part, map: MapText, unchanged: Unchanged): Promise<
     default:
       return unsupportedKind(part, 'part')
   }
-}
-
-async function mapCached(owner: object, text: string, map: MapText, unchanged: Unchanged): Promise<string> {
-  if (unchanged.get(owner) === text) return text
-  const mapped = await map(text)
-  if (mapped === text) unchanged.set(owner, text)
-  return mapped
 }
 
 /** Shorter numbers cannot be a value that detectors look for. */

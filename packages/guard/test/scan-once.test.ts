@@ -33,3 +33,18 @@ it('guard.injection marks a result once, and hands on all else as it is', async 
   expect(JSON.stringify(third)).toContain('<untrusted-')
   expect(third.slice(0, 3).map((message, i) => message === fourth[i])).toEqual([true, true, true])
 })
+
+it('guard.pii looks at a stored text once, however often the session is loaded', async () => {
+  const seen: string[] = []
+  const find = (text: string) => seen.slice(seen.push(text)).map(() => ({ start: 0, end: 0 }))
+  const layers = pii({ types: [], detectors: [{ type: 'nothing', find }], apply: ['input'] }) as unknown as Middleware[]
+  const { agent } = scene(['One.', 'Two.', 'Three.'], layers)
+  let session = agent.session()
+  for (const input of ['1', '2', '3']) {
+    await session.run(input)
+    const stored = JSON.stringify(session.snapshot())
+    session = agent.session()
+    session.restore(JSON.parse(stored))
+  }
+  for (const text of ['1', '2', 'One.', 'Two.']) expect(seen.filter((one) => one === text)).toHaveLength(1)
+})

@@ -55,7 +55,7 @@ function toSystem({ content }: Message): PromptPart[] {
   if (typeof content === 'string') return [{ role: 'system', content }]
   const texts = content.filter((part) => part.type === 'text')
   if (texts.some((part) => part.providerMetadata !== undefined))
-    return texts.map((part) => ({ role: 'system', content: part.text, ...options(part) }))
+    return texts.map((part) => withOptions({ role: 'system', content: part.text }, part))
   return [{ role: 'system', content: texts.map((part) => part.text).join('') }]
 }
 
@@ -71,27 +71,21 @@ function toContent(
 ): PromptPart[] {
   if (role === 'system') return []
   const parts: Part[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  let unanswered: Set<string> | undefined
   for (const part of parts)
     if (part.type === 'tool-call' && part.approvalRequest !== undefined)
       approvalRequests.set(part.callId, part.approvalRequest)
-  const unanswered = new Set(
-    parts.map((part) => (part.type === 'tool-result' && part.missing ? part.callId : undefined)),
-  )
-  return parts
-    .filter(
-      (part) =>
-        isEmittable(part, context) &&
-        !isUnanswered(part, unanswered, context) &&
-        isAnswered(part, approvalRequests, context),
-    )
-    .map((part) => {
-      const promptPart = approvalPart(part, approvalRequests, context) ?? {
-        ...toPart(part, role, context),
-        ...options(part, callMetadata),
-      }
-      context.origin?.(promptPart, part)
-      return promptPart
-    })
+    else if (part.type === 'tool-result' && part.missing) (unanswered ??= new Set()).add(part.callId)
+  const promptParts: PromptPart[] = []
+  for (const part of parts) {
+    if (!isEmittable(part, context) || isUnanswered(part, unanswered, context)) continue
+    if (!isAnswered(part, approvalRequests, context)) continue
+    const promptPart =
+      approvalPart(part, approvalRequests, context) ?? withOptions(toPart(part, role, context), part, callMetadata)
+    context.origin?.(promptPart, part)
+    promptParts.push(promptPart)
+  }
+  return promptParts
 }
 
 function toPart(part: Part, role: Message['role'], context: PromptContext): PromptPart {
@@ -150,12 +144,13 @@ function toToolCall(
   return call
 }
 
-/** Returns a provider's metadata as options. Metadata of a call is also sent with its result. */
-function options(part: Part, callMetadata?: CallMetadata): PromptPart {
+/** Adds a provider's metadata as options to a new prompt part. Metadata of a call is also sent with its result. */
+function withOptions(promptPart: PromptPart, part: Part, callMetadata?: CallMetadata): PromptPart {
   const { providerMetadata } = part
   if (part.type === 'tool-call' && providerMetadata !== undefined) callMetadata?.set(part.callId, providerMetadata)
   const given = part.type === 'tool-result' ? (providerMetadata ?? callMetadata?.get(part.callId)) : providerMetadata
-  return given === undefined ? {} : { providerOptions: given }
+  if (given !== undefined) promptPart.providerOptions = given
+  return promptPart
 }
 
 function isEmittable(part: Part, { dialect }: PromptContext): boolean {
@@ -164,7 +159,7 @@ function isEmittable(part: Part, { dialect }: PromptContext): boolean {
 }
 
 /** A provider's call without a real result. Anthropic rejects only the call; others require it. */
-function isUnanswered(part: Part, unanswered: ReadonlySet<unknown>, { model }: PromptContext): boolean {
+function isUnanswered(part: Part, unanswered: ReadonlySet<string> | undefined, { model }: PromptContext): boolean {
   if (part.type === 'tool-result') return part.missing === true
-  return part.type === 'tool-call' && unanswered.has(part.callId) && model.provider.includes('anthropic')
+  return part.type === 'tool-call' && unanswered?.has(part.callId) === true && model.provider.includes('anthropic')
 }

@@ -1,7 +1,7 @@
 import type { Message, SessionKey } from '@allium/core'
 import type { SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
-import { openTurnPart, type TurnRow } from './turn-row.ts'
+import { type TurnRow, turnContext } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -26,9 +26,10 @@ export function parseTurnRow(row: SqlRow): TurnRow {
   }
 }
 
-/** Drivers return a Buffer, sometimes as a view on a larger one, or an ArrayBuffer. */
+/** Drivers return a Buffer, sometimes as a view on a larger one, or an ArrayBuffer. Only a part of a larger one is copied. */
 export function toBytes(value: unknown): Uint8Array {
-  return new Uint8Array(value as ArrayBuffer)
+  const isWhole = value instanceof Uint8Array && value.byteLength === value.buffer.byteLength
+  return new Uint8Array(isWhole ? value.buffer : (value as ArrayBuffer))
 }
 
 /** Returns the history from the messages of runs; each run replaces the messages from its start on. */
@@ -36,15 +37,17 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
   const history: Message[] = []
   for (const row of rows) {
     history.length = Number(row.start)
-    history.push(...((await openPart(key, row, 'messages', blobs)) as Message[]))
+    const messages = openPart(key, row, 'messages', blobs)
+    // Most rows open at once. Waiting for them would take a microtask each.
+    history.push(...((messages instanceof Promise ? await messages : messages) as Message[]))
   }
   return history
 }
 
 /** Opens the messages of a row, or the rest of the session after it. */
 export function openPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
-  const sealed = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
-  return openTurnPart(key, { ...sealed, part: name, bytes: toBytes(row[name]) }, blobs)
+  const context = turnContext(key, { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }, name)
+  return blobs.open(key, toBytes(row[name]), context)
 }
 
 /** Parses a row of a session list. */

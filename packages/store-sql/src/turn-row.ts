@@ -78,23 +78,14 @@ export async function turnToRows(
   const { messages, rest, records, from, turnId, status, startedAt, endedAt, usage, idempotencyKey, ...info } =
     checkTurn(turn)
   const texts = {
-    messages: fieldText(extractor, { messages }),
-    rest: fieldText(extractor, { rest }),
-    info: extractor.serialize({ ...info, records }),
+    messages: fieldText(extractor, 'messages', messages),
+    rest: fieldText(extractor, 'rest', rest),
+    info: extractor.serialize(Object.assign(info, { records })),
   }
   const digestedText = isOpen ? undefined : textToDigest(turn, texts, extractor)
-  const columns = {
-    turnId,
-    idempotencyKey: idempotencyKey ?? null,
-    status,
-    code: turn.code ?? null,
-    startedAt,
-    endedAt: endedAt ?? null,
-    usage: JSON.stringify(withCosts(usage, records)),
-    from,
-    count: messages.length,
-    sealedAs: key.agent,
-  }
+  const place: Sealed = { turnId, sealedAs: key.agent }
+  const usageText = JSON.stringify(withCosts(usage, records))
+  const count = messages.length
   const bodies = records.map((record) => ({ id: record.id, at: record.at, text: extractor.serialize(record) }))
   const calls = Object.entries(rest.suspension?.calls ?? {}).map(([callId, call]) => ({ ...call, callId }))
   const suspendedTurnId = rest.suspension?.turnId ?? ''
@@ -102,11 +93,20 @@ export async function turnToRows(
   const { sources: blobSources, toDigest } = await nameBlobs(extractor, (sha256) => sealer.blobName(sha256, key))
   const digests = digestedText === undefined ? [''] : await sealer.digests(digestedText(), key.tenant)
   const sealPart = (text: ExtractedText, part: string) =>
-    sealer.sealText(toRowText(text, toDigest), turnContext(key, columns, part))
+    sealer.sealText(toRowText(text, toDigest), turnContext(key, place, part))
   return {
     turn: {
-      ...columns,
+      turnId,
+      idempotencyKey: idempotencyKey ?? null,
+      status,
+      code: info.code ?? null,
+      startedAt,
+      endedAt: endedAt ?? null,
+      usage: usageText,
+      from,
+      count,
       digest: digests[0] ?? '',
+      sealedAs: key.agent,
       messages: await sealPart(texts.messages, 'messages'),
       rest: await sealPart(texts.rest, 'rest'),
       info: await sealPart(texts.info, 'info'),
@@ -144,15 +144,14 @@ function textToDigest(
   const parts: Partial<Record<string, string>> = { messages: messages.text, rest: rest.text }
   const fields = Object.entries(turn).flatMap(([name, value]) => {
     if (value === undefined) return []
-    return `${JSON.stringify(name)}:${parts[name] ?? fieldText(extractor, { [name]: value }).text}`
+    return `${JSON.stringify(name)}:${parts[name] ?? fieldText(extractor, name, value).text}`
   })
   return () => `{${fields.join()}}`
 }
 
-/** Serializes the value of the only field. An error names the field. */
-function fieldText(extractor: BlobExtractor, field: Record<string, unknown>): ExtractedText {
-  const [name] = Object.keys(field)
-  const { text, sources } = extractor.serialize(field)
+/** Serializes the value of a field. An error names the field. */
+function fieldText(extractor: BlobExtractor, name: string, value: unknown): ExtractedText {
+  const { text, sources } = extractor.serialize({ [name]: value })
   return { text: text.slice(JSON.stringify(name).length + 2, -1), sources }
 }
 
@@ -186,15 +185,6 @@ function usageFromRow(key: SessionKey, row: TurnRow): Usage {
   }
 }
 
-/** Opens the messages of a row, or the rest of the session after it. */
-export function openTurnPart(
-  key: SessionKey,
-  { part, bytes, ...row }: Sealed & { part: 'messages' | 'rest'; bytes: Uint8Array },
-  blobs: Blobs,
-): unknown {
-  return blobs.open(key, bytes, turnContext(key, row, part))
-}
-
 /** Returns the agent that ran a turn, from a row of an earlier version. */
 export async function agentOfTurn(
   key: Omit<SessionKey, 'agent'>,
@@ -218,12 +208,19 @@ export async function recordFromRow(
 
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
 
-function turnContext(
+/** Returns the location of a part of a run's row. */
+export function turnContext(
   { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
   { turnId, sealedAs }: Sealed,
   part: string,
 ): EncryptionContext {
-  return { tenant, row: JSON.stringify(['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part]) }
+  // Serialized on use, because only encryption and errors need it, and a session has many rows.
+  return {
+    tenant,
+    get row() {
+      return JSON.stringify(['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part])
+    },
+  }
 }
 
 function recordContext(tenant: string, id: string): EncryptionContext {

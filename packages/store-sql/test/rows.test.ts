@@ -1,7 +1,16 @@
 import { createHash } from 'node:crypto'
 import { AlliumError, isAlliumError, type StoredTurn, toJson } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { Blobs, type BlobTable, checkKey, type Encryption, Sealer, turnFromRow, turnToRows } from '../src/index.ts'
+import {
+  Blobs,
+  type BlobTable,
+  checkKey,
+  type Encryption,
+  historyFromRows,
+  Sealer,
+  turnFromRow,
+  turnToRows,
+} from '../src/index.ts'
 
 const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
 const turn: StoredTurn = {
@@ -112,4 +121,20 @@ it('a row whose bytes are missing is corrupt, and tells which ones', async () =>
 it.each([['a\0'], ['a\ud800'], ['x'.repeat(2049)], [7 as never]])('checkKey() refuses %j anywhere in a key', (name) => {
   for (const part of Object.keys(key))
     expect(() => checkKey({ ...key, [part]: name })).toThrow(expect.objectContaining({ code: 'store.key' }))
+})
+
+it('loads the rows of a history in one step if the store does not encrypt', async () => {
+  const messages = Buffer.from(JSON.stringify([{ role: 'user', content: 'hi' }]))
+  const rows = Array.from({ length: 500 }, (_, start) => ({
+    turn_id: `t${start}`,
+    sealed_as: 'agent',
+    start,
+    messages,
+  }))
+  let history: unknown[] = []
+  historyFromRows(key, rows, blobsOf(new Sealer())).then((loaded) => {
+    history = loaded
+  })
+  await undefined
+  expect(history).toHaveLength(500)
 })

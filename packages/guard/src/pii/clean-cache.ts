@@ -1,35 +1,57 @@
 import type { Message, ModelContext } from '@allium/core'
+import { LRUCache } from 'lru-cache'
 import { isDeepFrozen } from '../frozen.ts'
 import type { TextFilter } from '../stream-filter.ts'
-import { mapMessage, type Unchanged } from '../texts.ts'
+import { mapMessage } from '../texts.ts'
+
+/** Characters of the texts that a layer remembers. */
+const mostCharacters = 4_000_000
+/** Memory of an entry besides its text, as characters. */
+const entrySize = 100
 
 /** Remembers content in which the layer found nothing. */
 export class CleanCache {
-  /** Immutable messages. */
+  /** Immutable messages with more than one text. */
   readonly #messages = new WeakSet<object>()
-  readonly #unchanged: Unchanged = new WeakMap()
-  /** The last cleaned texts, by agent. */
-  readonly #recent = new WeakMap<object, readonly string[]>()
+  /** Clean texts, by content, because each run of a stored session loads its messages again. */
+  readonly #texts = new LRUCache<string, true>({
+    maxSize: mostCharacters,
+    sizeCalculation: (_, text) => text.length + entrySize,
+  })
 
-  /** Text that was cleaned for the history is sent to the model right after, so recent texts are cached. */
-  async cleanText(agent: object, text: string, clean: (text: string) => Promise<string>): Promise<string> {
-    const recent = this.#recent.get(agent) ?? []
-    if (recent.includes(text)) return text
-    const cleaned = await clean(text)
-    this.#recent.set(agent, [cleaned, ...recent.slice(0, 7)])
-    return cleaned
+  /** `clean` calls `onPublic` for a value that stays in the text. Such a text is not remembered, because another agent may redact it. */
+  cleanText(text: string, clean: (onPublic: () => void) => Promise<string>): string | Promise<string> {
+    return this.#texts.get(text) ? text : this.#clean(clean)
   }
 
   /** Cleans the model's input, except instructions, which the developer wrote. */
   async cleanMessages(ctx: ModelContext, filterText: TextFilter['filterText']): Promise<void> {
-    const messages: Message[] = []
-    const original = ctx.request.messages
-    for (const message of original as readonly Message[]) {
-      const isClean = message.role === 'system' || this.#messages.has(message)
-      const mapped = isClean ? message : await mapMessage(message, filterText, this.#unchanged)
-      if (!isClean && mapped === message && isDeepFrozen(message)) this.#messages.add(message)
-      messages.push(mapped)
+    const original = ctx.request.messages as readonly Message[]
+    let messages: Message[] | undefined
+    for (let i = 0; i < original.length; i++) {
+      const message = original[i] as Message
+      const isClean = message.role === 'system' || this.#isKnown(message) || this.#messages.has(message)
+      const mapped = isClean ? message : await mapMessage(message, filterText)
+      if (mapped !== message) messages ??= original.slice(0, i)
+      else if (!isClean && !this.#isKnown(message) && isDeepFrozen(message)) this.#messages.add(message)
+      messages?.push(mapped)
     }
-    if (messages.some((message, i) => message !== original[i])) ctx.messages = messages
+    if (messages !== undefined) ctx.messages = messages
+  }
+
+  async #clean(clean: (onPublic: () => void) => Promise<string>): Promise<string> {
+    let hasPublic = false
+    const cleaned = await clean(() => {
+      hasPublic = true
+    })
+    if (!hasPublic) this.#texts.set(cleaned, true)
+    return cleaned
+  }
+
+  /** Whether the message is a single text that is known. */
+  #isKnown({ content }: Message): boolean {
+    if (typeof content === 'string') return this.#texts.get(content) === true
+    const [part] = content
+    return content.length === 1 && part?.type === 'text' && this.#texts.get(part.text) === true
   }
 }

@@ -15,7 +15,7 @@ import { emitFound, type GuardTarget, targetNames } from '../guard-found.ts'
 import { mapThrown } from '../map-error.ts'
 import { type PiiVault, type Placeholders, PlaceholderVaults } from '../placeholders.ts'
 import { restoreJson } from '../restore-json.ts'
-import { checkRunner, type FailurePolicy } from '../run-check.ts'
+import { type FailurePolicy, runLocalCheck, withTimeout } from '../run-check.ts'
 import type { TextFilter } from '../stream-filter.ts'
 import { mapMessage, mapResult, replaceIn } from '../texts.ts'
 import { CleanCache } from './clean-cache.ts'
@@ -42,20 +42,17 @@ export class PiiGuard {
   readonly #types: ReadonlySet<string>
   readonly #vaults: PlaceholderVaults
   readonly #cache = new CleanCache()
-  /** Waits only for a custom vault. */
-  readonly #run: <T>(ctx: Ctx, work: () => Promise<T>) => Promise<T | undefined>
 
   constructor(settings: PiiSettings) {
     const { guard, detectors, vault } = settings
     this.#settings = settings
     this.#types = new Set(detectors.map(({ type }) => type))
     this.#vaults = new PlaceholderVaults(guard.name, vault)
-    this.#run = checkRunner(guard, (ctx: Ctx) => this.#vaults.vaultFor(ctx) !== undefined)
   }
 
   /** Opens the session's placeholders for a new turn. The reader sees values in their place, unless `display` is none. */
   async openTurn(ctx: Ctx, display: 'own' | 'all' | 'none'): Promise<void> {
-    const placeholders = await this.#run(ctx, () => this.#vaults.get(ctx, { isNewTurn: true }))
+    const placeholders = await this.#run(ctx, () => this.#wait(ctx, () => this.#vaults.get(ctx, { isNewTurn: true })))
     if (placeholders !== undefined && display !== 'none')
       ctx.onDisplay(() => placeholders.displayTransform(this.#types, display))
   }
@@ -69,7 +66,7 @@ export class PiiGuard {
   /** The principal's own values: its reader may see them again. */
   async cleanInput(ctx: Ctx, message: Message): Promise<Message> {
     const isOwn = message.role === 'user'
-    const clean = (filter: TextFilter) => mapMessage(message, filter.filterText, new WeakMap())
+    const clean = (filter: TextFilter) => mapMessage(message, filter.filterText)
     return (await this.#withPlaceholders(ctx, 'input', clean, isOwn)) ?? message
   }
 
@@ -81,12 +78,12 @@ export class PiiGuard {
     ctx: ModelContext<Record<string, unknown>>,
     next: () => Promise<ModelResponse>,
   ): Promise<ModelResponse> {
-    const placeholders = await this.#run(ctx, () => this.#vaults.get(ctx))
+    const placeholders = await this.#run(ctx, () => this.#placeholdersOf(ctx))
     if (placeholders === undefined) return next()
     try {
       return await filterAnswer(ctx, next, this.#filter(ctx, placeholders, 'output'), this.#settings.guard)
     } finally {
-      await this.#run(ctx, () => placeholders.save(writerOf(ctx)))
+      await this.#run(ctx, () => this.#save(ctx, placeholders))
     }
   }
 
@@ -99,7 +96,7 @@ export class PiiGuard {
   restoreArgs(ctx: ToolContext<Record<string, unknown>>): Promise<boolean | string | undefined> {
     return this.#run(ctx, async () => {
       const { args } = ctx
-      const placeholders = await this.#vaults.get(ctx)
+      const placeholders = await this.#placeholdersOf(ctx)
       const unknownNames = new Set<string>()
       const restored = restoreJson(
         args,
@@ -121,11 +118,29 @@ export class PiiGuard {
     isOwn = false,
   ): Promise<T | undefined> {
     return this.#run(ctx, async () => {
-      const placeholders = await this.#vaults.get(ctx)
+      const placeholders = await this.#placeholdersOf(ctx)
       const result = await work(this.#filter(ctx, placeholders, target, isOwn))
-      await placeholders.save(writerOf(ctx))
+      await this.#save(ctx, placeholders)
       return result
     })
+  }
+
+  #run<T>(ctx: Ctx, work: () => T | PromiseLike<T>): Promise<T | undefined> {
+    return runLocalCheck(ctx, this.#settings.guard, work)
+  }
+
+  #placeholdersOf(ctx: Ctx): Placeholders | Promise<Placeholders> {
+    return this.#wait(ctx, () => this.#vaults.get(ctx))
+  }
+
+  #save(ctx: Ctx, placeholders: Placeholders): Promise<void> | undefined {
+    return this.#wait(ctx, () => placeholders.save(writerOf(ctx)))
+  }
+
+  /** Waits for the vault, at most until the timeout of the guard. Placeholders in memory need no timer. */
+  #wait<T>(ctx: Ctx, work: () => T): T {
+    if (this.#vaults.vaultFor(ctx) === undefined) return work()
+    return withTimeout(ctx, this.#settings.guard, work) as T
   }
 
   #filter(ctx: Ctx, placeholders: Placeholders, target: GuardTarget, isOwn = false): TextFilter {
@@ -138,7 +153,13 @@ export class PiiGuard {
       return action === undefined ? found.text : placeholders.placeholderFor(type, value, { isOwn, isNumber })
     }
     const filterText = (text: string, isNumber?: boolean) =>
-      this.#cache.cleanText(ctx.agent, text, () => replaceIn(text, detectors, (found) => replace(found, isNumber)))
+      this.#cache.cleanText(text, (onPublic) =>
+        replaceIn(text, detectors, (found) => {
+          const replacement = replace(found, isNumber)
+          if (replacement === found.text) onPublic()
+          return replacement
+        }),
+      )
     return { detectors, replace, filterText }
   }
 

@@ -35,22 +35,37 @@ function checkType(type: string): void {
 
 async function readText(request: Request, maxBody: number): Promise<string> {
   const tooLarge = () => requestError('request.too_large', `The body is larger than the limit of ${maxBody} bytes.`)
-  if (Number(request.headers.get('content-length') ?? 0) > maxBody) throw tooLarge()
-  if (request.body === null) return ''
-  const decoder = new TextDecoder('utf-8', { fatal: true })
-  let [text, bytes] = ['', 0]
+  const length = request.headers.get('content-length')
+  if (Number(length ?? 0) > maxBody) throw tooLarge()
   try {
-    for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
-      bytes += chunk.byteLength
-      if (bytes > maxBody) throw tooLarge()
-      text += decoder.decode(chunk, { stream: true })
-    }
-    return text + decoder.decode()
+    return length === null ? await readChunks(request, maxBody, tooLarge) : await readWhole(request, maxBody, tooLarge)
   } catch (error) {
     if (isAlliumError(error)) throw error
     // This also happens when the client disconnects, which is not a failure of the server.
     throw requestError('request.invalid', 'The body is not valid UTF-8, or it was truncated.')
   }
+}
+
+/** Reads a body whose length HTTP enforces. The Node.js adapter then creates neither a web stream nor a second request. */
+async function readWhole(request: Request, maxBody: number, tooLarge: () => Error): Promise<string> {
+  const bytes = await request.arrayBuffer()
+  // A body parser in front of the server may have changed the length.
+  if (bytes.byteLength > maxBody) throw tooLarge()
+  return wholeDecoder.decode(bytes)
+}
+
+const wholeDecoder = new TextDecoder('utf-8', { fatal: true })
+
+async function readChunks(request: Request, maxBody: number, tooLarge: () => Error): Promise<string> {
+  if (request.body === null) return ''
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  let [text, bytes] = ['', 0]
+  for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength
+    if (bytes > maxBody) throw tooLarge()
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
 }
 
 /**

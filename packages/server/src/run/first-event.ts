@@ -17,11 +17,14 @@ export async function firstEvent(source: EntryReader, ms: number, clock: Clock):
   const timeout = new Promise<'late'>((resolve) => (disarm = clock.after(ms, () => resolve('late'), { idle: true })))
   try {
     for (;;) {
-      const next = source.next()
-      const entry = await Promise.race([next, timeout])
-      if (entry === 'late') {
-        next.catch(() => {})
-        return { entries: concatEntries(buffered, next, source) }
+      let entry: RunEntry | 'late' | undefined = source.take()
+      if (entry === undefined) {
+        const next = source.next()
+        entry = await Promise.race([next, timeout])
+        if (entry === 'late') {
+          next.catch(() => {})
+          return { entries: concatEntries(buffered, next, source) }
+        }
       }
       if (entry === undefined) break
       const problem = problemIn(entry.event)
@@ -45,9 +48,9 @@ function problemIn(event: RunEvent): Problem | undefined {
 }
 
 /** Events of layers are not visible. The end of a failed run is not either, because the error follows. */
-function isVisible({ type, ...event }: RunEvent): boolean {
-  if (type === 'turn:end') return (event as { status?: unknown }).status !== 'failed'
-  return visibleTypes.has(type)
+function isVisible(event: RunEvent): boolean {
+  if (event.type === 'turn:end') return (event as { status?: unknown }).status !== 'failed'
+  return visibleTypes.has(event.type)
 }
 
 const visibleTypes: ReadonlySet<string> = new Set([
