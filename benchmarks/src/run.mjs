@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { missedBudgets } from './missed.mjs'
 import { measure } from './processes.mjs'
 import { rows } from './rows/index.mjs'
 import { table } from './table.mjs'
@@ -76,6 +77,7 @@ const lines = chosen.map((row) => lineOf(row, samples.get(row.id)))
 const machine = `Node ${process.version}, ${cpus()[0].model}`
 console.log(`${machine}\n\n${table(lines)}\n\n${summary()}`)
 if (options.json) save()
+console.log(missedBudgets(lines.filter(({ met }) => met === false)))
 
 function summary() {
   const budgets = lines.filter(({ met }) => met !== undefined)

@@ -7,11 +7,11 @@ import { median } from './timed.mjs'
  * @param {import('./rows/index.mjs').Row} row
  * @param {import('./processes.mjs').Sample[]} samples
  */
-export function lineOf({ id, title, unit, kind, most, ...row }, samples) {
+export function lineOf({ id, title, unit, kind, most, reason, ...row }, samples) {
   const yardstick = sidesOf(row).find((side) => side !== 'allium')
   const found = median(samples.map((sample) => compared[kind](sample.allium, sample[yardstick])))
   return {
-    ...{ id, title, unit, kind, yardstick, found, most },
+    ...{ id, title, unit, kind, yardstick, found, most, reason },
     theirs: yardstick === undefined ? undefined : mediansOf(samples, yardstick),
     ours: mediansOf(samples, 'allium'),
     ...(most !== undefined && { met: found <= most }),

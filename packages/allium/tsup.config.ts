@@ -1,10 +1,8 @@
 import { defineConfig } from 'tsup'
-import { joinChunks } from '../../house/join-chunks.ts'
 import base from '../../tsup.base.ts'
 
 export default defineConfig({
   ...base,
   external: [/^allium(\/|$)/],
   entry: ['src/index.ts', 'src/config.ts', 'src/hooks.ts', 'src/otel.ts', 'src/testing.ts', 'src/testing-vitest.ts'],
-  plugins: [joinChunks(['index'])],
 })

@@ -1,9 +1,4 @@
 import { defineConfig } from 'tsup'
-import { joinChunks } from '../../house/join-chunks.ts'
 import base from '../../tsup.base.ts'
 
-export default defineConfig({
-  ...base,
-  entry: ['src/index.ts', 'src/audit-log.ts', 'src/otel.ts', 'src/pino.ts'],
-  plugins: [joinChunks(['index'])],
-})
+export default defineConfig({ ...base, entry: ['src/index.ts', 'src/audit-log.ts', 'src/otel.ts', 'src/pino.ts'] })

@@ -1,5 +1,4 @@
 import { defineConfig } from 'tsup'
-import { joinChunks } from '../../house/join-chunks.ts'
 import base from '../../tsup.base.ts'
 
 export default defineConfig({
@@ -7,5 +6,4 @@ export default defineConfig({
   // Names of `imports` in package.json: who bundles the package finds what they stand for, on his platform.
   external: [/^#/],
   entry: ['src/index.ts', 'src/http.ts', 'src/mcp.ts', 'src/elsewhere.ts'],
-  plugins: [joinChunks(['index'])],
 })

@@ -1,3 +1,4 @@
+import { missedBudgets } from '../missed.mjs'
 import { columns, short } from '../table.mjs'
 import { ratioOf } from './measures.mjs'
 import { sides } from './sides/index.mjs'
@@ -33,23 +34,37 @@ const budgets = [
   { name: 'durable', to: 'encrypted', measure: 'W4', most: 1.9, target: 1.8 },
 ]
 
-/** The budgets that a measurement can check, and whether it meets them. */
-export function verdicts(found) {
+/** Why a target is missed, by measure. */
+const reasons = {
+  W1: '…',
+}
+
+/** The budgets that a measurement can check, as a table of text, then the reason of each missed target. */
+export function budgetReport(found) {
+  const all = verdicts(found)
+  const rows = all.map(({ title, to, ratio, most, target, verdict }) => [
+    title,
+    to === 'hand' ? 'by hand' : sides[to].title,
+    ...[ratio, most, target].map((value) => `${short(value)} ×`),
+    verdict,
+  ])
+  const count = (wanted) => all.filter(({ verdict }) => verdict === wanted).length
+  return [
+    columns([['budget', 'compared with', 'found', 'limit', 'target', ''], ...rows]),
+    `${all.length - count('NOT met')} of ${all.length} limits held, ${count('met')} targets met. All sides gave the same answers and stored the same histories.`,
+    missedBudgets(all.filter(({ verdict }) => verdict !== 'met')),
+  ].join('\n\n')
+}
+
+function verdicts(found) {
   return budgets
     .filter(({ name, to }) => [name, to].every((side) => found.names.includes(side)))
     .map((budget) => ({ ...budget, ratio: ratioOf(found, budget.name, budget.measure, budget.to) }))
     .filter(({ ratio }) => Number.isFinite(ratio))
-    .map((budget) => ({ ...budget, met: budget.ratio <= budget.most }))
-}
-
-/** The verdicts as a table of text. */
-export function budgetTable(all) {
-  const rows = all.map(({ name, to, measure, ratio, most, target, met }) => [
-    `${sides[name].title}, ${measure}`,
-    to === 'hand' ? 'by hand' : sides[to].title,
-    ...[ratio, most, target].map((value) => `${short(value)} ×`),
-    met ? 'met' : 'NOT met',
-  ])
-  const count = all.filter(({ met }) => met).length
-  return `${columns([['budget', 'compared with', 'found', 'limit', 'target', ''], ...rows])}\n\n${count} of ${all.length} budgets met. All sides gave the same answers and stored the same histories.`
+    .map((budget) => ({
+      ...budget,
+      title: `${sides[budget.name].title}, ${budget.measure}`,
+      verdict: budget.ratio > budget.most ? 'NOT met' : budget.ratio > budget.target ? 'target missed' : 'met',
+      reason: reasons[budget.measure],
+    }))
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import Libsql from 'libsql'
 import { median } from '../timed.mjs'
-import { budgetTable, verdicts } from './budgets.mjs'
+import { budgetReport } from './budgets.mjs'
 import { history } from './client.mjs'
 import { installPeers } from './install-peers.mjs'
 import { start } from './process.mjs'
@@ -44,7 +44,7 @@ export async function request({ withPeers, names: chosen, share, ...options }) {
   const found = await measureRequests({ ...options, names })
   const enough = options.rounds >= 5
   console.log(
-    `${report(found)}\n\n${enough ? budgetTable(verdicts(found)) : 'Fewer than five rounds say nothing about the budgets.'}`,
+    `${report(found)}\n\n${enough ? budgetReport(found) : 'Fewer than five rounds say nothing about the budgets.'}`,
   )
   return found
 }

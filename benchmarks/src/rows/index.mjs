@@ -23,6 +23,7 @@ import { turns } from './turns.mjs'
  * @property {'times' | 'growth' | 'most'} kind of what is found: a multiple of the yardstick, of the last to the first turn,
  *   or so many units
  * @property {number} [most] the budget; a row without one is for comparison
+ * @property {string} [reason] why it is missed, if it is
  * @property {string} [profiled] what `profile.mjs` counts by, where it can
  * @property {string[]} [flags] of node
  * @property {number} [warmups] so many samples are thrown away, at the least

@@ -24,7 +24,7 @@ export interface Registered {
 }
 
 /** Shared by all sessions, because most of them never replace it. */
-const nothing = Object.freeze({})
+const nothing = /* @__PURE__ */ Object.freeze({})
 
 /** One conversation: its history, its state and its running turn. */
 export class SessionScope {
