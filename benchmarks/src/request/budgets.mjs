@@ -10,34 +10,52 @@ import { sides } from './sides/index.mjs'
  * @type {{ name: string, to: string, measure: string, most: number, target: number }[]}
  */
 const budgets = [
-  { name: 'plain', to: 'hand', measure: 'W1', most: 1.95, target: 1.5 },
+  { name: 'plain', to: 'hand', measure: 'W1', most: 1.9, target: 1.5 },
   { name: 'plain', to: 'hand', measure: 'W2', most: 1.45, target: 1.8 },
-  { name: 'plain', to: 'hand', measure: 'W3', most: 2.3, target: 1.5 },
-  { name: 'plain', to: 'hand', measure: 'W4', most: 2.65, target: 1.5 },
-  { name: 'plain', to: 'hand', measure: 'first chunk', most: 1.9, target: 1.5 },
+  { name: 'plain', to: 'hand', measure: 'W3', most: 2.2, target: 1.5 },
+  { name: 'plain', to: 'hand', measure: 'W4', most: 2.5, target: 1.5 },
+  { name: 'plain', to: 'hand', measure: 'first chunk', most: 1.85, target: 1.5 },
   { name: 'plain', to: 'hand', measure: 'cold start', most: 1.85, target: 1.5 },
   { name: 'plain', to: 'hand', measure: 'memory', most: 1.5, target: 1.15 },
-  { name: 'plain', to: 'hand', measure: 'disk', most: 5, target: 3 },
+  { name: 'plain', to: 'hand', measure: 'disk', most: 4, target: 3 },
   { name: 'plain', to: 'hand', measure: 'tail', most: 1, target: 1 },
   { name: 'layers', to: 'hand', measure: 'W1', most: 2.5, target: 2 },
-  { name: 'layers', to: 'hand', measure: 'W2', most: 2.4, target: 2.4 },
-  { name: 'layers', to: 'hand', measure: 'W3', most: 3.15, target: 2 },
-  { name: 'layers', to: 'hand', measure: 'W4', most: 3.75, target: 2 },
-  { name: 'layers', to: 'hand', measure: 'first chunk', most: 2.5, target: 1.5 },
-  { name: 'layers', to: 'hand', measure: 'cold start', most: 2.3, target: 1.5 },
+  { name: 'layers', to: 'hand', measure: 'W2', most: 2.2, target: 2.4 },
+  { name: 'layers', to: 'hand', measure: 'W3', most: 3, target: 2 },
+  { name: 'layers', to: 'hand', measure: 'W4', most: 3, target: 2 },
+  { name: 'layers', to: 'hand', measure: 'first chunk', most: 2.4, target: 1.5 },
+  { name: 'layers', to: 'hand', measure: 'cold start', most: 2.25, target: 1.5 },
   { name: 'layers', to: 'hand', measure: 'memory', most: 1.7, target: 1.15 },
-  { name: 'layers', to: 'hand', measure: 'disk', most: 5.9, target: 3 },
-  { name: 'layers', to: 'hand', measure: 'tail', most: 1.65, target: 1 },
+  { name: 'layers', to: 'hand', measure: 'disk', most: 4.9, target: 3 },
+  { name: 'layers', to: 'hand', measure: 'tail', most: 1, target: 1 },
   { name: 'durable', to: 'encrypted', measure: 'W1', most: 1.95, target: 1.8 },
   { name: 'durable', to: 'encrypted', measure: 'W2', most: 1.6, target: 1.8 },
   { name: 'durable', to: 'encrypted', measure: 'W3', most: 1.75, target: 1.8 },
   { name: 'durable', to: 'encrypted', measure: 'W4', most: 1.9, target: 1.8 },
 ]
 
+const work =
+  'Allium also takes a lease, checks the input, keeps events for readers that come back and recognizes repeated turns. ' +
+  'What that costs is listed in benchmarks/README.md by cause, and no cause is as large as the gap.'
+
 /** Why a target is missed, by measure. */
 const reasons = {
-  W1: '…',
+  W1: work,
+  W2: work,
+  W3: work,
+  W4: `${work} It also reads each stored turn from a row of its own.`,
+  'first chunk':
+    'The lease, the question and the reservations of the layers are stored before the model is called: four commits with layers, two of which sync. By hand it is one.',
+  'cold start':
+    'Compared with the side by hand, loading Allium takes about 90 ms of CPU more, the provider package of the AI SDK 20 ms, and the schema of a new file 25 ms. The first request runs more code that is not compiled yet.',
+  memory:
+    'V8 lets its old generation grow with the objects of requests that outlive two collections. With --max-old-space-size=40, the resident set is 1.03 × by hand without layers and 1.18 × with layers.',
+  disk: 'The file also has the events of each run, the state of the session after it, and the ids and digests that recognize a repeated turn.',
+  tail: 'Other programs on the machine delay single requests of either side.',
 }
+
+const durableReason =
+  'A durable run stores each step before it shows it, and its events as they happen. Without durability, a request became cheaper by as much as a durable one, so the ratio rose.'
 
 /** The budgets that a measurement can check, as a table of text, then the reason of each missed target. */
 export function budgetReport(found) {
@@ -65,6 +83,6 @@ function verdicts(found) {
       ...budget,
       title: `${sides[budget.name].title}, ${budget.measure}`,
       verdict: budget.ratio > budget.most ? 'NOT met' : budget.ratio > budget.target ? 'target missed' : 'met',
-      reason: reasons[budget.measure],
+      reason: budget.name === 'durable' ? durableReason : reasons[budget.measure],
     }))
 }
