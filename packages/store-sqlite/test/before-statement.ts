@@ -18,6 +18,19 @@ export function beforeStatement(act: (db: Libsql.Database, sql: string) => void)
 }
 
 /**
+ * The same for the database that is opened next. Other tests of this process may have left databases, which sync a second later.
+ *
+ * @returns what ends it
+ */
+export function beforeStatementOfNext(act: (sql: string) => void): () => void {
+  let own: Libsql.Database | undefined
+  return beforeStatement((db, sql) => {
+    own ??= db
+    if (db === own) act(sql)
+  })
+}
+
+/**
  * Calls a function before each pragma that any database of this process asks.
  *
  * @returns what ends it

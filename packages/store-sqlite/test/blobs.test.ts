@@ -9,7 +9,7 @@ import { expect, it, onTestFinished } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'
 import { growth } from '../../testing/test/growth.ts'
 import { type SqliteOptions, sqlite } from '../src/index.ts'
-import { beforeStatement } from './before-statement.ts'
+import { beforeStatementOfNext } from './before-statement.ts'
 import { fileIn, raw } from './files.ts'
 
 const key: SessionKey = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
@@ -174,12 +174,13 @@ it('opens steps and events of earlier versions, whose bytes stand in them', asyn
 })
 
 it('keeps the image of a durable run that was added while its session is being erased', async () => {
-  const { store, sessions } = opened()
-  await add(sessions, key, turnWith('no image'))
-  let begun = 0
-  const end = beforeStatement((_, sql) => {
+  let begun = Number.NaN
+  const end = beforeStatementOfNext((sql) => {
     if (sql === 'begin immediate' && ++begun === 2) throw new Error('The process ends.')
   })
+  const { store, sessions } = opened()
+  await add(sessions, key, turnWith('no image'))
+  begun = 0
   await sessions.erase({ tenant: 'acme' }).catch(() => {})
   end()
   await store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: imageOf(600_000) }, { claim: hour })
@@ -264,6 +265,10 @@ it('sweeps what a lost process left an hour ago, and not what is written just no
 })
 
 it('writes each piece in a transaction of its own, and lets other work run between two', async () => {
+  let commits = 0
+  const end = beforeStatementOfNext((sql) => {
+    if (sql === 'commit') commits++
+  })
   const { sessions } = opened({ synchronous: 'normal' })
   const lease = await taken(sessions, key)
   let turns = 0
@@ -272,10 +277,7 @@ it('writes each piece in a transaction of its own, and lets other work run betwe
     next = setImmediate(beat)
   }
   let next = setImmediate(beat)
-  let commits = 0
-  const end = beforeStatement((_, sql) => {
-    if (sql === 'commit') commits++
-  })
+  commits = 0
   await sessions.append(lease, 0, turnWith(imageOf(2_000_000)))
   end()
   clearImmediate(next)

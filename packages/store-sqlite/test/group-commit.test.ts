@@ -2,7 +2,7 @@ import type { Lease } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import { expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
-import { beforeStatement } from './before-statement.ts'
+import { beforeStatementOfNext } from './before-statement.ts'
 import { fileIn, raw } from './files.ts'
 import { turn } from './stored-turn.ts'
 
@@ -15,16 +15,10 @@ function opened(path = fileIn()) {
   return { path, store }
 }
 
-/** The same, and what is called before each of its scripts: others of this process have stores of their own. */
+/** The same, and what is called before each of its scripts once it is open. */
 function watched(act: (sql: string) => void) {
-  let own: object | undefined
   let isOpen = false
-  onTestFinished(
-    beforeStatement((db, sql) => {
-      own ??= db
-      if (isOpen && db === own) act(sql)
-    }),
-  )
+  onTestFinished(beforeStatementOfNext((sql) => isOpen && act(sql)))
   const made = opened()
   isOpen = true
   return made
