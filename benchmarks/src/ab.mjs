@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import compose from 'koa-compose'
 import { conversation, loop } from './sides/loop.mjs'
-import { instructions, mock, weather } from './sides/mock.mjs'
+import { counter, instructions, mock, weather } from './sides/mock.mjs'
 import { columns, short } from './table.mjs'
 import { median, timed } from './timed.mjs'
 
@@ -14,15 +14,6 @@ const processes = 5
 const rounds = 50
 const msPerSample = 10
 const events = ['turn:start', 'turn:end', 'model:start', 'model:end', 'tool:start', 'tool:end']
-const counter = {
-  name: 'counter',
-  state: { turns: { default: 0, reducer: (total, delta) => total + delta } },
-  async turn(ctx, next) {
-    ctx.state.turns = 1
-    await next()
-  },
-}
-
 /** `of(Agent)` returns the work of a build, `of()` that of the yardstick. */
 const rows = {
   bare: { of: turns(0) },

@@ -1,5 +1,5 @@
 import { Agent } from '@allium/core'
-import { instructions } from './mock.mjs'
+import { counter, instructions } from './mock.mjs'
 
 const events = ['turn:start', 'turn:end', 'model:start', 'model:end', 'tool:start', 'tool:end']
 
@@ -15,15 +15,6 @@ export async function everythingOn({ model, tools = [], layers = [] }) {
     })
   await agent.init()
   return agent
-}
-
-const counter = {
-  name: 'counter',
-  state: { turns: { default: 0, reducer: (total, delta) => total + delta } },
-  async turn(ctx, next) {
-    ctx.state.turns = 1
-    await next()
-  },
 }
 
 /** An agent with these layers and nothing else. */

@@ -44,3 +44,13 @@ export const weather = {
 }
 
 export const instructions = 'Be nice.'
+
+/** A layer that writes a state key with a reducer in each turn. */
+export const counter = {
+  name: 'counter',
+  state: { turns: { default: 0, reducer: (total, delta) => total + delta } },
+  async turn(ctx, next) {
+    ctx.state.turns = 1
+    await next()
+  },
+}
