@@ -36,7 +36,6 @@ describe.each(looks)('at %i px, %s', (width, colorScheme) => {
     await say(page, 'Where is order A-1042?')
     expect([await overflow(page), await seriousFaults(page)]).toEqual([0, []])
     await picture(page, `answering-${width}-${colorScheme}`)
-    await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Send' }).waitFor()
     await page.context().setOffline(true)
     await say(page, 'And A-1043?')
