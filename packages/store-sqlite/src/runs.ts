@@ -35,6 +35,10 @@ import { forgetTurns, QueueRoom } from './queue-room.ts'
 import { RunClaimer } from './run-claims.ts'
 import { WaitingRuns } from './waiting-runs.ts'
 
+/** Stores a step if its run holds its session. */
+const recordStep = `insert or ignore into steps select ?1, ?2, ?3, ?4, ?5, ?6 from sessions
+  where tenant = ?7 and owner = ?8 and agent = ?9 and id = ?10 and token = ?4 and run = ?2 and boot = ?11 and held_until > ?12`
+
 /** Durable runs and their steps in a SQLite file. */
 export function sqliteRuns(
   db: Database,
@@ -68,11 +72,12 @@ export function sqliteRuns(
       const { body, cuts: blobSources } = await sealStep(sealer, lease.key, run, step)
       await blobs.write(lease, blobSources, (write) =>
         db.writeInGroup(() => {
-          runs.checkHeld(lease, run)
           const { tenant, agent } = lease.key
           const values = [tenant, run, step.id, lease.token, body, agent]
-          if (db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values) > 0)
-            db.run(logEntry('step'), tenant, run, clock.now(), step.id)
+          // A step that was recorded before is not recorded again.
+          if (db.run(recordStep, ...values, ...keyParams(lease.key), clock.boot, clock.monotonic()) === 0)
+            runs.checkHeld(lease, run)
+          else db.run(logEntry('step'), tenant, run, clock.now(), step.id)
           blobTable.assignHolder(lease.key, 'step', run, write)
         }),
       )
@@ -138,7 +143,8 @@ export class RunTable {
     checkRunAt(input.runAt)
     checkQueue(input)
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
-    const digests = await this.#sealer.digests(fingerprint, key.tenant)
+    // Only runs with a key are compared.
+    const digests = input.idempotencyKey === undefined ? [] : await this.#sealer.digests(fingerprint, key.tenant)
     const add = (write: BlobWrite | undefined) => {
       checkFirst()
       const existing = this.#findExisting(input, digests)
@@ -146,7 +152,8 @@ export class RunTable {
         if (write !== undefined) this.#blobTable.deleteWrite(write)
         return { row: existing, isNew: false, lease: undefined }
       }
-      const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(key, unlessBusy)
+      const session = this.#leases.session(key)
+      const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(session, unlessBusy)
       if (heldUntil !== undefined) throw sessionBusy(key, heldUntil)
       this.#resolveCalls(key, input.resolvedCalls ?? [])
       const row = this.#insert(input, body, digests[0] ?? '')
@@ -154,18 +161,18 @@ export class RunTable {
       return {
         row,
         isNew: true,
-        lease: claim === undefined ? undefined : this.#claimNow(row, key, { ...options, ms: claim }),
+        lease: claim === undefined ? undefined : this.#claimNow(row, key, { ...options, ms: claim, session }),
       }
     }
     const { row, isNew, lease } = await this.#blobs.write({ key }, blobSources, async (write) =>
       this.#db.write(() => add(write)),
     )
+    if (lease !== undefined)
+      return { run: { ...runSummary(row), task: input.task, status: 'running', attempts: 1 }, isNew, lease }
     // The run may have ended or been erased since, with the blobs of its task.
     const added = await this.get(key.tenant, String(row.run))
     if (added === undefined) throw fenced(key)
-    return lease === undefined
-      ? { run: added, isNew }
-      : { run: { ...added, status: 'running', attempts: 1 }, isNew, lease }
+    return { run: added, isNew }
   }
 
   get(tenant: string, run: string): Promise<DurableRun | undefined> {
@@ -321,7 +328,11 @@ export class RunTable {
   }
 
   /** Claims a new run if no other run of its queue could start, and the limits allow it. */
-  #claimNow(row: Row, key: SessionKey, { ms, limits, agents }: AddOptions & { ms: number }): Lease | undefined {
+  #claimNow(
+    row: Row,
+    key: SessionKey,
+    { ms, limits, agents, session }: AddOptions & { ms: number; session: Row | undefined },
+  ): Lease | undefined {
     const now = this.#clock.now()
     if (Number(row.run_at) > now) return undefined
     const [agent, queue] = [String(row.agent), String(row.queue)]
@@ -332,7 +343,7 @@ export class RunTable {
       now,
     })
     if (room.left(key.tenant) <= 0) return undefined
-    const { lease } = this.#leases.acquireNow(key, ms, String(row.run))
+    const { lease } = this.#leases.acquireNow(key, ms, String(row.run), session)
     if (lease === undefined) return undefined
     if (limits !== undefined) room.take(agent, key.tenant)
     this.#db.run(
