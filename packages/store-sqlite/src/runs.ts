@@ -36,8 +36,8 @@ import { RunClaimer } from './run-claims.ts'
 import { WaitingRuns } from './waiting-runs.ts'
 
 /** Stores a step if its run holds its session. */
-const recordStep = `insert or ignore into steps select ?1, ?2, ?3, ?4, ?5, ?6 from sessions
-  where tenant = ?7 and owner = ?8 and agent = ?9 and id = ?10 and token = ?4 and run = ?2 and boot = ?11 and held_until > ?12`
+const recordStep = `insert or ignore into steps select ?, ?, ?, ?, ?, ? from sessions
+  where ${leaseMatches} and token = ? and run = ? and boot = ? and held_until > ?`
 
 /** Durable runs and their steps in a SQLite file. */
 export function sqliteRuns(
@@ -72,11 +72,11 @@ export function sqliteRuns(
       const { body, cuts: blobSources } = await sealStep(sealer, lease.key, run, step)
       await blobs.write(lease, blobSources, (write) =>
         db.writeInGroup(() => {
-          const { tenant, agent } = lease.key
-          const values = [tenant, run, step.id, lease.token, body, agent]
+          const { key, token } = lease
+          const { tenant, agent } = key
+          const held = [...keyParams(key), token, run, clock.boot, clock.monotonic()]
           // A step that was recorded before is not recorded again.
-          if (db.run(recordStep, ...values, ...keyParams(lease.key), clock.boot, clock.monotonic()) === 0)
-            runs.checkHeld(lease, run)
+          if (db.run(recordStep, tenant, run, step.id, token, body, agent, ...held) === 0) runs.checkHeld(lease, run)
           else db.run(logEntry('step'), tenant, run, clock.now(), step.id)
           blobTable.assignHolder(lease.key, 'step', run, write)
         }),
@@ -139,30 +139,26 @@ export class RunTable {
   /** @param checkFirst runs in the same transaction; nothing is stored if it throws */
   async add(input: NewDurableRun, options: AddOptions, checkFirst: () => void = () => {}): Promise<AddedRun> {
     const { key, run, fingerprint = '' } = input
-    const { claim, unlessBusy } = options
+    const { unlessBusy } = options
     checkRunAt(input.runAt)
     checkQueue(input)
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
     // Only runs with a key are compared.
     const digests = input.idempotencyKey === undefined ? [] : await this.#sealer.digests(fingerprint, key.tenant)
-    const add = (write: BlobWrite | undefined) => {
+    const add = (write: BlobWrite | undefined): { row: Row; isNew: boolean; lease?: Lease | undefined } => {
       checkFirst()
       const existing = this.#findExisting(input, digests)
       if (existing !== undefined) {
         if (write !== undefined) this.#blobTable.deleteWrite(write)
-        return { row: existing, isNew: false, lease: undefined }
+        return { row: existing, isNew: false }
       }
       const session = this.#leases.session(key)
-      const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(session, unlessBusy)
-      if (heldUntil !== undefined) throw sessionBusy(key, heldUntil)
+      const heldUntil = unlessBusy && this.#leases.heldUntil(session, unlessBusy)
+      if (heldUntil) throw sessionBusy(key, heldUntil)
       this.#resolveCalls(key, input.resolvedCalls ?? [])
       const row = this.#insert(input, body, digests[0] ?? '')
       this.#blobTable.assignHolder(key, 'task', run, write)
-      return {
-        row,
-        isNew: true,
-        lease: claim === undefined ? undefined : this.#claimNow(row, key, { ...options, ms: claim, session }),
-      }
+      return { row, isNew: true, lease: this.#claimNow(row, key, { ...options, session }) }
     }
     const { row, isNew, lease } = await this.#blobs.write({ key }, blobSources, async (write) =>
       this.#db.write(() => add(write)),
@@ -331,10 +327,10 @@ export class RunTable {
   #claimNow(
     row: Row,
     key: SessionKey,
-    { ms, limits, agents, session }: AddOptions & { ms: number; session: Row | undefined },
+    { claim, limits, agents, session }: AddOptions & { session: Row | undefined },
   ): Lease | undefined {
     const now = this.#clock.now()
-    if (Number(row.run_at) > now) return undefined
+    if (claim === undefined || Number(row.run_at) > now) return undefined
     const [agent, queue] = [String(row.agent), String(row.queue)]
     if (this.#waiting.hasStartable([agent, String(row.version), queue], Number(row.n))) return undefined
     const room = new QueueRoom(this.#db, {
@@ -343,13 +339,10 @@ export class RunTable {
       now,
     })
     if (room.left(key.tenant) <= 0) return undefined
-    const { lease } = this.#leases.acquireNow(key, ms, String(row.run), session)
+    const { lease } = this.#leases.acquireNow(key, claim, String(row.run), session)
     if (lease === undefined) return undefined
     if (limits !== undefined) room.take(agent, key.tenant)
-    this.#db.run(
-      `update runs set status = 'running', attempts = 1, token = ? where tenant = ? and run = ?`,
-      ...[lease.token, key.tenant, String(row.run)],
-    )
+    this.#db.run(`update runs set status = 'running', attempts = 1, token = ? where n = ?`, lease.token, Number(row.n))
     return lease
   }
 }
