@@ -1,10 +1,12 @@
 import { AlliumError } from '@allium/core'
+import { toEntry } from '@allium/event-log'
 import type { DurableRun, DurableStatus, ExpiredCalls, LoggedEvent, Page } from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
 import { type MigrateOptions, type Migration, migrate } from './migrate.ts'
 import type { StartOptions } from './options.ts'
 import { pendingCallsOf } from './pending-calls.ts'
 import { outcomeOf, type RunInfo } from './run-info.ts'
+import { isEnd } from './run-reporter.ts'
 import { inputDigestOf, sessionIdOf, storedTask, type Task, taskOf } from './task.ts'
 import { UnloggedEnds } from './unlogged-ends.ts'
 import { Worker } from './worker.ts'
@@ -125,7 +127,7 @@ export class DurableRuns {
     run: string,
     { principal, after = 0, signal }: RunAccess & { after?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<LoggedEvent, undefined> {
-    const { key } = await this.#findOwned(run, principal)
+    const { key } = this.#findLive(run, principal) ?? (await this.#findOwned(run, principal))
     const watch = this.#unloggedEnds.watch(run)
     const abortSignal =
       signal === undefined ? watch.abortController.signal : AbortSignal.any([signal, watch.abortController.signal])
@@ -154,12 +156,14 @@ export class DurableRuns {
   ): AsyncGenerator<LoggedEvent, undefined> {
     const isAborted = () => signal.aborted
     let seq = after
+    let isOver = false
     while (!isAborted()) {
       for await (const logged of this.#host.events.read({ key, turnId: run }, seq, signal)) {
         seq = logged.seq
+        isOver ||= isFinal(logged)
         yield logged
       }
-      if (isAborted()) break
+      if (isOver || isAborted()) break
       const { status } = await this.#findOwned(run, principal)
       const latest = await this.#host.events.latest(key)
       const isOpen = latest?.turnId === run && !latest.ended
@@ -243,6 +247,14 @@ export class DurableRuns {
     return found
   }
 
+  /** Returns a run that this process executes, if the principal owns it. */
+  #findLive(run: string, principal: unknown): DurableRun | undefined {
+    const live = this.worker.find(run)
+    if (live === undefined) return undefined
+    const { tenant, owner } = this.#host.agent.session({ principal: principal as never }).key
+    return live.key.tenant === tenant && live.key.owner === owner ? live : undefined
+  }
+
   /** Denies calls that were not decided in time, by a new run. */
   async #expire({ run, callIds }: ExpiredCalls): Promise<void> {
     const { principal } = storedTask(run.task)
@@ -253,6 +265,12 @@ export class DurableRuns {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
     })
   }
+}
+
+/** Whether an event ends a run that cannot be retried. A failed run can, and a sub-agent's run has its own end. */
+function isFinal(logged: LoggedEvent): boolean {
+  const entry = toEntry(logged)
+  return isEnd(entry) && (entry.event as { status?: unknown }).status !== 'failed'
 }
 
 function notRetryable(run: string, { status, usage }: RunInfo): AlliumError {

@@ -150,12 +150,12 @@ export class LiveRun implements JournalHost {
     const { agent, events, runs, report } = this.#host
     const { run, lease } = this.claimed
     const journal = runJournal(runs, { run: run.run, lease }, steps, this)
-    const entries = await this.#reporter.readKnown()
+    // A new run has no log yet. The worker has opened it.
+    const entries = this.#isNew ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.
     const isLost = steps.length > 0 && entries.length > 0 && !entries.some(isEnd)
     report({ type: 'claim', ...ofRun(run), attempt: run.attempts, takeover: run.attempts > 1 || isLost })
     const replayFilter = new ReplayFilter(entries)
-    await this.#reporter.open()
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
     const session = agent.session({ id: run.key.sessionId, principal: principal as never })
     const isNewCode = (this.#task.version ?? run.version) === this.#host.version

@@ -32,7 +32,8 @@ export async function admit(
   const owner = await ownerOf(host, run, { task, isNew })
   if (owner === undefined)
     return { refusal: exposedError('run.principal', 'The principal of the run no longer exists.') }
-  const steps = await recordedSteps(host, { run, lease }, task)
+  // A new run has none.
+  const steps = isNew ? [] : await recordedSteps(host, { run, lease }, task)
   if (isAlliumError(steps)) return { refusal: steps }
   const { structure, options: drift } = await differencesOf(host, run, { task, steps })
   if (structure.length > 0)

@@ -11,6 +11,9 @@ import { pendingCallsOf } from './pending-calls.ts'
 import { exposedError, isAbort } from './run-errors.ts'
 import { storedTask } from './task.ts'
 
+/** Milliseconds between two writes of events. Readers get only logged events, so it is less than they notice. */
+const writeInterval = 20
+
 /** Reports a run's events to its readers, and its end once the store has the turn. */
 export class RunReporter {
   readonly key: RunKey
@@ -28,7 +31,7 @@ export class RunReporter {
     this.#claimed = claimed
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: host.clock.now(), lease }
-    this.#writer = new LogWriter(host.events, this.key, lease.token, { by })
+    this.#writer = new LogWriter(host.events, this.key, lease.token, { by, interval: writeInterval })
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 

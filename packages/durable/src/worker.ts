@@ -1,5 +1,5 @@
 import { messageOf } from '@allium/core'
-import type { AddedRun, AddOptions, ClaimedRun, EndedStatus, RunningAgent } from '@allium/store'
+import type { AddedRun, AddOptions, ClaimedRun, DurableRun, EndedStatus, RunningAgent } from '@allium/store'
 import type { Host } from './host.ts'
 import { LiveRun } from './live-run.ts'
 import { isUnreadable } from './run-errors.ts'
@@ -48,6 +48,11 @@ export class Worker {
     // A lost run is claimed at most 1.25 leases after its last renewal.
     this.#every(lease / 4, () => this.#look())
     this.#every(lease / 3, () => this.#renew())
+  }
+
+  /** Returns a run that this process executes. Its status may have changed since it was claimed. */
+  find(run: string): DurableRun | undefined {
+    return this.#live.get(run)?.claimed.run
   }
 
   get draining(): boolean {

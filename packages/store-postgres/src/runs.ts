@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { AddedRun, AddOptions, ClaimedRun, NewDurableRun, RunningAgent, RunStore } from '@allium/store'
+import type { AddedRun, AddOptions, ClaimedRun, DurableRun, NewDurableRun, RunningAgent, RunStore } from '@allium/store'
 import {
   type Blobs,
   checkCombinedLength,
@@ -170,7 +170,8 @@ export async function addRun(
   for (const [what, name] of Object.entries({ agent, version, 'idempotency key': idempotencyKey ?? '' }))
     checkName(what, name)
   const { body, cuts: blobSources } = await sealTask(sealer, key, run, input.task)
-  const digests = await sealer.digests(fingerprint, key.tenant)
+  // Only runs with a key are compared.
+  const digests = idempotencyKey === null ? [''] : await sealer.digests(fingerprint, key.tenant)
   const first = checkFirst?.(21)
   const [row] = await blobs.write({ key }, blobSources, (write) =>
     translateLostBlobs(
@@ -202,14 +203,18 @@ export async function addRun(
   if (outcome === 'reused') throw idempotencyKeyReused(key, idempotencyKey ?? '', run)
   if (outcome === 'busy') throw sessionBusy(key, Math.ceil(Number(row?.held_until_)))
   if (outcome === 'absent') throw notPending(key, missing as string[])
-  // The run may have ended or been erased since, with the blobs of its task.
   const sql = `select * from ${db.s}.runs where n = $1`
-  const added = await readRun(blobs, async () => (await db.queryIdempotent(sql, n))[0])
+  const find = async () => (await db.queryIdempotent(sql, n))[0]
+  const isClaimed = typeof token === 'string' || typeof token === 'number'
+  // The run may have ended or been erased since, with the blobs of its task. A run that was claimed here needs no other copy of its task.
+  const added = isClaimed ? withTask(await find(), input.task) : await readRun(blobs, find)
   if (added === undefined) throw fenced(key)
   const result = { run: added, isNew: outcome === 'added' }
-  return typeof token === 'string' || typeof token === 'number'
-    ? { ...result, lease: issueLease(db, key, row as Row) }
-    : result
+  return isClaimed ? { ...result, lease: issueLease(db, key, row as Row) } : result
+}
+
+function withTask(row: Row | undefined, task: unknown): DurableRun | undefined {
+  return row && { ...runSummary(row), task }
 }
 
 /** Claims runs, and returns their current state. The leases of runs that it does not return are released or expire. */

@@ -35,10 +35,11 @@ export class Leases {
    * Like `acquire`, inside a transaction.
    *
    * @param run the durable run that takes the session; no other run can acquire it until that run has ended
+   * @param session the row of the session, as it is in this transaction
    */
-  acquireNow(key: SessionKey, ms: number, run?: string): Acquired {
-    const row = this.#current(key)
-    const heldUntil = row && this.#heldUntil(row, ms, run)
+  acquireNow(key: SessionKey, ms: number, run?: string, session = this.session(key)): Acquired {
+    const row = this.#current(key, session)
+    const heldUntil = this.heldUntil(row, ms, run)
     if (heldUntil !== undefined) return { heldUntil }
     const token = this.#erasures.nextToken()
     this.#db.run(
@@ -57,8 +58,7 @@ export class Leases {
   }
 
   /** Treats a session as deleted if an erasure has begun but has not reached it yet. */
-  #current(key: SessionKey): Row | undefined {
-    const row = this.session(key)
+  #current(key: SessionKey, row: Row | undefined): Row | undefined {
     const erasure = row?.erased === 1 ? this.#erasures.latest(key) : undefined
     if (erasure === undefined || Math.abs(Number(row?.token)) >= erasure.token) return row
     deleteErasedSession(this.#db, this.#erasures, key)
@@ -66,9 +66,12 @@ export class Leases {
   }
 
   /** Returns until when a session is leased, in milliseconds since the epoch; undefined if it is free. */
-  heldUntil(key: SessionKey, ms: number): number | undefined {
-    const row = this.session(key)
-    return row && this.#heldUntil(row, ms)
+  heldUntil(row: Row | undefined, ms: number, run?: string): number | undefined {
+    if (row === undefined) return undefined
+    const remaining = this.remaining(row)
+    if (remaining > 0) return this.#clock.now() + remaining
+    // The session is reserved until a process takes its run over.
+    return typeof row.run === 'string' && row.run !== run ? this.#clock.now() + ms : undefined
   }
 
   /** `held_until` is 0 for a released lease. */
@@ -94,13 +97,6 @@ export class Leases {
   checkHeld({ key, token }: Lease, row = this.session(key)): Row {
     if (row === undefined || row.token !== token || this.remaining(row) <= 0) throw fenced(key)
     return row
-  }
-
-  #heldUntil(row: Row, ms: number, run?: string): number | undefined {
-    const remaining = this.remaining(row)
-    if (remaining > 0) return this.#clock.now() + remaining
-    // The session is reserved until a process takes its run over.
-    return typeof row.run === 'string' && row.run !== run ? this.#clock.now() + ms : undefined
   }
 
   /** Returns the milliseconds that a lease still has. Leases from before a reboot have expired. */

@@ -35,6 +35,10 @@ import { forgetTurns, QueueRoom } from './queue-room.ts'
 import { RunClaimer } from './run-claims.ts'
 import { WaitingRuns } from './waiting-runs.ts'
 
+/** Stores a step if its run holds its session. */
+const recordStep = `insert or ignore into steps select ?, ?, ?, ?, ?, ? from sessions
+  where ${leaseMatches} and token = ? and run = ? and boot = ? and held_until > ?`
+
 /** Durable runs and their steps in a SQLite file. */
 export function sqliteRuns(
   db: Database,
@@ -68,11 +72,12 @@ export function sqliteRuns(
       const { body, cuts: blobSources } = await sealStep(sealer, lease.key, run, step)
       await blobs.write(lease, blobSources, (write) =>
         db.writeInGroup(() => {
-          runs.checkHeld(lease, run)
-          const { tenant, agent } = lease.key
-          const values = [tenant, run, step.id, lease.token, body, agent]
-          if (db.run('insert or ignore into steps values (?, ?, ?, ?, ?, ?)', ...values) > 0)
-            db.run(logEntry('step'), tenant, run, clock.now(), step.id)
+          const { key, token } = lease
+          const { tenant, agent } = key
+          const held = [...keyParams(key), token, run, clock.boot, clock.monotonic()]
+          // A step that was recorded before is not recorded again.
+          if (db.run(recordStep, tenant, run, step.id, token, body, agent, ...held) === 0) runs.checkHeld(lease, run)
+          else db.run(logEntry('step'), tenant, run, clock.now(), step.id)
           blobTable.assignHolder(lease.key, 'step', run, write)
         }),
       )
@@ -134,38 +139,36 @@ export class RunTable {
   /** @param checkFirst runs in the same transaction; nothing is stored if it throws */
   async add(input: NewDurableRun, options: AddOptions, checkFirst: () => void = () => {}): Promise<AddedRun> {
     const { key, run, fingerprint = '' } = input
-    const { claim, unlessBusy } = options
+    const { unlessBusy } = options
     checkRunAt(input.runAt)
     checkQueue(input)
     const { body, cuts: blobSources } = await sealTask(this.#sealer, key, run, input.task)
-    const digests = await this.#sealer.digests(fingerprint, key.tenant)
-    const add = (write: BlobWrite | undefined) => {
+    // Only runs with a key are compared.
+    const digests = input.idempotencyKey === undefined ? [] : await this.#sealer.digests(fingerprint, key.tenant)
+    const add = (write: BlobWrite | undefined): { row: Row; isNew: boolean; lease?: Lease | undefined } => {
       checkFirst()
       const existing = this.#findExisting(input, digests)
       if (existing !== undefined) {
         if (write !== undefined) this.#blobTable.deleteWrite(write)
-        return { row: existing, isNew: false, lease: undefined }
+        return { row: existing, isNew: false }
       }
-      const heldUntil = unlessBusy === undefined ? undefined : this.#leases.heldUntil(key, unlessBusy)
-      if (heldUntil !== undefined) throw sessionBusy(key, heldUntil)
+      const session = this.#leases.session(key)
+      const heldUntil = unlessBusy && this.#leases.heldUntil(session, unlessBusy)
+      if (heldUntil) throw sessionBusy(key, heldUntil)
       this.#resolveCalls(key, input.resolvedCalls ?? [])
       const row = this.#insert(input, body, digests[0] ?? '')
       this.#blobTable.assignHolder(key, 'task', run, write)
-      return {
-        row,
-        isNew: true,
-        lease: claim === undefined ? undefined : this.#claimNow(row, key, { ...options, ms: claim }),
-      }
+      return { row, isNew: true, lease: this.#claimNow(row, key, { ...options, session }) }
     }
     const { row, isNew, lease } = await this.#blobs.write({ key }, blobSources, async (write) =>
       this.#db.write(() => add(write)),
     )
+    if (lease !== undefined)
+      return { run: { ...runSummary(row), task: input.task, status: 'running', attempts: 1 }, isNew, lease }
     // The run may have ended or been erased since, with the blobs of its task.
     const added = await this.get(key.tenant, String(row.run))
     if (added === undefined) throw fenced(key)
-    return lease === undefined
-      ? { run: added, isNew }
-      : { run: { ...added, status: 'running', attempts: 1 }, isNew, lease }
+    return { run: added, isNew }
   }
 
   get(tenant: string, run: string): Promise<DurableRun | undefined> {
@@ -321,9 +324,13 @@ export class RunTable {
   }
 
   /** Claims a new run if no other run of its queue could start, and the limits allow it. */
-  #claimNow(row: Row, key: SessionKey, { ms, limits, agents }: AddOptions & { ms: number }): Lease | undefined {
+  #claimNow(
+    row: Row,
+    key: SessionKey,
+    { claim, limits, agents, session }: AddOptions & { session: Row | undefined },
+  ): Lease | undefined {
     const now = this.#clock.now()
-    if (Number(row.run_at) > now) return undefined
+    if (claim === undefined || Number(row.run_at) > now) return undefined
     const [agent, queue] = [String(row.agent), String(row.queue)]
     if (this.#waiting.hasStartable([agent, String(row.version), queue], Number(row.n))) return undefined
     const room = new QueueRoom(this.#db, {
@@ -332,13 +339,10 @@ export class RunTable {
       now,
     })
     if (room.left(key.tenant) <= 0) return undefined
-    const { lease } = this.#leases.acquireNow(key, ms, String(row.run))
+    const { lease } = this.#leases.acquireNow(key, claim, String(row.run), session)
     if (lease === undefined) return undefined
     if (limits !== undefined) room.take(agent, key.tenant)
-    this.#db.run(
-      `update runs set status = 'running', attempts = 1, token = ? where tenant = ? and run = ?`,
-      ...[lease.token, key.tenant, String(row.run)],
-    )
+    this.#db.run(`update runs set status = 'running', attempts = 1, token = ? where n = ?`, lease.token, Number(row.n))
     return lease
   }
 }

@@ -126,8 +126,9 @@ export class Turns {
     this.#storeTurn(key, session, version, turn)
     this.#db.run(
       `update sessions set version = ?, length = ?, status = ?, open_turn = null, updated_at = ?,
-       held_until = iif(?, 0, held_until) where ${leaseMatches}`,
-      ...[version + 1, turn.from + turn.count, turn.status, this.#clock.now(), release ? 1 : 0, ...keyParams(key)],
+       held_until = iif(?, 0, held_until), run = nullif(run, ?) where ${leaseMatches}`,
+      ...[version + 1, turn.from + turn.count, turn.status, this.#clock.now(), release ? 1 : 0, turn.turnId],
+      ...keyParams(key),
     )
     if (session.waits === 1) this.#deleteWaiting(key, pendingCalls)
     for (const { callId, turnId, name, expiresAt, token } of pendingCalls)
@@ -168,7 +169,6 @@ export class Turns {
       `update runs set status = ?2, code = ?3, updated_at = ?4, task = ${task} where tenant = ?1 and run = ?5`,
       ...[key.tenant, status, code, this.#clock.now(), turnId],
     )
-    this.#db.run(`update sessions set run = null where ${leaseMatches}`, ...keyParams(key))
     this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)
     this.#db.run(`delete from blob_holders where ${of} and kind = 'step' and holder = ?`, ...keyParams(key), turnId)
   }

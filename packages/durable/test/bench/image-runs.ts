@@ -9,6 +9,7 @@ import { postgres } from '../../../store-postgres/src/index.ts'
 import { imageOf, type Taken, took } from '../../../store-postgres/test/bench/images.ts'
 import { anyServer } from '../../../store-postgres/test/server.ts'
 import { durable } from '../../src/index.ts'
+import { printMissed } from './missed.ts'
 
 /**
  * The cost of a durable run with an image, in the input, from a tool or from the model: the second table of `npm run bench -- durable`. A
@@ -19,7 +20,7 @@ const size = 8_000_000
 const rounds = 5
 const kinds = ['no image', 'in the input', 'from a tool', 'from the model'] as const
 const lines: string[] = []
-let isMet = true
+const missed: string[] = []
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-bench-'))
 const file = sqlite(join(folder, 'images'))
@@ -37,7 +38,8 @@ if (server !== undefined) {
 }
 const heads = ['a durable run with an image of 8 MB', 'image', 'CPU, ms', 'longest hold, ms', 'met']
 console.log(`\n| ${heads.join(' | ')} |\n|${'---|'.repeat(heads.length)}\n${lines.join('\n')}`)
-process.exit(isMet ? 0 : 1)
+printMissed('images', missed)
+process.exit(missed.length === 0 ? 0 : 1)
 
 async function tell(name: string, store: Stores): Promise<void> {
   for (const kind of kinds) {
@@ -45,7 +47,7 @@ async function tell(name: string, store: Stores): Promise<void> {
     // The first warms up.
     for (let round = 0; round <= rounds; round++) all.push(await runWith(store, kind, `${kind} ${round}`))
     const best = (what: keyof Taken) => Math.min(...all.slice(1).map((taken) => taken[what]))
-    isMet &&= best('held') <= 50
+    if (best('held') > 50) missed.push(`a durable run with an image of 8 MB, ${name}, ${kind}`)
     const cells = [name, kind, best('cpu').toFixed(0), `${best('held').toFixed(0)} (≤ 50)`]
     lines.push(`| ${cells.join(' | ')} | ${best('held') <= 50 ? 'yes' : 'NO'} |`)
   }

@@ -3,7 +3,7 @@ import type { DurableRuns } from '../options/durable-runs.ts'
 import type { ServedAgent } from '../options/options.ts'
 import type { Metrics } from './metrics.ts'
 import { RemoteRun } from './remote-run.ts'
-import type { RunHandle } from './run-handle.ts'
+import type { Answer, RunHandle } from './run-handle.ts'
 import { sessionKeyString } from './session-key-string.ts'
 
 interface ActiveRunsOptions {
@@ -67,8 +67,8 @@ export class ActiveRuns {
       if (this.#current.get(name) === run) this.#current.delete(name)
     }
     run.ended.then(untrack, untrack)
-    run.answer().then(
-      ({ status }) => metrics.run(status),
+    statusOf(run).then(
+      (status) => metrics.run(status),
       () => metrics.run('failed'),
     )
     return run
@@ -117,4 +117,9 @@ export class ActiveRuns {
     this.#closed = true
     for (const fn of this.#closeListeners) fn()
   }
+}
+
+/** Returns how a run ended. For a run that is read from the log, this reads no answer from the store. */
+async function statusOf(run: RunHandle): Promise<Answer['status']> {
+  return run instanceof RemoteRun ? run.status() : (await run.answer()).status
 }

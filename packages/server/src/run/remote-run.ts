@@ -68,10 +68,15 @@ export class RemoteRun implements RunHandle {
     return deferEntries(this.#openEntries(AbortSignal.any([signal, this.#detached.signal])))
   }
 
+  /** Returns how the run ended. @throws the error that it failed with */
+  async status(): Promise<Answer['status']> {
+    await this.#completed()
+    const { status } = (this.#end?.event ?? (await this.#info())) as Pick<Answer, 'status'>
+    return status
+  }
+
   async answer(): Promise<Answer> {
-    await this.ended
-    const { code, message } = this.#error ?? {}
-    if (code !== undefined) throw new AlliumError(code as AlliumError['code'], message ?? '')
+    await this.#completed()
     const { sessions } = this.#options
     const [turn, info] = await Promise.all([sessions.find(this.key, { turnId: this.turnId }), this.#info()])
     const { status, reason, code: blockCode, retryAfter } = (this.#end?.event ?? info) as Partial<Answer>
@@ -87,6 +92,12 @@ export class RemoteRun implements RunHandle {
       pending: this.#end?.pending ?? [],
       resumes: turn?.resumes,
     }
+  }
+
+  async #completed(): Promise<void> {
+    await this.ended
+    const { code, message } = this.#error ?? {}
+    if (code !== undefined) throw new AlliumError(code as AlliumError['code'], message ?? '')
   }
 
   /** Returns the entries that the log still has. If it has none, returns how the run ended. */

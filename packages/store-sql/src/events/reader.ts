@@ -81,6 +81,7 @@ async function* readEvents(
           yield { seq, event }
         }
       }
+      if (head.ended && seq >= head.seq) return undefined
     }
   } finally {
     unfollow()

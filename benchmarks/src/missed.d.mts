@@ -1,0 +1,1 @@
+export function missedBudgets(missed: readonly { readonly title: string; readonly reason?: string }[]): string
