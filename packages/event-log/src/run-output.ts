@@ -1,6 +1,6 @@
 import { toJson } from '@allium/core'
 import { merged } from '@allium/core/internal'
-import { defer } from './defer.ts'
+import { endOfTick } from './defer.ts'
 import type { Entry } from './entry.ts'
 import type { LiveEvents } from './live-events.ts'
 import type { LogWriter } from './log-writer.ts'
@@ -34,7 +34,7 @@ export class RunOutput {
       this.flush()
       this.#characters = delta?.length ?? 0
     }
-    if (this.#tick.push(entry) === 1) defer(this.flush)
+    if (this.#tick.push(entry) === 1) void endOfTick().then(this.flush)
   }
 
   readonly flush = (): void => {
@@ -49,7 +49,8 @@ export class RunOutput {
 }
 
 /** Merges adjacent text. Entries with more than their event stay as they are. */
-function joinText(entries: readonly Entry[]): Entry[] {
+function joinText(entries: readonly Entry[]): readonly Entry[] {
+  if (entries.length === 1) return entries
   const joined: Entry[] = []
   let events: unknown[] = []
   const joinEvents = () => {
