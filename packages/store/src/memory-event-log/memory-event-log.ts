@@ -1,8 +1,8 @@
-import { AlliumError, type Clock, type SessionKey, systemClock, toJson } from '@allium/core'
+import { AlliumError, type Clock, type SessionKey, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EventLog, EventScope, RunKey } from '../event-log.ts'
 import { MemoryErasures } from '../memory-erasures.ts'
-
+import { eventText } from '../plain-json.ts'
 import { LoggedRun } from './logged-run.ts'
 
 export interface MemoryEventLogOptions {
@@ -24,6 +24,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const erasures = new MemoryErasures()
 
   const remove = (logged: LoggedRun) => {
+    logged.removed = true
     ends.delete(logged)
     runs.delete(nameOf(logged.run))
     const session = sessionOf(logged.run.key)
@@ -35,9 +36,15 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       remove(logged)
     }
   }
+  /** The runs that were found by a key object, which a writer uses many times. */
+  const found = new WeakMap<RunKey, LoggedRun>()
   const find = (run: RunKey) => {
     forget()
-    return runs.get(nameOf(run))
+    const last = found.get(run)
+    if (last !== undefined && !last.removed && isSame(last.run, run)) return last
+    const logged = runs.get(nameOf(run))
+    if (logged !== undefined) found.set(run, logged)
+    return logged
   }
   const open = (run: RunKey) => {
     const logged = new LoggedRun({ key: { ...run.key }, turnId: run.turnId })
@@ -48,10 +55,10 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
 
   return {
     async append(run, epoch, events, { end = false, mustExist = false, by } = {}) {
-      const texts = events.map((event) => toJson(event))
-      const found = find(run)
-      if (found === undefined && (mustExist || erasures.fences(by))) throw unknown(run)
-      const logged = found ?? open(run)
+      const texts = events.map(eventText)
+      const known = find(run)
+      if (known === undefined && (mustExist || erasures.fences(by))) throw unknown(run)
+      const logged = known ?? open(run)
       const stands = logged.append(epoch, texts, end)
       ends.delete(logged)
       if (logged.ended) ends.set(logged, clock.monotonic())
@@ -108,6 +115,12 @@ function unknown({ key, turnId }: RunKey): AlliumError {
 function nameOf({ key: { tenant, owner, agent, sessionId }, turnId }: RunKey): string {
   const lengths = `${tenant.length} ${owner.length} ${agent.length} ${sessionId.length}`
   return `${lengths} ${tenant}${owner}${agent}${sessionId}${turnId}`
+}
+
+function isSame({ key, turnId }: RunKey, other: RunKey): boolean {
+  const { tenant, owner, agent, sessionId } = other.key
+  const isOfOwner = key.tenant === tenant && key.owner === owner
+  return turnId === other.turnId && isOfOwner && key.agent === agent && key.sessionId === sessionId
 }
 
 function sessionOf({ tenant, owner, agent, sessionId }: SessionKey): string {

@@ -6,8 +6,8 @@ type Result = IteratorResult<LoggedEvent, undefined>
 interface Source {
   readonly signal: AbortSignal | undefined
   ended(): boolean
-  /** Callbacks that run once, at the next event. */
-  readers(): Set<() => void>
+  /** Callbacks of the readers that wait, for each append. */
+  readonly readers: Set<() => void>
 }
 
 /** Reads the events of one run. Uses plain calls and one promise per wait, because there is one instance for each reader of each run. */
@@ -53,7 +53,7 @@ export class RunReader implements EventReader {
   #leave(): void {
     this.#left = true
     this.#untie()
-    this.#source.readers().delete(this.#wake)
+    this.#source.readers.delete(this.#wake)
     this.#tell()
   }
 
@@ -70,11 +70,13 @@ export class RunReader implements EventReader {
   #sleep(): void {
     if (this.#asleep) return
     this.#asleep = true
-    this.#source.readers().add(this.#wake)
+    this.#source.readers.add(this.#wake)
   }
 
   readonly #wake = (): void => {
+    if (this.#texts[this.#seq] === undefined && !this.#source.ended()) return
     this.#asleep = false
+    this.#source.readers.delete(this.#wake)
     this.#tell()
   }
 }
