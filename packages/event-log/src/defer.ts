@@ -1,14 +1,14 @@
+/** Runtimes other than Node may have no immediates. */
+const { setImmediate: immediate = setTimeout } = globalThis as { setImmediate?: (fn: () => void) => unknown }
+
 let tick: Promise<void> | undefined
 const timers = new Map<number, Promise<void>>()
 
 /** Resolves after the events of this tick of the event loop have arrived. All callers of a tick share one immediate. */
 export function endOfTick(): Promise<void> {
-  tick ??= new Promise((resolve) =>
-    immediate(() => {
-      tick = undefined
-      resolve()
-    }),
-  )
+  tick ??= new Promise<void>((resolve) => immediate(resolve)).then(() => {
+    tick = undefined
+  })
   return tick
 }
 
@@ -16,19 +16,10 @@ export function endOfTick(): Promise<void> {
 export function timeOf(at: number): Promise<void> {
   let timer = timers.get(at)
   if (timer === undefined) {
-    timer = new Promise((resolve) =>
-      setTimeout(() => {
-        timers.delete(at)
-        resolve()
-      }, at - performance.now()),
-    )
+    timer = new Promise<void>((resolve) => setTimeout(resolve, at - performance.now())).then(() => {
+      timers.delete(at)
+    })
     timers.set(at, timer)
   }
   return timer
-}
-
-/** Runtimes other than Node may have no immediates. */
-function immediate(fn: () => void): void {
-  const { setImmediate: schedule = setTimeout } = globalThis as { setImmediate?: (fn: () => void) => unknown }
-  schedule(fn)
 }

@@ -32,19 +32,15 @@ export class LiveEvents {
 
   push(entries: readonly Entry[]): void {
     if (this.#ended) return
-    for (const entry of entries) this.#entries.push(entry)
+    this.#entries.push(...entries)
     this.#wake()
   }
 
   /** Forgets the events that the log has. */
   logged(seq: number): void {
-    const waits = this.#entries.length > maxUnlogged
-    const count = seq - this.#logged
-    if (count >= this.#entries.length) while (this.#entries.pop() !== undefined) {}
-    else if (count > 0) this.#entries.splice(0, count)
+    this.#entries.splice(0, seq - this.#logged)
     this.#logged = Math.max(this.#logged, seq)
-    // Readers have the other events already.
-    if (waits) this.#wake()
+    this.#wake()
   }
 
   /** Lets the readers finish. */
@@ -81,12 +77,13 @@ export class LiveEvents {
       const event = seq < this.seq ? this.#entries[seq - this.#logged] : undefined
       return event && { seq: ++seq, event }
     }
-    const fromLog = async (): Promise<Result> => {
-      log ??= this.#readLog(seq)
-      const value = advance((await log.next()).value)
-      return value === undefined ? finish() : { value, done: false }
-    }
-    const finish = async (): Promise<Result> => {
+    /** Reads from the log, or ends. */
+    const rest = async (): Promise<Result> => {
+      if (!hasLeft && seq < this.#logged) {
+        log ??= this.#readLog(seq)
+        const value = advance((await log.next()).value)
+        if (value !== undefined) return { value, done: false }
+      }
       release()
       if (!hasLeft) await ended
       return { value: undefined, done: true }
@@ -95,8 +92,7 @@ export class LiveEvents {
     const next = (): Promise<Result> => {
       const value = take()
       if (value !== undefined) return Promise.resolve({ value, done: false })
-      if (canWait()) return new Promise((resolve) => (pending = resolve))
-      return !hasLeft && seq < this.#logged ? fromLog() : finish()
+      return canWait() ? new Promise((resolve) => (pending = resolve)) : rest()
     }
     const wake = () => {
       if (pending === undefined) return
@@ -104,7 +100,7 @@ export class LiveEvents {
       const value = take()
       if (value === undefined && canWait()) return
       pending = undefined
-      resolve(value === undefined ? next() : { value, done: false })
+      resolve(value === undefined ? rest() : { value, done: false })
     }
     this.#readers.add(wake)
     const release = followSignal(signal, () => {

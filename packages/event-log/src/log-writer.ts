@@ -106,17 +106,15 @@ export class LogWriter {
     if (this.#due !== undefined || this.#writing !== undefined || this.#buffer.length === 0) return
     const due = this.#nextWrite()
     this.#due = due
-    void due.then(() => {
-      if (this.#due === due) this.#flush()
-    })
+    void due.then(() => this.#due === due && this.#flush())
   }
 
   /** Resolves when the buffer may be written. */
   #nextWrite(): Promise<void> {
     const now = performance.now()
-    if (this.#buffer.length >= maxBuffered) return endOfTick()
-    if (this.#slot !== undefined) return timeOf(Math.ceil(Math.max(now, this.#nextWriteAt) / this.#slot) * this.#slot)
-    return now < this.#nextWriteAt ? timeOf(this.#nextWriteAt) : endOfTick()
+    const slot = this.#slot
+    const at = slot === undefined ? this.#nextWriteAt : Math.ceil(Math.max(now, this.#nextWriteAt) / slot) * slot
+    return now < at && this.#buffer.length < maxBuffered ? timeOf(at) : endOfTick()
   }
 
   #flush(): void {

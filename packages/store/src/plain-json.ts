@@ -19,6 +19,6 @@ export function isPlainJson(value: unknown, depth = 0): boolean {
 
 /** Returns the text of `toJson()`. Most events are plain JSON, whose text is written faster and in one piece. */
 export function eventText(event: unknown): string {
-  const text = (isPlainJson(event) && JSON.stringify(event)) || '"$'
-  return text.includes('"$') ? toJson(event) : text
+  const text = isPlainJson(event) && JSON.stringify(event)
+  return text && !text.includes('"$') ? text : toJson(event)
 }

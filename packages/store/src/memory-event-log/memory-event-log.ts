@@ -41,7 +41,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const find = (run: RunKey) => {
     forget()
     const last = found.get(run)
-    if (last !== undefined && !last.removed && isSame(last.run, run)) return last
+    if (last?.removed === false && last.run.turnId === run.turnId && isIn(last.run.key, run.key)) return last
     const logged = runs.get(nameOf(run))
     if (logged !== undefined) found.set(run, logged)
     return logged
@@ -111,16 +111,9 @@ function unknown({ key, turnId }: RunKey): AlliumError {
   )
 }
 
-/** Puts the lengths of all parts first, so that ids with the same concatenation differ. */
-function nameOf({ key: { tenant, owner, agent, sessionId }, turnId }: RunKey): string {
-  const lengths = `${tenant.length} ${owner.length} ${agent.length} ${sessionId.length}`
-  return `${lengths} ${tenant}${owner}${agent}${sessionId}${turnId}`
-}
-
-function isSame({ key, turnId }: RunKey, other: RunKey): boolean {
-  const { tenant, owner, agent, sessionId } = other.key
-  const isOfOwner = key.tenant === tenant && key.owner === owner
-  return turnId === other.turnId && isOfOwner && key.agent === agent && key.sessionId === sessionId
+/** The text of a session ends where its JSON does, so that ids with the same concatenation differ. */
+function nameOf({ key, turnId }: RunKey): string {
+  return sessionOf(key) + turnId
 }
 
 function sessionOf({ tenant, owner, agent, sessionId }: SessionKey): string {

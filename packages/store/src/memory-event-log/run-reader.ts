@@ -18,7 +18,6 @@ export class RunReader implements EventReader {
   /** Pending `next()` calls, oldest first. */
   #waiting: ((result: Result) => void)[] = []
   #left = false
-  #asleep = false
   #untie = () => {}
 
   constructor(texts: readonly string[], after: number, source: Source) {
@@ -60,22 +59,15 @@ export class RunReader implements EventReader {
   #tell(): void {
     while (this.#waiting.length > 0) {
       const text = this.#left ? undefined : this.#texts[this.#seq]
-      if (text === undefined && !this.#left && !this.#source.ended()) return this.#sleep()
+      if (text === undefined && !this.#left && !this.#source.ended()) return void this.#source.readers.add(this.#wake)
       const resolve = this.#waiting.shift() as (result: Result) => void
       if (text === undefined) this.#untie()
       resolve(text === undefined ? over : { value: { seq: ++this.#seq, event: fromJson(text) }, done: false })
     }
   }
 
-  #sleep(): void {
-    if (this.#asleep) return
-    this.#asleep = true
-    this.#source.readers.add(this.#wake)
-  }
-
   readonly #wake = (): void => {
     if (this.#texts[this.#seq] === undefined && !this.#source.ended()) return
-    this.#asleep = false
     this.#source.readers.delete(this.#wake)
     this.#tell()
   }
