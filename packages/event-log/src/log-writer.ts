@@ -104,17 +104,12 @@ export class LogWriter {
 
   #schedule(): void {
     if (this.#due !== undefined || this.#writing !== undefined || this.#buffer.length === 0) return
-    const due = this.#nextWrite()
-    this.#due = due
-    void due.then(() => this.#due === due && this.#flush())
-  }
-
-  /** Resolves when the buffer may be written. */
-  #nextWrite(): Promise<void> {
     const now = performance.now()
     const slot = this.#slot
     const at = slot === undefined ? this.#nextWriteAt : Math.ceil(Math.max(now, this.#nextWriteAt) / slot) * slot
-    return now < at && this.#buffer.length < maxBuffered ? timeOf(at) : endOfTick()
+    const due = now < at && this.#buffer.length < maxBuffered ? timeOf(at) : endOfTick()
+    this.#due = due
+    void due.then(() => this.#due === due && this.#flush())
   }
 
   #flush(): void {

@@ -49,8 +49,7 @@ export class RunOutput {
 }
 
 /** Merges adjacent text. Entries with more than their event stay as they are. */
-function joinText(entries: readonly Entry[]): readonly Entry[] {
-  if (entries.length === 1) return entries
+function joinText(entries: readonly Entry[]): Entry[] {
   const joined: Entry[] = []
   let events: unknown[] = []
   const joinEvents = () => {

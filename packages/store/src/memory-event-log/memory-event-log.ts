@@ -36,18 +36,17 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       remove(logged)
     }
   }
-  /** The runs that were found by a key object, which a writer uses many times. */
-  const found = new WeakMap<RunKey, LoggedRun>()
+  /** Runs by the key object of their writer, which is faster to look up than their names. */
+  const opened = new WeakMap<RunKey, LoggedRun>()
   const find = (run: RunKey) => {
     forget()
-    const last = found.get(run)
-    if (last?.removed === false && last.run.turnId === run.turnId && isIn(last.run.key, run.key)) return last
-    const logged = runs.get(nameOf(run))
-    if (logged !== undefined) found.set(run, logged)
-    return logged
+    const logged = opened.get(run)
+    const isSame = logged?.removed === false && logged.run.turnId === run.turnId && isIn(logged.run.key, run.key)
+    return isSame ? logged : runs.get(nameOf(run))
   }
   const open = (run: RunKey) => {
     const logged = new LoggedRun({ key: { ...run.key }, turnId: run.turnId })
+    opened.set(run, logged)
     runs.set(nameOf(run), logged)
     latest.set(sessionOf(run.key), logged)
     return logged
