@@ -1,18 +1,25 @@
-/** Runs a function after the events of this tick of the event loop have arrived. Returns a function that cancels it. */
-export function defer(fn: () => void): () => void {
-  const { setImmediate: immediate, clearImmediate: clear } = globalThis as unknown as Partial<Immediates>
-  if (immediate === undefined || clear === undefined) return delay(fn, 0)
-  const handle = immediate(fn)
-  return () => clear(handle)
+/** Runtimes other than Node may have no immediates. */
+const { setImmediate: immediate = setTimeout } = globalThis as { setImmediate?: (fn: () => void) => unknown }
+
+let tick: Promise<void> | undefined
+const timers = new Map<number, Promise<void>>()
+
+/** Resolves after the events of this tick of the event loop have arrived. All callers of a tick share one immediate. */
+export function endOfTick(): Promise<void> {
+  tick ??= new Promise<void>((resolve) => immediate(resolve)).then(() => {
+    tick = undefined
+  })
+  return tick
 }
 
-/** Runs a function later. Returns a function that cancels it. */
-export function delay(fn: () => void, ms: number): () => void {
-  const timer = setTimeout(fn, ms)
-  return () => clearTimeout(timer)
-}
-
-interface Immediates {
-  setImmediate(fn: () => void): unknown
-  clearImmediate(handle: unknown): void
+/** Resolves at a time of `performance.now()`. Callers of the same time share one timer. */
+export function timeOf(at: number): Promise<void> {
+  let timer = timers.get(at)
+  if (timer === undefined) {
+    timer = new Promise<void>((resolve) => setTimeout(resolve, at - performance.now())).then(() => {
+      timers.delete(at)
+    })
+    timers.set(at, timer)
+  }
+  return timer
 }

@@ -2,5 +2,4 @@ export { type Entry, type EntryContext, entryOf, openedEvent, type RunError, typ
 export { Inbox } from './inbox.ts'
 export { LiveEvents, maxUnlogged } from './live-events.ts'
 export { LogWriter } from './log-writer.ts'
-export { isPlainJson } from './plain-json.ts'
 export { RunOutput } from './run-output.ts'

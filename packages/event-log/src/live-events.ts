@@ -5,6 +5,8 @@ import type { Entry } from './entry.ts'
 /** How many events readers may be ahead of the log. A reader that comes back in another process is ahead of it by no more than that. */
 export const maxUnlogged = 1000
 
+type Result = IteratorResult<LoggedEvent, undefined>
+
 /**
  * The events of a run for its readers in this process. They get each event at once, before it is in the log. A reader that is too slow
  * reads the events that are already in the log from there, so that this process keeps only those that are not.
@@ -16,7 +18,8 @@ export class LiveEvents {
   /** The position of the last event that is known to be in the log. */
   #logged = 0
   #ended = false
-  #waiting: (() => void)[] = []
+  /** Wakes each reader that waits. */
+  readonly #readers = new Set<() => void>()
 
   constructor(readLog: (after: number) => EventReader) {
     this.#readLog = readLog
@@ -55,56 +58,61 @@ export class LiveEvents {
   /** Returns a reader from after a position. At the end, its `next()` rejects with the error of `ended`. */
   read(after: number, signal: AbortSignal, ended: Promise<void>): Pick<Required<EventReader>, 'next' | 'take'> {
     let seq = after
+    let hasLeft = false
     let log: EventReader | undefined
-    let wake = () => {}
+    /** Resolves a pending `next()`. */
+    let pending: ((result: Result | Promise<Result>) => void) | undefined
     const closeLog = () => {
       void log?.return?.()
       log = undefined
     }
-    const release = followSignal(signal, () => {
-      closeLog()
-      wake()
-    })
     const advance = (event: LoggedEvent | undefined) => {
       seq = event?.seq ?? seq
       return event
     }
     const take = () => {
-      if (signal.aborted) return undefined
+      if (hasLeft) return undefined
       if (seq < this.#logged) return advance(log?.take?.())
       if (log !== undefined) closeLog()
       const event = seq < this.seq ? this.#entries[seq - this.#logged] : undefined
       return event && { seq: ++seq, event }
     }
-    const wait = async (): Promise<LoggedEvent | undefined> => {
-      while (!signal.aborted) {
-        const event = take()
-        if (event !== undefined) return event
-        if (seq < this.#logged) {
-          log ??= this.#readLog(seq)
-          return advance((await log.next()).value)
-        }
-        if (this.#ended) return undefined
-        await new Promise<void>((resolve) => {
-          wake = resolve
-          this.#waiting.push(resolve)
-        })
+    /** Reads from the log, or ends. */
+    const rest = async (): Promise<Result> => {
+      if (!hasLeft && seq < this.#logged) {
+        log ??= this.#readLog(seq)
+        const value = advance((await log.next()).value)
+        if (value !== undefined) return { value, done: false }
       }
-      return undefined
-    }
-    const next = async (): Promise<IteratorResult<LoggedEvent, undefined>> => {
-      const value = await wait()
-      if (value !== undefined) return { value, done: false }
       release()
-      if (!signal.aborted) await ended
-      return { value, done: true }
+      if (!hasLeft) await ended
+      return { value: undefined, done: true }
     }
+    const canWait = () => !hasLeft && !this.#ended && seq >= this.#logged
+    const next = (): Promise<Result> => {
+      const value = take()
+      if (value !== undefined) return Promise.resolve({ value, done: false })
+      return canWait() ? new Promise((resolve) => (pending = resolve)) : rest()
+    }
+    const wake = () => {
+      if (pending === undefined) return
+      const resolve = pending
+      const value = take()
+      if (value === undefined && canWait()) return
+      pending = undefined
+      resolve(value === undefined ? rest() : { value, done: false })
+    }
+    this.#readers.add(wake)
+    const release = followSignal(signal, () => {
+      hasLeft = true
+      this.#readers.delete(wake)
+      closeLog()
+      wake()
+    })
     return { take, next }
   }
 
   #wake(): void {
-    const waiting = this.#waiting
-    this.#waiting = []
-    for (const resolve of waiting) resolve()
+    for (const wake of this.#readers) wake()
   }
 }

@@ -1,6 +1,6 @@
 import { isAlliumError, type Writer } from '@allium/core'
 import type { EventLog, Logged, RunKey } from '@allium/store'
-import { defer, delay } from './defer.ts'
+import { endOfTick, timeOf } from './defer.ts'
 import type { Entry } from './entry.ts'
 
 interface LogWriterOptions {
@@ -13,6 +13,11 @@ interface LogWriterOptions {
    * often. @default 5
    */
   interval?: number
+  /**
+   * Milliseconds. Writes of all runs with this option happen at multiples of it, so that a process writes to the log a few times and
+   * not for each run. It is part of the interval. @default each run is written as soon as it may be
+   */
+  slot?: number
 }
 
 /** Writes the events of one run to the log, in batches. */
@@ -24,8 +29,10 @@ export class LogWriter {
   readonly #onLogged: (seq: number) => void
   readonly #by: Writer | undefined
   readonly #interval: number
+  readonly #slot: number | undefined
   #buffer: Entry[] = []
-  #cancelFlush: (() => void) | undefined
+  /** The time of the next write, while there is one. */
+  #due: Promise<void> | undefined
   /** When the next write may happen, by `performance.now()`. */
   #nextWriteAt = 0
   #writing: Promise<void> | undefined
@@ -37,14 +44,15 @@ export class LogWriter {
    * @param options.by the owner of the run, and when it started
    */
   constructor(log: EventLog, run: RunKey, epoch: number, options: LogWriterOptions = {}) {
-    const { onFenced = () => {}, onLogged = () => {}, by, interval = 5 } = options
+    const { onFenced = () => {}, onLogged = () => {}, by, interval = 5, slot } = options
     this.#log = log
     this.#run = run
     this.#epoch = epoch
     this.#onFenced = onFenced
     this.#onLogged = onLogged
     this.#by = by
-    this.#interval = interval
+    this.#interval = interval - (slot ?? 0)
+    this.#slot = slot
   }
 
   /** Opens the run in the log, so that it can be read and stopped. */
@@ -73,7 +81,7 @@ export class LogWriter {
     for (;;) {
       while (this.#writing !== undefined) await this.#writing
       if (this.#failure !== undefined) throw this.#failure.error
-      this.#cancelFlush?.()
+      this.#due = undefined
       const entries = this.#buffer
       this.#buffer = []
       const { seq, undelivered } = await this.#appendLast(entries)
@@ -95,14 +103,17 @@ export class LogWriter {
   }
 
   #schedule(): void {
-    if (this.#cancelFlush !== undefined || this.#writing !== undefined || this.#buffer.length === 0) return
-    const wait = this.#nextWriteAt - performance.now()
-    this.#cancelFlush = wait <= 0 || this.#buffer.length >= maxBuffered ? defer(this.#flush) : delay(this.#flush, wait)
+    if (this.#due !== undefined || this.#writing !== undefined || this.#buffer.length === 0) return
+    const now = performance.now()
+    const slot = this.#slot
+    const at = slot === undefined ? this.#nextWriteAt : Math.ceil(Math.max(now, this.#nextWriteAt) / slot) * slot
+    const due = now < at && this.#buffer.length < maxBuffered ? timeOf(at) : endOfTick()
+    this.#due = due
+    void due.then(() => this.#due === due && this.#flush())
   }
 
-  readonly #flush = (): void => {
-    this.#cancelFlush?.()
-    this.#cancelFlush = undefined
+  #flush(): void {
+    this.#due = undefined
     if (this.#buffer.length > 0) this.#writing ??= this.#write()
   }
 
@@ -110,10 +121,12 @@ export class LogWriter {
     const entries = this.#buffer
     this.#buffer = []
     this.#nextWriteAt = performance.now() + this.#interval
-    await this.#append(entries).catch((error) => {
+    try {
+      await this.#append(entries)
+    } catch (error) {
       this.#failure = { error }
       if (isAlliumError(error, 'store.fenced')) this.#onFenced()
-    })
+    }
     this.#writing = undefined
     if (this.#failure === undefined) this.#schedule()
   }

@@ -1,10 +1,10 @@
 import { toJson } from '@allium/core'
 import { merged } from '@allium/core/internal'
-import { defer } from './defer.ts'
+import { isPlainJson } from '@allium/store'
+import { endOfTick } from './defer.ts'
 import type { Entry } from './entry.ts'
 import type { LiveEvents } from './live-events.ts'
 import type { LogWriter } from './log-writer.ts'
-import { isPlainJson } from './plain-json.ts'
 
 /** Characters of text that are merged into one event: a reader that stops reading keeps at most a few events. */
 const maxMerged = 16_384
@@ -34,7 +34,7 @@ export class RunOutput {
       this.flush()
       this.#characters = delta?.length ?? 0
     }
-    if (this.#tick.push(entry) === 1) defer(this.flush)
+    if (this.#tick.push(entry) === 1) void endOfTick().then(this.flush)
   }
 
   readonly flush = (): void => {

@@ -1,5 +1,5 @@
 import { type EventLog, memoryEventLog } from '@allium/store'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { LogWriter } from '../src/log-writer.ts'
 
 const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }, turnId: 't' }
@@ -42,4 +42,23 @@ it('writes nothing behind what it could not write, and its end tells why', async
   writer.push(entry('behind'))
   await expect(writer.end(() => {})).rejects.toThrow('away')
   expect(await log.latest(run.key)).toEqual({ turnId: 't', seq: 0, ended: false })
+})
+
+it('writes the events of several runs at the same time', async () => {
+  const log = memoryEventLog()
+  const ticks: number[] = []
+  let tick = 0
+  const append: EventLog['append'] = (...of) => {
+    if (of[2].length > 0) ticks.push(tick)
+    if (ticks.length === 1) void Promise.resolve().then(() => setImmediate(() => tick++))
+    return log.append(...of)
+  }
+  const writers = ['a', 'b', 'c'].map(
+    (turnId) => new LogWriter({ ...log, append }, { ...run, turnId }, 1, { slot: 20 }),
+  )
+  for (const writer of writers) await writer.open()
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1)
+  for (const writer of writers) writer.push(entry('hi'))
+  now.mockRestore()
+  await expect.poll(() => ticks).toEqual([0, 0, 0])
 })

@@ -7,15 +7,20 @@ import { script } from './client.ts'
 const runExists = "redis.call('EXISTS', KEYS[1]) == 1"
 
 /**
- * ARGV: turn id, epoch, id, count and body of the batch, '1' if it ends the run, retention in milliseconds after its end and while it is
- * open, the number of events that the appender knows, and the request id. If Redis has fewer events, it has lost some, so the rest is
- * deleted too and no reader skips the gap. A repeated request, sent again because its reply was lost, changes nothing.
- * Then '1' if the run must exist, and the current time.
+ * ARGV: turn id, id and body of the batch, the request id, and eight integers in one argument, because each argument costs the client
+ * memory: epoch, number of events, 1 if the batch ends the run, retention in milliseconds after its end and while it is open, the number of
+ * events that the appender knows, 1 if the run must exist, and the current time.
+ *
+ * If Redis has fewer events than the appender knows, it has lost some, so the rest is deleted too and no reader skips the gap. A repeated
+ * request, sent again because its reply was lost, changes nothing.
  */
 export const appendScript = script(`
-local epoch, count, knows = tonumber(ARGV[2]), tonumber(ARGV[4]), tonumber(ARGV[9])
+local numbers = {}
+for number in string.gmatch(ARGV[5], '%S+') do numbers[#numbers + 1] = number end
+local epochText, count, ends, endedTtl, openTtl, knownText, mustExist, now = unpack(numbers)
+local epoch, knows, request = tonumber(epochText), tonumber(knownText), ARGV[4]
 local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')
-if redis.call('HGET', KEYS[1], 'request') == ARGV[10] then
+if redis.call('HGET', KEYS[1], 'request') == request then
   local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
   return {'appended', seq, head[1], head[2]}
 end
@@ -25,9 +30,9 @@ if seq < knows and knows > 0 then
   return {'lost'}
 end
 if not (${runExists}) then
-  if ARGV[11] == '1' then return {'gone'} end
+  if mustExist == '1' then return {'gone'} end
   seq = 0
-  redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', ARGV[2])
+  redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', epochText)
   local before = redis.call('GET', KEYS[5])
   if before then redis.call('HSET', KEYS[1], 'before', before) end
   redis.call('SET', KEYS[5], ARGV[1])
@@ -35,30 +40,30 @@ end
 local standing = tonumber(redis.call('HGET', KEYS[1], 'epoch'))
 if epoch < standing then return {'taken'} end
 if epoch == standing and redis.call('HGET', KEYS[1], 'ended') then return {'ended'} end
-redis.call('HSET', KEYS[1], 'epoch', ARGV[2])
+redis.call('HSET', KEYS[1], 'epoch', epochText)
 redis.call('HDEL', KEYS[1], 'ended')
-if ARGV[6] == '1' then
+if ends == '1' then
   local stop = redis.call('HGET', KEYS[1], 'stop')
   if stop then redis.call('HDEL', KEYS[3], stop) end
   redis.call('HDEL', KEYS[1], 'stop')
   local undelivered = redis.call('HGETALL', KEYS[3])
   if #undelivered > 0 then return {'undelivered', undelivered} end
 end
-if count > 0 then
-  seq = seq + count
-  redis.call('XADD', KEYS[2], seq .. '-0', 'id', ARGV[3], 'count', ARGV[4], 'body', ARGV[5])
+if count ~= '0' then
+  seq = seq + tonumber(count)
+  redis.call('XADD', KEYS[2], seq .. '-0', 'id', ARGV[2], 'count', count, 'body', ARGV[3])
 end
-redis.call('HSET', KEYS[1], 'seq', seq, 'request', ARGV[10])
-local ttl = ARGV[8]
-if ARGV[6] == '1' then
+redis.call('HSET', KEYS[1], 'seq', seq, 'request', request)
+local ttl = openTtl
+if ends == '1' then
   redis.call('HSET', KEYS[1], 'ended', 1)
-  ttl = ARGV[7]
+  ttl = endedTtl
 end
 for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ttl) end
-redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', ARGV[12])
-redis.call('ZADD', KEYS[6], ARGV[12] + ttl, ARGV[1])
+redis.call('ZREMRANGEBYSCORE', KEYS[6], '-inf', now)
+redis.call('ZADD', KEYS[6], now + ttl, ARGV[1])
 local last = redis.call('ZREVRANGE', KEYS[6], 0, 0, 'WITHSCORES')
-redis.call('PEXPIRE', KEYS[6], last[2] - ARGV[12])
+redis.call('PEXPIRE', KEYS[6], last[2] - now)
 if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl) end
 local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
 return {'appended', seq, head[1], head[2]}`)

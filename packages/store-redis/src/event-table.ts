@@ -48,11 +48,15 @@ export function redisEvents(client: Client, eventTtl: number, erasures: ErasureL
       const knownSeq = knownSeqs.get(runId) ?? 0
       const count = batch?.count ?? 0
       const body = batch === undefined ? '' : base64(batch.body)
+      const numbers = `${epoch} ${count} ${end ? 1 : 0} ${eventTtl} ${month} ${knownSeq} ${mustExist ? 1 : 0} ${Date.now()}`
       const [outcome, result, asked, listener] = (await client.runScript(
         appendScript,
         keysOf(run),
-        ...[run.turnId, epoch, batch?.id ?? '', count, body, end ? '1' : '0', eventTtl, month, knownSeq, request],
-        ...[mustExist ? '1' : '0', String(Date.now())],
+        run.turnId,
+        batch?.id ?? '',
+        body,
+        request,
+        numbers,
       )) as [string, unknown, unknown, unknown]
       if (outcome === 'taken' || outcome === 'ended' || outcome === 'gone') return { fenced: outcome }
       if (by !== undefined && !mustExist && (await erasures.isErased(by))) {

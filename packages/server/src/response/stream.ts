@@ -137,7 +137,8 @@ async function writeEvents(
 }
 
 /** Flushes before it waits for the next entry. */
-async function nextEntry(entries: EntryReader, out: SseWriter): Promise<RunEntry | undefined> {
-  await out.flush()
-  return out.closed ? undefined : entries.next()
+function nextEntry(entries: EntryReader, out: SseWriter): Promise<RunEntry | undefined> | undefined {
+  const hasRoom = out.flush()
+  if (hasRoom === undefined) return out.closed ? undefined : entries.next()
+  return hasRoom.then(() => (out.closed ? undefined : entries.next()))
 }

@@ -14,11 +14,9 @@ export interface EntryReader {
 
 /** Returns a reader for the events that a log returns. */
 export function readEntries(turnId: string, events: Pick<EventReader, 'next' | 'take'>): EntryReader {
+  const entryIn = ({ value }: IteratorResult<LoggedEvent, undefined>) => value && toRunEntry(turnId, value)
   return {
-    next: async () => {
-      const { value } = await events.next()
-      return value && toRunEntry(turnId, value)
-    },
+    next: () => events.next().then(entryIn),
     take: () => {
       const event = events.take?.()
       return event && toRunEntry(turnId, event)

@@ -164,6 +164,7 @@ export class LocalRun implements RunHandle {
       onLogged: (seq) => live.logged(seq),
       by: { tenant, owner, since: this.#startedAt },
       interval: writeInterval,
+      slot: writeSlot,
     })
     await writer.open()
     writer.delayFirstWrite()
@@ -217,3 +218,6 @@ const epoch = 1
 
 /** Milliseconds between two writes to the log. With the poll of another process, its readers get an event within 100 ms. */
 const writeInterval = 50
+
+/** The writes of all runs of the process happen at multiples of this, in milliseconds. */
+const writeSlot = 10

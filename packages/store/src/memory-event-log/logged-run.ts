@@ -7,10 +7,12 @@ import { RunSignals } from './run-signals.ts'
 export class LoggedRun {
   readonly signals = new RunSignals()
   ended = false
+  /** Whether the log has forgotten the run. */
+  removed = false
   /** Event n is at index n - 1. */
   readonly #texts: string[] = []
   /** Callbacks of readers that wait for the next event. */
-  #readers = new Set<() => void>()
+  readonly #readers = new Set<() => void>()
   #epoch = Number.NEGATIVE_INFINITY
 
   constructor(readonly run: RunKey) {}
@@ -27,9 +29,7 @@ export class LoggedRun {
     if (undelivered.length > 0) return { undelivered }
     for (const text of texts) this.#texts.push(text)
     this.ended = end
-    const readers = this.#readers
-    if (readers.size > 0) this.#readers = new Set()
-    for (const wake of readers) wake()
+    for (const wake of this.#readers) wake()
     return { seq: this.seq }
   }
 
@@ -37,16 +37,14 @@ export class LoggedRun {
   delete(): void {
     this.#texts.length = 0
     this.ended = true
-    const readers = this.#readers
-    this.#readers = new Set()
-    for (const wake of readers) wake()
+    for (const wake of this.#readers) wake()
   }
 
   read(after: number, signal: AbortSignal | undefined): EventReader {
     return new RunReader(this.#texts, after, {
       signal,
       ended: () => this.ended,
-      readers: () => this.#readers,
+      readers: this.#readers,
     })
   }
 }

@@ -1,8 +1,8 @@
-import { AlliumError, type Clock, type SessionKey, systemClock, toJson } from '@allium/core'
+import { AlliumError, type Clock, type SessionKey, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EventLog, EventScope, RunKey } from '../event-log.ts'
 import { MemoryErasures } from '../memory-erasures.ts'
-
+import { eventText } from '../plain-json.ts'
 import { LoggedRun } from './logged-run.ts'
 
 export interface MemoryEventLogOptions {
@@ -24,6 +24,7 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
   const erasures = new MemoryErasures()
 
   const remove = (logged: LoggedRun) => {
+    logged.removed = true
     ends.delete(logged)
     runs.delete(nameOf(logged.run))
     const session = sessionOf(logged.run.key)
@@ -35,12 +36,17 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
       remove(logged)
     }
   }
+  /** Runs by the key object of their writer, which is faster to look up than their names. */
+  const opened = new WeakMap<RunKey, LoggedRun>()
   const find = (run: RunKey) => {
     forget()
-    return runs.get(nameOf(run))
+    const logged = opened.get(run)
+    const isSame = logged?.removed === false && logged.run.turnId === run.turnId && isIn(logged.run.key, run.key)
+    return isSame ? logged : runs.get(nameOf(run))
   }
   const open = (run: RunKey) => {
     const logged = new LoggedRun({ key: { ...run.key }, turnId: run.turnId })
+    opened.set(run, logged)
     runs.set(nameOf(run), logged)
     latest.set(sessionOf(run.key), logged)
     return logged
@@ -48,10 +54,10 @@ export function memoryEventLog(options: MemoryEventLogOptions = {}): EventLog {
 
   return {
     async append(run, epoch, events, { end = false, mustExist = false, by } = {}) {
-      const texts = events.map((event) => toJson(event))
-      const found = find(run)
-      if (found === undefined && (mustExist || erasures.fences(by))) throw unknown(run)
-      const logged = found ?? open(run)
+      const texts = events.map(eventText)
+      const known = find(run)
+      if (known === undefined && (mustExist || erasures.fences(by))) throw unknown(run)
+      const logged = known ?? open(run)
       const stands = logged.append(epoch, texts, end)
       ends.delete(logged)
       if (logged.ended) ends.set(logged, clock.monotonic())
@@ -104,10 +110,9 @@ function unknown({ key, turnId }: RunKey): AlliumError {
   )
 }
 
-/** Puts the lengths of all parts first, so that ids with the same concatenation differ. */
-function nameOf({ key: { tenant, owner, agent, sessionId }, turnId }: RunKey): string {
-  const lengths = `${tenant.length} ${owner.length} ${agent.length} ${sessionId.length}`
-  return `${lengths} ${tenant}${owner}${agent}${sessionId}${turnId}`
+/** The text of a session ends where its JSON does, so that ids with the same concatenation differ. */
+function nameOf({ key, turnId }: RunKey): string {
+  return sessionOf(key) + turnId
 }
 
 function sessionOf({ tenant, owner, agent, sessionId }: SessionKey): string {

@@ -6,8 +6,8 @@ type Result = IteratorResult<LoggedEvent, undefined>
 interface Source {
   readonly signal: AbortSignal | undefined
   ended(): boolean
-  /** Callbacks that run once, at the next event. */
-  readers(): Set<() => void>
+  /** Callbacks of the readers that wait, for each append. */
+  readonly readers: Set<() => void>
 }
 
 /** Reads the events of one run. Uses plain calls and one promise per wait, because there is one instance for each reader of each run. */
@@ -18,7 +18,6 @@ export class RunReader implements EventReader {
   /** Pending `next()` calls, oldest first. */
   #waiting: ((result: Result) => void)[] = []
   #left = false
-  #asleep = false
   #untie = () => {}
 
   constructor(texts: readonly string[], after: number, source: Source) {
@@ -53,28 +52,23 @@ export class RunReader implements EventReader {
   #leave(): void {
     this.#left = true
     this.#untie()
-    this.#source.readers().delete(this.#wake)
+    this.#source.readers.delete(this.#wake)
     this.#tell()
   }
 
   #tell(): void {
     while (this.#waiting.length > 0) {
       const text = this.#left ? undefined : this.#texts[this.#seq]
-      if (text === undefined && !this.#left && !this.#source.ended()) return this.#sleep()
+      if (text === undefined && !this.#left && !this.#source.ended()) return void this.#source.readers.add(this.#wake)
       const resolve = this.#waiting.shift() as (result: Result) => void
       if (text === undefined) this.#untie()
       resolve(text === undefined ? over : { value: { seq: ++this.#seq, event: fromJson(text) }, done: false })
     }
   }
 
-  #sleep(): void {
-    if (this.#asleep) return
-    this.#asleep = true
-    this.#source.readers().add(this.#wake)
-  }
-
   readonly #wake = (): void => {
-    this.#asleep = false
+    if (this.#texts[this.#seq] === undefined && !this.#source.ended()) return
+    this.#source.readers.delete(this.#wake)
     this.#tell()
   }
 }
