@@ -109,9 +109,7 @@ function uiFrames(
       for (const chunk of writer.write(entry)) yield { data: JSON.stringify(chunk) }
     },
     end: () => [{ data: '[DONE]' }],
-    get done() {
-      return writer.done
-    },
+    isDone: () => writer.done,
   }
 }
 
