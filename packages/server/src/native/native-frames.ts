@@ -5,11 +5,11 @@ import type { FrameWriter } from '../response/stream.ts'
 /** Writes the events of a run unchanged, each with an id from which a reader can resume. */
 export function nativeFrames(): FrameWriter {
   return {
-    *write(entry) {
+    write(entry) {
       const { run, seq } = entry
       const event = openedEvent(entry)
       const data = textOf(event)
-      yield run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }
+      return [run === undefined ? { event: event.type, data } : { id: `${seq}.${run}`, event: event.type, data }]
     },
   }
 }
