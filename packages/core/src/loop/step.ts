@@ -69,7 +69,7 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
-  const wrapped: WrappedStep = Object.assign(new StepTurn(() => storedTurn(turn, 'running')), { index, resumed })
+  const wrapped: WrappedStep = Object.assign(new StepTurn(), { index, resumed, $turn: turn })
   let running: Promise<T> | undefined
   const core = () => (running = step())
   // A step that runs ends by itself when the turn does, after its calls have unwound.
@@ -80,8 +80,8 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
 
 /** A class, because a getter of a literal stays in memory until a full collection, with the whole run. */
 class StepTurn {
-  constructor(readonly $read: () => StoredTurn) {}
+  declare readonly $turn: Turn
   get turn(): StoredTurn {
-    return this.$read()
+    return storedTurn(this.$turn, 'running')
   }
 }

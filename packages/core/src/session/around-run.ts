@@ -18,15 +18,16 @@ export function aroundRun(
   { waits, turnId, ...details }: Details & { readonly waits: AbortableWaits },
 ): Promise<StoredTurn> {
   const { signal } = waits.cancel
-  const own = { given: false, replays: false, abort() {}, ...details, kind, signal }
-  const run: WrappedRun = Object.assign(new RunId(() => turnId ?? scope.comingTurnId), own)
+  const $id = () => turnId ?? scope.comingTurnId
+  const own = { given: false, replays: false, abort() {}, ...details, kind, signal, $id }
+  const run: WrappedRun = Object.assign(new RunId(), own)
   const until = (work: Promise<StoredTurn>) => waits.until(work)
   return around(scope.registered.aroundRun ?? [], run, core, { until, mayAnswer: kind === 'run' })
 }
 
 /** A class, because a getter of a literal stays in memory until a full collection, with the whole run. */
 class RunId {
-  constructor(readonly $id: () => string) {}
+  declare readonly $id: () => string
   get turnId(): string {
     return this.$id()
   }
