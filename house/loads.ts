@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { statSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
 /** How much JavaScript an import loads, with its dependencies. Each file costs about a millisecond of CPU at the start of a process. */
@@ -25,11 +25,25 @@ export function loadsOf(root: string): Loads {
 
 /** The files and bytes that the import of a module loads. Native addons do not count. */
 export function loadOf(file: string): Load {
+  const files = loadedFiles(file)
+  const bytes = files.reduce((sum, path) => sum + statSync(path).size, 0)
+  return { files: files.length, kilobytes: Math.ceil(bytes / 1000) }
+}
+
+/** The problems of own files that Node keeps in two bytes per character, because one of them is not in Latin-1. */
+export function wideFileProblems(root: string): string[] {
+  const files = new Set(Object.values(entries).flatMap((file) => loadedFiles(`${root}/${file}`)))
+  return [...files].flatMap((file) => {
+    const [wide] = file.includes('node_modules') ? [] : (/[^\0-\xff]/.exec(readFileSync(file, 'utf8')) ?? [])
+    return wide === undefined ? [] : `${file} contains "${wide}", which doubles its memory. Write it as an escape.`
+  })
+}
+
+function loadedFiles(file: string): readonly string[] {
   const script = fileURLToPath(new URL('loaded-files.mjs', import.meta.url))
   const lines = execFileSync(process.execPath, [script, pathToFileURL(file).href], { encoding: 'utf8' }).split('\n')
   const urls = new Set(lines.filter((url) => url.startsWith('file:') && !url.endsWith('.node')))
-  const bytes = [...urls].reduce((sum, url) => sum + statSync(fileURLToPath(url)).size, 0)
-  return { files: urls.size, kilobytes: Math.ceil(bytes / 1000) }
+  return [...urls].map((url) => fileURLToPath(url))
 }
 
 /** The step of the limits in KB. The limits of the bundles are finer, but do not count dependencies. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { bundleProblems, loweredBundles, readLimits, writeLimits } from './limits.ts'
-import { loadProblems, loadsOf, loweredLoads } from './loads.ts'
+import { loadProblems, loadsOf, loweredLoads, wideFileProblems } from './loads.ts'
 
 // Compares the bundles of a build, and what its imports load, with their limits. With --lower it lowers the limits of those that became smaller.
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -22,6 +22,10 @@ for (const [name, { files, kilobytes }] of Object.entries(loads))
 if (process.argv.includes('--lower'))
   writeLimits({ bundles: loweredBundles(sizes, bundles), loads: loweredLoads(loads, loadLimits) })
 const limits = readLimits()
-const problems = [...bundleProblems(sizes, limits.bundles), ...loadProblems(loads, limits.loads)]
+const problems = [
+  ...bundleProblems(sizes, limits.bundles),
+  ...loadProblems(loads, limits.loads),
+  ...wideFileProblems(root),
+]
 for (const problem of problems) console.error(problem)
 process.exitCode = problems.length > 0 ? 1 : 0

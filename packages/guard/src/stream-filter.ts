@@ -28,30 +28,36 @@ export function filterStream(
   onError: (error: unknown) => unknown,
   onChange: (kind: 'text' | 'reasoning') => void = () => {},
 ): Pipe {
-  return async function* (chunks) {
-    const streamFilter = new StreamFilter(filter, onChange)
-    let hasFailed = false
-    for await (const chunk of chunks) {
-      if (hasFailed) yield chunk
-      else
-        try {
-          await streamFilter.push(chunk)
-        } catch (error) {
-          onError(error)
-          hasFailed = true
-          yield* streamFilter.flushUnfiltered(chunk)
-        }
-      yield* streamFilter.drain()
-    }
-    if (hasFailed) return
-    try {
-      await streamFilter.end()
-    } catch (error) {
-      onError(error)
-      yield* streamFilter.flushUnfiltered()
-    }
+  return (chunks) => filtered(chunks, new StreamFilter(filter, onChange), onError)
+}
+
+/** Not a closure: a generator function that is created per call stays in memory until a full collection, with all that it can reach. */
+async function* filtered(
+  chunks: AsyncIterable<ContentChunk>,
+  streamFilter: StreamFilter,
+  onError: (error: unknown) => unknown,
+): AsyncGenerator<ContentChunk, void> {
+  let hasFailed = false
+  for await (const chunk of chunks) {
+    if (hasFailed) yield chunk
+    else
+      try {
+        await streamFilter.push(chunk)
+      } catch (error) {
+        onError(error)
+        hasFailed = true
+        yield* streamFilter.flushUnfiltered(chunk)
+      }
     yield* streamFilter.drain()
   }
+  if (hasFailed) return
+  try {
+    await streamFilter.end()
+  } catch (error) {
+    onError(error)
+    yield* streamFilter.flushUnfiltered()
+  }
+  yield* streamFilter.drain()
 }
 
 /** Removes the metadata of replaced text, because it may contain the original that the provider kept. */

@@ -51,7 +51,7 @@ const v3: Dialect = {
 const v4: Dialect = {
   providerTool: 'provider',
   fileData: taggedData,
-  // As text: packages that do not support files in results serialize everything as JSON, and bytes become {"0":1,…}.
+  // As text: packages that do not support files in results serialize everything as JSON, and bytes become {"0":1}.
   resultFile: (file) => ({
     type: 'file',
     data: 'url' in file ? taggedData(file) : { type: 'data', data: file.base64() },

@@ -80,7 +80,7 @@ export class Sealer {
 
   async #decrypt(encrypt: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
     try {
-      return await encrypt.open(bytes, context)
+      return await encrypt.open(bytes, plain(context))
     } catch (cause) {
       throw isPermanent(cause) ? sealed(context, cause) : cannotOpenNow(context, cause)
     }
@@ -112,7 +112,12 @@ function cannotOpenNow({ tenant, row }: EncryptionContext, cause: unknown): Alli
 }
 
 async function encrypt(encrypt: Encryption, bytes: Uint8Array, context: EncryptionContext): Promise<Uint8Array> {
-  return encrypt.seal(bytes, context)
+  return encrypt.seal(bytes, plain(context))
+}
+
+/** An application may copy or serialize the context. */
+function plain({ tenant, row }: EncryptionContext): EncryptionContext {
+  return { tenant, row }
 }
 
 const encoder = new TextEncoder()

@@ -5,6 +5,7 @@ import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowTe
 import type { BlobOwner } from './blobs/blob-table.ts'
 import type { Blobs } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
+import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './run-costs.ts'
 import { sealedSessionParts } from './sealed-session.ts'
 import { corrupt, type Sealer } from './sealer.ts'
@@ -214,13 +215,7 @@ export function turnContext(
   { turnId, sealedAs }: Sealed,
   part: string,
 ): EncryptionContext {
-  // Serialized on use, because only encryption and errors need it, and a session has many rows.
-  return {
-    tenant,
-    get row() {
-      return JSON.stringify(['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part])
-    },
-  }
+  return new LazyContext(tenant, () => ['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part])
 }
 
 function recordContext(tenant: string, id: string): EncryptionContext {

@@ -1,7 +1,7 @@
 /** Masks a value but keeps a recognizable part: the last digits, or the first letter of an address. */
 export function maskOf(type: string, value: string): string {
   if (type === 'email') {
-    const at = value.search(/[@＠﹫]/)
+    const at = value.search(/[@\uff20\ufe6b]/)
     return `${[...value][0]}***${value.slice(at)}`
   }
   if (type === 'api_key' || value.length <= 8) return '****'

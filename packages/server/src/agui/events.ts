@@ -14,9 +14,7 @@ export function aguiFrames(ids: { threadId: string; runId: string }): FrameWrite
       for (const aguiEvent of writer.write(event as StreamEvent | RunError, pending))
         yield { data: JSON.stringify(aguiEvent) }
     },
-    get done() {
-      return writer.done
-    },
+    isDone: () => writer.done,
   }
 }
 

@@ -63,9 +63,7 @@ export function completionFrames(
       }
     },
     end: () => (done ? [] : [{ data: '[DONE]' }]),
-    get done() {
-      return done
-    },
+    isDone: () => done,
   }
 }
 

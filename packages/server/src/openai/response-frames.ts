@@ -27,9 +27,7 @@ export function responseFrames(meta: ResponseMeta, { now, idOf, clientCallsIn }:
       return 'path' in event && event.path !== undefined ? [] : writer.write(event as StreamEvent | RunError)
     },
     end: () => [{ data: '[DONE]' }],
-    get done() {
-      return writer.done
-    },
+    isDone: () => writer.done,
   }
 }
 

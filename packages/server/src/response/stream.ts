@@ -27,7 +27,7 @@ export interface FrameWriter {
   /** Frames after the last event. */
   end?(): Iterable<Frame>
   /** No further events are written. */
-  readonly done?: boolean
+  isDone?(): boolean
   /** Called with pending calls before their entry is written. */
   prepare?(pending: readonly PendingCall[]): Promise<void>
 }
@@ -118,7 +118,7 @@ async function writeEvents(
   const frames = protocol.frames()
   out.write(frames.begin?.() ?? [])
   try {
-    while (!out.closed && frames.done !== true) {
+    while (!out.closed && frames.isDone?.() !== true) {
       const entry = entries.take() ?? (await nextEntry(entries, out))
       if (entry === undefined) break
       if (entry.pending !== undefined) await prepare(entry)

@@ -20,11 +20,14 @@ export interface RunStarterOptions extends ReadersOptions {
   readonly durables: readonly DurableRuns[]
 }
 
+type TrackedRun = AgentRun<unknown> & { [key: symbol]: LocalRun | undefined }
+
 /** Starts runs in sessions that are free: in this process, or as durable runs. */
 export class RunStarter {
   readonly #options: RunStarterOptions
   readonly #active: ActiveRuns
-  readonly #localRuns = new WeakMap<AgentRun<unknown>, LocalRun>()
+  /** A property of a run. A WeakMap whose values refer to their keys keeps both until a full collection. */
+  readonly #localRun = Symbol('localRun')
   draining = false
 
   constructor(options: RunStarterOptions, active: ActiveRuns) {
@@ -75,7 +78,7 @@ export class RunStarter {
       decisions === undefined
         ? session.run(input, options)
         : session.resume(decisions, approver === undefined ? options : { ...options, approver: approver as never })
-    const localRun = this.#localRuns.get(run) ?? this.#trackLocal(run, session.key, { request, digest })
+    const localRun = (run as TrackedRun)[this.#localRun] ?? this.#trackLocal(run, session.key, { request, digest })
     if (localRun.idempotencyKey === idempotencyKey) checkKeyReuse(localRun.inputDigest, digest, idempotencyKey)
     this.#markTokensUsed(localRun, decisions)
     localRun.readers.join()
@@ -93,7 +96,7 @@ export class RunStarter {
     const { clientTools, decided } = entryContextOf(request)
     const settings = { sessionId, clientTools, decided, inputDigest: digest, idempotencyKey, onDisconnect }
     const localRun = new LocalRun(run, { log, clock, abortAfter, key, ...settings })
-    this.#localRuns.set(run, localRun)
+    ;(run as TrackedRun)[this.#localRun] = localRun
     return this.#active.track(localRun)
   }
 

@@ -3,6 +3,7 @@ import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import { readResumedCalls } from '../approvals/resumed-calls.ts'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
+import type { Frame } from '../http/sse.ts'
 import { displayMessages } from '../native/display-messages.ts'
 import { routes as native } from '../native/routes.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
@@ -105,14 +106,15 @@ function uiFrames(
   const writer = new UiWriter(version, { isContinuation: replayedChunks.length > 0, steers })
   return {
     begin: () => replayedChunks.map((chunk) => ({ data: JSON.stringify(chunk) })),
-    *write(entry) {
-      for (const chunk of writer.write(entry)) yield { data: JSON.stringify(chunk) }
-    },
+    write: (entry) => framesOf(writer.write(entry)),
     end: () => [{ data: '[DONE]' }],
-    get done() {
-      return writer.done
-    },
+    isDone: () => writer.done,
   }
+}
+
+/** Not a method of the literal: a generator function that is created per request stays in memory until a full collection. */
+function* framesOf(chunks: Iterable<UiChunk>): Generator<Frame> {
+  for (const chunk of chunks) yield { data: JSON.stringify(chunk) }
 }
 
 /**

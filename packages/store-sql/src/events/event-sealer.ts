@@ -3,6 +3,7 @@ import type { RunKey, RunSignal } from '@allium/store'
 import type { Blobs } from '../blobs/blobs.ts'
 import { plainRow, type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
 import type { EncryptionContext } from '../encryption.ts'
+import { LazyContext } from '../lazy-context.ts'
 import { toText } from '../plain-text.ts'
 import type { Sealer } from '../sealer.ts'
 import type { EventBatch, StoredSignal } from './event-table.ts'
@@ -64,11 +65,5 @@ export class EventSealer {
 }
 
 function eventContext({ key, turnId }: RunKey, kind: 'events' | 'signal', id: string): EncryptionContext {
-  return {
-    tenant: key.tenant,
-    // Computed only if a store seals, or for an error.
-    get row() {
-      return JSON.stringify([kind, key.owner, key.agent, key.sessionId, turnId, id])
-    },
-  }
+  return new LazyContext(key.tenant, () => [kind, key.owner, key.agent, key.sessionId, turnId, id])
 }
