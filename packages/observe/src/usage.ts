@@ -107,7 +107,6 @@ export function usage<Name extends string = 'observe:usage'>(
       },
     }),
     async model(ctx, next) {
-      pricing.prepare(ctx.model)
       for (const call of (await cutCalls.get(runKeyOf(ctx))?.begin(ctx)) ?? [])
         await recordCutCall(recorderOf(ctx), call)
       try {

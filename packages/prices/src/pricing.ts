@@ -12,19 +12,15 @@ export type Prices = Readonly<Record<string, Price>> | ((model: string, usage: U
 
 const priceKeys: KeysOf<Price> = { input: true, output: true, cachedInput: true, cacheWrite: true }
 
-export interface CostOf {
-  /**
-   * Returns the cost of a model's usage in USD; undefined if its price is unknown. A call without tokens, which failed before its first
-   * chunk, costs nothing.
-   */
-  (model: string, usage: Usage): Promise<number | undefined>
-  /** Starts to load the public list if it may be needed, for the model or at all, so that the first call does not wait for it. */
-  prepare(model?: string): void
-}
+/**
+ * Returns the cost of a model's usage in USD; undefined if its price is unknown. A call without tokens, which failed before its first
+ * chunk, costs nothing.
+ */
+export type CostOf = (model: string, usage: Usage) => Promise<number | undefined>
 
 /**
  * Creates pricing from the given prices, then from the list of @pydantic/genai-prices, which is bundled and needs no network.
- * Ollama models are free unless the given prices include them. The list loads for the first model that may be in it.
+ * Ollama models are free unless the given prices include them. The list begins to load immediately, so that calls do not wait for it.
  *
  * @example
  * const costOf = createPricing({ 'mycloud/*': { input: 1, output: 2 } })
@@ -33,7 +29,8 @@ export interface CostOf {
 export function createPricing(prices: Prices = {}): CostOf {
   for (const [model, price] of Object.entries(prices))
     checkOptions(price ?? null, priceKeys, `The price of "${model}"`, 'layer.config')
-  const costOf = async (model: string, usage: Usage): Promise<number | undefined> => {
+  list.load().catch(() => {}) // fails again, and reports it, when it is used
+  return async (model, usage) => {
     if (usage.inputTokens + usage.outputTokens === 0) return 0
     const price = typeof prices === 'function' ? prices(model, usage) : fromTable(prices, model, usage)
     if (price !== undefined) return price
@@ -41,24 +38,14 @@ export function createPricing(prices: Prices = {}): CostOf {
     const rates = await list.rates(model)
     return rates && costOfRates(rates, usage)
   }
-  return Object.assign(costOf, {
-    prepare(model?: string): void {
-      const isOwn = model !== undefined && (typeof prices === 'function' || priceIn(prices, model) !== undefined)
-      if (!isOwn) list.prepare(model)
-    },
-  })
 }
 
 /** One list per process, because it takes 60 ms to load. */
 const list = publicList()
 
 function fromTable(prices: Readonly<Record<string, Price>>, model: string, usage: Usage): number | undefined {
-  const price = priceIn(prices, model)
+  const price = ownPrice(prices, model) ?? ownPrice(prices, `${splitModelId(model).providerId}/*`)
   return price && costAt(price, usage)
-}
-
-function priceIn(prices: Readonly<Record<string, Price>>, model: string): Price | undefined {
-  return ownPrice(prices, model) ?? ownPrice(prices, `${splitModelId(model).providerId}/*`)
 }
 
 function ownPrice(prices: Readonly<Record<string, Price>>, key: string): Price | undefined {

@@ -1,6 +1,5 @@
 import type { ModelInfo, ModelPrice } from '@pydantic/genai-prices'
 import type { Rates } from './cost.ts'
-import { mayBeListed } from './listed-providers.ts'
 import { splitModelId } from './model-id.ts'
 
 type Library = Pick<typeof import('@pydantic/genai-prices'), 'calcPrice'>
@@ -30,13 +29,8 @@ export function publicList({
 
   return {
     load,
-    /** Starts to load the library, unless it has no price of the model. Its failure is reported by `rates()`. */
-    prepare(model?: string): void {
-      if (library === undefined && (model === undefined || mayBeListed(model))) load().catch(() => {})
-    },
     /** Returns the current rates of a model; undefined if the list does not contain it. */
     async rates(model: string): Promise<Rates | undefined> {
-      if (!mayBeListed(model)) return undefined
       const time = now()
       const minute = Math.floor(time / 60_000)
       const cached = cache.get(model)

@@ -11,7 +11,6 @@ export async function countTokens(_: unknown, { usage }: PhysicalCall): Promise<
 
 export function usdMeter(layer: string, prices: Prices | undefined, fallback: Price): Meter {
   const pricing = createPricing(prices)
-  pricing.prepare() // A budget needs the price before its first call.
   const warnUnpriced = createUnpricedWarning(
     layer,
     `its calls are charged $${fallback.input} and $${fallback.output} for a million tokens (fallbackPrice)`,
