@@ -38,11 +38,8 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  */
 export function persist(options: PersistOptions = {}) {
   const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
-  /**
-   * The property of the session's metadata that has its conversation. An idle session continues from memory unless another process has
-   * continued it. A WeakMap whose values refer to their keys keeps both until a full collection.
-   */
-  const known = Symbol(as)
+  /** By history, which is unique to a session. An idle session continues from memory unless another process has continued it. */
+  const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({
     name: as,
     // Not `persists`: it stores the final history after all layers have returned, regardless of its position.
@@ -50,14 +47,12 @@ export function persist(options: PersistOptions = {}) {
     provides: [heldLease],
     async session(ctx, next) {
       if (ctx.anonymous && !anonymous) return next()
-      const metadata: { [known]?: StoredConversation } = ctx.metadata
-      const conversation = metadata[known] ?? new StoredConversation(store, lease, ctx)
+      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
       await conversation.load(ctx)
       ctx.aroundRun((run, next) => conversation.aroundRun(run, next))
       ctx.aroundStep((step, next) => conversation.aroundStep(step, next))
       ctx.provideTurns((turnId) => conversation.find(turnId))
-      // Not enumerable, so that copies of the metadata are without it.
-      Object.defineProperty(metadata, known, { value: conversation, configurable: true })
+      conversations.set(ctx.history, conversation)
       ctx.provide(heldLease, conversation)
       await next()
     },

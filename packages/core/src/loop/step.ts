@@ -4,7 +4,6 @@ import { goesOn, type ModelResponse } from '../model/response.ts'
 import { around } from '../onion/around.ts'
 import type { Layer } from '../onion/compose.ts'
 import type { WrappedStep } from '../ports/around.ts'
-import type { StoredTurn } from '../ports/session-store.ts'
 import type { Steering } from '../scopes/turn/steering.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
 import type { Resume } from '../scopes/turn/turn-options.ts'
@@ -69,19 +68,17 @@ export function aroundStep<T>(turn: Turn, resumed: boolean, step: () => Promise<
   const { lifecycle, session, stepIndex: index } = turn
   const wrappers = session.registered.aroundStep
   if (wrappers === undefined) return step()
-  const wrapped: WrappedStep = Object.assign(new StepTurn(), { index, resumed, $turn: turn })
+  const wrapped: WrappedStep = {
+    index,
+    resumed,
+    get turn() {
+      return storedTurn(turn, 'running')
+    },
+  }
   let running: Promise<T> | undefined
   const core = () => (running = step())
   // A step that runs ends by itself when the turn does, after its calls have unwound.
   const until = (work: Promise<unknown>) =>
     lifecycle.until(work).catch((reason) => (running === undefined ? Promise.reject(reason) : work))
   return around(wrappers as readonly Layer<WrappedStep, unknown>[], wrapped, core, { until }) as Promise<T>
-}
-
-/** A class, because a getter of a literal stays in memory until a full collection, with the whole run. */
-class StepTurn {
-  declare readonly $turn: Turn
-  get turn(): StoredTurn {
-    return storedTurn(this.$turn, 'running')
-  }
 }

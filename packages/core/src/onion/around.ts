@@ -19,10 +19,8 @@ export async function around<C, R>(
     const answer = await enter(() => chained(wrappers, (next) => enter(next))(ctx, () => (inner = core())))
     if (inner !== undefined) return await inner
     if (mayAnswer === true && answer !== undefined) return answer
-    throw new AlliumError(
-      'layer.no_next',
-      `A wrapper of ${wrappers.map(({ name }) => name)} did not call next(). Write "return next()".`,
-    )
+    const names = wrappers.map(({ name }) => name)
+    throw new AlliumError('layer.no_next', `A wrapper of ${names} did not call next(). Write "return next()".`)
   } catch (reason) {
     enter = () => Promise.reject(reason)
     await inner?.catch(() => {})

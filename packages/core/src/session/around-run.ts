@@ -15,20 +15,21 @@ export function aroundRun(
   scope: SessionScope,
   kind: WrappedRun['kind'],
   core: () => Promise<StoredTurn>,
-  { waits, turnId, ...details }: Details & { readonly waits: AbortableWaits },
+  { waits, ...details }: Details & { readonly waits: AbortableWaits },
 ): Promise<StoredTurn> {
-  const { signal } = waits.cancel
-  const $id = () => turnId ?? scope.comingTurnId
-  const own = { given: false, replays: false, abort() {}, ...details, kind, signal, $id }
-  const run: WrappedRun = Object.assign(new RunId(), own)
+  const run: WrappedRun = {
+    given: false,
+    replays: false,
+    abort() {},
+    ...details,
+    kind,
+    get turnId() {
+      return details.turnId ?? scope.comingTurnId
+    },
+    get signal() {
+      return waits.cancel.signal
+    },
+  }
   const until = (work: Promise<StoredTurn>) => waits.until(work)
   return around(scope.registered.aroundRun ?? [], run, core, { until, mayAnswer: kind === 'run' })
-}
-
-/** A class, because a getter of a literal stays in memory until a full collection, with the whole run. */
-class RunId {
-  declare readonly $id: () => string
-  get turnId(): string {
-    return this.$id()
-  }
 }
