@@ -14,7 +14,7 @@ import type { GuardTarget } from './guard-found.ts'
 import { builtInDetectors, customDetector, type PiiType, piiTypes } from './pii/detectors.ts'
 import { type FindPhones, libraryPhoneDetector } from './pii/library-phones.ts'
 import { PiiGuard, type PiiStrategy } from './pii/pii-guard.ts'
-import type { PiiVault } from './placeholder-vaults.ts'
+import type { PiiVault } from './placeholders.ts'
 import { type FailureOptions, failureOptions, failurePolicy } from './run-check.ts'
 import { matchesToolName } from './tool-names.ts'
 

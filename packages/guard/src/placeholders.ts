@@ -1,28 +1,80 @@
-import type { Message, TurnContext, Writer } from '@allium/core'
+import { type DisplayContext, type Message, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
 import type { DisplayText } from '@allium/core/internal'
-import type { Vault } from '@allium/store'
+import { sharedStore, type Vault } from '@allium/store'
+import { LRUCache } from 'lru-cache'
 
-export type VaultContext = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
+/** Stores the values of placeholders, by session: in your own store, encrypted as the content requires. */
+export interface PiiVault extends Vault {}
 
-interface KnownPlaceholders {
-  readonly values: Map<string, string>
-  /** By type and value. */
-  readonly names: Map<string, string>
-  readonly lastNumbers: Map<string, number>
-  /** The values from the input. Writing a placeholder in the input does not add its value. */
-  readonly fromInput: Set<string>
-  readonly numbers: Set<string>
+type VaultContext = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
+
+/** The placeholders of recent sessions. */
+export class PlaceholderVaults {
+  readonly #layer: string
+  readonly #vault: Vault | undefined
+  #cache: LRUCache<string, Placeholders | Promise<Placeholders>> | undefined
+
+  constructor(layer: string, vault: Vault | undefined) {
+    this.#layer = layer
+    this.#vault = vault
+  }
+
+  /** Returns the vault outside of this process, if there is one. */
+  vaultFor(ctx: Pick<VaultContext, 'find'>): Vault | undefined {
+    return this.#vault ?? ctx.find(sharedStore)?.vault
+  }
+
+  /**
+   * Returns the placeholders of a session, shared by all callers; a promise while they are loaded. A new turn reads the vault again,
+   * because another process may have run the last one.
+   */
+  get(ctx: VaultContext, { isNewTurn = false } = {}): Placeholders | Promise<Placeholders> {
+    const key = this.#keyOf(ctx)
+    // Created by the first session, because the cache allocates its memory at once.
+    this.#cache ??= new LRUCache({ max: 10_000, ttl: 24 * 3_600_000, updateAgeOnGet: true })
+    const cache = this.#cache
+    const vault = this.vaultFor(ctx)
+    const known = isNewTurn && vault !== undefined ? undefined : cache.get(key)
+    if (known === undefined) {
+      const opening = Placeholders.open(key, vault, ctx)
+      cache.set(key, opening)
+      opening.then(
+        (placeholders) => cache.peek(key) === opening && cache.set(key, placeholders),
+        () => cache.delete(key),
+      )
+      return opening
+    }
+    if (!isNewTurn) return known
+    return known instanceof Promise
+      ? known.then((placeholders) => placeholders.advancePast(ctx.history))
+      : known.advancePast(ctx.history)
+  }
+
+  /** Returns the placeholders of a session that no run here has opened. It only reads, so that a running run keeps its own. */
+  async read(ctx: DisplayContext): Promise<Placeholders | undefined> {
+    const key = this.#keyOf(ctx)
+    const vault = this.vaultFor(ctx)
+    return vault === undefined ? this.#cache?.get(key) : Placeholders.open(key, vault)
+  }
+
+  #keyOf(ctx: Pick<VaultContext, 'sessionKey'>): string {
+    return `${this.#layer}:${sessionKeyOf(ctx)}`
+  }
 }
 
 /** The placeholders of a session and their values. */
 export class Placeholders {
   readonly #key: string
   readonly #vault: Vault | undefined
-  /** Undefined before the first placeholder, because most sessions never have one and thousands of them are cached. */
-  #known: KnownPlaceholders | undefined
+  readonly #values = new Map<string, string>()
+  readonly #placeholderNames = new Map<string, string>()
+  readonly #lastNumbers = new Map<string, number>()
+  /** The values from the input. Writing a placeholder in the input does not add its value. */
+  readonly #fromInput = new Set<string>()
+  readonly #numbers = new Set<string>()
   /** The number of values at the last save. */
   #savedSize = 0
-  #saving: Promise<unknown> | undefined
+  #saving: Promise<unknown> = Promise.resolve()
   /** The number of history messages whose placeholders are known. */
   #readMessages = 0
 
@@ -34,8 +86,8 @@ export class Placeholders {
     const placeholders = new Placeholders(key, vault)
     const { numbers = '', own = '', ...values } = (await vault?.load(key)) ?? {}
     for (const [name, value] of Object.entries(values)) placeholders.#add(name, value)
-    for (const name of numbers.match(pattern) ?? []) placeholders.#writable.numbers.add(name)
-    for (const name of own.match(pattern) ?? []) placeholders.#writable.fromInput.add(name)
+    for (const name of numbers.match(pattern) ?? []) placeholders.#numbers.add(name)
+    for (const name of own.match(pattern) ?? []) placeholders.#fromInput.add(name)
     placeholders.#savedSize = placeholders.#size
     return placeholders.advancePast(history)
   }
@@ -60,17 +112,16 @@ export class Placeholders {
 
   /** Returns the same placeholder for the same value: `[EMAIL_1]`. */
   placeholderFor(type: string, value: string, { isOwn: isFromInput = false, isNumber = false } = {}): string {
-    const { names, lastNumbers, fromInput, numbers } = this.#writable
-    const known = names.get(`${type}:${value}`)
-    const name = known ?? `[${type.toUpperCase()}_${(lastNumbers.get(type) ?? 0) + 1}]`
+    const known = this.#placeholderNames.get(`${type}:${value}`)
+    const name = known ?? `[${type.toUpperCase()}_${(this.#lastNumbers.get(type) ?? 0) + 1}]`
     if (known === undefined) this.#add(name, value)
-    if (isFromInput) fromInput.add(name)
-    if (isNumber) numbers.add(name)
+    if (isFromInput) this.#fromInput.add(name)
+    if (isNumber) this.#numbers.add(name)
     return name
   }
 
   isNumber(name: string): boolean {
-    return this.#known?.numbers.has(name) ?? false
+    return this.#numbers.has(name)
   }
 
   /** Puts values into the text for the reader. A placeholder may arrive in pieces. */
@@ -91,8 +142,8 @@ export class Placeholders {
   /** Puts values into a whole text for the reader. */
   reveal(text: string, types: ReadonlySet<string>, visibility: 'own' | 'all'): string {
     return text.replace(pattern, (name, type: string) => {
-      const isVisible = types.has(type.toLowerCase()) && (visibility === 'all' || this.#known?.fromInput.has(name))
-      return (isVisible ? this.#known?.values.get(name) : undefined) ?? name
+      const isVisible = types.has(type.toLowerCase()) && (visibility === 'all' || this.#fromInput.has(name))
+      return (isVisible ? this.#values.get(name) : undefined) ?? name
     })
   }
 
@@ -100,7 +151,7 @@ export class Placeholders {
   restore(text: string, types: ReadonlySet<string>, onUnknown: (name: string) => void): string {
     return text.replace(pattern, (name, type: string) => {
       if (!types.has(type.toLowerCase())) return name
-      const value = this.#known?.values.get(name)
+      const value = this.#values.get(name)
       if (value === undefined) onUnknown(name)
       return value ?? name
     })
@@ -112,7 +163,7 @@ export class Placeholders {
    */
   save(by: Writer): Promise<void> | undefined {
     if (this.#size === this.#savedSize) return undefined
-    const saving = (this.#saving ?? Promise.resolve()).then(() => this.#save(by))
+    const saving = this.#saving.then(() => this.#save(by))
     this.#saving = saving.catch(() => {})
     return saving
   }
@@ -120,40 +171,26 @@ export class Placeholders {
   async #save(by: Writer): Promise<void> {
     const size = this.#size
     if (size === this.#savedSize) return
-    const { values, ...rest } = this.#writable
-    const [numbers, own] = [rest.numbers, rest.fromInput].map((placeholders) => [...placeholders].join(' '))
-    const saved = { ...Object.fromEntries(values), ...(numbers && { numbers }), ...(own && { own }) }
-    await this.#vault?.save(this.#key, saved, by)
+    const [numbers, own] = [this.#numbers, this.#fromInput].map((placeholders) => [...placeholders].join(' '))
+    const values = { ...Object.fromEntries(this.#values), ...(numbers && { numbers }), ...(own && { own }) }
+    await this.#vault?.save(this.#key, values, by)
     this.#savedSize = size
   }
 
   get #size(): number {
-    if (this.#known === undefined) return 0
-    const { values, numbers, fromInput } = this.#known
-    return values.size + numbers.size + fromInput.size
-  }
-
-  get #writable(): KnownPlaceholders {
-    return (this.#known ??= {
-      values: new Map(),
-      names: new Map(),
-      lastNumbers: new Map(),
-      fromInput: new Set(),
-      numbers: new Set(),
-    })
+    return this.#values.size + this.#numbers.size + this.#fromInput.size
   }
 
   #add(name: string, value: string): void {
     const type = this.#reserveNumber(name)
-    this.#writable.values.set(name, value)
-    this.#writable.names.set(`${type}:${value}`, name)
+    this.#values.set(name, value)
+    this.#placeholderNames.set(`${type}:${value}`, name)
   }
 
   #reserveNumber(name: string): string {
     const [, type = '', number] = new RegExp(pattern.source).exec(name) ?? []
     const key = type.toLowerCase()
-    const { lastNumbers } = this.#writable
-    lastNumbers.set(key, Math.max(lastNumbers.get(key) ?? 0, Number(number)))
+    this.#lastNumbers.set(key, Math.max(this.#lastNumbers.get(key) ?? 0, Number(number)))
     return key
   }
 }
