@@ -49,13 +49,12 @@ const reasons = {
   'cold start':
     'Compared with the side by hand, loading Allium takes about 90 ms of CPU more, the provider package of the AI SDK 20 ms, and the schema of a new file 25 ms. The first request runs more code that is not compiled yet.',
   memory:
-    'V8 lets its old generation grow with the objects of requests that outlive two collections. With --max-old-space-size=40, the resident set is 1.03 × by hand without layers and 1.18 × with layers.',
+    'V8 lets the heap grow to four times what a full collection leaves, and objects of a request that live through two young collections stay until the next full one. With --max-old-space-size=40, the resident set is 1.03 × by hand without layers and 1.18 × with layers.',
   disk: 'The file also has the events of each run, the state of the session after it, and the ids and digests that recognize a repeated turn.',
   tail: 'Other programs on the machine delay single requests of either side.',
 }
 
-const durableReason =
-  'A durable run stores each step before it shows it, and its events as they happen. Without durability, a request became cheaper by as much as a durable one, so the ratio rose.'
+const durableReason = 'A durable run stores each step before it shows it, and its events as they happen.'
 
 /** The budgets that a measurement can check, as a table of text, then the reason of each missed target. */
 export function budgetReport(found) {
