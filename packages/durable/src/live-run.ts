@@ -150,7 +150,7 @@ export class LiveRun implements JournalHost {
     const { agent, events, runs, report } = this.#host
     const { run, lease } = this.claimed
     const journal = runJournal(runs, { run: run.run, lease }, steps, this)
-    // A new run has no log yet. The worker has opened it.
+    // The log of a new run is empty: the worker has just opened it.
     const entries = this.#isNew ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.
     const isLost = steps.length > 0 && entries.length > 0 && !entries.some(isEnd)
