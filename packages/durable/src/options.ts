@@ -155,6 +155,12 @@ const durableOptionKeys: KeysOf<DurableOptions> = {
 /** @throws AlliumError `agent.options` */
 export function checkDurableOptions(options: DurableOptions): void {
   checkOptions(options ?? null, durableOptionKeys, 'durable()', 'agent.options')
+  const { store } = options as Partial<DurableOptions>
+  if (store?.runs === undefined || store.sessions === undefined)
+    throw new AlliumError(
+      'agent.options',
+      'durable() needs a store with sessions and runs. Pass "store", such as sqlite().',
+    )
 }
 
 const startOptionKeys: KeysOf<StartOptions> = {
