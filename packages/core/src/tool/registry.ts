@@ -148,7 +148,8 @@ function toolDef(tool: AnyTool): ToolDef {
   return freezeJson({
     name,
     description,
-    jsonSchema: structuredClone(jsonSchema),
+    // A union has no type of its own, and arguments are an object in any case.
+    jsonSchema: { ...structuredClone(jsonSchema), type: 'object' },
     ...(providerExecuted !== undefined && { providerExecuted: structuredClone(providerExecuted) }),
     ...(providerOptions !== undefined && { providerOptions: structuredClone(providerOptions) }),
     ...(strict !== undefined && { strict }),
