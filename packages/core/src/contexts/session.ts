@@ -27,11 +27,12 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
   /** The canonical conversation, for reading and push. */
   readonly history: ReadonlyHistory
   /**
-   * Restores a snapshot. Sets history and state to copies of it, without the reducers.
+   * Restores a snapshot. Sets history and state to copies of it, without the reducers. In session hooks only, and not
+   * while a turn runs.
    *
    * @param options.stored whether it comes from the store of the session, so that it is not stored again
    * @default false
-   * @throws AlliumError `history.invalid`, `state.invalid`
+   * @throws AlliumError `history.invalid`, `state.invalid`, `layer.invalid` during a turn
    */
   restore(saved: Snapshot, options?: { stored?: boolean }): void
   /**

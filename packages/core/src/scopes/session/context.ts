@@ -84,6 +84,12 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
   restore(saved: Snapshot, options: { stored?: boolean } = {}): void {
     checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
     this.$checkOpening()
+    if (this.$call.ring.scope !== 'session' || this.$session.turn !== undefined)
+      throw layerError(
+        this,
+        'layer.invalid',
+        'called ctx.restore() during a turn. Call it in a session hook, or in a wrapper of ctx.aroundRun() before next().',
+      )
     this.$session.restore(saved, options.stored)
   }
   aroundRun(wrapper: AroundRun): void {
