@@ -5,12 +5,14 @@ import type {
   NewSchedule,
   Page,
   ScheduleChange,
+  ScheduleFilter,
   ScheduleKey,
   StoredSchedule,
 } from '@allium/store'
 import type { EncryptionContext } from './encryption.ts'
 import { checkName } from './key.ts'
 import { parseCursor, toPage } from './page.ts'
+import { nameParam, tenantsParam } from './run-operations.ts'
 import type { Sealer } from './sealer.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
 
@@ -49,6 +51,31 @@ export async function schedulePage<R extends SqlRow>(
 ): Promise<Page<StoredSchedule>> {
   const rows = await query(...parseCursor(cursor, ['', ''] as [string, string]))
   return toPage(rows, limit, (row) => [String(row.owner), String(row.id)], scheduleFromRow)
+}
+
+/** Returns a page of the schedules that operators see. @param query returns the rows after a tenant, owner and id */
+export async function operatedSchedules<R extends SqlRow>(
+  { tenants, owner, agent, id, paused = null, cursor, limit }: ScheduleFilter & { cursor?: string; limit: number },
+  query: (params: {
+    tenants: string[] | null
+    owner: string | null
+    agent: string | null
+    id: string | null
+    paused: boolean | null
+    after: readonly [tenant: string, owner: string, id: string]
+    limit: number
+  }) => readonly R[] | Promise<readonly R[]>,
+): Promise<Page<StoredSchedule>> {
+  const rows = await query({
+    tenants: tenantsParam(tenants),
+    owner: nameParam('owner', owner),
+    agent: nameParam('agent', agent),
+    id: nameParam('id of the schedule', id),
+    paused,
+    after: parseCursor(cursor, ['', '', ''] as [string, string, string]),
+    limit: limit + 1,
+  })
+  return toPage(rows, limit, (row) => [String(row.tenant), String(row.owner), String(row.id)], scheduleFromRow)
 }
 
 async function openRequest(sealer: Sealer, row: SqlRow): Promise<unknown> {
