@@ -1,5 +1,8 @@
 export { operations } from './operations/create-operations.ts'
 export type {
+  BulkAction,
+  BulkOptions,
+  BulkResult,
   ChangeRunOptions,
   ContentAccess,
   FindRunOptions,
@@ -7,9 +10,19 @@ export type {
   MigrateRunOptions,
   Operations,
   ShowRunOptions,
+  StartAgainOptions,
   SummaryOptions,
 } from './operations/operations.ts'
 export type { OperationsOptions, OperationsStore } from './operations/options.ts'
+export type { OperatedQueue } from './operations/queues.ts'
+export type { RetryRefusal, RetryResult } from './operations/refusals.ts'
 export type { ExportedRun } from './operations/run-export.ts'
+export type {
+  ChangeScheduleOptions,
+  ListSchedulesOptions,
+  OperatedSchedule,
+  OperatedSchedules,
+} from './operations/schedules.ts'
 export type { ShownEntry, ShownRun, ShownStep, StepKind } from './operations/shown-run.ts'
+export type { StartedAgain } from './operations/start-again.ts'
 export type { RunGroup, RunsSummary } from './operations/summary.ts'

@@ -68,7 +68,7 @@ export function operatedRunFromRow(row: SqlRow): RunSummary {
     updatedAt: Math.floor(Number(row.updated_at)),
     addedAt: Math.floor(Number(row.added_at)),
     ...(typeof worker === 'string' && { worker }),
-    ...(heldUntil !== null && { heldUntil: Math.floor(Number(heldUntil)) }),
+    ...(row.status === 'running' && { heldUntil: Math.floor(Number(heldUntil)) }),
   }
 }
 

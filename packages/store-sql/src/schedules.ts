@@ -55,7 +55,7 @@ export async function schedulePage<R extends SqlRow>(
 
 /** Returns a page of the schedules that operators see. @param query returns the rows after a tenant, owner and id */
 export async function operatedSchedules<R extends SqlRow>(
-  { tenants, owner, agent, id, paused = null, cursor, limit }: ScheduleFilter & { cursor?: string; limit: number },
+  { tenants, owner, agent, id, paused, cursor, limit }: ScheduleFilter & { cursor?: string; limit: number },
   query: (params: {
     tenants: string[] | null
     owner: string | null
@@ -71,7 +71,7 @@ export async function operatedSchedules<R extends SqlRow>(
     owner: nameParam('owner', owner),
     agent: nameParam('agent', agent),
     id: nameParam('id of the schedule', id),
-    paused,
+    paused: paused ?? null,
     after: parseCursor(cursor, ['', '', ''] as [string, string, string]),
     limit: limit + 1,
   })
