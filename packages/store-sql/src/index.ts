@@ -56,7 +56,6 @@ export {
   changedColumns,
   openDue,
   openSchedule,
-  operatedSchedules,
   scheduleColumns,
   scheduleFromRow,
   scheduleOfOtherAgent,

@@ -33,27 +33,21 @@ export function retentionByStatus(
 
 /** Returns the fields of a filter as statement parameters. @throws AlliumError `store.key` */
 export function runFilterParams({ tenants, status, olderThan, ...names }: RunFilter) {
-  const { agent, version, queue, owner, session, code } = names
+  const name = (field: keyof typeof names) => {
+    const value = names[field]
+    return value === undefined ? null : checkName(field, value)
+  }
   return {
-    tenants: tenantsParam(tenants),
+    tenants: tenants?.map((tenant) => checkName('tenant', tenant)) ?? null,
     status: status ?? null,
-    agent: nameParam('agent', agent),
-    version: nameParam('version', version),
-    queue: nameParam('queue', queue),
-    owner: nameParam('owner', owner),
-    session: nameParam('session', session),
-    code: nameParam('code', code),
+    agent: name('agent'),
+    version: name('version'),
+    queue: name('queue'),
+    owner: name('owner'),
+    session: name('session'),
+    code: name('code'),
     olderThan: olderThan ?? null,
   }
-}
-
-export function tenantsParam(tenants: readonly string[] | undefined): string[] | null {
-  return tenants?.map((tenant) => checkName('tenant', tenant)) ?? null
-}
-
-/** @throws AlliumError `store.key` */
-export function nameParam(what: string, name: string | undefined): string | null {
-  return name === undefined ? null : checkName(what, name)
 }
 
 /** The columns of `runs r` that operators see, without its status. Content is not even read. */

@@ -5,14 +5,12 @@ import type {
   NewSchedule,
   Page,
   ScheduleChange,
-  ScheduleFilter,
   ScheduleKey,
   StoredSchedule,
 } from '@allium/store'
 import type { EncryptionContext } from './encryption.ts'
 import { checkName } from './key.ts'
 import { parseCursor, toPage } from './page.ts'
-import { nameParam, tenantsParam } from './run-operations.ts'
 import type { Sealer } from './sealer.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
 
@@ -44,37 +42,12 @@ export async function openSchedule(sealer: Sealer, row: SqlRow | undefined) {
   return row && { schedule: scheduleFromRow(row), request: await openRequest(sealer, row) }
 }
 
-/** Returns the page of schedules after a cursor. @param query returns the rows after an owner and id */
+/** Returns the page of schedules after a cursor. @param query returns the rows after a tenant, owner and id */
 export async function schedulePage<R extends SqlRow>(
   { cursor, limit }: { cursor?: string | undefined; limit: number },
-  query: (afterOwner: string, afterId: string) => readonly R[] | Promise<readonly R[]>,
+  query: (...after: [tenant: string, owner: string, id: string]) => readonly R[] | Promise<readonly R[]>,
 ): Promise<Page<StoredSchedule>> {
-  const rows = await query(...parseCursor(cursor, ['', ''] as [string, string]))
-  return toPage(rows, limit, (row) => [String(row.owner), String(row.id)], scheduleFromRow)
-}
-
-/** Returns a page of the schedules that operators see. @param query returns the rows after a tenant, owner and id */
-export async function operatedSchedules<R extends SqlRow>(
-  { tenants, owner, agent, id, paused, cursor, limit }: ScheduleFilter & { cursor?: string; limit: number },
-  query: (params: {
-    tenants: string[] | null
-    owner: string | null
-    agent: string | null
-    id: string | null
-    paused: boolean | null
-    after: readonly [tenant: string, owner: string, id: string]
-    limit: number
-  }) => readonly R[] | Promise<readonly R[]>,
-): Promise<Page<StoredSchedule>> {
-  const rows = await query({
-    tenants: tenantsParam(tenants),
-    owner: nameParam('owner', owner),
-    agent: nameParam('agent', agent),
-    id: nameParam('id of the schedule', id),
-    paused: paused ?? null,
-    after: parseCursor(cursor, ['', '', ''] as [string, string, string]),
-    limit: limit + 1,
-  })
+  const rows = await query(...parseCursor(cursor, ['', '', ''] as [string, string, string]))
   return toPage(rows, limit, (row) => [String(row.tenant), String(row.owner), String(row.id)], scheduleFromRow)
 }
 

@@ -6,13 +6,13 @@ import {
   maxRunCounts,
   operatedColumns,
   operatedRunFromRow,
-  operatedSchedules,
   parseCursor,
   retryRead,
   runCountFromRow,
   runDescription,
   runFilterParams,
   runRowKey,
+  schedulePage,
   stepsOf,
   toPage,
 } from '@allium/store-sql'
@@ -105,23 +105,19 @@ export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs)
         return true
       })
     },
-    schedules: (filter) =>
-      operatedSchedules(filter, ({ tenants, owner, agent, id, paused, after, limit }) =>
+    async schedules({ id, paused, cursor, limit, ...filter }) {
+      // An id is checked like that of a session.
+      const { tenants, owner, agent, session } = runFilterParams({ ...filter, session: id })
+      const [tenantsParam] = now(tenants)
+      return schedulePage({ cursor, limit }, (...after) =>
         db.all(
           `select * from schedules where ${isOfTenants} and (?2 is null or owner = ?2) and (?3 is null or agent = ?3)
            and (?4 is null or id = ?4) and (?5 is null or (paused is not null) = ?5) and (tenant, owner, id) > (?6, ?7, ?8)
            order by tenant, owner, id limit ?9`,
-          ...[
-            tenants && JSON.stringify(tenants),
-            owner,
-            agent,
-            id,
-            paused === null ? null : Number(paused),
-            ...after,
-            limit,
-          ],
+          ...[tenantsParam, owner, agent, session, paused === undefined ? null : Number(paused), ...after, limit + 1],
         ),
-      ),
+      )
+    },
     steps: (scope) =>
       retryRead(async () => {
         const run = findOne(scope)
