@@ -1,10 +1,12 @@
 export { operations } from './operations/create-operations.ts'
+export type { DeniedCall } from './operations/deny-call.ts'
 export type {
   BulkAction,
   BulkOptions,
   BulkResult,
   ChangeRunOptions,
   ContentAccess,
+  DenyOptions,
   FindRunOptions,
   ListRunsOptions,
   MigrateRunOptions,

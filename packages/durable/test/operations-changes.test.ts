@@ -38,7 +38,7 @@ it('tells the readers of a run that was ended at once, and frees its process', a
   await ops.forceStop(run)
   const events: string[] = []
   const read = (async () => {
-    for await (const { event } of runs.attach(run, { principal })) events.push(event.event.type)
+    for await (const { event } of runs.attach(run, { principal })) events.push((event.event as { type: string }).type)
   })()
   await expect
     .poll(async () => {
@@ -100,6 +100,41 @@ it('does not repeat recorded effects in a new run unless that is intended', asyn
   })
   expect(await audited()).toEqual([])
   expect(await ops.startAgain('one', { repeatEffects: true })).toMatchObject({ isNew: true })
+})
+
+it('denies a pending call without its token, and names the operator as the approver', async () => {
+  const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
+  const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
+  const { ops, ended, runs, store, audited } = liveScene([call, 'Nothing was paid.'], { tools: [pay] })
+  const { run, principal } = await ended()
+  const denied = await ops.deny(run, { ...sam, reason: 'a private reason' })
+  await runs.recover()
+  for await (const _ of runs.attach(denied.run, { principal })) void _
+  const { text, status } = await runs.get(denied.run, { principal })
+  expect([denied.callId, status, text]).toEqual(['c1', 'completed', 'Nothing was paid.'])
+  const key = { tenant: 'acme', owner: 'ann', agent: 'support', sessionId: 'chat' }
+  const history = JSON.stringify(await store.sessions.load(key))
+  expect(history).toContain('"approval":{"decision":"denied","by":{"tenantId":"acme","userId":"operator:sam"}')
+  expect(history).not.toContain('private reason')
+  expect(await audited()).toMatchObject([{ type: 'operator:deny', turn: run, call: 'c1', operator: 'sam' }])
+  await expect(ops.deny(run, sam)).rejects.toMatchObject({ code: 'run.options' })
+})
+
+it('denies no call that does not wait, and none without a name and a reason', async () => {
+  const calls = ['c1', 'c2'].map((callId) => ({ name: 'pay', callId, args: {} }))
+  const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
+  const { ops, ended, audited } = liveScene([{ toolCalls: calls }], { tools: [pay] })
+  const { run } = await ended()
+  for (const options of [
+    { ...sam },
+    { ...sam, callId: 'c3' },
+    { ...sam, callId: 'c1', reason: '' },
+    { callId: 'c1' },
+    undefined,
+  ])
+    await expect(ops.deny(run, options as never)).rejects.toMatchObject({ code: 'run.options' })
+  expect(await audited()).toEqual([])
+  expect(await ops.deny(run, { ...sam, callId: 'c2' })).toMatchObject({ callId: 'c2' })
 })
 
 it.each(['queued', 'completed'])('does not start a %s run again', async (status) => {

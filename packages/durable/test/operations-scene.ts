@@ -61,5 +61,10 @@ export function liveScene(
     for await (const _ of runs.attach(run, { principal })) void _
     return { run, principal }
   }
-  return { clock, store, runs, ended, ops: operations({ store, clock }) }
+  const audited = async () => {
+    const records: Record<string, unknown>[] = []
+    for await (const line of store.audit.chainOf('acme').lines()) records.push(JSON.parse(line))
+    return records
+  }
+  return { clock, store, runs, ended, audited, ops: operations({ store, clock }) }
 }

@@ -69,6 +69,8 @@ export function runsArguments(argv: readonly string[]): RunsArguments {
   const { store, json = false, tenant, content = false, operator, reason, module, to, check = false } = values
   if (content && (operator === undefined || reason === undefined))
     throw new UsageError('--content belongs to "allium runs export", with --operator <name> and --reason <text>.')
+  if (command === 'deny' && (operator === undefined || reason === undefined))
+    throw new UsageError('"allium runs deny" needs --operator <name> and --reason <text>.')
   if (command === 'migrate' && (to === undefined || module === undefined))
     throw new UsageError('"allium runs migrate" needs --to <version> and --module <src/agent.ts>.')
   return {

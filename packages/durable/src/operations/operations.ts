@@ -1,5 +1,6 @@
 import type { Page, RunFilter, RunSummary } from '@allium/store'
 import type { MigrateOptions, Migration } from '../migrate.ts'
+import type { DeniedCall } from './deny-call.ts'
 import type { OperatedQueue } from './queues.ts'
 import type { RetryResult } from './refusals.ts'
 import type { ExportedRun } from './run-export.ts'
@@ -37,6 +38,12 @@ export interface ChangeRunOptions extends FindRunOptions {
 
 /** `to` is the version of an agent in the option `agents`. The audit records only a move of a run that fits. */
 export interface MigrateRunOptions extends ChangeRunOptions, MigrateOptions {}
+
+/** Who denies a pending call, and why. Both are recorded in the audit first. The model and the user do not see the reason. */
+export interface DenyOptions extends ContentAccess {
+  /** Required only if several calls of the run wait. */
+  readonly callId?: string | undefined
+}
 
 export interface StartAgainOptions extends ChangeRunOptions {
   /** Start it although it has recorded steps of tools or `once()`, which the new run may do again. @default false */
@@ -124,6 +131,14 @@ export interface Operations {
    * `repeatEffects` is not set; `store.unavailable` if an operator is named and the audit fails
    */
   startAgain(run: string, options?: StartAgainOptions): Promise<StartedAgain>
+  /**
+   * Denies a call that waits for approval, without its token. A new run of the same version continues the turn without the call. The history
+   * names the operator as the approver: `operator:<name>`. An operator cannot approve.
+   *
+   * @throws AlliumError `session.not_found`; `run.options` if no such call waits, or without an operator or a reason; `approval.used` if the
+   * call was decided meanwhile; `options.invalid` without an audit; `store.unavailable` if the audit fails
+   */
+  deny(run: string, options: DenyOptions): Promise<DeniedCall>
   /**
    * Stops, force-stops, retries or migrates all runs that match a filter, one after the other. With `check`, only counts them.
    *

@@ -4,12 +4,14 @@ import { type OperatorAction, OperatorAudit } from './audit.ts'
 import { boundPage } from './bound-cursor.ts'
 import { bounded, checkListOptions, plainText, text } from './bounds.ts'
 import { bulk } from './bulk.ts'
+import { denyCall } from './deny-call.ts'
 import { migrateRun } from './migrate-run.ts'
 import type {
   BulkAction,
   BulkOptions,
   ChangeRunOptions,
   ContentAccess,
+  DenyOptions,
   FindRunOptions,
   ListRunsOptions,
   MigrateRunOptions,
@@ -110,6 +112,14 @@ export class RunsOfTenants implements Operations {
     const found = await this.#find(id, options)
     const beforeAdd = () => this.#recordChange('start_again', found, options)
     return startAgain(this.#store, found, { repeatEffects: options.repeatEffects === true, beforeAdd })
+  }
+
+  async deny(id: string, options: DenyOptions) {
+    const operator = plainText('operator', options?.operator)
+    const reason = plainText('reason', options?.reason)
+    const found = await this.#find(id, options)
+    const beforeAdd = (call: string) => this.#audit.record('deny', found, { operator, reason, call })
+    return denyCall(this.#store, found, { callId: options.callId, operator, beforeAdd })
   }
 
   bulk(action: BulkAction, options: BulkOptions) {
