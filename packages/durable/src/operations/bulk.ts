@@ -17,16 +17,16 @@ export async function bulk(ops: Operations, action: BulkAction, options: BulkOpt
   checkWhere(where)
   for (const [name, value] of Object.entries({ operator: change.operator, reason: change.reason }))
     if (value !== undefined) plainText(name, value)
-  const found = await matching(ops, where, { action, limit: bounded('limit', limit, maxRuns) })
+  const { runs, ...found } = await matching(ops, where, { action, limit: bounded('limit', limit, maxRuns) })
   if (check) return { ...found, changed: 0, refused: [] }
   const refused: { run: string; tenant: string; reason: string }[] = []
   let changed = 0
-  for (const { run, key } of found.runs) {
+  for (const { run, key } of runs) {
     const reason = await changeOne(ops, action, run, { ...change, to, tenant: key.tenant })
     if (reason === undefined) changed++
     else if (refused.length < maxRefusals) refused.push({ run, tenant: key.tenant, reason })
   }
-  return { matched: found.matched, more: found.more, changed, refused }
+  return { ...found, changed, refused }
 }
 
 /** An empty filter would change all runs. */
