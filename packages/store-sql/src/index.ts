@@ -74,7 +74,6 @@ export {
   toBytes,
 } from './sql-row.ts'
 export {
-  agentOfTurn,
   type PendingCallRow,
   type RecordRow,
   type TurnRow,
