@@ -42,7 +42,7 @@ export function postgresSchedules(db: Database, parts: { sealer: Sealer; blobs: 
       return schedulePage({ cursor, limit }, (...after) =>
         db.queryIdempotent(
           `select * from ${db.s}.schedules where tenant = $1 and ($2::text is null or owner = $2)
-           and ($3::text[] is null or agent = any ($3)) and (owner, id) > ($4, $5) order by owner, id limit $6`,
+           and ($3::text[] is null or agent = any ($3)) and (tenant, owner, id) > ($4, $5, $6) order by owner, id limit $7`,
           ...[tenant, owner, agents ?? null, ...after, limit + 1],
         ),
       )

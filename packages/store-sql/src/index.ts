@@ -25,6 +25,7 @@ export { checkCombinedLength, checkKey, checkName, checkOwner } from './key.ts'
 export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {
+  maxFoundRuns,
   maxRunCounts,
   operatedColumns,
   operatedRunFromRow,

@@ -92,11 +92,12 @@ export function sqliteRuns(
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
     migrate: async (filter, versions) => runs.migrate(...runRowKey(filter), versions),
-    async markReported({ key, token }, run) {
+    async markReported({ key, token }, run, code) {
       const hasEnded = `status not in ('queued', 'running')`
       db.run(
-        `update runs set told = 1 where tenant = ? and run = ? and token = ? and ${hasEnded}`,
-        ...[key.tenant, run, token],
+        `update runs set told = 1, code = iif(status = 'failed', coalesce(?, code), code)
+         where tenant = ? and run = ? and token = ? and ${hasEnded}`,
+        ...[code ?? null, key.tenant, run, token],
       )
     },
     orphans: (filter) => claims.orphans(filter),
@@ -324,7 +325,7 @@ export class RunTable {
   #claimNow(
     row: Row,
     key: SessionKey,
-    { claim, limits, agents, session }: AddOptions & { session: Row | undefined },
+    { claim, worker, limits, agents, session }: AddOptions & { session: Row | undefined },
   ): Lease | undefined {
     const now = this.#clock.now()
     if (claim === undefined || Number(row.run_at) > now) return undefined
@@ -339,7 +340,10 @@ export class RunTable {
     const { lease } = this.#leases.acquireNow(key, claim, String(row.run), session)
     if (lease === undefined) return undefined
     if (limits !== undefined) room.take(agent, key.tenant)
-    this.#db.run(`update runs set status = 'running', attempts = 1, token = ? where n = ?`, lease.token, Number(row.n))
+    this.#db.run(
+      `update runs set status = 'running', attempts = 1, token = ?, worker = ? where n = ?`,
+      ...[lease.token, worker ?? null, Number(row.n)],
+    )
     return lease
   }
 }

@@ -40,7 +40,7 @@ export function sqliteSchedules(parts: StoreParts): ScheduleStore {
       return schedulePage({ cursor, limit }, (...after) =>
         db.all(
           `select * from schedules where tenant = ? and (? is null or owner = ?) and (? is null or ${isOneOf})
-           and (owner, id) > (?, ?) order by owner, id limit ?`,
+           and (tenant, owner, id) > (?, ?, ?) order by owner, id limit ?`,
           ...[tenant, owner, owner, agentParams, agentParams, ...after, limit + 1],
         ),
       )

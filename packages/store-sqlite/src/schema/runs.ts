@@ -22,6 +22,7 @@ create table runs (
   run_at integer not null,
   attempts integer not null default 0,
   token integer not null default 0,
+  worker text,
   idempotency_key text,
   asked text,
   stop text,
@@ -77,7 +78,7 @@ create trigger run_added after insert on runs begin
   ${entry('added')}
 end;
 create trigger run_claimed after update of token on runs when new.status = 'running' and old.token <> new.token begin
-  ${entry('claimed', ', attempt', ', new.attempts')}
+  ${entry('claimed', ', attempt, detail', ', new.attempts, new.worker')}
 end;
 create trigger run_retried after update of status on runs when new.status = 'queued' and not ${isLive('old')} begin
   ${entry('retried')}
