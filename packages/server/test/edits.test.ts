@@ -1,8 +1,7 @@
 import { defineTool } from '@allium/core'
-import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
-import { type Ask, agentOf, allOf, ask, gated, kept, kinds, type Listen, listen, silent } from './kit.ts'
+import { type Ask, agentOf, ask, gated, kinds } from './kit.ts'
 
 interface Sent {
   id: string
@@ -33,6 +32,23 @@ const protocols: Record<string, Send> = {
     const body = again ? { messageId: id } : { messageId: id, input: text }
     return ask(`${url}/sessions/a/runs`, { body, headers: { accept: 'text/event-stream' }, ...options })
   },
+}
+
+const paid: unknown[] = []
+const pay = defineTool({
+  name: 'pay',
+  description: 'Pays.',
+  jsonSchema: { type: 'object', properties: { cents: { type: 'number' } } },
+  requireApproval: true,
+  execute: (args) => void paid.push(args),
+})
+const call = { toolCalls: [{ name: 'pay', args: { cents: 5 } }] }
+
+async function pendingOf(url: string): Promise<{ callId: string; token: string }[]> {
+  const { approvals } = (await (await ask(`${url}/approvals`)).json()) as {
+    approvals: { callId: string; token: string }[]
+  }
+  return approvals
 }
 
 const all = { uiStream: 7, agui: true, openai: false } as const
@@ -106,6 +122,96 @@ describe.each(Object.entries(protocols))('on %s', (_, send) => {
       const repeated = await (await send(url, { id: 'u1', text: 'first' })).text()
       expect(repeated).toContain('One.')
       expect([model.requests.length, await textsOf(url)]).toEqual([1, ['first', 'One.']])
+    })
+
+    test('a repeated request for a call that waits gets the same call', async () => {
+      const { url } = await start(agentOf([call], { tools: [pay] }), all)
+      await (await send(url, { id: 'u1', text: 'pay' })).text()
+      const [first, again] = [await pendingOf(url), await (await send(url, { id: 'u1', text: 'pay' })).text()]
+      expect(again).toContain('"cents":5')
+      expect(await pendingOf(url)).toEqual(first)
+    })
+
+    test('an edit closes the calls that wait, and their tokens are void in both conversations', async () => {
+      paid.length = 0
+      const { url } = await start(agentOf([call, 'Two.'], { tools: [pay] }), all)
+      await (await send(url, { id: 'u1', text: 'pay' })).text()
+      const [pending] = await pendingOf(url)
+      await (await send(url, { id: 'u1', text: 'do not pay' })).text()
+      const decisions = { [pending?.callId as string]: { approve: true, token: pending?.token } }
+      const statuses = ['a', ...(await sessionsOf(url))].map(async (id) => {
+        const response = await ask(`${url}/sessions/${id}/decisions`, { body: { decisions } })
+        return response.status
+      })
+      expect(await Promise.all(statuses)).toEqual([404, 404])
+      expect([paid, await pendingOf(url), await textsOf(url)]).toEqual([[], [], ['do not pay', 'Two.']])
+    })
+
+    test('the message of another user with the same id and session id is not touched', async () => {
+      const { url, post } = await conversation(['One.', 'Two.'])
+      await post({ id: 'u1', text: 'of ann' })
+      await post({ id: 'u1', text: 'of bob' }, { as: 'acme/bob' })
+      expect(await textsOf(url)).toEqual(['of ann', 'One.'])
+      expect(await textsOf(url, 'a', 'acme/bob')).toEqual(['of bob', 'Two.'])
+    })
+
+    test('an edit while a run is active is refused, and nothing changes', async () => {
+      const { model, text, end } = gated()
+      const { url } = await start(agentOf([], { model }), all)
+      const running = send(url, { id: 'u1', text: 'first' })
+      text('One')
+      const reader = await running
+      const refused = await send(url, { id: 'u1', text: 'edited' })
+      expect([refused.status, await refused.text()]).toEqual([409, expect.stringContaining('session.busy')])
+      end()
+      expect(await reader.text()).toContain('One')
+      expect([await textsOf(url), await sessionsOf(url)]).toEqual([['first', 'One'], []])
+    })
+
+    test('a message that is posted twice during its run is answered by that run', async () => {
+      const { model, text, end } = gated()
+      const { url } = await start(agentOf([], { model }), all)
+      const first = send(url, { id: 'u1', text: 'first' })
+      text('One')
+      await first
+      const second = await send(url, { id: 'u1', text: 'first' })
+      end()
+      expect([await (await first).text(), await second.text()]).toEqual(Array(2).fill(expect.stringContaining('One')))
+      expect(await textsOf(url)).toEqual(['first', 'One'])
+    })
+
+    test('of two edits at once one happens, or both in turn, and no text of an old one stays', async () => {
+      const { url, model, post } = await conversation(['One.', 'Two.', 'Three.', 'Four.'])
+      await post({ id: 'u1', text: 'secret' })
+      const edits = [post({ id: 'u1', text: 'left' }), post({ id: 'u1', text: 'right' })]
+      const statuses = await Promise.all(edits)
+      const texts = await textsOf(url)
+      expect([statuses.includes(200), texts.length, texts[0]]).toEqual([true, 2, expect.stringMatching(/left|right/)])
+      expect(said(model.requests)).not.toContain('secret')
+    })
+
+    test('an edit that waits in the queue replaces the message once the session is free', async () => {
+      const { model, text, end } = gated()
+      const { url } = await start(agentOf([], { model }), { ...all, onBusy: 'queue' })
+      const first = send(url, { id: 'u1', text: 'first' })
+      text('One')
+      await first
+      const edited = send(url, { id: 'u1', text: 'edited' })
+      end()
+      await (await first).text()
+      await (await edited).text()
+      expect([await textsOf(url), (await sessionsOf(url)).length]).toEqual([['edited', 'Next.'], 1])
+    })
+
+    test('with edits: reject an edit is a 400, and nothing changes', async () => {
+      const { url } = await start(agentOf(['One.', 'Two.']), { ...all, edits: 'reject' })
+      await (await send(url, { id: 'u1', text: 'first' })).text()
+      const refused = [
+        await send(url, { id: 'u1', text: 'edited' }),
+        await send(url, { id: 'u1', text: 'first', again: true }),
+      ]
+      expect(refused.map(({ status }) => status)).toEqual([400, 400])
+      expect(await textsOf(url)).toEqual(['first', 'One.'])
     })
 
     test('an edit that is sent twice happens once', async () => {

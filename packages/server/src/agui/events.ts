@@ -8,7 +8,9 @@ type AguiEvent = { type: string; [field: string]: unknown }
 /** Writes a run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Leaves out sub-agents and layers. */
 export function aguiFrames(ids: { threadId: string; runId: string }): FrameWriter {
   const writer = new Writer(ids)
+  const started = { type: 'RUN_STARTED', ...ids, protocolVersion: '1.0' }
   return {
+    begin: () => [{ data: JSON.stringify(started) }],
     *write({ event, pending = [] }) {
       if ('path' in event && event.path !== undefined) return
       for (const aguiEvent of writer.write(event as StreamEvent | RunError, pending))
@@ -30,7 +32,8 @@ class Writer {
   /** The calls whose input is open. */
   readonly #openCalls = new Set<string>()
   #hasNoText = true
-  #turnId = ''
+  /** A repeated request gets the answer of its run, without the start of it. */
+  #turnId: string = crypto.randomUUID()
   #messages = 0
 
   constructor(ids: { threadId: string; runId: string }) {
@@ -44,7 +47,7 @@ class Writer {
     switch (event.type) {
       case 'turn:start':
         this.#turnId = event.turnId
-        return yield { type: 'RUN_STARTED', ...this.#ids, protocolVersion: '1.0' }
+        return
       case 'step:start':
         this.#openStep = `step-${event.stepIndex}`
         return yield { type: 'STEP_STARTED', stepName: this.#openStep }

@@ -100,18 +100,21 @@ export const components = {
   Decision: decision.json,
 }
 
-export const runBody = object({
-  input: described(optional(messageContent), 'Without it, the stored message `messageId` is answered again.'),
-  messageId: described(
-    optional(messageId),
-    'The id of the message in the history. A message that has this id already, and everything after it, is replaced.',
-  ),
-  clientTools: described(
-    optional(clientTools(named('ClientTool', clientTool))),
-    'Tools that the client runs. The run waits for the results of their calls.',
-  ),
-  output,
-})
+export const runBody = object(
+  {
+    input: described(optional(messageContent), 'Without it, the stored message `messageId` is answered again.'),
+    messageId: described(
+      optional(messageId),
+      'The id of the message in the history. A message that has this id already, and everything after it, is replaced.',
+    ),
+    clientTools: described(
+      optional(clientTools(named('ClientTool', clientTool))),
+      'Tools that the client runs. The run waits for the results of their calls.',
+    ),
+    output,
+  },
+  { anyOf: [{ required: ['input'] }, { required: ['messageId'] }] },
+)
 
 export const decisionsBody = object({
   decisions: described(
