@@ -55,7 +55,7 @@ async function displayHistory(host: Host, caller: Caller, key: SessionKey) {
 }
 
 /** Returns the active durable run. It has stored nothing in the session yet. */
-async function activeDurableRun({ events, runs }: Host, caller: Caller, key: SessionKey) {
+export async function activeDurableRun({ events, runs }: Host, caller: Caller, key: SessionKey) {
   const latest = await events.latest(key)
   if (latest === undefined || latest.ended) return undefined
   const run = await runs.durableStatus(latest.turnId, caller)

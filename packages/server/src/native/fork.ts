@@ -1,4 +1,4 @@
-import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
+import { AlliumError, type Lease, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
 import type { SessionStore, StoredSession } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
@@ -33,38 +33,62 @@ export async function fork(
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
-export async function storeFork(
-  { sessions, clock }: Host,
-  key: SessionKey,
-  agent: string,
-  snapshot: Snapshot,
-): Promise<void> {
-  const { lease, heldUntil } = await sessions.acquire(key, 10_000)
-  if (lease === undefined)
-    throw new AlliumError(
-      'session.busy',
-      `The session "${key.sessionId}" is running a turn. Try again when it has ended.`,
-      { details: { heldUntil } },
-    )
-  try {
+export function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+  return withLease(host, key, async (lease) => {
     if (lease.version > 0)
       throw requestError(
         'store.conflict',
         `The session ${JSON.stringify(key.sessionId)} already exists. Choose another id.`,
       )
-    await sessions.append(lease, 0, forkedTurn(agent, snapshot, clock.now()), { release: true })
-  } catch (error) {
+    await host.sessions.append(
+      lease,
+      0,
+      entryOf({ turnId: `${forkPrefix}${crypto.randomUUID()}`, status: 'closed', agent, from: 0 }, host, snapshot),
+    )
+  })
+}
+
+/**
+ * Changes a session while no run can start in it.
+ *
+ * @throws AlliumError `session.busy` while a run is active
+ */
+export async function withLease(
+  { sessions }: Host,
+  key: SessionKey,
+  change: (lease: Lease) => Promise<void>,
+): Promise<void> {
+  const { lease, heldUntil } = await sessions.acquire(key, 10_000)
+  if (lease === undefined) throw busyError(key, { heldUntil })
+  try {
+    await change(lease)
+  } finally {
     await sessions.release(lease)
-    throw error
   }
 }
 
-/** Returns the beginning of the new session, as a stored turn. */
-function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now: number): StoredTurn {
-  const turnId = `fork:${crypto.randomUUID()}`
+export function busyError({ sessionId }: SessionKey, details?: { heldUntil: number }): AlliumError {
+  const message = `The session "${sessionId}" is running a turn. Try again when it has ended.`
+  return new AlliumError('session.busy', message, { details })
+}
+
+const forkPrefix = 'fork:'
+
+/** Whether a turn is the beginning of a forked session. */
+export function isFork({ turnId }: StoredTurn): boolean {
+  return turnId.startsWith(forkPrefix)
+}
+
+/** Returns an entry that no run made: it replaces the history from an index on. */
+export function entryOf(
+  entry: Pick<StoredTurn, 'turnId' | 'status' | 'agent' | 'from'>,
+  { clock }: Host,
+  { history: messages, ...rest }: Snapshot,
+): StoredTurn {
+  const now = clock.now()
   const times = { startedAt: now, endedAt: now }
   const emptyFields = { usage: noUsage(), answer: null, records: [] }
-  return { turnId, rootId: turnId, agent, status: 'closed', ...times, ...emptyFields, from: 0, messages, rest }
+  return { ...entry, rootId: entry.turnId, ...times, ...emptyFields, messages, rest }
 }
 
 /**

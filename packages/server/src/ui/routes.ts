@@ -5,6 +5,7 @@ import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import { displayMessages } from '../native/display-messages.ts'
+import { namedRequest } from '../native/named-message.ts'
 import { routes as native } from '../native/routes.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
 import type { UiChunk } from '../native/ui-messages.ts'
@@ -16,7 +17,7 @@ import type { Serve } from '../request/router.ts'
 import { resumeStream } from '../response/resume-stream.ts'
 import { emptyStream, type FrameWriter, type StreamProtocol, streamRun } from '../response/stream.ts'
 import type { RunRequest } from '../run/run-request.ts'
-import { type CallResponses, chatBody } from './chat-request.ts'
+import { type CallResponses, chatBody, type UserMessage } from './chat-request.ts'
 import { replayMessage } from './replay.ts'
 import { steerChunksOf } from './steers.ts'
 import { type UiVersion, UiWriter } from './ui-writer.ts'
@@ -52,10 +53,12 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
 
   serve(routes.chat, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
-    const { id, messages, clientTools } = (await read()).body
-    const { input, callResponses } = messages
+    const { id, trigger, messages, clientTools } = (await read()).body
+    const { userMessage, callResponses } = messages
     const request =
-      callResponses === undefined ? { input, clientTools } : await newDecisions(host, caller, id, callResponses)
+      callResponses === undefined
+        ? { ...(await messageRequest(caller, id, userMessage, trigger === 'regenerate-message')), clientTools }
+        : await newDecisions(host, caller, id, callResponses)
     return streamRun(
       host,
       caller,
@@ -87,6 +90,23 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     return follow(replayedChunks)
   })
 
+  async function messageRequest(
+    caller: Caller,
+    sessionId: string,
+    { id, previous, content }: UserMessage,
+    again: boolean,
+  ): Promise<RunRequest> {
+    if (id !== undefined)
+      return namedRequest(host, caller, sessionId, {
+        id,
+        previous,
+        again,
+        content: again ? parsed(content) : content(),
+      })
+    if (!again) return { input: { role: 'user', content: content() } }
+    throw requestError('request.invalid', 'A message without an id cannot be answered again. Send its id.')
+  }
+
   stopRoute(serve, host, routes.stop)
   steerRoute(serve, host, routes.steer)
 }
@@ -115,6 +135,15 @@ function uiFrames(
 /** Not a method of the literal: a generator function that is created per request stays in memory until a full collection. */
 function* framesOf(chunks: Iterable<UiChunk>): Generator<Frame> {
   for (const chunk of chunks) yield { data: JSON.stringify(chunk) }
+}
+
+/** Returns undefined for content that cannot be parsed. The stored message then has it, for example the file behind a link. */
+function parsed<T>(content: () => T): T | undefined {
+  try {
+    return content()
+  } catch {
+    return undefined
+  }
 }
 
 /**
