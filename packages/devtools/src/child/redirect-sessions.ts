@@ -6,6 +6,8 @@ type SessionReads = Pick<SessionStore, 'load' | 'find' | 'list'>
 const names: Record<Exclude<keyof SessionStore, 'outbox'>, true> = {
   load: true,
   find: true,
+  head: true,
+  history: true,
   list: true,
   acquire: true,
   renew: true,
