@@ -42,7 +42,7 @@ export function postgresSessions(
         return row && headFromRow(key, row, blobs)
       })
     },
-    async history(requestedKey, { before = null, limit }) {
+    async history(requestedKey, { before, limit }) {
       const key = checkSessionKey({ ...requestedKey })
       await renames.claimUnassigned(key)
       return retryRead(async () => turnsFromRows(key, await selectPage(db, key, before, limit), blobs))
@@ -77,17 +77,17 @@ function selectHead(db: Database, key: SessionKey, turnId: string | undefined): 
 }
 
 /** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
-function selectPage(db: Database, key: SessionKey, before: number | null, limit: number): Promise<Row[]> {
+function selectPage(db: Database, key: SessionKey, before: number, limit: number): Promise<Row[]> {
   return db.queryIdempotent(
     `with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
        select seq, start, octet_length(messages) as size from ${db.s}.turns
-       where ${turnsMatch} and seq >= 0 and start < coalesce($5, 2147483647) order by seq desc limit $6) t
+       where ${turnsMatch} and seq >= 0 and start < $5 order by seq desc limit $6) t
        window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
      select seq, turn_id, start, sealed_as, messages, case when seq < 0 then info end as info
      from ${db.s}.turns where ${turnsMatch}
-     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > coalesce($5,
+     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > least($5,
        (select length from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4)) - $6))
-     order by seq desc`,
+     order by seq < 0 desc, seq desc`,
     ...keyParams(key),
     before,
     limit,

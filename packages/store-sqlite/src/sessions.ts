@@ -45,7 +45,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
           return row && headFromRow(claimedKey, row, blobs)
         }),
       ),
-    history: (key, { before = null, limit }) =>
+    history: (key, { before, limit }) =>
       withClaim({ ...key }, (claimedKey) =>
         retryRead(() => turnsFromRows(claimedKey, db.all(selectPage, ...keyParams(claimedKey), before, limit), blobs)),
       ),
@@ -78,12 +78,12 @@ const selectHead = `
 const selectPage = `
   with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
     select seq, start, length(messages) as size from turns
-    where ${turnsMatch} and seq >= 0 and start < coalesce(?5, 9e15) order by seq desc limit ?6)
+    where ${turnsMatch} and seq >= 0 and start < ?5 order by seq desc limit ?6)
     window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
   select seq, turn_id, start, sealed_as, messages, iif(seq < 0, info, null) as info from turns where ${turnsMatch}
   and seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
-    and reached > coalesce(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
-  order by seq desc`
+    and reached > min(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
+  order by seq < 0 desc, seq desc`
 
 async function loadSession(
   db: Database,

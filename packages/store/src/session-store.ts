@@ -90,12 +90,12 @@ export interface SessionStore {
    */
   head(key: SessionKey, options?: { turnId?: string }): Promise<SessionHead | undefined>
   /**
-   * Returns the runs that contain the last `limit` messages before an index of the history, newest first, and the run in progress.
-   * A page of large messages may have fewer, but at least one run. Images and files that the store keeps apart are {@link StoredFile}s.
+   * Returns the run in progress, and the runs with the last `limit` messages before an index of the history, newest first. A page of
+   * large messages may have fewer, but at least one run. Images and files that the store keeps apart are {@link StoredFile}s.
    *
-   * @param of.before the index @default the end of the history
+   * @param of.before the index; any number from the length of the history on is its end
    */
-  history(key: SessionKey, of: { before?: number | undefined; limit: number }): Promise<HistoryTurn[]>
+  history(key: SessionKey, of: { before: number; limit: number }): Promise<HistoryTurn[]>
   /** Leases the session for `ms` milliseconds of the store's clock, or returns how long another process holds it. */
   acquire(key: SessionKey, ms: number): Promise<Acquired>
   /** Extends the lease to `ms` from now, even an expired one that was not taken by another process. False if it was lost. */

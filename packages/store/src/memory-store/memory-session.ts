@@ -70,13 +70,14 @@ export class MemorySession {
   }
 
   /** Returns the runs with the last messages before an index, newest first, and the open run. */
-  page(before = this.length, limit: number): HistoryTurn[] {
+  page(before: number, limit: number): HistoryTurn[] {
     const { open } = this
     const page: HistoryTurn[] = []
     if (open !== undefined)
       page.push({ ...historyTurn(open), ...(open.resumes !== undefined && { resumes: open.resumes }) })
     let from = Math.min(before, this.length)
-    for (let version = this.version; version > 0 && from > before - limit; version--) {
+    const end = from - limit
+    for (let version = this.version; version > 0 && from > end; version--) {
       const turn = this.turns[version - 1] as StoredTurn
       if (turn.from < from) page.push({ ...historyTurn(turn), version })
       from = Math.min(from, turn.from)
