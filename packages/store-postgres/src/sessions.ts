@@ -14,7 +14,7 @@ import {
   turnFromRow,
   turnsFromRows,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
+import { adoptSession } from './agent-renames.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey, keyParams } from './keys.ts'
 import { postgresLeases } from './leases.ts'
@@ -25,18 +25,16 @@ import { postgresTurns } from './turns.ts'
 /** Sessions in Postgres. */
 export function postgresSessions(
   db: Database,
-  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: AgentRenames },
+  { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   options: OutboxOptions,
 ): SessionStore {
   return {
     async load(requestedKey, { version } = {}) {
       const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
       return retryRead(() => loadSession(db, blobs, key, version))
     },
     async head(requestedKey, { turnId } = {}) {
       const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
       return retryRead(async () => {
         const [row] = await selectHead(db, key, turnId)
         return row && headFromRow(key, row, blobs)
@@ -44,17 +42,12 @@ export function postgresSessions(
     },
     async history(requestedKey, { before, limit }) {
       const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
       return retryRead(async () => turnsFromRows(key, await selectPage(db, key, before, limit), blobs))
     },
-    async rename(requestedKey, names, { lease } = {}) {
-      const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
-      return renames.adopt(key, names, lease)
-    },
-    ...postgresLeases(db, renames),
-    ...postgresTurns(db, sealer, blobs, renames),
-    ...postgresLists(db, sealer, blobs, renames),
+    rename: async (key, names, { lease } = {}) => adoptSession(db, checkSessionKey({ ...key }), names, lease),
+    ...postgresLeases(db),
+    ...postgresTurns(db, sealer, blobs),
+    ...postgresLists(db, sealer, blobs),
     outbox: postgresOutbox(db, blobs, options),
   }
 }

@@ -76,7 +76,6 @@ export {
   turnsFromRows,
 } from './sql-row.ts'
 export {
-  agentOfTurn,
   type PendingCallRow,
   type RecordRow,
   type TurnRow,

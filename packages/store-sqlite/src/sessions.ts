@@ -31,32 +31,31 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
   const turns = new Turns(parts)
   const lists = new SessionLists(parts)
   const eraser = new Eraser(db, erasures, blobs)
-  const withClaim = async <T>(key: SessionKey, operation: (key: SessionKey) => T | Promise<T>): Promise<T> => {
-    await renames.claimUnassigned(checkKey(key))
-    return operation(key)
-  }
   return {
-    load: (key, { version } = {}) =>
-      withClaim({ ...key }, (claimedKey) => retryRead(() => loadSession(db, blobs, claimedKey, version))),
-    head: (key, { turnId = null } = {}) =>
-      withClaim({ ...key }, (claimedKey) =>
-        retryRead(async () => {
-          const row = db.get(selectHead, ...keyParams(claimedKey), turnId)
-          return row && headFromRow(claimedKey, row, blobs)
-        }),
-      ),
-    history: (key, { before, limit }) =>
-      withClaim({ ...key }, (claimedKey) =>
-        retryRead(() => turnsFromRows(claimedKey, db.all(selectPage, ...keyParams(claimedKey), before, limit), blobs)),
-      ),
-    acquire: (key, ms) => withClaim({ ...key }, (claimedKey) => leases.acquire(claimedKey, ms)),
+    async load(key, { version } = {}) {
+      const checkedKey = checkKey({ ...key })
+      return retryRead(() => loadSession(db, blobs, checkedKey, version))
+    },
+    async head(key, { turnId = null } = {}) {
+      const checkedKey = checkKey({ ...key })
+      return retryRead(async () => {
+        const row = db.get(selectHead, ...keyParams(checkedKey), turnId)
+        return row && headFromRow(checkedKey, row, blobs)
+      })
+    },
+    async history(key, { before, limit }) {
+      const checkedKey = checkKey({ ...key })
+      return retryRead(async () =>
+        turnsFromRows(checkedKey, db.all(selectPage, ...keyParams(checkedKey), before, limit), blobs),
+      )
+    },
+    acquire: async (key, ms) => leases.acquire(checkKey({ ...key }), ms),
     renew: async (lease, ms) => leases.renew(lease, ms),
     release: (lease) => db.writeUnsynced(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
-    find: (key, by) => withClaim({ ...key }, (claimedKey) => turns.find(claimedKey, by)),
-    rename: (key, names, { lease } = {}) =>
-      withClaim({ ...key }, (claimedKey) => renames.adopt(claimedKey, names, lease)),
+    find: async (key, by) => turns.find(checkKey({ ...key }), by),
+    rename: async (key, names, { lease } = {}) => renames.adopt(checkKey({ ...key }), names, lease),
     list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
     pendingCalls: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),
     findPendingCall: async (turnsOfSession) =>
