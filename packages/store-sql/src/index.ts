@@ -65,13 +65,16 @@ export {
 } from './schedules.ts'
 export { Sealer } from './sealer.ts'
 export {
+  headFromRow,
   historyFromRows,
   openPart,
+  pageBytes,
   parseTurnRow,
   pendingCallFromRow,
   type SqlRow,
   sessionSummaryFromRow,
   toBytes,
+  turnsFromRows,
 } from './sql-row.ts'
 export {
   type PendingCallRow,
