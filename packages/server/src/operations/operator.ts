@@ -95,7 +95,7 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
     const { params, query, body } = await read()
     const exported = await runs.export(params.run, { ...query, reason: body.reason, operator: by.name })
     // Bytes are encoded as `toJson` does.
-    return c.body(toJson(exported), 200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    return c.body(toJson(exported), 200, { 'content-type': 'application/json' })
   })
 
   /** @throws AlliumError `route.not_found` for a principal without the right */
