@@ -33,11 +33,8 @@ test('a file is a download that no browser takes for a page', async () => {
   await ask(`${url}/sessions/a/runs`, { body: { input: parts(page, 'text/html') } })
   const [link] = await linksIn(url, '/sessions/a/messages')
   const { headers } = await ask(`${url}${link}`)
-  expect(['content-type', 'content-disposition', 'x-content-type-options'].map((name) => headers.get(name))).toEqual([
-    'text/html',
-    'attachment',
-    'nosniff',
-  ])
+  const names = ['content-type', 'content-disposition', 'x-content-type-options', 'cache-control']
+  expect(names.map((name) => headers.get(name))).toEqual(['text/html', 'attachment', 'nosniff', 'private'])
 })
 
 test('the link of a file opens for its owner, and for those whom canRead lets read, alone', async () => {

@@ -22,7 +22,8 @@ export function toFastify(server: Pick<Server, 'fetch' | 'maxBody'>): FastifyRou
       if (problem === undefined) throw error
       // Fastify also routes targets that are no URL, such as `//`.
       const [path = ''] = (request.raw.url ?? '').split('?')
-      reply.code(problem.status).send(errorFormatOf(path)(problem, crypto.randomUUID()))
+      const body = errorFormatOf(path)(problem, crypto.randomUUID())
+      reply.code(problem.status).header('cache-control', 'no-store').send(body)
     },
   }
 }
@@ -39,7 +40,9 @@ interface FastifyRequest {
 interface FastifyReply {
   readonly raw: ServerResponse
   hijack(): unknown
-  code(status: number): { send(body: unknown): unknown }
+  code(status: number): FastifyReply
+  header(name: string, value: string): FastifyReply
+  send(body: unknown): unknown
 }
 
 /** Maps a parse error of Fastify. Returns undefined for any other error. */
