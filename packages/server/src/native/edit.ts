@@ -3,7 +3,6 @@ import { interruptedTurn } from '@allium/core/internal'
 import type { SessionStore, StoredSession } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
-import { requireSession } from '../request/require-session.ts'
 import { activeDurableRun } from './display-messages.ts'
 import { busyError, entryOf, fork, isFork, withLease } from './fork.ts'
 import { type MessageIds, replacedIndex, turnAt } from './message-position.ts'
@@ -19,12 +18,13 @@ export async function cutBefore(host: Host, caller: Caller, sessionId: string, i
   const key = keyOf(caller, sessionId)
   await withLease(host, key, async (lease) => {
     if ((await activeDurableRun(host, caller, key)) !== undefined) throw busyError(key)
-    let stored = await requireSession(host, key)
-    if (stored.open !== undefined) {
+    let stored = await sessions.load(key)
+    if (stored?.open !== undefined) {
       // The process of this run was lost.
       await sessions.append(lease, stored.version, interruptedTurn(stored.open, clock.now()))
-      stored = await requireSession(host, key)
+      stored = await sessions.load(key)
     }
+    if (stored === undefined) return
     const index = replacedIndex(stored.history, ids)
     // Another request has edited the message meanwhile.
     if (index === undefined) return
