@@ -6,6 +6,7 @@ import {
   type Part,
   type ProviderApprovalRequest,
   type ProviderMetadata,
+  type TextPart,
 } from '@allium/core'
 import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
 import { isBlank, rejectsBlank } from './blank.ts'
@@ -73,7 +74,7 @@ function movedImages(moved: ImagePart[], context: PromptContext): PromptPart[] {
 /** Returns one system message, or one per part if a part has options such as cache control. None for a blank text. */
 function toSystem({ content }: Message): PromptPart[] {
   if (typeof content === 'string') return isBlank(content) ? [] : [{ role: 'system', content }]
-  const texts = content.filter((part) => part.type === 'text' && !isBlank(part.text))
+  const texts = content.filter((part): part is TextPart => part.type === 'text' && !isBlank(part.text))
   if (texts.some((part) => part.providerMetadata !== undefined))
     return texts.map((part) => withOptions({ role: 'system', content: part.text }, part))
   return texts.length === 0 ? [] : [{ role: 'system', content: texts.map((part) => part.text).join('') }]

@@ -52,7 +52,7 @@ describe.each(models)('a text of white space for %s %s', (provider, modelId) => 
   ])('is not sent: %s', async (_, messages) => {
     const { prompt } = await optionsFor({ messages }, written('v3', [finishV3], { provider, modelId }))
     expect(textsIn(prompt).filter((one) => one.trim() === '')).toEqual([])
-    expect((prompt as { role: string }[]).find(({ role }) => role !== 'system')?.role).toBe('user')
+    expect((prompt as unknown as { role: string }[]).find(({ role }) => role !== 'system')?.role).toBe('user')
   })
 })
 

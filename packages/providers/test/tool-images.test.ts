@@ -15,7 +15,7 @@ const messages: Message[] = [
   shot('3', [image(3)]),
 ]
 const promptOf = async (version: string, provider: string) =>
-  (await optionsFor({ messages }, written(version, [finishV3], { provider }))).prompt as {
+  (await optionsFor({ messages }, written(version, [finishV3], { provider }))).prompt as unknown as {
     role: string
     content: unknown[]
   }[]
