@@ -72,10 +72,10 @@ const openCall: ScriptedStep = { chunks: [{ type: 'tool-input-start', callId: 'c
 const afterModel = (act: 'block' | 'abort') => (agent: Agent) =>
   agent.use('model', async (ctx, next) => {
     await next()
-    ctx[act]('enough')
+    return act === 'block' ? ctx.block('enough') : ctx.abort('enough')
   })
 const inTool = (act: 'block' | 'abort' | 'deny') => (agent: Agent) =>
-  agent.use('tool', async (ctx) => void ctx[act]('no'))
+  agent.use('tool', (ctx) => (act === 'deny' ? ctx.deny('no') : act === 'block' ? ctx.block('no') : ctx.abort('no')))
 
 const cases: Record<string, [steps: ScriptedStep[], end: string, options?: Case]> = {
   'its user stops it in the text': [[half], 'cancelled', { at: 'TEXT_MESSAGE_CONTENT', act: stop }],

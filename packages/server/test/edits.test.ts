@@ -1,7 +1,8 @@
-import { defineTool } from '@allium/core'
+import { defineMiddleware, defineTool, noUsage, type StoredTurn } from '@allium/core'
+import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, test } from 'vitest'
-import { type Ask, agentOf, ask, gated, kinds } from './kit.ts'
+import { type Ask, agentOf, ask, gated, kept, kinds, listen } from './kit.ts'
 
 interface Sent {
   id: string
@@ -222,4 +223,69 @@ describe.each(Object.entries(protocols))('on %s', (_, send) => {
       expect([model.requests.length, (await sessionsOf(url)).length]).toEqual([2, 1])
     })
   })
+})
+
+const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'a' }
+
+/** A server on a store with one turn that another process began. */
+async function withTurn(answers: string[], turn: Partial<StoredTurn>) {
+  const sessions = memoryStore()
+  const { agent } = kept(agentOf(answers, { name: 'agent' }), sessions)
+  const { lease } = await sessions.acquire(key, 1000)
+  const all = { turnId: 't', rootId: 't', agent: 'agent', startedAt: 0, usage: noUsage(), answer: null, records: [] }
+  const stored = { ...all, status: 'running', from: 0, messages: [], rest: { state: {} }, ...turn } as StoredTurn
+  if (stored.status === 'running') await sessions.checkpoint(lease!, 0, stored)
+  else await sessions.append(lease!, 0, stored)
+  await sessions.release(lease!)
+  return listen(agent, { sessions, uiStream: 7, agui: true })
+}
+
+test('a message whose process was lost is stored once when it is sent again', async () => {
+  const { url } = await withTurn(['One.'], { messages: [{ role: 'user', content: 'first', id: 'u1' }] })
+  await (await protocols['/chat']!(url, { id: 'u1', text: 'first' })).text()
+  expect(await textsOf(url)).toEqual(['first', 'One.'])
+})
+
+test('a message that was delivered to an earlier run is not sent again', async () => {
+  const steered = [
+    { role: 'user' as const, content: 'first' },
+    { role: 'user' as const, content: 'more', steer: 'u2' },
+  ]
+  const { url } = await withTurn(['One.'], { status: 'completed', endedAt: 0, messages: steered })
+  const response = await protocols['/chat']!(url, { id: 'u2', text: 'more' })
+  expect([response.status, await response.text()]).toEqual([409, expect.stringContaining('store.conflict')])
+})
+
+test('an edit in a forked session keeps the state that the fork began with, and the original', async () => {
+  const { url } = await listen(agentOf(['One.', 'Two.']), all)
+  await (await protocols['/chat']!(url, { id: 'u1', text: 'first' })).text()
+  await ask(`${url}/sessions/a/fork`, { body: { id: 'b' } })
+  const body = { id: 'b', messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'edited' }] }] }
+  await (await ask(`${url}/chat`, { body })).text()
+  expect([await textsOf(url), await textsOf(url, 'b')]).toEqual([
+    ['first', 'One.'],
+    ['edited', 'Two.'],
+  ])
+})
+
+test.each(['x'.repeat(257), 'a\u0000b', '', '\ud800'])('a message id such as %j is refused', async (id) => {
+  const { url } = await listen(agentOf(['One.']), all)
+  for (const send of Object.values(protocols)) expect((await send(url, { id, text: 'Hi' })).status).toBe(400)
+})
+
+test('state that a removed turn wrote is removed with it', async () => {
+  const remember = defineMiddleware({
+    name: 'notes',
+    state: { 'notes:all': { default: [] as string[] } },
+    turn: async (ctx, next) => {
+      await next()
+      ctx.state['notes:all'] = [...(ctx.state['notes:all'] as string[]), JSON.stringify(ctx.history[0]?.content)]
+    },
+  })
+  const { url } = await listen(agentOf(['One.', 'Two.']).use(remember), { ...all, state: ['notes:all'] })
+  await (await protocols['/chat']!(url, { id: 'u1', text: 'secret' })).text()
+  await (await protocols['/chat']!(url, { id: 'u1', text: 'edited' })).text()
+  const { state } = (await (await ask(`${url}/sessions/a/state`)).json()) as { state: Record<string, string[]> }
+  expect(JSON.stringify(state)).toContain('edited')
+  expect(JSON.stringify(state)).not.toContain('secret')
 })

@@ -33,6 +33,7 @@ export async function namedRequest(
   const key = keyOf(caller, sessionId)
   const digest = (await digestOf([id, content ?? null, attempt ?? null])).slice(0, 22)
   const own = { idempotencyKey: `${idempotencyKey}:${digest}` }
+  const isAnsweredBy = (key: string) => key === own.idempotencyKey || (!again && key.endsWith(digest))
   const inputOf = (content: Message['content']): Message => ({ role: 'user', content, id })
 
   const find = async () => {
@@ -52,16 +53,16 @@ export async function namedRequest(
     const input = inputOf(text)
     if (found === undefined) return { ...own, input }
     const { turn } = (await turnAt(host.sessions, key, found.stored, found.index)) ?? {}
-    const { idempotencyKey = '', status } = turn ?? {}
-    const isRepeated = !again && idempotencyKey.endsWith(digest)
-    if (isRepeated && (status === 'completed' || status === 'suspended')) return { idempotencyKey, input }
+    const { idempotencyKey = '', status = '' } = turn ?? {}
+    const isFinal = idempotencyKey === own.idempotencyKey || status === 'completed' || status === 'suspended'
+    if (isAnsweredBy(idempotencyKey) && isFinal) return { idempotencyKey, input }
     if (host.options.edits === 'reject') throw rejectedError(id)
     await cutBefore(host, caller, sessionId, ids)
     return { ...own, input }
   }
 
   const isNew = async () => !again && (await find()) === undefined
-  return { input: inputOf(content ?? ''), message: { id, digest: again ? undefined : digest, isNew, prepare } }
+  return { input: inputOf(content ?? ''), message: { id, isAnsweredBy, isNew, prepare } }
 }
 
 function deliveredError(id: string): Error {

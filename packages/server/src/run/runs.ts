@@ -154,9 +154,8 @@ export class Runs {
 
   /** Returns the request with the key of the active run, if that run answers the same message. */
   #withKeyOfActive(key: SessionKey, request: AgentRunRequest): AgentRunRequest {
-    const { message: { digest } = {} } = request
-    const { idempotencyKey } = this.#active.current(key) ?? {}
-    if (digest === undefined || !idempotencyKey?.endsWith(digest)) return request
+    const { idempotencyKey = '' } = this.#active.current(key) ?? {}
+    if (request.message?.isAnsweredBy(idempotencyKey) !== true) return request
     return { ...request, idempotencyKey, message: undefined }
   }
 
