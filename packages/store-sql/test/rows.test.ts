@@ -33,7 +33,9 @@ const turn: StoredTurn = {
       rootId: 't1',
       stepIndex: 0,
       state: {},
-      calls: { c1: { name: 'pay', turnId: 't1', sent: 'a', args: 'b', schema: 'c', token: 'secret token' } },
+      calls: {
+        c1: { name: 'pay', turnId: 't1', agent: 'a', sent: 'a', args: 'b', schema: 'c', token: 'secret token' },
+      },
     },
   },
 }
