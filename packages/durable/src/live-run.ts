@@ -208,6 +208,7 @@ export class LiveRun implements JournalHost {
     const { key } = run
     const current = await runs.get({ tenant: key.tenant, run: run.run })
     if (current === undefined || this.#lost) return this.#release()
+    if (current.status === 'failed') this.#logFailure(error)
     if (current.status !== 'running') return this.#reporter.reportEnd(error)
     if (error === undefined)
       return this.#giveUp(
@@ -221,6 +222,15 @@ export class LiveRun implements JournalHost {
     // The store rejected the turn or was unreachable: retry from the recorded steps, unless that cannot help.
     if (isAlliumError(error) && error.code.startsWith('store.') && !isFinal(error)) return this.#release()
     await this.#giveUp(error as AlliumError)
+  }
+
+  /** Logs why the run failed. The message of an error may have content, so it is not logged. */
+  #logFailure(error: unknown): void {
+    const { run } = this.claimed.run
+    const { code } = this.#host.publicError(error)
+    const { name = typeof error, stack, status } = (error ?? {}) as Partial<Error & { status: number }>
+    const at = /^\s*at (.*)$/m.exec(stack ?? '')?.[1]
+    this.#host.logger.error(`The durable run "${run}" failed.`, { run, code, cause: name, status, at })
   }
 
   /** Fails or aborts the run and keeps its steps. */
