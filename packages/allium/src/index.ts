@@ -9,7 +9,6 @@ export * as model from '@allium/model'
 export * as observe from '@allium/observe'
 // Models
 export {
-  type AiSdkAgent,
   type AiSdkMiddleware,
   type AiSdkModel,
   type AiSdkProvider,
@@ -23,8 +22,6 @@ export {
   ollamaUrl,
   type ProviderEntry,
   type ResolverOptions,
-  type ToAiSdkAgentOptions,
-  toAiSdkAgent,
 } from '@allium/providers'
 export * from '@allium/store'
 export * as tools from '@allium/tools'

@@ -32,8 +32,8 @@ export const help = `Usage:
                                   --port <port>, --export <name>, --database <file>; needs @allium/devtools
   allium store sql postgres|sqlite
                                   prints the SQL of a store's tables; --schema <name>, --from <version>
-  allium runs list|summary|show <run>|stop <run>|retry <run>|migrate <run>|export <run>
-                                  manages durable runs of a store; "allium runs" lists its options
+  allium runs <command>           shows, stops, retries, moves and restarts durable runs of a store; "allium runs --help"
+  allium schedules <command>      lists, pauses, resumes and runs the schedules of a store; "allium schedules --help"
 
 Without a config: allium.config.yml, .yaml, .json, .ts, .mts, .js or .mjs in this folder.
 

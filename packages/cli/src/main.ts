@@ -10,6 +10,8 @@ import { printable } from './printable.ts'
 import { resumeCommand } from './resume-command.ts'
 import { runCommand } from './run-command.ts'
 import { runsCommand } from './runs/runs-command.ts'
+import { runsHelp } from './runs/runs-help.ts'
+import { schedulesCommand, schedulesHelp } from './runs/schedules-command.ts'
 import { storeCommand } from './store-command.ts'
 
 /** Runs a command line and returns its exit code. Never throws: an error is one line on stderr, or on stdout with `--json`. */
@@ -18,6 +20,7 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   try {
     if (argv[0] === 'dev') return await devCommand(argv.slice(1), context)
     if (argv[0] === 'runs') return await runsCommand(argv.slice(1), context)
+    if (argv[0] === 'schedules') return await schedulesCommand(argv.slice(1), context)
     if (argv[0] === 'store') return await storeCommand(argv.slice(1), context)
     const args = parseCommand(argv, context.cwd())
     if (args.command === 'help') stdout.write(help)
@@ -29,9 +32,14 @@ export async function main(argv: readonly string[], context: CommandContext): Pr
   } catch (error) {
     if (argv.includes('--json')) stdout.write(`${toLine({ type: 'error', ...errorFields(error) })}\n`)
     else stderr.write(`${printable(messageOf(error))}\n`)
-    if (error instanceof UsageError && !argv.includes('--json')) stderr.write(`\n${help}`)
+    if (error instanceof UsageError && !argv.includes('--json')) stderr.write(`\n${helpOf(argv[0])}`)
     return codeOfError(error)
   }
+}
+
+function helpOf(command: string | undefined): string {
+  if (command === 'runs') return runsHelp
+  return command === 'schedules' ? schedulesHelp : help
 }
 
 function version(): string {

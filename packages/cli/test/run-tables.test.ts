@@ -9,7 +9,7 @@ const spent = { inputTokens: 900, outputTokens: 80 }
 
 function shownWith(more: Partial<ShownRun>): ShownRun {
   return {
-    run: { ...run, runAt: 0, updatedAt: 0 } as ShownRun['run'],
+    run: { ...run, runAt: 0, updatedAt: 0, addedAt: 0 } as ShownRun['run'],
     hasEarlier: false,
     pending: [],
     timeline: [],

@@ -170,7 +170,7 @@ describe('a decision for a call whose id holds a "/"', () => {
   })
 
   it('is refused where a call inside a sub-agent waits under the same id', async () => {
-    const sealed = { token: 't', turnId: 't:0', name: 'pay', sent: '', args: '', schema: '' }
+    const sealed = { token: 't', turnId: 't:0', agent: 'agent', name: 'pay', sent: '', args: '', schema: '' }
     const inner = { agent: 'clerk', snapshot: of('p1') }
     const suspension = {
       ...{ turnId: 't:0', rootId: 't:0', stepIndex: 0, state: {} },

@@ -170,6 +170,32 @@ describe('a tool whose value the model cannot get as it is', () => {
     ])
   })
 
+  it.each<[string, string, unknown]>([
+    ['an async generator', 'AsyncGenerator', (async function* () {})()],
+    ['an iterator', 'Generator at "rows"', { rows: (function* () {})() }],
+    ['a response', 'Response', new Response('{"a":1}')],
+    ['a stream', 'ReadableStream', new Response('a').body],
+    ['a promise inside', 'Promise at "a"', { a: Promise.resolve(1) }],
+    [
+      'a stream with fields',
+      'Rows',
+      Object.assign(
+        new (class Rows {
+          async *[Symbol.asyncIterator]() {}
+        })(),
+        { size: 1 },
+      ),
+    ],
+  ])('fails where nothing of the value would reach it: %s', async (_, what, value) => {
+    const warned: string[] = []
+    const logger = { warn: (message: string) => void warned.push(message), error() {} }
+    const { toolCalls } = await ran(() => value, { logger })
+    expect([toolCalls[0]?.result.status, toolCalls[0]?.result.content]).toEqual(['error', 'The tool "work" failed.'])
+    expect(warned).toEqual([
+      expect.stringContaining(`returned an instance of ${what}, of which the model would get nothing`),
+    ])
+  })
+
   it('is told once, and plain data is not', async () => {
     const warned: string[] = []
     const logger = { warn: (message: string) => void warned.push(message), error() {} }

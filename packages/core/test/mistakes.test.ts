@@ -21,6 +21,29 @@ it.each([
   expect(() => agent.use({ name: 'mine', ...layer } as never)).toThrow(refusal('layer.invalid', ...parts))
 })
 
+describe('a function whose body would never run, because it is a generator', () => {
+  it.each(['agent', 'session', 'turn', 'model', 'tool'])('is refused by use() as a %s hook', (scope) => {
+    const { agent } = build(['hi'])
+    const parts = [scope, 'a generator function', 'async function (ctx, next)']
+    expect(() => agent.use({ name: 'mine', *[scope]() {} } as never)).toThrow(refusal('layer.invalid', ...parts))
+    expect(() => agent.use(scope as 'turn', async function* () {} as never)).toThrow(refusal('layer.invalid', ...parts))
+  })
+
+  it('is refused as the execute of a tool', () => {
+    const pay = tool('pay', async function* () {})
+    expect(made({ tools: [pay] })).toThrow(refusal('tool.invalid', '"pay"', 'generator', 'ctx.emit()'))
+  })
+})
+
+it.each([
+  ['a generator', (function* () {})()],
+  ['a stream', new ReadableStream()],
+  ['an empty object of a class', new (class Answer {})()],
+])('a model layer that returns %s is told, in place of an empty answer', async (_, response) => {
+  const { agent } = build(['hi'], [{ name: 'mine', model: () => response as never }])
+  await expect(agent.run('hi')).rejects.toThrow(refusal('layer.result', '"mine"', 'as its response'))
+})
+
 describe('new Agent() tells of mistakes', () => {
   const weather = { description: 'Weather', inputSchema: z.object({}), execute: () => 'sunny' }
 

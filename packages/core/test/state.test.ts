@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noExplicitAny: state of every kind is written here
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Middleware, StateField } from '../src/index.ts'
+import type { AlliumError, Middleware, SessionContext, StateField } from '../src/index.ts'
 import { build, oneCall, tool, turn } from './kit.ts'
 
 type Fields = Record<string, StateField<any>>
@@ -277,6 +277,35 @@ describe('state', () => {
     expect(model.requests[0]?.messages.map(({ content }) => content)).toEqual(['earlier', 'hi'])
     expect(saved.state.list).toEqual(['x'])
   })
+
+  it.each(['turn', 'model', 'tool', 'session'] as const)(
+    'is not restored while a turn runs, so that no layer empties the conversation: %s',
+    async (scope) => {
+      const codes: unknown[] = []
+      let kept: SessionContext | undefined
+      const empty = (ctx: SessionContext) => {
+        try {
+          ctx.restore({ history: [], state: {} })
+        } catch (error) {
+          codes.push((error as AlliumError).code)
+        }
+      }
+      const layer: Middleware = {
+        name: 'empties',
+        session: (ctx, next) => {
+          kept = ctx
+          return next()
+        },
+        [scope === 'session' ? 'turn' : scope]: (ctx: SessionContext, next: () => unknown) => {
+          empty(scope === 'session' && kept !== undefined ? kept : ctx)
+          return next()
+        },
+      }
+      const { session } = await turn(scope === 'tool' ? oneCall : ['done'], [layer], { tools: [tool('work')] })
+      expect(codes).toEqual(['layer.invalid'])
+      expect(session.history.map(({ role }) => role).slice(0, 2)).toEqual(['user', 'assistant'])
+    },
+  )
 
   it.each(['restore', 'assign'])('takes no prototype from saved JSON: %s', async (how) => {
     const evil = JSON.parse('{"__proto__":{"polluted":1},"ok":2}')

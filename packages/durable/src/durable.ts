@@ -85,6 +85,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   const {
     store,
     lease = 10_000,
+    worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`,
     attempts = 5,
     concurrency = 500,
     accepts = [],
@@ -116,6 +117,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
       logger,
       options,
       lease,
+      worker,
       attempts,
     },
     concurrency,

@@ -21,6 +21,8 @@ export interface Host {
   readonly clock: Clock
   readonly logger: Logger
   readonly options: DurableOptions
+  /** The name of this process, for operators. */
+  readonly worker: string
   /** Lease duration in milliseconds. */
   readonly lease: number
   readonly attempts: number

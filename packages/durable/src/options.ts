@@ -62,6 +62,11 @@ export interface DurableOptions {
    * @default 10_000
    */
   lease?: number | undefined
+  /**
+   * The name of this process, which operators see beside the runs that it holds.
+   * @default the host, if the variable HOSTNAME names it, and the id of the process: `worker-7:4711`
+   */
+  worker?: string | undefined
   /** How often a run starts without recording a new step before it fails with `run.attempts`. @default 5 */
   attempts?: number | undefined
   /** Most runs that this process executes at once. More of them wait in the store, and start as soon as others end. @default 500 */
@@ -140,6 +145,7 @@ const durableOptionKeys: KeysOf<DurableOptions> = {
   store: true,
   events: true,
   lease: true,
+  worker: true,
   attempts: true,
   concurrency: true,
   queues: true,

@@ -62,18 +62,17 @@ export class RunReporter {
   async reportEnd(error?: unknown): Promise<void> {
     const { run, lease } = this.#claimed
     if (this.#end !== undefined) this.push(this.#end)
-    if (error !== undefined && !isAbort(error))
-      this.push({ event: { type: 'run:error', ...this.#host.publicError(error) } })
+    const failure = error === undefined || isAbort(error) ? undefined : this.#host.publicError(error)
+    if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.giveBack(id))
-    await this.#host.runs.markReported(lease, run.run)
+    await this.#host.runs.markReported(lease, run.run, failure?.code)
     if (this.#end === undefined) return
     const { status } = this.#end.event as unknown as { status: EndedStatus }
-    const failure = error === undefined || isAbort(error) ? {} : { code: this.#host.publicError(error).code }
     this.#host.report({
       type: 'end',
       ...ofRun(run),
       status,
-      ...failure,
+      ...(failure && { code: failure.code }),
       givenUp: this.#isGivenUp && status === 'failed',
     })
   }

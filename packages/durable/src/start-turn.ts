@@ -1,4 +1,5 @@
 import type { AgentRun, Journal, OutputOption, Session } from '@allium/core'
+import { operators } from '@allium/core/internal'
 import { untrustedSchema } from '@allium/json-schema'
 import type { Task } from './task.ts'
 
@@ -7,7 +8,7 @@ export function startTurn(
   session: Session<unknown, unknown>,
   { turnId, task, journal }: { turnId: string; task: Task; journal: Journal },
 ): AgentRun<unknown, unknown> {
-  const { input, decisions, approver, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = task
+  const { input, decisions, operator, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = task
   const options = {
     turnId,
     journal,
@@ -19,6 +20,14 @@ export function startTurn(
     ...(output !== undefined && { output: untrustedSchema(output) as OutputOption }),
   }
   if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
+  const approver = operator === undefined ? task.approver : operatorOf(session, operator)
   const resumeOptions = approver === undefined ? options : { ...options, approver: approver as never }
   return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
+}
+
+/** Returns the operator as an approver, who may only deny. */
+function operatorOf({ key }: Session<unknown, unknown>, name: string): object {
+  const operator = { tenantId: key.tenant, userId: `operator:${name}` }
+  operators.add(operator)
+  return operator
 }

@@ -8,6 +8,8 @@ export interface Task {
   readonly input?: Input
   readonly decisions?: Readonly<Record<string, Decision>>
   readonly approver?: unknown
+  /** The operator who denies the calls. Only `operations()` stores it, with decisions that deny. */
+  readonly operator?: string
   readonly context?: unknown
   readonly output?: Readonly<Record<string, unknown>>
   readonly clientTools?: readonly ToolDef[]

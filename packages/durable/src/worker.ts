@@ -69,12 +69,12 @@ export class Worker {
 
   /** Adds a run, and starts it if it was claimed. @param add gets the options of the claim, which are empty without room here */
   async startNew(queue: string, add: (claim: AddOptions) => Promise<AddedRun>): Promise<AddedRun> {
-    const { queues, names: agents, lease } = this.#host
+    const { queues, names: agents, lease, worker } = this.#host
     const hasRoom = this.#free > 0 && queues.places(queue, this.#executing(queue)) > 0
     const places = hasRoom ? 1 : 0
     this.#reserve(queue, places)
     try {
-      const added = await add(hasRoom ? { claim: lease, limits: queues.limits(queue), agents } : {})
+      const added = await add(hasRoom ? { claim: lease, worker, limits: queues.limits(queue), agents } : {})
       if (added.lease === undefined) this.#queue(added)
       else await this.start({ run: added.run, lease: added.lease }, { isNew: true })
       return added
@@ -230,9 +230,9 @@ export class Worker {
 
   /** Claims a suspected run only if nothing else is due. It waits for an idle process, but not forever. */
   async #claimRuns(limit: number, waitingOnly: boolean): Promise<ClaimedRun[]> {
-    const { runs, queues, lease, clock } = this.#host
+    const { runs, queues, lease, worker, clock } = this.#host
     const claimable = queues.toClaim((queue) => this.#executing(queue))
-    const query = { agents: this.#agents, ms: lease, waitingOnly, queues: claimable }
+    const query = { agents: this.#agents, ms: lease, worker, waitingOnly, queues: claimable }
     const claimed = await runs.claim({ ...query, limit, alone: false })
     this.#backlog = Math.max(claimed.length === limit ? 1 : 0, this.#backlog - claimed.length)
     if (waitingOnly) return claimed

@@ -46,7 +46,7 @@ it('shows the steps of a run with their kinds, calls and claims, and no content'
   const shown = await ops().show(run)
   expect(shown.timeline.map(({ at: _, ...entry }) => entry)).toEqual([
     { type: 'added' },
-    { type: 'claimed', attempt: 1 },
+    { type: 'claimed', attempt: 1, worker: expect.stringMatching(/:\d+$/) },
     { type: 'step', step: `${run}:start`, kind: 'start', claim: 1 },
     { type: 'step', step: `${run}:model:0:1`, kind: 'model', claim: 1 },
     { type: 'step', step: `${run}:tool:c1:1`, kind: 'tool', callId: 'c1', claim: 1 },
@@ -105,7 +105,7 @@ it.each([
   [{ limit: 0 }, 'limit'],
   [{ limit: 1001 }, 'limit'],
   [{ olderThan: -1 }, 'olderThan'],
-  [{ status: 'lost' as never }, 'status'],
+  [{ status: 'gone' as never }, 'status'],
   [{ tenants: ['acme'] } as never, 'tenants'],
 ])('rejects a list with %j', async (options, name) => {
   const { ops } = scene([])
@@ -134,7 +134,7 @@ it('queues a failed run again, which continues from its steps', async () => {
   const { lease } = await store.runs.add({ ...lost, task: { input: 'x', principal } }, { claim: 1000 })
   if (lease === undefined) return expect.fail('It was not claimed.')
   await store.runs.giveUp(lease, 'lost', { status: 'failed', code: 'run.attempts', reason: 'It was lost.' })
-  expect(await ops().retry('lost')).toBe(true)
+  expect(await ops().retry('lost')).toEqual({ queued: true })
   await runs.recover()
   await ended({ run: 'lost', principal, key: lost.key })
   const { run, timeline } = await ops().show('lost')

@@ -11,7 +11,6 @@ import {
 import { interruptedTurn } from '@allium/core/internal'
 import type { SessionStore, StoredSession } from '@allium/store'
 import { checkKnownTurn } from './known-turn.ts'
-import { suspendingAgents } from './suspending-agents.ts'
 
 const emptySession = { version: 0, history: [], rest: { state: {} } }
 
@@ -46,7 +45,7 @@ export class StoredConversation {
   /** Loads the stored session unless this session already has its content. Clears the session if the stored one was deleted. */
   async load(ctx: SessionContext): Promise<void> {
     const stored = (await this.#store.load(this.#key)) ?? (await this.#loadRenamed())
-    await this.#restore(stored, () => {
+    this.#restore(stored, () => {
       // Throws here if the opening was aborted meanwhile, before this context becomes the session's.
       void ctx.history
       this.#ctx = ctx
@@ -61,16 +60,14 @@ export class StoredConversation {
   }
 
   /** @param check throws when the opening was abandoned */
-  async #restore(
+  #restore(
     { version, history, rest }: Pick<StoredSession, 'version' | 'history' | 'rest'> = emptySession,
     check: () => void,
-  ): Promise<void> {
+  ): void {
     check()
     if (version === this.#version) return
-    const requestedBy = await suspendingAgents(this.#store, this.#key, rest)
-    check()
     this.#version = version
-    this.#ctx.restore({ ...rest, history }, { stored: true, askedBy: requestedBy })
+    this.#ctx.restore({ ...rest, history }, { stored: true })
   }
 
   /**
@@ -177,12 +174,12 @@ export class StoredConversation {
     check()
     const { open } = stored ?? {}
     const isResumed = open?.turnId === this.#rejectedTurnId || (replays && open?.turnId === turnId)
-    if (stored === undefined || open === undefined || isResumed) return await this.#restore(stored, check)
+    if (stored === undefined || open === undefined || isResumed) return this.#restore(stored, check)
     const interrupted = interruptedTurn(open, this.#ctx.clock.now())
     await this.#write(lease, () => this.#store.append(lease, stored.version, interrupted))
     check()
     const history = [...stored.history.slice(0, interrupted.from), ...interrupted.messages]
-    await this.#restore({ ...stored, version: stored.version + 1, history, rest: interrupted.rest }, check)
+    this.#restore({ ...stored, version: stored.version + 1, history, rest: interrupted.rest }, check)
   }
 
   /** Renews the lease and retries the write if this process was paused for longer than its lease and no other process took the session. */

@@ -157,23 +157,6 @@ describe('a turn that could not be stored', () => {
     expect(logged).toEqual(['The session "x" could not be stored: the disk is full'])
   })
 
-  it('goes back past what a layer had restored on its way', async () => {
-    const rewrite: Middleware = {
-      name: 'rewrite',
-      async turn(ctx, next) {
-        if (ctx.turnIndex === 1) ctx.restore({ history: [{ role: 'user', content: 'summary' }], state: {} })
-        await next()
-      },
-    }
-    const { session, texts, same } = failing(['a', 'b', 'c', 'd'], { at: 2, layers: [rewrite] })
-    await session.run('1')
-    await session.run('2').catch(() => {})
-    expect(texts()).toEqual(['1', 'a'])
-    await session.run('3')
-    expect(texts()).toEqual(['summary', '3', 'c'])
-    await same()
-  })
-
   it('is no place to fork at', async () => {
     const { session } = failing(['a', 'b'], { at: 2 })
     const { turnId } = await session.run('1')

@@ -1,8 +1,10 @@
-import type { ToolDef } from '@allium/core'
+import type { ModelWarning, ToolDef } from '@allium/core'
 
 /** The tools of a request that its provider defines, by name. */
 export class ProviderTools {
   readonly #ids: Map<string, string>
+  /** Settings of the tools that the provider cannot take. */
+  readonly warnings: ModelWarning[] = []
 
   constructor(tools: readonly ToolDef[]) {
     this.#ids = new Map(

@@ -1,4 +1,11 @@
-import type { ContentChunk, FinishChunk, ProviderApprovalRequest, ProviderMetadata, SourceChunk } from '@allium/core'
+import type {
+  ContentChunk,
+  FinishChunk,
+  ModelWarning,
+  ProviderApprovalRequest,
+  ProviderMetadata,
+  SourceChunk,
+} from '@allium/core'
 import { type AiSdkModel, unsupported } from './ai-sdk-model.ts'
 import { type BlockPart, Blocks } from './blocks.ts'
 import {
@@ -40,7 +47,7 @@ type StreamPart =
 export class StreamParts {
   readonly #blocks = new Blocks()
   readonly #inputs: ToolInputs
-  readonly #told: FinishInfo = {}
+  readonly #told: FinishInfo & { warnings: ModelWarning[] }
   #raw: unknown
   #finish: FinishPart | undefined
   /** Provider-run calls by id, held until their result or the end shows that they need no approval first. */
@@ -51,6 +58,7 @@ export class StreamParts {
     tools: ProviderTools,
   ) {
     this.#inputs = new ToolInputs(tools)
+    this.#told = { warnings: [...tools.warnings] }
   }
 
   /** @throws the error of an `error` part */
@@ -99,7 +107,7 @@ export class StreamParts {
         this.#finish = part
         return []
       case 'stream-start':
-        this.#told.warnings = part.warnings?.map(toWarning) ?? []
+        this.#told.warnings.push(...(part.warnings ?? []).map(toWarning))
         return []
       case 'response-metadata':
         if (part.id !== undefined) this.#told.responseId = part.id

@@ -173,6 +173,12 @@ test("a server without a principal, with an unknown option, or beside a store of
   expect(() => server({ agents: {}, principal })).toThrow(/needs an agent/)
 })
 
+test('a second server of an agent tells that the first one stores its sessions', () => {
+  const agent = agentOf([])
+  server(agent, { principal })
+  expect(() => server(agent, { principal })).toThrow(/maybe for another server\(\).*sessions: store/)
+})
+
 test('a host that is not served has the shape of the protocol', async () => {
   const { url } = await listen(agentOf([]), { openai: true })
   const body = await new Promise<string>((resolve, reject) => {

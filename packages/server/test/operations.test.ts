@@ -17,12 +17,13 @@ interface Caller {
 const ann: Caller = { userId: 'ann', tenantId: 'acme' }
 const viewer: Caller = { userId: 'vera', tenantId: 'ops', rights: { tenants: ['acme'] } }
 const manager: Caller = { userId: 'max', tenantId: 'ops', rights: { tenants: 'all', manage: true } }
+const denier: Caller = { userId: 'dora', tenantId: 'ops', rights: { tenants: ['acme'], deny: true } }
 const reader: Caller = { userId: 'rita', tenantId: 'ops', rights: { tenants: ['acme'], content: true } }
 
 /** A server with durable runs. The header `who` has the caller. */
-function serve(steps: readonly ScriptedStep[] = ['My secret answer.', 'Two.']) {
+function serve(steps: readonly ScriptedStep[] = ['My secret answer.', 'Two.'], tools: readonly object[] = []) {
   const store = sqlite(':memory:')
-  const agent = new Agent({ version: '1', name: 'support', model: scriptedModel(steps), store })
+  const agent = new Agent({ version: '1', name: 'support', model: scriptedModel(steps), store, tools: tools as never })
   const runs = durable(agent, { store })
   const app = server(agent, {
     principal: ({ headers }) => JSON.parse(headers.get('who') ?? 'null') as Caller | null,
@@ -91,6 +92,8 @@ it('pages with a cursor that only its operator and filter can use', async () => 
   for (const [who, path] of [
     [viewer, '/operations/runs?'],
     [manager, '/operations/runs?status=completed&'],
+    [manager, '/operations/runs?olderThan=1&'],
+    [manager, '/operations/schedules?'],
   ] as const)
     expect((await get(who, at(path))).status).toBe(400)
 })
@@ -104,7 +107,90 @@ it('stops a run of another owner, and records the operator in the audit of its t
   await expect.poll(status, { timeout: 15_000 }).toBe('aborted')
   const record = JSON.parse((await store.audit.chainOf('acme').last()) ?? '')
   expect(record).toMatchObject({ type: 'operator:stop', operator: 'max', reason: 'ticket 7', turn: run })
-  expect((await post(manager, `/operations/runs/${run}/retry`)).json).toEqual({ queued: false })
+  expect((await post(manager, `/operations/runs/${run}/retry`)).json).toMatchObject({
+    queued: false,
+    refusal: 'not_failed',
+  })
+})
+
+it('does not take the cursor of one filter for another one with the same value', async () => {
+  const { get, ended } = serve()
+  await ended()
+  await ended()
+  const { cursor } = (await get(manager, '/operations/runs?limit=1&agent=support')).json
+  const at = (query: string) => get(manager, `/operations/runs?${query}&limit=1&cursor=${encodeURIComponent(cursor)}`)
+  expect((await at('agent=support')).json.runs).toHaveLength(1)
+  for (const other of ['version=support', 'queue=support', 'code=support', 'session=support'])
+    expect((await at(other)).status).toBe(400)
+})
+
+it('changes the runs that match a filter, and ends one at once', async () => {
+  const { post, get, start, store } = serve()
+  const run = await start(ann, Date.now() + 3_600_000)
+  await start({ userId: 'gus', tenantId: 'globex' }, Date.now() + 3_600_000)
+  const where = { status: 'queued', tenant: 'acme' }
+  const counted = await post(manager, '/operations/runs/bulk', { action: 'forceStop', where, check: true })
+  expect(counted.json).toEqual({ matched: 1, more: false, changed: 0, refused: [] })
+  const stopped = await post(manager, '/operations/runs/bulk', { action: 'forceStop', where, reason: 'ticket 7' })
+  expect(stopped.json).toMatchObject({ matched: 1, changed: 1 })
+  const record = JSON.parse((await store.audit.chainOf('acme').last()) ?? '')
+  expect(record).toMatchObject({ type: 'operator:force_stop', operator: 'max', reason: 'ticket 7', turn: run })
+  expect((await post(manager, `/operations/runs/${run}/force-stop`)).json).toEqual({ ended: false })
+  expect((await get(manager, '/operations/queues')).json).toMatchObject({ queues: [{ queue: 'default', queued: 1 }] })
+  const again = await post(manager, `/operations/runs/${run.slice(0, 8)}/start-again`, { reason: 'ticket 7' })
+  expect([again.status, again.json.isNew]).toEqual([202, true])
+})
+
+it('lets an operator deny a call by a right of its own, and approve none', async () => {
+  const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
+  const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
+  const { post, ended, store } = serve([call, 'Nothing was paid.'], [pay])
+  const run = await ended()
+  const path = `/operations/runs/${run}/deny`
+  expect((await post(manager, path, { reason: 'x' })).status).toBe(404)
+  expect((await post(denier, path)).status).toBe(400)
+  expect((await post(denier, path, { reason: 'x', approve: true })).status).toBe(400)
+  expect((await post(denier, `/operations/runs/${run}/stop`)).status).toBe(404)
+  const denied = await post(denier, path, { reason: 'ticket 7' })
+  expect([denied.status, denied.json.callId]).toEqual([202, 'c1'])
+  const record = JSON.parse((await store.audit.chainOf('acme').last()) ?? '')
+  expect(record).toMatchObject({ type: 'operator:deny', operator: 'dora', reason: 'ticket 7', call: 'c1' })
+})
+
+it('lists, pauses, resumes and runs schedules', async () => {
+  const { post, get, store } = serve()
+  const schedule = { tenant: 'acme', owner: 'ann', id: 'a/b', agent: 'support', cron: '0 8 * * *', tz: 'UTC' }
+  const request = { input: 'my secret plan' }
+  await store.schedules.put(
+    { ...schedule, missed: 'latest', request, nextAt: 9e12 },
+    { agents: ['support'], perOwner: 9 },
+  )
+  const listed = await get(viewer, '/operations/schedules?paused=false')
+  expect([listed.json.schedules, listed.text.includes('secret')]).toMatchObject([[{ id: 'a/b', paused: false }], false])
+  const path = '/operations/schedules/a%2Fb'
+  expect((await post(viewer, `${path}/pause`)).status).toBe(404)
+  expect((await post(manager, `${path}/pause`, { reason: 'ticket 7' })).json).toMatchObject({ paused: true })
+  expect((await post(manager, `${path}/run`)).status).toBe(400)
+  expect((await post(manager, `${path}/resume`)).json).toMatchObject({ paused: false })
+  expect((await post(manager, `${path}/run?owner=ann`)).json.nextAt).toBeLessThan(9e12)
+  expect((await post(manager, `${path}/run?owner=bob`)).status).toBe(404)
+  const record = JSON.parse((await store.audit.chainOf('acme').last()) ?? '')
+  expect(record).toMatchObject({ type: 'operator:schedule_run', operator: 'max', schedule: 'a/b', user: 'ann' })
+})
+
+it.each([
+  { action: 'drop', where: { status: 'queued' } },
+  { action: 'stop', where: {} },
+  { action: 'stop', where: { status: 'gone' } },
+  { action: 'stop', where: { tenants: ['acme'] } },
+  { action: 'stop', where: { agent: 'x'.repeat(257) } },
+  { action: 'stop', where: { olderThan: -1 } },
+  { action: 'stop', where: { agent: 'a' }, reason: 'a\nb' },
+  { action: 'stop', where: { agent: 'a' }, limit: 1e9 },
+  { action: 'stop' },
+])('rejects the change %j', async (body) => {
+  const { post } = serve()
+  expect((await post(manager, '/operations/runs/bulk', body)).status).toBe(400)
 })
 
 it('rehearses a queued run with the code of this process, and moves it', async () => {
@@ -143,6 +229,15 @@ const paths = (run: string) =>
     ['POST', `/operations/runs/${run}/retry`],
     ['POST', `/operations/runs/${run}/migrate`],
     ['POST', `/operations/runs/${run}/export`],
+    ['GET', '/operations/queues'],
+    ['GET', '/operations/schedules'],
+    ['POST', '/operations/runs/bulk'],
+    ['POST', `/operations/runs/${run}/force-stop`],
+    ['POST', `/operations/runs/${run}/start-again`],
+    ['POST', `/operations/runs/${run}/deny`],
+    ['POST', '/operations/schedules/x/pause'],
+    ['POST', '/operations/schedules/x/resume'],
+    ['POST', '/operations/schedules/x/run'],
   ] as const
 
 it.each<[string, Caller | null, number]>([
@@ -161,16 +256,19 @@ it.each<[string, Caller | null, number]>([
   expect(await store.audit.chainOf('acme').last()).toBeUndefined()
 })
 
-it.each(['stop', 'retry', 'migrate', 'export'])('does not let a viewer %s a run', async (action) => {
-  const { post, ended } = serve()
-  const run = await ended()
-  expect((await post(viewer, `/operations/runs/${run}/${action}`, { reason: 'x', to: '2' })).status).toBe(404)
-})
+it.each(['stop', 'force-stop', 'retry', 'start-again', 'deny', 'migrate', 'export'])(
+  'does not let a viewer %s a run',
+  async (action) => {
+    const { post, ended } = serve()
+    const run = await ended()
+    expect((await post(viewer, `/operations/runs/${run}/${action}`, { reason: 'x', to: '2' })).status).toBe(404)
+  },
+)
 
 it.each([
   '?limit=0',
   '?limit=101',
-  '?status=lost',
+  '?status=gone',
   '?olderThan=-1',
   `?agent=${'x'.repeat(257)}`,
   '?tenants=acme',

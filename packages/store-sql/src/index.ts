@@ -25,6 +25,7 @@ export { checkCombinedLength, checkKey, checkName, checkOwner } from './key.ts'
 export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {
+  maxFoundRuns,
   maxRunCounts,
   operatedColumns,
   operatedRunFromRow,
@@ -64,16 +65,18 @@ export {
 } from './schedules.ts'
 export { Sealer } from './sealer.ts'
 export {
+  headFromRow,
   historyFromRows,
   openPart,
+  pageBytes,
   parseTurnRow,
   pendingCallFromRow,
   type SqlRow,
   sessionSummaryFromRow,
   toBytes,
+  turnsFromRows,
 } from './sql-row.ts'
 export {
-  agentOfTurn,
   type PendingCallRow,
   type RecordRow,
   type TurnRow,

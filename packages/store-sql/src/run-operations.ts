@@ -1,6 +1,7 @@
 import type {
   DurableStatus,
   EndedStatus,
+  OperatedStatus,
   RunCount,
   RunDescription,
   RunFilter,
@@ -15,6 +16,8 @@ import type { SqlRow } from './sql-row.ts'
 
 /** Most groups of a count. */
 export const maxRunCounts = 1000
+/** Most runs found by an id. */
+export const maxFoundRuns = 10
 
 const endedStatuses: readonly EndedStatus[] = ['completed', 'stopped', 'suspended', 'blocked', 'aborted', 'failed']
 
@@ -29,28 +32,43 @@ export function retentionByStatus(
 }
 
 /** Returns the fields of a filter as statement parameters. @throws AlliumError `store.key` */
-export function runFilterParams({ tenants, status, agent, version, code, olderThan }: RunFilter) {
+export function runFilterParams({ tenants, status, olderThan, ...names }: RunFilter) {
+  const name = (field: keyof typeof names) => {
+    const value = names[field]
+    return value === undefined ? null : checkName(field, value)
+  }
   return {
     tenants: tenants?.map((tenant) => checkName('tenant', tenant)) ?? null,
     status: status ?? null,
-    agent: agent === undefined ? null : checkName('agent', agent),
-    version: version === undefined ? null : checkName('version', version),
-    code: code === undefined ? null : checkName('code', code),
+    agent: name('agent'),
+    version: name('version'),
+    queue: name('queue'),
+    owner: name('owner'),
+    session: name('session'),
+    code: name('code'),
     olderThan: olderThan ?? null,
   }
 }
 
-/** The columns that operators see. Content is not even read. */
+/** The columns of `runs r` that operators see, without its status. Content is not even read. */
 export const operatedColumns =
-  'n, tenant, owner, session, session_agent, run, agent, version, queue, priority, status, run_at, attempts, code, updated_at'
+  'n, tenant, owner, session, session_agent, run, agent, version, queue, priority, run_at, attempts, code, updated_at'
 
 export function operatedRunFromRow(row: SqlRow): RunSummary {
-  return { ...runSummary(row), updatedAt: Math.floor(Number(row.updated_at)) }
+  const { worker, held_until: heldUntil } = row
+  return {
+    ...runSummary(row),
+    status: row.status as OperatedStatus,
+    updatedAt: Math.floor(Number(row.updated_at)),
+    addedAt: Math.floor(Number(row.added_at)),
+    ...(typeof worker === 'string' && { worker }),
+    ...(row.status === 'running' && { heldUntil: Math.floor(Number(heldUntil)) }),
+  }
 }
 
 export function runCountFromRow(row: SqlRow): RunCount {
   return {
-    status: row.status as DurableStatus,
+    status: row.status as OperatedStatus,
     agent: String(row.agent),
     version: String(row.version),
     queue: String(row.queue),
@@ -87,7 +105,8 @@ function costsOf(column: string): Pick<RunDescription, 'usage' | 'cost' | 'calls
 
 function entryFromRow({ kind, at: time, detail, attempt, code }: SqlRow): TimelineEntry {
   const at = Math.floor(Number(time))
-  if (kind === 'claimed') return { type: kind, at, attempt: Number(attempt) }
+  if (kind === 'claimed')
+    return { type: kind, at, attempt: Number(attempt), ...(typeof detail === 'string' && { worker: detail }) }
   if (kind === 'step') return { type: kind, at, step: String(detail) }
   if (kind !== 'ended') return { type: kind as 'added', at }
   return { type: kind, at, status: detail as DurableStatus, ...(typeof code === 'string' && { code }) }

@@ -42,13 +42,13 @@ export async function openSchedule(sealer: Sealer, row: SqlRow | undefined) {
   return row && { schedule: scheduleFromRow(row), request: await openRequest(sealer, row) }
 }
 
-/** Returns the page of schedules after a cursor. @param query returns the rows after an owner and id */
+/** Returns the page of schedules after a cursor. @param query returns the rows after a tenant, owner and id */
 export async function schedulePage<R extends SqlRow>(
   { cursor, limit }: { cursor?: string | undefined; limit: number },
-  query: (afterOwner: string, afterId: string) => readonly R[] | Promise<readonly R[]>,
+  query: (...after: [tenant: string, owner: string, id: string]) => readonly R[] | Promise<readonly R[]>,
 ): Promise<Page<StoredSchedule>> {
-  const rows = await query(...parseCursor(cursor, ['', ''] as [string, string]))
-  return toPage(rows, limit, (row) => [String(row.owner), String(row.id)], scheduleFromRow)
+  const rows = await query(...parseCursor(cursor, ['', '', ''] as [string, string, string]))
+  return toPage(rows, limit, (row) => [String(row.tenant), String(row.owner), String(row.id)], scheduleFromRow)
 }
 
 async function openRequest(sealer: Sealer, row: SqlRow): Promise<unknown> {

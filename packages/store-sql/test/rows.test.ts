@@ -33,7 +33,9 @@ const turn: StoredTurn = {
       rootId: 't1',
       stepIndex: 0,
       state: {},
-      calls: { c1: { name: 'pay', turnId: 't1', sent: 'a', args: 'b', schema: 'c', token: 'secret token' } },
+      calls: {
+        c1: { name: 'pay', turnId: 't1', agent: 'a', sent: 'a', args: 'b', schema: 'c', token: 'secret token' },
+      },
     },
   },
 }
@@ -78,7 +80,7 @@ describe.each([
   })
 })
 
-it('the digest of an ended run is that of its JSON, as earlier versions stored it', async () => {
+it('the digest of an ended run is that of its JSON', async () => {
   const sealer = new Sealer()
   const { digests } = await turnToRows(key, turn, sealer)
   const stored = Object.fromEntries(Object.entries(turn).reverse()) as unknown as StoredTurn

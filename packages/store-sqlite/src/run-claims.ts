@@ -54,7 +54,7 @@ export class RunClaimer {
       const attempts = row.progressed === 1 ? 1 : Number(row.attempts) + 1
       const claimed = isLive(row) ? { ...row, attempts, status: 'running' } : row
       if (mustRunAlone(claimed) && claimedRows.length > 0) continue
-      const lease = this.#acquire(row, attempts, query.ms)
+      const lease = this.#acquire(row, attempts, query)
       if (lease === undefined) continue
       claimedRows.push({ row: claimed, lease })
       if (mustRunAlone(claimed)) break
@@ -62,10 +62,11 @@ export class RunClaimer {
     return claimedRows
   }
 
-  #claimWaiting({ agents, ms, queues = [{ name: 'default' }] }: ClaimQuery, limit: number): ClaimedRow[] {
+  #claimWaiting(query: ClaimQuery, limit: number): ClaimedRow[] {
+    const { agents, queues = [{ name: 'default' }] } = query
     const claimedRows: ClaimedRow[] = []
     this.#waiting.claim({ agents, queues, limit }, (row) => {
-      const lease = this.#acquire(row, 1, ms)
+      const lease = this.#acquire(row, 1, query)
       if (lease !== undefined) claimedRows.push({ row: { ...row, attempts: 1, status: 'running' }, lease })
       return lease !== undefined
     })
@@ -78,7 +79,7 @@ export class RunClaimer {
         this.#orphanedRuns(agents, this.#clock.now() - ms, limit)
           .filter((row) => this.#isAbandoned(row, ms))
           .flatMap((row): ClaimedRow[] => {
-            const acquired = this.#acquire(row, Number(row.attempts), lease)
+            const acquired = this.#acquire(row, Number(row.attempts), { ms: lease })
             return acquired === undefined ? [] : [{ row: { ...row, status: 'running' }, lease: acquired }]
           }),
       )
@@ -146,14 +147,21 @@ export class RunClaimer {
     )
   }
 
-  #acquire(row: Row, attempts: number, ms: number): ClaimedRun['lease'] | undefined {
+  #acquire(
+    row: Row,
+    attempts: number,
+    { ms, worker }: { ms: number; worker?: string | undefined },
+  ): ClaimedRun['lease'] | undefined {
     const key = keyFromRow(row)
     const { lease } = this.#leases.acquireNow(key, ms, isLive(row) ? String(row.run) : undefined)
     if (lease === undefined) return undefined
-    const liveCondition = isLive(row) ? `status = 'running', attempts = ?, token = ?,` : 'attempts = ?, token = ?,'
+    const liveCondition = isLive(row)
+      ? `status = 'running', worker = ?, attempts = ?,`
+      : 'worker = coalesce(worker, ?), attempts = ?,'
     this.#db.run(
-      `update runs set ${liveCondition} updated_at = ? where tenant = ? and run = ?`,
-      ...[isLive(row) ? attempts : Number(row.attempts), lease.token, this.#clock.now(), key.tenant, String(row.run)],
+      `update runs set ${liveCondition} token = ?, updated_at = ? where tenant = ? and run = ?`,
+      ...[worker ?? null, isLive(row) ? attempts : Number(row.attempts), lease.token, this.#clock.now()],
+      ...[key.tenant, String(row.run)],
     )
     return lease
   }

@@ -166,7 +166,7 @@ export class Turns {
   #endRun(key: SessionKey, { turnId, status, code }: TurnRow): void {
     const task = `iif(?2 in ('failed', 'suspended'), task, null)`
     this.#db.run(
-      `update runs set status = ?2, code = ?3, updated_at = ?4, task = ${task} where tenant = ?1 and run = ?5`,
+      `update runs set status = ?2, code = coalesce(?3, iif(?2 = 'failed', 'run.failed', null)), updated_at = ?4, task = ${task} where tenant = ?1 and run = ?5`,
       ...[key.tenant, status, code, this.#clock.now(), turnId],
     )
     this.#db.run('delete from steps where tenant = ? and run = ?', key.tenant, turnId)

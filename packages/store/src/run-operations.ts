@@ -1,14 +1,22 @@
 import type { Usage } from '@allium/core'
 import type { DurableRun, DurableStatus, RecordedStep } from './run-store.ts'
+import type { StoredSchedule } from './schedule-store.ts'
 import type { Page } from './session-store.ts'
+
+/** The status of a run as an operator sees it. A `lost` run began, and its lease ended before a process has taken it over. */
+export type OperatedStatus = DurableStatus | 'lost'
 
 /** Selects runs. An absent field matches all runs. */
 export interface RunFilter {
   /** @default all tenants */
   readonly tenants?: readonly string[] | undefined
-  readonly status?: DurableStatus | undefined
+  readonly status?: OperatedStatus | undefined
   readonly agent?: string | undefined
   readonly version?: string | undefined
+  readonly queue?: string | undefined
+  readonly owner?: string | undefined
+  /** The id of the session. */
+  readonly session?: string | undefined
   /** The error code that the run ended with. */
   readonly code?: string | undefined
   /** Only runs that did not change for this many milliseconds: they were not claimed, and did not end. */
@@ -16,16 +24,33 @@ export interface RunFilter {
 }
 
 /** A run as an operator sees it: without its task, and without reasons, which may quote content. */
-export interface RunSummary extends Omit<DurableRun, 'task' | 'reason' | 'stop'> {
+export interface RunSummary extends Omit<DurableRun, 'task' | 'reason' | 'stop' | 'status'> {
+  readonly status: OperatedStatus
+  /** The process that claimed it last. Only if that process gave its name. */
+  readonly worker?: string
+  /** Until when that process holds the run unless it renews the lease, in milliseconds since the epoch. Only while the lease lasts. */
+  readonly heldUntil?: number
+  /** When it was added, in milliseconds since the epoch by the store's clock. */
+  readonly addedAt: number
   /** When it was added, claimed or ended last, in milliseconds since the epoch by the store's clock. */
   readonly updatedAt: number
+}
+
+/** Selects schedules. An absent field matches all schedules. */
+export interface ScheduleFilter {
+  /** @default all tenants */
+  readonly tenants?: readonly string[] | undefined
+  readonly owner?: string | undefined
+  readonly agent?: string | undefined
+  readonly id?: string | undefined
+  readonly paused?: boolean | undefined
 }
 
 /** An entry of a run's timeline. It has no content. Times are milliseconds since the epoch by the store's clock. */
 export type TimelineEntry =
   | { readonly type: 'added' | 'retried' | 'stop'; readonly at: number }
   /** A process claimed the run. `attempt` counts the claims since the last recorded step. */
-  | { readonly type: 'claimed'; readonly at: number; readonly attempt: number }
+  | { readonly type: 'claimed'; readonly at: number; readonly attempt: number; readonly worker?: string }
   /** A step was recorded. */
   | { readonly type: 'step'; readonly at: number; readonly step: string }
   | { readonly type: 'ended'; readonly at: number; readonly status: DurableStatus; readonly code?: string }
@@ -65,7 +90,7 @@ export interface CallCost {
 
 /** How many runs have the same status, agent, version, queue and code. */
 export interface RunCount {
-  readonly status: DurableStatus
+  readonly status: OperatedStatus
   readonly agent: string
   readonly version: string
   readonly queue: string
@@ -88,7 +113,7 @@ export interface RunOperations {
   now(): Promise<number>
   /** Lists runs, newest first. */
   list(of: RunFilter & { cursor?: string; limit: number }): Promise<Page<RunSummary>>
-  /** Returns the runs with this id: at most one in each tenant, and at most two. */
+  /** Returns the runs with this id, one in each tenant. If there are none, returns runs whose id starts with it. At most ten. */
   find(of: { run: string; tenants?: readonly string[] | undefined }): Promise<RunSummary[]>
   /**
    * Describes a run. Returns undefined if there is none.
@@ -102,6 +127,13 @@ export interface RunOperations {
    * @param of.open counts only queued and running runs, which is fast in a large table @default false
    */
   count(of: { tenants?: readonly string[] | undefined; open?: boolean }): Promise<RunCount[]>
+  /**
+   * Ends a run as `aborted` at once, whichever process executes it. That process can no longer write: its lease has ended. Returns false if
+   * the run has ended.
+   */
+  forceStop(of: { tenant: string; run: string }, why: { code: string; reason: string }): Promise<boolean>
+  /** Lists schedules by tenant, owner and id. */
+  schedules(of: ScheduleFilter & { cursor?: string; limit: number }): Promise<Page<StoredSchedule>>
   /** Returns the recorded steps of a run that can still continue. This is content. */
   steps(of: { tenant: string; run: string }): Promise<RecordedStep[]>
 }

@@ -70,6 +70,8 @@ export interface AddedRun {
 
 export interface AddOptions {
   readonly claim?: number | undefined
+  /** The name of the process that claims it, for operators. @default none */
+  readonly worker?: string | undefined
   readonly limits?: QueueLimits | undefined
   /** The names of the agents whose runs count towards the limits. @default the agent of the run */
   readonly agents?: readonly string[] | undefined
@@ -128,6 +130,8 @@ export interface ClaimQuery {
   readonly queues?: readonly ClaimQueue[] | undefined
   /** Whether to claim only waiting runs, which is cheaper: no lost runs and no unreported ends. @default false */
   readonly waitingOnly?: boolean | undefined
+  /** The name of this process, for operators. @default none */
+  readonly worker?: string | undefined
 }
 
 /** A recorded step of a run. */
@@ -215,8 +219,12 @@ export interface RunStore {
    * false if the run has another version or has ended, if a process is executing it, or if `retry()` would return false.
    */
   migrate(of: { tenant: string; run: string }, versions: { from: string; to: string }): Promise<boolean>
-  /** Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease. */
-  markReported(lease: Lease, run: string): Promise<void>
+  /**
+   * Marks that the run's readers know how it ended. Does nothing if the run was claimed or queued again since the lease.
+   *
+   * @param code why a failed run failed @default the code that it has
+   */
+  markReported(lease: Lease, run: string, code?: string): Promise<void>
   /** Claims runs of other agent versions that were idle for `ms` milliseconds, to fail them. The claim lasts `lease` milliseconds. */
   orphans(of: { agents: readonly RunningAgent[]; ms: number; lease: number; limit: number }): Promise<ClaimedRun[]>
   /** Returns pending calls after their `expiresAt`, of runs of these agents in any version. Skips runs whose task cannot be read. */

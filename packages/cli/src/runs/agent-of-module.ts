@@ -12,6 +12,8 @@ export interface LoadedAgent {
   /** The store that the module exports beside its agent. */
   readonly store: OpenRunStore | undefined
   readonly resolvePrincipal: OperationsOptions['resolvePrincipal']
+  /** The queues that the module exports for `durable()`. */
+  readonly queues: OperationsOptions['queues']
 }
 
 /** Imports the agent of a module as `allium dev` does: an export, or the result of an exported function. @throws UsageError */
@@ -25,6 +27,6 @@ export async function agentOfModule(file: string, exportName: string | undefined
     throw new UsageError(
       `${path} exports no agent${exportName === undefined ? '' : ` as "${exportName}"`}. Write: export default new Agent({ … }), or name another export with --export.`,
     )
-  const { store, resolvePrincipal } = module as Partial<LoadedAgent>
-  return { agent, store, resolvePrincipal }
+  const { store, resolvePrincipal, queues } = module as Partial<LoadedAgent>
+  return { agent, store, resolvePrincipal, queues }
 }

@@ -1,109 +1,121 @@
 import { parseArgs } from 'node:util'
-import type { ListRunsOptions } from '@allium/durable/operations'
 import { messageOf } from 'allium'
 import { UsageError } from '../exit-codes.ts'
+import { type Conditions, conditionsOf } from './conditions.ts'
 
-const commands = ['list', 'summary', 'show', 'stop', 'retry', 'migrate', 'export'] as const
-type RunsCommand = (typeof commands)[number]
+const string = { type: 'string' } as const
+const flag = { type: 'boolean' } as const
 
-export const runsHelp = `Usage: allium runs <command> --store <where>
-  list            runs, newest first; --tenant, --status, --agent, --version, --code, --older-than <10m>,
-                  --limit <50>, --cursor <from the previous page>
-  summary         how many runs, and how old the oldest is, by status, agent and version; failures by code; --tenant
-  show <run>      one run with its steps
-  stop <run>      stops a run at its next step; --operator <name> --reason <text> record it in the audit
-  retry <run>     queues a failed run again; --operator <name> --reason <text> record it in the audit
-  migrate <run>   replays the steps of a run with the agent of a module, and moves the run to its version if they
-                  fit; --to <version> --module <src/agent.ts>; --export <name of the agent>;
-                  --check changes nothing; --operator <name> --reason <text> record a move in the audit
-  export <run>    one JSON document; with --content --operator <name> --reason <text> also the content,
-                  which the audit records
+const options = {
+  ...{ store: string, tenant: string, status: string, agent: string, version: string, queue: string, owner: string },
+  ...{ session: string, code: string, 'older-than': string, cursor: string, limit: string, call: string },
+  ...{ operator: string, reason: string, to: string, module: string, export: string },
+  where: { type: 'string', multiple: true },
+  ...{ json: flag, content: flag, check: flag, yes: flag, 'repeat-effects': flag },
+} as const
+type Option = keyof typeof options
 
-  --store <where>  a SQLite file, postgres://…, or a module that exports a store; default: ALLIUM_STORE
-  --tenant <name>  the tenant of a run; needed only if two tenants have the same id
-  --json           JSON instead of a table
+const conditions = ['status', 'agent', 'version', 'queue', 'owner', 'session', 'code', 'older-than', 'where'] as const
+const by = ['operator', 'reason'] as const
+const many = [...by, 'where', 'yes'] as const
 
-Exit codes: 0 done, 1 failed, nothing to stop or retry, or a run that does not fit or was not moved, 2 mistake in the command
-`
+/** What a command takes: no run, one run, or one run or many; and its options besides those of all commands. */
+const commands = {
+  list: { takes: 'none', options: [...conditions, 'cursor', 'limit'] },
+  summary: { takes: 'none', options: [] },
+  queues: { takes: 'none', options: ['module', 'export'] },
+  show: { takes: 'one', options: [] },
+  stop: { takes: 'many', options: many },
+  'force-stop': { takes: 'many', options: many },
+  retry: { takes: 'many', options: many },
+  migrate: { takes: 'many', options: [...many, 'to', 'module', 'export', 'check'] },
+  'start-again': { takes: 'one', options: [...by, 'repeat-effects'] },
+  deny: { takes: 'one', options: [...by, 'call'] },
+  export: { takes: 'one', options: [...by, 'content'] },
+} as const satisfies Readonly<Record<string, { takes: 'none' | 'one' | 'many'; options: readonly Option[] }>>
+export type RunsCommand = keyof typeof commands
 
 export interface RunsArguments {
   readonly command: RunsCommand
-  /** The id of the run; empty for `list` and `summary`. */
+  /** The id of the run; empty for a command that takes none, and for many runs. */
   readonly run: string
   readonly store: string | undefined
   readonly json: boolean
   readonly tenant: string | undefined
-  readonly list: ListRunsOptions
+  readonly conditions: Conditions
+  readonly page: { readonly cursor: string | undefined; readonly limit: number | undefined }
+  /** Whether a change of many runs is confirmed. */
+  readonly isConfirmed: boolean
   readonly content: boolean
   readonly operator: string | undefined
   readonly reason: string | undefined
-  /** For `migrate`. */
-  readonly migration: MigrationArguments | undefined
-}
-
-interface MigrationArguments {
-  readonly to: string
-  readonly module: string
+  readonly call: string | undefined
+  readonly repeatEffects: boolean
+  /** The module of the agent. */
+  readonly module: string | undefined
   readonly exportName: string | undefined
+  /** For `migrate`. */
+  readonly to: string
   readonly check: boolean
 }
-
-const string = { type: 'string' } as const
-const flag = { type: 'boolean' } as const
 
 /** @throws UsageError */
 export function runsArguments(argv: readonly string[]): RunsArguments {
   const { values, positionals } = parsed(argv)
   const [command, run = '', ...extra] = positionals
-  if (!isCommand(command))
-    throw new UsageError('"allium runs" takes list, summary, show, stop, retry, migrate or export.')
-  const needsRun = command !== 'list' && command !== 'summary'
-  if (needsRun !== (run !== '') || extra.length > 0)
-    throw new UsageError(`"allium runs ${command}" takes ${needsRun ? 'the id of one run' : 'no run'}.`)
-  const { store, json = false, tenant, content = false, operator, reason } = values
-  const { status, agent, version, code, cursor } = values
-  const list = {
-    ...{ tenant, status: status as ListRunsOptions['status'], agent, version, code, cursor },
-    limit: values.limit === undefined ? undefined : Number(values.limit),
-    olderThan: values['older-than'] === undefined ? undefined : milliseconds(values['older-than']),
-  }
-  if (content && (command !== 'export' || operator === undefined || reason === undefined))
+  if (!isCommand(command)) throw new UsageError(`"allium runs" takes ${Object.keys(commands).join(', ')}.`)
+  checkOptions(command, Object.keys(values) as Option[])
+  checkRuns(command, { run, isFiltered: values.where !== undefined, extra })
+  const { store, json = false, tenant, content = false, operator, reason, module, to, check = false } = values
+  if (content && (operator === undefined || reason === undefined))
     throw new UsageError('--content belongs to "allium runs export", with --operator <name> and --reason <text>.')
-  const migration = command === 'migrate' ? migrationOf(values) : undefined
-  return { command, run, store, json, tenant, list, content, operator, reason, migration }
+  if (command === 'deny' && (operator === undefined || reason === undefined))
+    throw new UsageError('"allium runs deny" needs --operator <name> and --reason <text>.')
+  if (command === 'migrate' && (to === undefined || module === undefined))
+    throw new UsageError('"allium runs migrate" needs --to <version> and --module <src/agent.ts>.')
+  return {
+    ...{ command, run, store, json, tenant, content, operator, reason, module, to: to ?? '', check },
+    conditions: conditionsOf(values, values.where),
+    page: { cursor: values.cursor, limit: values.limit === undefined ? undefined : Number(values.limit) },
+    isConfirmed: values.yes === true,
+    call: values.call,
+    repeatEffects: values['repeat-effects'] === true,
+    exportName: values.export,
+  }
 }
 
-function migrationOf({ to, module, check = false, export: exportName }: ReturnType<typeof parsed>['values']) {
-  if (to === undefined || module === undefined)
-    throw new UsageError('"allium runs migrate" needs --to <version> and --module <src/agent.ts>.')
-  return { to, module, check, exportName }
+function checkOptions(command: RunsCommand, given: readonly Option[]): void {
+  const known: readonly Option[] = [...commands[command].options, 'store', 'json', 'tenant']
+  const other = given.find((name) => !known.includes(name))
+  if (other !== undefined) throw new UsageError(`"allium runs ${command}" has no option --${other}.`)
+}
+
+function checkRuns(
+  command: RunsCommand,
+  { run, isFiltered, extra }: { run: string; isFiltered: boolean; extra: readonly string[] },
+): void {
+  const { takes } = commands[command]
+  const isMany = takes === 'many' && isFiltered
+  if (isMany && run !== '')
+    throw new UsageError(`"allium runs ${command}" takes the id of one run or --where, not both.`)
+  if (!isMany && (takes !== 'none') !== (run !== ''))
+    throw new UsageError(
+      `"allium runs ${command}" takes ${takes === 'none' ? 'no run' : takes === 'one' ? 'the id of one run' : 'the id of one run, or --where'}.`,
+    )
+  if (extra.length > 0)
+    throw new UsageError(
+      `"allium runs ${command}" takes ${takes === 'none' ? 'no run' : 'the id of one run'}. Choose several with --where.`,
+    )
 }
 
 function isCommand(command: string | undefined): command is RunsCommand {
-  return (commands as readonly (string | undefined)[]).includes(command)
+  return command !== undefined && Object.hasOwn(commands, command)
 }
 
 function parsed(argv: readonly string[]) {
   try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        ...{ store: string, tenant: string, status: string, agent: string, version: string, code: string },
-        ...{ cursor: string, limit: string, 'older-than': string, operator: string, reason: string },
-        ...{ to: string, module: string, export: string },
-        ...{ json: flag, content: flag, check: flag },
-      },
-    })
+    return parseArgs({ args: [...argv], allowPositionals: true, options })
   } catch (error) {
     throw new UsageError(messageOf(error))
   }
-}
-
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-function milliseconds(text: string): number {
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
-  if (number === undefined) throw new UsageError(`--older-than is "${text}". Give a time such as 30s, 10m, 2h or 7d.`)
-  return Number(number) * units[unit as keyof typeof units]
 }

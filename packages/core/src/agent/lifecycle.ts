@@ -1,3 +1,4 @@
+import { operators } from '../approvals/approvers.ts'
 import { toAbortError } from '../errors/abort-error.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
@@ -97,6 +98,7 @@ export class Lifecycle implements SessionHost {
     return checkValue(this.scope.setup.context, context, 'context', 'run.options')
   }
   checkPrincipal(principal: unknown): unknown {
+    if (operators.has(principal as object)) return principal
     return checkValue(this.scope.setup.principal, principal, 'principal', 'session.principal')
   }
   checkSessionId(id: unknown): string {

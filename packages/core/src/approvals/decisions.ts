@@ -162,7 +162,7 @@ async function checkCall(
       'approval.forged',
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that tenant.`,
     )
-  if (record !== undefined) checkSuspender(session, outer, record, 'deny' in given)
+  if (record !== undefined) checkSuspender(session, outer, record)
   if ('deny' in given && !inside) return
   if (!inside) checkWho(callId, record, given)
   const request = session.history.pending().find((part) => part.callId === callId)?.approvalRequest
@@ -185,18 +185,12 @@ async function checkCall(
  * Checks that this agent suspended the call, because its rules apply and not those of another agent with the same
  * history or secret.
  */
-function checkSuspender(session: SessionScope, callId: string, { agent }: SuspendedCall, denies: boolean): void {
-  const suspender = session.suspenderOf(callId)
+function checkSuspender(session: SessionScope, callId: string, { agent }: SuspendedCall): void {
   const { name } = session.agent.setup
-  if (suspender === 'other')
+  if (!session.isOwnCall(callId))
     fail(
       'approval.forbidden',
       `The call "${callId}" was suspended by the agent ${describe(agent)}, not by "${name}". Resume it with that agent. If it was renamed, set formerNames on "${name}".`,
-    )
-  if (suspender === 'unknown' && !denies)
-    fail(
-      'approval.changed',
-      `The record of the call "${callId}" does not name its agent, because an older version of Allium wrote it. Deny it, and let the model call again.`,
     )
 }
 

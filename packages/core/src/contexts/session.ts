@@ -27,16 +27,14 @@ export interface SessionContext<S = State, Config = unknown, C = RegisteredConte
   /** The canonical conversation, for reading and push. */
   readonly history: ReadonlyHistory
   /**
-   * Restores a snapshot. Sets history and state to copies of it, without the reducers.
+   * Restores a snapshot. Sets history and state to copies of it, without the reducers. In session hooks only, and not
+   * while a turn runs.
    *
    * @param options.stored whether it comes from the store of the session, so that it is not stored again
    * @default false
-   * @param options.askedBy the agents that suspended calls, by call id, for calls whose records do not name one. Such
-   * records come from versions of Allium in which sessions belonged to no agent
-   * @default none: such calls can only be denied
-   * @throws AlliumError `history.invalid`, `state.invalid`
+   * @throws AlliumError `history.invalid`, `state.invalid`, `layer.invalid` during a turn
    */
-  restore(saved: Snapshot, options?: { stored?: boolean; askedBy?: Readonly<Record<string, string>> }): void
+  restore(saved: Snapshot, options?: { stored?: boolean }): void
   /**
    * Wraps each run of the session, outside its turn: the wrapper stores the turn, holds a lease, or returns a stored
    * turn. The first layer's wrapper is the outermost. In session hooks only, before next().

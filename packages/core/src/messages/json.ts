@@ -2,10 +2,12 @@ import { isPlain } from '../errors/plain.ts'
 import { binaryOf } from './base64.ts'
 import type { Message } from './message.ts'
 
-/** Copies a JSON-like value: plain objects and arrays are new, everything else (bytes, URLs, dates) is shared. */
+/** Copies a JSON-like value: plain objects, arrays, maps and sets are new, everything else (bytes, URLs, dates) is shared. */
 export function cloneJson<T>(value: T): T {
   if (typeof value !== 'object' || value === null) return value
   if (Array.isArray(value)) return value.map(cloneJson) as T
+  if (value instanceof Map) return new Map(cloneJson([...value])) as T
+  if (value instanceof Set) return new Set(cloneJson([...value])) as T
   if (!isPlain(value)) return value
   // A spread copies all fields at once, and few of them are nested.
   const copy: Record<string, unknown> = { ...(value as Record<string, unknown>) }

@@ -1,4 +1,4 @@
-import { isPlain } from '../errors/plain.ts'
+import { isOpaque, isPlain } from '../errors/plain.ts'
 
 /** Maximum nesting depth. */
 const maxDepth = 100
@@ -15,8 +15,8 @@ export interface PlainRules {
   other(value: symbol | ((...args: never[]) => unknown)): unknown
   /** Replaces an object that throws while it is read. Without it, the error is thrown. */
   readonly unreadable?: string
-  /** Called with each value that was changed, and its path of keys. */
-  lost?(what: string, keys: readonly string[]): void
+  /** Called with each value that was changed, and its path of keys. `isWhole`: nothing of the value is left. */
+  lost?(what: string, keys: readonly string[], isWhole: boolean): void
 }
 
 /**
@@ -101,7 +101,8 @@ class Conversion {
         'a Set',
         [...value].map((item, i) => this.#member(String(i), item) ?? null),
       )
-    if (!isPlain(value)) this.#lose(`an instance of ${classOf(value)}`, undefined)
+    const isWhole = isOpaque(value)
+    if (isWhole || !isPlain(value)) this.#lose(`an instance of ${classOf(value)}`, undefined, isWhole)
     const copy: Record<string, unknown> = Object.create(null)
     for (const key of Object.keys(value)) {
       const member = this.#member(this.#text(key), (value as Record<string, unknown>)[key])
@@ -117,8 +118,8 @@ class Conversion {
     return plain
   }
 
-  #lose<T>(what: string, plain: T): T {
-    this.#rules.lost?.(what, this.#keys)
+  #lose<T>(what: string, plain: T, isWhole = false): T {
+    this.#rules.lost?.(what, this.#keys, isWhole)
     return plain
   }
 }
@@ -126,5 +127,7 @@ class Conversion {
 /** Returns the name of an object's class, for messages. */
 export function classOf(value: object): string {
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name
-  return typeof name === 'string' && name !== '' ? name.slice(0, 60) : 'a class'
+  return typeof name === 'string' && name !== ''
+    ? name.slice(0, 60)
+    : Object.prototype.toString.call(value).slice(8, -1)
 }

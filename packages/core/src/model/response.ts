@@ -1,6 +1,7 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, keysOf } from '../errors/known-options.ts'
+import { isOpaque } from '../errors/plain.ts'
 import { equalJson } from '../messages/json.ts'
 import {
   type Message,
@@ -104,7 +105,8 @@ const ofResponse = /* @__PURE__ */ keysOf<ModelResponse>()(
 /** Completes a layer's response. Returns the same object if it is already complete. */
 export function toResponse(given: unknown, layer: string, model: string): ModelResponse {
   if (typeof given === 'string') return toResponse({ text: given }, layer, model)
-  if (typeof given !== 'object' || given === null) throw notResponse(layer, describe(given))
+  if (typeof given !== 'object' || given === null || (!('text' in given) && isOpaque(given)))
+    throw notResponse(layer, describe(given))
   const { text = '', toolCalls = [], finishReason, usage, reasoning, message } = given as Partial<ModelResponse>
   if (typeof text !== 'string') throw notResponse(layer, `an object whose text is ${describe(text)}`)
   if (!Array.isArray(toolCalls) || !toolCalls.every(isToolCall))

@@ -88,8 +88,22 @@ function describeOption(option: unknown): string {
   return schemaFault(schema ?? option) ?? describe(option)
 }
 
-function envelope(value: JsonSchema): JsonSchema {
-  return { type: 'object', properties: { value }, required: ['value'], additionalProperties: false }
+/** Wraps a schema. Its definitions move to the root, where references point to. A reference to its own root follows it. */
+function envelope(schema: JsonSchema): JsonSchema {
+  const text = JSON.stringify(schema)
+  const moved = text.replace(/"\$ref":"#(?!\/(definitions|\$defs)\/)/g, '"$ref":"#/definitions/answer__')
+  const { definitions, $defs, ...value } = JSON.parse(moved) as JsonSchema
+  const isRecursive = moved !== text
+  return {
+    type: 'object',
+    properties: { value: isRecursive ? { $ref: '#/definitions/answer__' } : value },
+    required: ['value'],
+    additionalProperties: false,
+    ...((isRecursive || definitions !== undefined) && {
+      definitions: { ...(definitions as JsonSchema), ...(isRecursive && { answer__: value }) },
+    }),
+    ...($defs !== undefined && { $defs }),
+  }
 }
 
 function isSchema(value: unknown): value is StandardSchemaV1 {

@@ -37,8 +37,8 @@ export interface SuspendedCall {
   name: string
   /** The run that suspended it. */
   turnId: string
-  /** The name of the agent that suspended it and decides it; absent in records of earlier versions. */
-  agent?: string
+  /** The name of the agent that suspended it and decides it. */
+  agent: string
   /** The agent's version at that time. */
   version?: string
   /** Whether the client runs it, so that it waits for a result. */

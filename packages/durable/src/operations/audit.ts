@@ -1,10 +1,26 @@
 import { AlliumError, messageOf } from '@allium/core'
 import type { AuditSinkInput } from '@allium/observe'
 import { type AuditLog, auditLog } from '@allium/observe/audit-log'
-import type { RunSummary } from '@allium/store'
+import type { RunSummary, ScheduleKey } from '@allium/store'
 import type { OperationsOptions } from './options.ts'
 
-/** Records the looks and changes of operators, in the chain of the run's tenant. */
+/** What an operator did. The record has the type `operator:<action>`. */
+export type OperatorAction =
+  | 'content'
+  | 'stop'
+  | 'force_stop'
+  | 'retry'
+  | 'migrate'
+  | 'start_again'
+  | 'deny'
+  | 'schedule_pause'
+  | 'schedule_resume'
+  | 'schedule_run'
+
+/** The run or the schedule that an operator looked at or changed. */
+type Subject = Pick<RunSummary, 'key' | 'run'> | { readonly schedule: ScheduleKey }
+
+/** Records the looks and changes of operators, in the chain of the tenant. */
 export class OperatorAudit {
   readonly #log: AuditLog | undefined
 
@@ -15,18 +31,17 @@ export class OperatorAudit {
 
   /** @throws AlliumError `options.invalid` without a sink; `store.unavailable` if the record was not stored */
   async record(
-    action: 'content' | 'stop' | 'retry' | 'migrate',
-    { key, run }: Pick<RunSummary, 'key' | 'run'>,
-    by: { operator: string; reason?: string },
+    action: OperatorAction,
+    subject: Subject,
+    by: { operator: string; reason?: string; [field: string]: unknown },
   ): Promise<void> {
     if (this.#log === undefined)
       throw new AlliumError(
         'options.invalid',
         'operations() has no audit to record this operator in, so nothing was done. Pass audit, or a store that has one.',
       )
-    const { tenant, owner, sessionId } = key
     try {
-      await this.#log.append({ type: `operator:${action}`, tenant, user: owner, session: sessionId, turn: run, ...by })
+      await this.#log.append({ type: `operator:${action}`, ...fieldsOf(subject), ...by })
     } catch (cause) {
       throw new AlliumError(
         'store.unavailable',
@@ -35,4 +50,13 @@ export class OperatorAudit {
       )
     }
   }
+}
+
+function fieldsOf(subject: Subject) {
+  if ('schedule' in subject) {
+    const { tenant, owner, id } = subject.schedule
+    return { tenant, user: owner, schedule: id }
+  }
+  const { tenant, owner, sessionId } = subject.key
+  return { tenant, user: owner, session: sessionId, turn: subject.run }
 }

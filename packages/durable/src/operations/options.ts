@@ -1,8 +1,9 @@
 import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSinkInput } from '@allium/observe'
-import type { EventLog, RunOperations, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import type { DurableAgent, DurableOptions } from '../options.ts'
+import type { QueueOptions } from '../queues.ts'
 
 /** The stores of the runs. `sqlite()` and `postgres()` return one. */
 export interface OperationsStore {
@@ -10,6 +11,7 @@ export interface OperationsStore {
   readonly sessions: SessionStore
   readonly operations: RunOperations
   readonly events?: EventLog | undefined
+  readonly schedules?: ScheduleStore | undefined
   readonly audit?: { chainOf(tenant: string): object } | undefined
 }
 
@@ -28,6 +30,8 @@ export interface OperationsOptions {
   agents?: readonly DurableAgent[] | undefined
   /** The same option as that of `durable()`, for `migrate()`. @default the principal that the run was started with */
   resolvePrincipal?: DurableOptions['resolvePrincipal']
+  /** The same option as that of `durable()`: `queues()` shows their limits. @default none */
+  queues?: Readonly<Record<string, QueueOptions>> | undefined
   /** @default the system clock */
   clock?: Clock | undefined
 }
@@ -39,6 +43,7 @@ const optionKeys: KeysOf<OperationsOptions> = {
   auditSecret: true,
   agents: true,
   resolvePrincipal: true,
+  queues: true,
   clock: true,
 }
 

@@ -1,26 +1,41 @@
 import { AlliumError } from '@allium/core'
 import type { EventLog, RunSummary } from '@allium/store'
-import { OperatorAudit } from './audit.ts'
-import { bounded, checkListOptions, text } from './bounds.ts'
+import { type OperatorAction, OperatorAudit } from './audit.ts'
+import { boundPage } from './bound-cursor.ts'
+import { bounded, checkListOptions, plainText, text } from './bounds.ts'
+import { bulk } from './bulk.ts'
+import { denyCall } from './deny-call.ts'
 import { migrateRun } from './migrate-run.ts'
 import type {
+  BulkAction,
+  BulkOptions,
   ChangeRunOptions,
   ContentAccess,
+  DenyOptions,
   FindRunOptions,
   ListRunsOptions,
   MigrateRunOptions,
   Operations,
   ShowRunOptions,
+  StartAgainOptions,
   SummaryOptions,
 } from './operations.ts'
 import type { OperationsOptions, OperationsStore } from './options.ts'
+import { queuesOf } from './queues.ts'
+import { refusalOf } from './refusals.ts'
 import { exportRun } from './run-export.ts'
 import { runNotFound } from './run-not-found.ts'
+import { SchedulesOfTenants } from './schedules.ts'
 import { shownRun } from './shown-run.ts'
+import { startAgain } from './start-again.ts'
 import { summaryOf } from './summary.ts'
+
+/** Shorter texts find only the run with exactly that id. */
+const minPrefix = 4
 
 /** The operations on the runs of some tenants, or of all. */
 export class RunsOfTenants implements Operations {
+  readonly schedules: SchedulesOfTenants
   readonly #options: OperationsOptions
   readonly #store: OperationsStore
   readonly #events: EventLog | undefined
@@ -35,13 +50,15 @@ export class RunsOfTenants implements Operations {
     this.#events = events
     this.#audit = audit
     this.#tenants = tenants
+    this.schedules = new SchedulesOfTenants(store, { audit, only: (tenant) => this.#only(tenant) })
   }
 
   async list(options: ListRunsOptions = {}) {
     checkListOptions(options)
     const { tenant, cursor, limit, ...filter } = options
-    const page = { limit: bounded('limit', limit ?? 50, 1000), ...(cursor !== undefined && { cursor }) }
-    return this.#store.operations.list({ ...filter, ...page, tenants: this.#only(tenant) })
+    const of = { ...filter, tenants: this.#only(tenant) }
+    const page = { limit: bounded('limit', limit ?? 50, 1000) }
+    return boundPage(of, cursor, (at) => this.#store.operations.list({ ...of, ...page, ...at }))
   }
 
   async show(id: string, options: ShowRunOptions = {}) {
@@ -71,8 +88,50 @@ export class RunsOfTenants implements Operations {
 
   async retry(id: string, options: ChangeRunOptions = {}) {
     const { key, run } = await this.#find(id, options)
+    const scope = { tenant: key.tenant, run }
     await this.#recordChange('retry', { key, run }, options)
-    return this.#store.runs.retry({ tenant: key.tenant, run })
+    if (await this.#store.runs.retry(scope)) return { queued: true }
+    const described = await this.#store.operations.describe({ ...scope, limit: 1 })
+    if (described === undefined) throw runNotFound(run)
+    return refusalOf(described)
+  }
+
+  async forceStop(id: string, options: ChangeRunOptions = {}) {
+    const { key, run } = await this.#find(id, options)
+    const { reason = 'An operator ended the run.' } = await this.#recordChange('force_stop', { key, run }, options)
+    const isEnded = await this.#store.operations.forceStop(
+      { tenant: key.tenant, run },
+      { code: 'run.force_stopped', reason },
+    )
+    // A process that still executes the run stops at once. It can no longer record anything.
+    if (isEnded) await this.#events?.signal({ key, turnId: run }, { stop: true }).catch(() => {})
+    return isEnded
+  }
+
+  async startAgain(id: string, options: StartAgainOptions = {}) {
+    const found = await this.#find(id, options)
+    const beforeAdd = () => this.#recordChange('start_again', found, options)
+    return startAgain(this.#store, found, { repeatEffects: options.repeatEffects === true, beforeAdd })
+  }
+
+  async deny(id: string, options: DenyOptions) {
+    const operator = plainText('operator', options?.operator)
+    const reason = plainText('reason', options?.reason)
+    const found = await this.#find(id, options)
+    const beforeAdd = (call: string) => this.#audit.record('deny', found, { operator, reason, call })
+    return denyCall(this.#store, found, { callId: options.callId, operator, beforeAdd })
+  }
+
+  bulk(action: BulkAction, options: BulkOptions) {
+    return bulk(this, action, options)
+  }
+
+  async queues({ tenant }: FindRunOptions = {}) {
+    const [now, counts] = await Promise.all([
+      this.#store.operations.now(),
+      this.#store.operations.count({ tenants: this.#only(tenant), open: true }),
+    ])
+    return queuesOf(counts, this.#options.queues ?? {}, now)
   }
 
   async migrate(id: string, options: MigrateRunOptions) {
@@ -82,8 +141,8 @@ export class RunsOfTenants implements Operations {
   }
 
   async export(id: string, access: ContentAccess) {
-    const operator = text('operator', access?.operator)
-    const reason = text('reason', access?.reason)
+    const operator = plainText('operator', access?.operator)
+    const reason = plainText('reason', access?.reason)
     const { key, run } = await this.#find(id, access)
     await this.#audit.record('content', { key, run }, { operator, reason })
     return exportRun(this.#store, { key, run })
@@ -100,23 +159,31 @@ export class RunsOfTenants implements Operations {
     return this.#tenants === undefined || this.#tenants.includes(tenant) ? [tenant] : []
   }
 
-  /** @throws AlliumError `session.not_found`; `run.options` if two tenants have a run with this id */
+  /**
+   * Finds a run by its id, or by the first characters of it.
+   *
+   * @throws AlliumError `session.not_found`; `run.options` if several runs match
+   */
   async #find(id: string, { tenant }: FindRunOptions): Promise<RunSummary> {
     const run = text('id of the run', id)
-    const [found, another] = await this.#store.operations.find({ run, tenants: this.#only(tenant) })
-    if (found === undefined) throw runNotFound(run)
+    const matching = await this.#store.operations.find({ run, tenants: this.#only(tenant) })
+    const [found, another] = matching
+    if (found === undefined || (found.run !== run && run.length < minPrefix)) throw runNotFound(run)
     if (another === undefined) return found
-    throw new AlliumError('run.options', `Several tenants have a run "${run}". Pass the tenant, too.`)
+    if (found.run === run)
+      throw new AlliumError('run.options', `Several tenants have a run "${run}". Pass the tenant, too.`)
+    const ids = matching.map((one) => `${one.run} (tenant ${one.key.tenant})`).join(', ')
+    throw new AlliumError('run.options', `Several runs begin with "${run}": ${ids}. Give more characters of the id.`)
   }
 
   async #recordChange(
-    change: 'stop' | 'retry' | 'migrate',
+    change: OperatorAction,
     where: Pick<RunSummary, 'key' | 'run'>,
     options: ChangeRunOptions,
   ): Promise<{ reason?: string }> {
-    const reason = options.reason === undefined ? {} : { reason: text('reason', options.reason) }
+    const reason = options.reason === undefined ? {} : { reason: plainText('reason', options.reason) }
     if (options.operator !== undefined)
-      await this.#audit.record(change, where, { operator: text('operator', options.operator), ...reason })
+      await this.#audit.record(change, where, { operator: plainText('operator', options.operator), ...reason })
     return reason
   }
 }

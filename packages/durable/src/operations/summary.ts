@@ -1,8 +1,8 @@
-import type { DurableStatus, RunCount } from '@allium/store'
+import type { OperatedStatus, RunCount } from '@allium/store'
 
 /** Runs with the same status, agent, version and queue. */
 export interface RunGroup {
-  readonly status: DurableStatus
+  readonly status: OperatedStatus
   readonly agent: string
   readonly version: string
   readonly queue: string
@@ -26,7 +26,7 @@ export function summaryOf(counts: readonly RunCount[], now: number): RunsSummary
     const age = Math.max(0, now - oldest)
     const known = groups.get(name) ?? { status, agent, version, queue, count: 0, oldestAge: 0 }
     groups.set(name, { ...known, count: known.count + count, oldestAge: Math.max(known.oldestAge, age) })
-    if (status === 'failed') failures.set(code ?? '', (failures.get(code ?? '') ?? 0) + count)
+    if (status === 'failed') failures.set(code ?? 'run.failed', (failures.get(code ?? 'run.failed') ?? 0) + count)
   }
   const most = (a: { count: number }, b: { count: number }) => b.count - a.count
   return {

@@ -57,7 +57,7 @@ function parsed(pattern: unknown, tz: string): Cron {
 
 function created(pattern: string, tz: string): Cron {
   try {
-    return new Cron(pattern, { timezone: tz, mode: '5-part', paused: true })
+    return new Cron(pattern, { timezone: tz, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true })
   } catch (cause) {
     const reason = messageOf(cause)
       .replace(/^CronPattern: /, '')

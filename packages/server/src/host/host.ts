@@ -112,7 +112,7 @@ function storeOf(agents: ReadonlyMap<string, ServedAgent>, sessionStore: Session
     else if (sessionStore === undefined)
       throw new AlliumError(
         'server.options',
-        `The layer "${storage.name}" stores the sessions of the agent "${agent.name}". Pass the same store to server(): { sessions: store }.`,
+        `The layer "${storage.name}" stores the sessions of the agent "${agent.name}", maybe for another server(). Pass its store to server(): { sessions: store }.`,
       )
   }
   return store

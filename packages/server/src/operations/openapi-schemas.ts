@@ -15,8 +15,17 @@ const run = object({
   status: text,
   runAt: time,
   attempts: count,
+  addedAt: time,
   updatedAt: time,
 })
+
+const schedule = {
+  ...object({
+    ...{ tenant: text, owner: text, id: text, agent: text, cron: text, tz: text, missed: text, paused: flag },
+    ...{ nextAt: time, lastAt: time, lastRun: text, sessionId: text },
+  }),
+  required: ['tenant', 'owner', 'id', 'agent', 'cron', 'tz', 'missed', 'paused'],
+}
 
 /** Schemas of the answers for the OpenAPI document, by name. */
 export const schemas: Readonly<Record<string, Schema>> = {
@@ -32,7 +41,21 @@ export const schemas: Readonly<Record<string, Schema>> = {
     pending: list({ ...object({ callId: text, name: text, expiresAt: time }), required: ['callId', 'name'] }),
   }),
   OperatedStop: object({ stopping: flag }),
-  OperatedRetry: object({ queued: flag }),
+  OperatedQueues: object({
+    queues: list(object({ queue: text, queued: count, running: count, lost: count, oldestAge: count })),
+  }),
+  OperatedBulk: object({
+    matched: count,
+    more: flag,
+    changed: count,
+    refused: list(object({ run: text, tenant: text, reason: text })),
+  }),
+  OperatedForceStop: object({ ended: flag }),
+  OperatedStart: object({ run: text, isNew: flag }),
+  OperatedDenial: object({ run: text, callId: text }),
+  OperatedSchedules: { ...object({ schedules: list(schedule), cursor: text }), required: ['schedules'] },
+  OperatedSchedule: schedule,
+  OperatedRetry: { ...object({ queued: flag, refusal: text, reason: text }), required: ['queued'] },
   OperatedMigration: {
     ...object({ fits: flag, reason: text, replayed: count, recorded: count, moved: flag }),
     required: ['fits', 'replayed', 'recorded', 'moved'],

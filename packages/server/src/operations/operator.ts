@@ -21,7 +21,7 @@ export interface OperatorOptions {
 const optionKeys: KeysOf<OperatorOptions> = { operations: true, canOperate: true }
 
 /**
- * Lets chosen principals list, inspect, stop, retry and migrate the durable runs of all agents. Adds the routes under `/operations`. For all other
+ * Lets chosen principals inspect and change the durable runs and schedules of all agents. Adds the routes under `/operations`. For all other
  * principals these routes do not exist (404).
  *
  * @throws AlliumError `server.options`
@@ -49,16 +49,34 @@ export function operator(options: OperatorOptions): Operate {
   }
 }
 
+/** Most runs that one request changes. */
+const maxBulk = 1000
+
+/** A cursor belongs to one operator, their tenants and one filter. */
+function scopeOf(list: string, { name, tenants }: Operator, filter: object) {
+  return ['operations', list, name, JSON.stringify([tenants ?? null, Object.entries(filter).sort()])]
+}
+
 function addRoutes(serve: Serve, host: Host, { operations, canOperate }: OperatorOptions): void {
   serve(routes.list, async (c, read) => {
     const { by, runs } = await operating(c.req.raw)
-    const { cursor, limit, olderThan, ...filter } = (await read()).query
-    const scope = ['operations', by.name, JSON.stringify(by.tenants ?? null), ...Object.values(filter).map(String)]
-    const age = olderThan > 0 ? { olderThan } : {}
-    const page = await unfilteredPage(host, scope, { cursor, limit }, (page) =>
-      runs.list({ ...filter, ...age, ...page }),
+    const { cursor, limit, olderThan, ...query } = (await read()).query
+    const filter = { ...query, ...(olderThan > 0 && { olderThan }) }
+    const page = await unfilteredPage(host, scopeOf('runs', by, filter), { cursor, limit }, (page) =>
+      runs.list({ ...filter, ...page }),
     )
     return c.json({ runs: page.items, cursor: page.cursor })
+  })
+
+  serve(routes.queues, async (c, read) => {
+    const { runs } = await operating(c.req.raw)
+    return c.json({ queues: await runs.queues((await read()).query) })
+  })
+
+  serve(routes.bulk, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'manage')
+    const { action, ...options } = (await read()).body
+    return c.json(await runs.bulk(action, { ...options, limit: maxBulk, operator: by.name }))
   })
 
   serve(routes.summary, async (c, read) => {
@@ -81,7 +99,25 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
   serve(routes.retry, async (c, read) => {
     const { by, runs } = await operating(c.req.raw, 'manage')
     const { params, query, body } = await read()
-    return c.json({ queued: await runs.retry(params.run, { ...query, ...body, operator: by.name }) }, 202)
+    return c.json(await runs.retry(params.run, { ...query, ...body, operator: by.name }), 202)
+  })
+
+  serve(routes.forceStop, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'manage')
+    const { params, query, body } = await read()
+    return c.json({ ended: await runs.forceStop(params.run, { ...query, ...body, operator: by.name }) }, 202)
+  })
+
+  serve(routes.startAgain, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'manage')
+    const { params, query, body } = await read()
+    return c.json(await runs.startAgain(params.run, { ...query, ...body, operator: by.name }), 202)
+  })
+
+  serve(routes.deny, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw, 'deny')
+    const { params, query, body } = await read()
+    return c.json(await runs.deny(params.run, { ...query, ...body, operator: by.name }), 202)
   })
 
   serve(routes.migrate, async (c, read) => {
@@ -95,13 +131,30 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
     const { params, query, body } = await read()
     const exported = await runs.export(params.run, { ...query, reason: body.reason, operator: by.name })
     // Bytes are encoded as `toJson` does.
-    return c.body(toJson(exported), 200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    return c.body(toJson(exported), 200, { 'content-type': 'application/json' })
   })
+
+  serve(routes.schedules, async (c, read) => {
+    const { by, runs } = await operating(c.req.raw)
+    const { cursor, limit, paused, ...query } = (await read()).query
+    const filter = { ...query, ...(paused !== undefined && { paused: paused === 'true' }) }
+    const page = await unfilteredPage(host, scopeOf('schedules', by, filter), { cursor, limit }, (page) =>
+      runs.schedules.list({ ...filter, ...page }),
+    )
+    return c.json({ schedules: page.items, cursor: page.cursor })
+  })
+
+  for (const action of ['pause', 'resume', 'run'] as const)
+    serve(routes[action], async (c, read) => {
+      const { by, runs } = await operating(c.req.raw, 'manage')
+      const { params, query, body } = await read()
+      return c.json(await runs.schedules[action](params.schedule, { ...query, ...body, operator: by.name }))
+    })
 
   /** @throws AlliumError `route.not_found` for a principal without the right */
   async function operating(
     request: Request,
-    right?: 'manage' | 'content',
+    right?: 'manage' | 'deny' | 'content',
   ): Promise<{ by: Operator; runs: ServedOperations }> {
     const by = await operatorOf(canOperate, await authenticate(host, request))
     if (by === undefined || (right !== undefined && !by[right]))

@@ -4,8 +4,10 @@ import { ownerOf } from '@allium/core'
 export interface OperatorRights {
   /** The tenants whose runs they see, or all. Runs of other tenants do not exist for them. */
   readonly tenants: readonly string[] | 'all'
-  /** Whether they may stop, retry and migrate runs. @default false */
+  /** Whether they may change runs and schedules: stop, retry, restart, migrate, pause. @default false */
   readonly manage?: boolean | undefined
+  /** Whether they may deny calls that wait for approval. No operator may approve one. @default false */
+  readonly deny?: boolean | undefined
   /** Whether they may read the content of runs. Each access is recorded in the audit. @default false */
   readonly content?: boolean | undefined
 }
@@ -21,6 +23,7 @@ export interface Operator {
   /** Undefined for all tenants. */
   readonly tenants: readonly string[] | undefined
   readonly manage: boolean
+  readonly deny: boolean
   readonly content: boolean
 }
 
@@ -31,7 +34,8 @@ export async function operatorOf(canOperate: CanOperate, principal: unknown): Pr
     const name = ownerOf(principal) ?? ''
     if (typeof rights !== 'object' || rights === null || name === '' || !isTenants(rights.tenants)) return undefined
     const tenants = rights.tenants === 'all' ? undefined : rights.tenants
-    return { name, tenants, manage: rights.manage === true, content: rights.content === true }
+    const { manage, deny, content } = rights
+    return { name, tenants, manage: manage === true, deny: deny === true, content: content === true }
   } catch {
     return undefined
   }

@@ -59,7 +59,8 @@ export function flag(): Schema<boolean> {
   return typed('boolean', 'true or false', (value) => typeof value === 'boolean')
 }
 
-function integer(min: number, max: number): Schema<number> {
+/** A whole number in a body. */
+export function integer(min: number, max: number): Schema<number> {
   const isValid = (value: unknown) =>
     Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max
   return typed('integer', `an integer from ${min} to ${max}`, isValid, { minimum: min, maximum: max })

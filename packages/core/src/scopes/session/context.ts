@@ -16,7 +16,7 @@ import type { State, StateWrite } from '../../state/state-store.ts'
 import { AgentAttempt, type AgentCall } from '../agent/context.ts'
 import type { Registered, SessionScope } from './session-scope.ts'
 
-const ofRestore = { stored: true, askedBy: true } as const
+const ofRestore = { stored: true } as const
 
 /**
  * @throws AlliumError `layer.invalid` if it is not an event. Other emitters take a name and separate data, so that is a
@@ -81,11 +81,16 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
-  restore(saved: Snapshot, options: { stored?: boolean; askedBy?: Readonly<Record<string, string>> } = {}): void {
+  restore(saved: Snapshot, options: { stored?: boolean } = {}): void {
     checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
     this.$checkOpening()
-    const { stored = false, askedBy } = options
-    this.$session.restore(saved, stored, askedBy)
+    if (this.$call.ring.scope !== 'session' || this.$session.turn !== undefined)
+      throw layerError(
+        this,
+        'layer.invalid',
+        'called ctx.restore() during a turn. Call it in a session hook, or in a wrapper of ctx.aroundRun() before next().',
+      )
+    this.$session.restore(saved, options.stored)
   }
   aroundRun(wrapper: AroundRun): void {
     this.#register('aroundRun', wrapper)

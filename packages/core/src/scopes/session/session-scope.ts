@@ -53,8 +53,6 @@ export class SessionScope {
   #savepoints: Savepoints | undefined
   #owner: string | null | undefined
   #key: SessionKey | undefined
-  /** The agents that suspended calls, by call id, for calls whose records name no agent. */
-  #suspendedBy: Readonly<Record<string, string>> = nothing
   #once: Map<string, unknown> | undefined
   /** The results of `ctx.once()` of the turn that has ended. */
   #onceEnded: Map<string, unknown> | undefined
@@ -166,19 +164,12 @@ export class SessionScope {
   }
   /** The pending calls, without those that another agent with the same history suspended. */
   get ownPending(): ToolCallPart[] {
-    return this.history.pending().filter(({ callId }) => this.suspenderOf(callId) !== 'other')
+    return this.history.pending().filter(({ callId }) => this.isOwnCall(callId))
   }
-  /**
-   * Returns which agent suspended a call, according to its record. A sub-agent's session belongs to the call that it
-   * runs in.
-   */
-  suspenderOf(callId: string): 'own' | 'other' | 'unknown' {
-    const name =
-      this.suspension?.calls[callId]?.agent ??
-      this.#suspendedBy[callId] ??
-      this.parent?.$call.requested.suspension?.inner?.agent
-    if (name === undefined) return 'unknown'
-    return this.agent.isNamed(name) ? 'own' : 'other'
+  /** Whether this agent suspended a call, according to its record. */
+  isOwnCall(callId: string): boolean {
+    const record = this.suspension?.calls[callId]
+    return record === undefined || this.agent.isNamed(record.agent)
   }
   get pending(): PendingCall[] {
     const calls = this.ownPending
@@ -292,14 +283,10 @@ export class SessionScope {
     return snapshot
   }
 
-  /**
-   * @param stored whether it comes from the session's store
-   * @param askedBy the agents that suspended calls, by call id, for calls whose records name no agent
-   */
+  /** @param stored whether it comes from the session's store */
   restore(
     { history, state, turnCount, runCount, suspension, once = {}, usedApprovals = [] }: Snapshot,
     stored = false,
-    askedBy: Readonly<Record<string, string>> = {},
   ): void {
     checkHistory(history)
     checkSuspension(suspension)
@@ -313,7 +300,6 @@ export class SessionScope {
     this.turnCount = turnCount ?? this.turnCount
     this.#runCount = Math.max(runCount ?? 0, this.#runCount)
     this.suspension = cloneJson(suspension)
-    this.#suspendedBy = askedBy
     this.#once = new Map(Object.entries(structuredClone(once)))
     for (const used of usedApprovals) this.usedApprovals.add(used)
   }

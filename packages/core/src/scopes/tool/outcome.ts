@@ -15,15 +15,29 @@ export function returnedResult(core: ToolAttempt, value: unknown): ToolResult {
   const { suspended, pendingSuspension, callId } = core.$call
   if (suspended !== undefined) return { ...suspended, value: pendingSuspension }
   try {
-    return resultOf(callId, value, (what, keys) => warnLost(core, what, keys))
+    return resultOf(callId, value, (what, keys, isWhole) => onLost(core, what, keys, isWhole))
   } catch (error) {
     return failedResult(core, error)
   }
 }
 
-/** Warns once per tool and kind: the model gets something else than the tool returned. */
-function warnLost({ $call: { name }, $turn: turn }: ToolAttempt, what: string, keys: readonly string[]): void {
+/**
+ * Warns once per tool and kind: the model gets something else than the tool returned.
+ *
+ * @throws AlliumError `tool.invalid` if it would get nothing of it, as of a response, a stream or a promise
+ */
+function onLost(
+  { $call: { name }, $turn: turn }: ToolAttempt,
+  what: string,
+  keys: readonly string[],
+  isWhole: boolean,
+): void {
   const place = keys.length === 0 ? '' : ` at "${keys.join('.')}"`
+  if (isWhole)
+    throw new AlliumError(
+      'tool.invalid',
+      `The tool "${name}" returned ${what}${place}, of which the model would get nothing. Await it or read it, and return plain data or a string.`,
+    )
   turn.session.agent.warnOnce(
     `lost ${what} ${name}`,
     `The tool "${name}" returned ${what}${place}, which JSON cannot represent, so the model gets something else. Return plain data or a string.`,

@@ -1,8 +1,9 @@
 import type { InnerRun, TurnContext } from '../../contexts/turn.ts'
 import { reasonText } from '../../errors/describe.ts'
 import type { CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
+import { cloneJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
-import { fromJson, toJson } from '../../messages/plain-json.ts'
+import { toJson } from '../../messages/plain-json.ts'
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { Hook } from '../../onion/hook.ts'
@@ -200,7 +201,8 @@ export class Turn implements CallOfTurn {
   /** @throws AlliumError `state.invalid` if the data cannot be stored */
   record(topic: string, data: unknown): StoredRecord {
     const { ids, clock } = this.session.agent.setup
-    const record = { id: ids(), topic, data: fromJson(toJson(data)), at: clock.now() }
+    toJson(data)
+    const record = { id: ids(), topic, data: cloneJson(data), at: clock.now() }
     this.storeRecord(record)
     return record
   }

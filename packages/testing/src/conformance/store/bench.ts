@@ -58,7 +58,7 @@ export function suspendedTurn(
   const { turnId, ...turn } = turnOf(text, from)
   const calls: Suspension['calls'] = {}
   for (const [callId, baseTurn] of Object.entries(waiting))
-    calls[callId] = { name: `tool-of-${callId}`, turnId, sent: 'a', args: 'b', schema: 'c', ...baseTurn }
+    calls[callId] = { name: `tool-of-${callId}`, turnId, agent: 'a', sent: 'a', args: 'b', schema: 'c', ...baseTurn }
   const suspension = { turnId, rootId: turnId, stepIndex: 1, state: {}, calls }
   return { ...turn, turnId, status: 'suspended', rest: { ...turn.rest, suspension } }
 }

@@ -139,7 +139,10 @@ function richRest(): Omit<Snapshot, 'history'> {
       stepIndex: 2,
       state: { turn: 1 },
       calls: {
-        c1: { name: 'look', turnId: 's:1', sent: 'a', args: 'b', schema: 'c', token: 'd', request: { reason: '?' } },
+        c1: {
+          ...{ name: 'look', turnId: 's:1', agent: 'a', sent: 'a', args: 'b', schema: 'c', token: 'd' },
+          request: { reason: '?' },
+        },
       },
     },
   }
