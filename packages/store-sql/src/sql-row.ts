@@ -1,13 +1,6 @@
 import type { Message, SessionKey, StoredTurn } from '@allium/core'
-import {
-  filesIn,
-  type HistoryTurn,
-  type SessionHead,
-  type SessionSummary,
-  type StoredPendingCall,
-  type StoredStatus,
-} from '@allium/store'
-import type { Blobs, FilesOf } from './blobs/blobs.ts'
+import type { HistoryTurn, SessionHead, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
+import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
 import { type TurnRow, turnContext } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
@@ -87,8 +80,6 @@ export async function turnsFromRows(key: SessionKey, rows: readonly SqlRow[], bl
   }
   return turns
 }
-
-const filesOfMessages: FilesOf = (messages) => (messages as Message[]).flatMap(({ content }) => filesIn(content))
 
 /** Parses a row of a session list. */
 export function sessionSummaryFromRow(tenant: string, row: SqlRow): SessionSummary {

@@ -54,7 +54,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     release: (lease) => db.writeUnsynced(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
-    find: async (key, by) => turns.find(checkKey({ ...key }), by),
+    find: async (key, by, { files } = {}) => turns.find(checkKey({ ...key }), by, files),
     rename: async (key, names, { lease } = {}) => renames.adopt(checkKey({ ...key }), names, lease),
     list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
     pendingCalls: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),

@@ -18,6 +18,9 @@ export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undef
 /** The lookup key of a run. */
 export type FindBy = { turnId: string } | { idempotencyKey: string } | { version: number }
 
+/** When the images and files of a run are read. */
+export type ReadFiles = 'atOnce' | 'onDemand'
+
 /** One page of a tenant's items. With a `cursor` there are more. A cursor is only a position and grants no access. */
 export interface Page<T> {
   items: T[]
@@ -117,8 +120,12 @@ export interface SessionStore {
    * beyond the end of the history, or if another run has the same id
    */
   append(lease: Lease, version: number, turn: StoredTurn, options?: { release?: boolean }): Promise<void>
-  /** Returns a run of the session, including one in progress. With `version`, the run whose append made that version. */
-  find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined>
+  /**
+   * Returns a run of the session, including one in progress. With `version`, the run whose append made that version.
+   *
+   * @param options.files `onDemand` leaves the images and files of its messages unread, as `history` does
+   */
+  find(key: SessionKey, by: FindBy, options?: { files?: ReadFiles }): Promise<StoredTurn | undefined>
   /**
    * Lists the sessions of a tenant, or of one owner in it, most recently changed first.
    *

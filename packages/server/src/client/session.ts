@@ -167,15 +167,19 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
   }
 }
 
-async function readHistory(transport: Transport, basePath: string): Promise<SessionHistory> {
-  const history = await json<SessionHistory>(transport, `${basePath}/messages`)
+/** Reads all pages of the history, the last one first. */
+async function readHistory(transport: Transport, basePath: string, before?: number): Promise<SessionHistory> {
+  const path = `${basePath}/messages${before === undefined ? '' : `?before=${before}`}`
+  const history = await json<SessionHistory & { before?: number }>(transport, path)
   // The server links to its path, which a proxy may serve under another one.
   for (const part of history.messages.flatMap(({ parts }) => parts))
     if (part.type === 'file' && String(part.url).startsWith('/')) {
       part.url = transport.url + basePath + /\/files\/.*/.exec(String(part.url))
       part.own = true
     }
-  return history
+  if (history.before === undefined) return history
+  const { messages } = await readHistory(transport, basePath, history.before)
+  return { ...history, messages: [...messages, ...history.messages] }
 }
 
 function decisionFor(call: unknown, decision: Decision): Record<string, Decision> {

@@ -1,9 +1,9 @@
 import type { SessionKey } from '@allium/core'
-import type { FindBy, SessionStore } from '@allium/store'
+import type { SessionStore } from '@allium/store'
 
 /**
  * Returns the store as the routes use it. A session that is stored under another name of its agents is moved before it is read. Lists
- * include it before it is moved.
+ * include it before it is moved. Runs are found with their files unread.
  *
  * @param names for each name under which sessions are stored, the other names
  */
@@ -18,14 +18,12 @@ export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, 
       ? query
       : { ...query, agents: query.agents.flatMap((name) => [name, ...otherNamesOf(name)]) }
   /** Reads a session, and again if it was found under another name. */
-  const readOf =
-    <O, T>(read: (key: SessionKey, options: O) => Promise<T | undefined>) =>
-    async (key: SessionKey, options: O) =>
-      (await read(key, options)) ?? ((await assign(key)) ? read(key, options) : undefined)
+  const readAs = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T | undefined> =>
+    (await read()) ?? ((await assign(key)) ? read() : undefined)
   return {
-    load: readOf((key, options) => store.load(key, options)),
-    head: readOf((key, options) => store.head(key, options)),
-    find: readOf((key, by: FindBy) => store.find(key, by)),
+    load: (key, options) => readAs(key, () => store.load(key, options)),
+    head: (key, options) => readAs(key, () => store.head(key, options)),
+    find: (key, by, options) => readAs(key, () => store.find(key, by, { files: 'onDemand', ...options })),
     async history(key, of) {
       const turns = await store.history(key, of)
       return turns.length === 0 && (await assign(key)) ? store.history(key, of) : turns

@@ -10,7 +10,7 @@ import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
-import { fileNotFound, findFile } from './files.ts'
+import { fileNotFound, findStoredFile } from './files.ts'
 import { inspectingWith } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { readOnlyRoutes } from './read-only-routes.ts'
@@ -147,9 +147,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = inspectableKey(caller, scope, params.id, query.owner)
-    const stored = await host.sessions.load(key)
-    const messages = [...(stored?.history ?? []), ...(stored?.open?.messages ?? [])]
-    const file = (await findFile(messages, params.file)) ?? (await recentFile(key, params.file))
+    const file = (await findStoredFile(host.sessions, key, params.file)) ?? (await recentFile(key, params.file))
     if (file === undefined) throw fileNotFound(params)
     return download(file)
   })

@@ -37,7 +37,9 @@ export async function displayMessages(
   // Tokens and unredacted values are only for the owner.
   const pending = isOwner && isEnd ? await pendingCallsOf(host, caller, key, head) : []
   const resumedCalls = running && isEnd ? await readResumedCalls(host, key, caller.request.signal) : undefined
-  const files = collectFiles(shown, head.version + 1)
+  // Without URLs, only the last answer is shown.
+  const linked = urlOf === undefined ? shown.slice(shown.findLastIndex(isInput) + 1) : shown
+  const files = collectFiles(linked, head.version + 1)
   const urls = [...files].map(async ([name, file]) => [file, urlOf?.(name) ?? fileUrl(await withData(file))] as const)
   const links = new Map(await Promise.all(urls))
   const display = isOwner ? await displayTransformOf(caller.agent, key, host.logger) : identityDisplay
@@ -56,7 +58,7 @@ export async function serveFile(host: Host, caller: Caller, key: SessionKey, nam
   const { version } = await requireSession(host, key)
   const { entries } = await historyBefore(host, caller, key, { before: messageIndexOf(name) + 1, limit: 1 })
   const file = collectFiles(entries, version + 1).get(name)
-  if (file !== undefined) return download(file)
+  if (file !== undefined) return host.slots.files.run(caller, () => download(file))
   throw requestError(
     'session.not_found',
     `The session ${JSON.stringify(key.sessionId)} has no file ${JSON.stringify(name)}.`,

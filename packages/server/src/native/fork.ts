@@ -17,20 +17,23 @@ export async function fork(
 ): Promise<void> {
   const key = keyOf(caller, from)
   await requireSession(host, key)
-  const snapshot = await (at === undefined ? snapshotAt(host.sessions, key) : snapshotAfter(host.sessions, key, at))
-  await forkSnapshot(host, caller, to, snapshot)
+  await forkSnapshot(host, caller, to, () =>
+    at === undefined ? snapshotAt(host.sessions, key) : snapshotAfter(host.sessions, key, at),
+  )
 }
 
 /**
- * Stores a session of the caller that begins with a snapshot. Pending calls are closed.
+ * Stores a session of the caller that begins with a snapshot. Pending calls are closed. Few snapshots are in memory at once.
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
-export async function forkSnapshot(host: Host, caller: Caller, id: string, snapshot: Snapshot): Promise<void> {
-  const { agent, principal } = caller
-  const source = agent.session({ principal: principal as never })
-  source.restore(snapshot)
-  await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
+export function forkSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
+  return host.slots.sessions.run(caller, async () => {
+    const { agent, principal } = caller
+    const source = agent.session({ principal: principal as never })
+    source.restore(await read())
+    await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
+  })
 }
 
 /**
@@ -116,8 +119,12 @@ export async function snapshotBefore(sessions: Reads, key: SessionKey, turnId: s
 
 type Reads = Pick<SessionStore, 'load' | 'head'>
 
-/** @param version the number of its turns @default all */
-async function snapshotAt(sessions: Reads, key: SessionKey, version?: number): Promise<Snapshot> {
+/**
+ * Returns the session as it was after a number of runs.
+ *
+ * @param version @default all of them
+ */
+export async function snapshotAt(sessions: Reads, key: SessionKey, version?: number): Promise<Snapshot> {
   const { rest = { state: {} }, history = [] } =
     (await sessions.load(key, version === undefined ? {} : { version })) ?? {}
   return { ...rest, history }

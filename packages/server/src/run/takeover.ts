@@ -112,7 +112,7 @@ async function storeInterrupted(
   now: number,
 ): Promise<boolean> {
   const { version = 0 } = (await sessions.head(lease.key)) ?? {}
-  const open = await sessions.find(lease.key, { turnId })
+  const open = await sessions.find(lease.key, { turnId }, { files: 'atOnce' })
   if (open === undefined || open.endedAt !== undefined) return false
   await sessions.append(lease, version, interruptedTurn(open, now), { release: true })
   return true

@@ -1,6 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { AlliumError, type FilePart, fromJson, isAlliumError, type Lease, type SessionKey } from '@allium/core'
-import { StoredFile } from '@allium/store'
+import {
+  AlliumError,
+  type FilePart,
+  fromJson,
+  isAlliumError,
+  type Lease,
+  type Message,
+  type SessionKey,
+} from '@allium/core'
+import { filesIn, StoredFile } from '@allium/store'
 import type { EncryptionContext } from '../encryption.ts'
 import { corrupt, type Sealer } from '../sealer.ts'
 import { type BlobReference, type BlobSource, type BlobSources, parseRowText, pieceSize } from './blob-extractor.ts'
@@ -16,6 +24,8 @@ type FileData = FilePart['data']
 
 /** Returns the files of a value. */
 export type FilesOf = (value: unknown) => readonly { readonly data: FileData }[]
+
+export const filesOfMessages: FilesOf = (messages) => (messages as Message[]).flatMap(({ content }) => filesIn(content))
 
 /** Stores bytes apart from the rows that refer to them. */
 export class Blobs {

@@ -2,6 +2,7 @@ import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/
 import type {
   FindBy,
   HistoryTurn,
+  ReadFiles,
   SessionHead,
   SessionSummary,
   StoredPendingCall,
@@ -19,22 +20,11 @@ export class MemorySession {
   token = 0
   until = 0
 
-  constructor(readonly key: SessionKey) {}
+  constructor(public key: SessionKey) {}
 
   /** Whether the session was only leased and has no turns. */
   get isEmpty(): boolean {
     return this.last === undefined && this.open === undefined
-  }
-
-  /** Returns the same session under another key. */
-  movedTo(key: SessionKey): MemorySession {
-    const moved = new MemorySession(key)
-    moved.turns.push(...this.turns)
-    moved.open = this.open
-    moved.updatedAt = this.updatedAt
-    moved.token = this.token
-    moved.until = this.until
-    return moved
   }
 
   has(turnId: string): boolean {
@@ -99,13 +89,17 @@ export class MemorySession {
     return history
   }
 
-  find(by: FindBy): StoredTurn | undefined {
-    if ('version' in by) return ownCopy(this.turns[by.version - 1])
+  find(by: FindBy, files?: ReadFiles): StoredTurn | undefined {
+    const turn = this.#find(by)
+    return turn && files === 'onDemand'
+      ? { ...ownCopy({ ...turn, messages: [] }), messages: copyWithoutFiles(turn.messages) }
+      : ownCopy(turn)
+  }
+
+  #find(by: FindBy): StoredTurn | undefined {
+    if ('version' in by) return this.turns[by.version - 1]
     const all = this.open === undefined ? this.turns : [...this.turns, this.open]
-    const found = all.find((turn) =>
-      'turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey,
-    )
-    return ownCopy(found)
+    return all.find((turn) => ('turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey))
   }
 
   summary(): SessionSummary | undefined {
