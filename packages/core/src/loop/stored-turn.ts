@@ -21,6 +21,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]
   if (reason !== undefined) stored.reason = reason
   if (code !== undefined) stored.code = code
+  if (answer.response !== undefined) stored.finishReason = answer.response.finishReason
   return Object.assign(stored, options.storedAs)
 }
 

@@ -26,9 +26,10 @@ export const schemas: Readonly<Record<string, Schema>> = {
       pending: list(ref('Pending')),
       reason: text,
       code: text,
+      finishReason: { enum: ['stop', 'length', 'tool-calls', 'content-filter', 'other'] },
       resumes: text,
     },
-    ['output', 'reason', 'code', 'resumes'],
+    ['output', 'reason', 'code', 'finishReason', 'resumes'],
   ),
   Events: {
     type: 'string',
