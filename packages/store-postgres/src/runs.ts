@@ -63,10 +63,19 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
       )
       return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
     },
-    async claim({ agents, limit, ms, alone, queues = [{ name: 'default' }], waitingOnly = false }) {
-      const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5, $6, $7)`
+    async claim({ agents, limit, ms, alone, queues = [{ name: 'default' }], waitingOnly = false, worker = '' }) {
+      const sql = `select c.* from (select set_config('allium.worker', $8, true)) w, lateral ${db.s}.claim_runs($1, $2, $3, $4, $5, $6, $7) c`
       return openClaimed(db, blobs, { limit, ms, alone }, (page) =>
-        db.queryOnce(sql, ...agentColumns(agents), page.limit, ms, page.alone, JSON.stringify(queues), waitingOnly),
+        db.queryOnce(
+          sql,
+          ...agentColumns(agents),
+          page.limit,
+          ms,
+          page.alone,
+          JSON.stringify(queues),
+          waitingOnly,
+          worker,
+        ),
       )
     },
     async orphans({ agents, ms, lease, limit }) {
@@ -115,11 +124,11 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
       const [row] = await db.queryOnce(sql, ...runRowKey(scope), from, to)
       return row?.moved === true
     },
-    async markReported({ key, token }, run) {
+    async markReported({ key, token }, run, code) {
       await db.queryIdempotent(
-        `update ${db.s}.runs set told = true
+        `update ${db.s}.runs set told = true, code = case status when 'failed' then coalesce($4, code) else code end
          where tenant = $1 and run = $2 and token = $3 and status not in ('queued', 'running')`,
-        ...[key.tenant, run, token],
+        ...[key.tenant, run, token, code ?? null],
       )
     },
     async expiredCalls({ agents, limit }) {
@@ -153,7 +162,7 @@ export async function addRun(
   db: Database,
   { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   input: NewDurableRun,
-  { claim, unlessBusy, limits = {}, agents }: AddOptions,
+  { claim, worker = '', unlessBusy, limits = {}, agents }: AddOptions,
   checkFirst?: (firstParam: number) => { sql: string; values: readonly unknown[] },
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, fingerprint = '', resolvedCalls = [] } = input
@@ -166,14 +175,14 @@ export async function addRun(
   const { body, cuts: blobSources } = await sealTask(sealer, key, run, input.task)
   // Only runs with a key are compared.
   const digests = idempotencyKey === null ? [''] : await sealer.digests(fingerprint, key.tenant)
-  const first = checkFirst?.(21)
+  const first = checkFirst?.(22)
   const [row] = await blobs.write({ key }, blobSources, (write) =>
     translateLostBlobs(
       key,
       db.queryIdempotent(
         // An erasure waits for the run that is being added, and then finds it.
         `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $19, $20) end
-         from (select ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)${first ? `, ${first.sql}` : ''}) w,
+         from (select set_config('allium.worker', $21, true), ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)${first ? `, ${first.sql}` : ''}) w,
          lateral ${db.s}.add_queued_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) a`,
         ...[
           ...keyParams(key),
@@ -189,7 +198,7 @@ export async function addRun(
           unlessBusy ?? null,
         ],
         ...[queue, priority, JSON.stringify(limits), agents ?? [agent]],
-        ...[write?.id ?? null, write?.digests ?? [], ...(first?.values ?? [])],
+        ...[write?.id ?? null, write?.digests ?? [], worker, ...(first?.values ?? [])],
       ),
     ),
   )

@@ -35,7 +35,7 @@ begin
   update {s}.sessions set run = null
     where ${sessionMatches} and run = _run;
   if not found then return; end if;
-  update {s}.runs set status = _status, code = _code, updated_at = {s}.now_ms(),
+  update {s}.runs set status = _status, code = coalesce(_code, case _status when 'failed' then 'run.failed' end), updated_at = {s}.now_ms(),
     task = case when _status in ('failed', 'suspended') then task end
     where tenant = _tenant and run = _run;
   delete from {s}.steps where tenant = _tenant and run = _run;

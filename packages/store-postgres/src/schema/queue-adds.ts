@@ -37,7 +37,7 @@ begin
   select t.token_, t.version_, t.open_ into token_, version_, open_
     from {s}.take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
   if token_ is null then return; end if;
-  update {s}.runs set status = 'running', attempts = 1, token = token_ where n = n_;
+  update {s}.runs set status = 'running', attempts = 1, token = token_, worker = {s}.worker() where n = n_;
   if _limits <> '{}' then perform {s}.count_start(_agent, _queue, _tenant, _limits); end if;
 end $$;
 

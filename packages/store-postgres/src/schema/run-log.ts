@@ -15,7 +15,8 @@ begin
     insert into {s}.run_log (tenant, run, at, kind) values (new.tenant, new.run, {s}.now_ms(), 'stop');
   end if;
   if new.status = 'running' and old.token <> new.token then
-    insert into {s}.run_log (tenant, run, at, kind, attempt) values (new.tenant, new.run, {s}.now_ms(), 'claimed', new.attempts);
+    insert into {s}.run_log (tenant, run, at, kind, attempt, detail)
+      values (new.tenant, new.run, {s}.now_ms(), 'claimed', new.attempts, new.worker);
   elsif new.status = 'queued' and ${ended('old')} then
     insert into {s}.run_log (tenant, run, at, kind) values (new.tenant, new.run, {s}.now_ms(), 'retried');
   elsif ${ended('new')} and old.status <> new.status then

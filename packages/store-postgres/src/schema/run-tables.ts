@@ -15,6 +15,7 @@ create table {s}.runs (
   run_at double precision not null,
   attempts integer not null default 0,
   token bigint not null default 0,
+  worker text,
   idempotency_key text collate "C",
   asked text not null,
   stop text,
@@ -31,7 +32,7 @@ create table {s}.runs (
   rank double precision,
   unique (tenant, run)
 ) with (fillfactor = 80);
-create index runs_by_id on {s}.runs (hashtextextended(run, 0));
+create index runs_by_id on {s}.runs (left(run, 64));
 create index runs_by_key on {s}.runs (tenant, owner, session, hashtextextended(idempotency_key, 0))
   where idempotency_key is not null;
 create index runs_by_session on {s}.runs (session, owner, tenant);

@@ -2,6 +2,9 @@ import { sessionJoin, sessionMatches } from './matches.ts'
 
 /** Claims, steps and ends of durable runs. A session's row is locked before those of its runs, and queries for runs skip locked rows. */
 export const runs = `
+-- The process that claims runs, as the statement that calls this has set it.
+create function {s}.worker() returns text language sql stable as $$ select nullif(current_setting('allium.worker', true), '') $$;
+
 -- Claims a run that was found to be due. Returns nulls if its session is not free any more.
 create function {s}.take_run(
   _n bigint, _ms double precision, _attempts integer,
@@ -16,6 +19,7 @@ begin
   if token_ is null then return; end if;
   n_ := _n;
   update {s}.runs set token = token_, updated_at = {s}.now_ms(),
+    worker = case when status in ('queued', 'running') then {s}.worker() else worker end,
     status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
     where n = _n;
 end $$;
@@ -64,6 +68,23 @@ begin
     where ${sessionMatches} and token = _token and run = _run and held_until > {s}.now_ms() for share;
   if not found then return false; end if;
   insert into {s}.steps values (_tenant, _run, _id, _token, _body, _session_agent) on conflict do nothing;
+  return true;
+end $$;
+
+-- Ends a run, whichever process executes it: the lease of that process ends, too.
+create function {s}.force_stop_run(_tenant text, _run text, _code text, _reason text) returns boolean language plpgsql as $$
+declare
+  r {s}.runs%rowtype;
+begin
+  select * into r from {s}.runs where tenant = _tenant and run = _run;
+  if not found then return false; end if;
+  perform from {s}.sessions
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session for update;
+  update {s}.runs set status = 'aborted', code = _code, reason = _reason, updated_at = {s}.now_ms()
+    where n = r.n and status in ('queued', 'running');
+  if not found then return false; end if;
+  update {s}.sessions set run = null, held_until = 0, token = -token
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and run = _run;
   return true;
 end $$;
 

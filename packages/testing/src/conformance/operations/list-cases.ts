@@ -1,5 +1,6 @@
 import { checkEqual } from '../check.ts'
 import { agents, runOf } from '../runs/run-bench.ts'
+import { chat } from '../store/bench.ts'
 import { allPages } from '../store/pages.ts'
 import { finished, givenUp, named, type OperationsCases } from './operations-bench.ts'
 
@@ -41,6 +42,11 @@ export const listCases: OperationsCases = {
     checkEqual(await list({ agent: 'sales' }), ['theirs'], 'by agent')
     checkEqual(await list({ version: '1' }), ['completed', 'failed'], 'by version')
     checkEqual(await list({ code: 'run.attempts' }), ['failed'], 'by code')
+    checkEqual(
+      await list({ queue: 'default', owner: chat.owner, session: 'theirs' }),
+      ['theirs'],
+      'by queue, owner and session',
+    )
     checkEqual(await list({ olderThan: ms * 4 }), [], 'Nothing is that old')
     await wait(ms * 5)
     await runs.add(runOf('young', named('young')))
@@ -65,6 +71,10 @@ export const listCases: OperationsCases = {
     checkEqual(await find(['globex']), ['globex'], 'in one')
     checkEqual(await find(['initech']), [], 'in a tenant without that run')
     checkEqual(await other.operations.find({ run: 'two' }), [], 'There is no such run')
+    await runs.add(runOf('once', named('once')))
+    const beginning = async (run: string) => (await other.operations.find({ run })).map((one) => one.run)
+    checkEqual(await beginning('onc'), ['once'], 'by its first characters')
+    checkEqual(await beginning('on_'), [], 'A pattern is text')
   },
 
   async 'counts runs by status, agent, version, queue and code, with the time of the oldest'(bench) {

@@ -1,6 +1,7 @@
 import type { ManualClock } from '../../manual-clock.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { timedCases } from '../timed-cases.ts'
+import { leaseCases } from './lease-cases.ts'
 import { listCases } from './list-cases.ts'
 import type { RunOperationsParts } from './operations-bench.ts'
 import { timelineCases } from './timeline-cases.ts'
@@ -21,7 +22,7 @@ export interface RunOperationsConformanceOptions {
   skip?: Readonly<Record<string, string>> | undefined
 }
 
-const caseList = { ...listCases, ...timelineCases }
+const caseList = { ...listCases, ...leaseCases, ...timelineCases }
 
 /**
  * Returns the rules for every store that shows its durable runs to operators, as cases. {@link runOperationsConformance} registers them.
