@@ -1,12 +1,15 @@
 import { expect, it } from 'vitest'
-import { type AnyTool, toolResult } from '../src/index.ts'
+import { toolResult } from '../src/index.ts'
 import { build, tool } from './kit.ts'
 
 const sent = { to: 'alice' }
 const steps = [{ toolCalls: [{ name: 'send', callId: 'c1', args: sent }] }, 'Done.']
 
 /** What the model reads of a call that a human decided. */
-async function read(decision: { approve: true } | { args: Record<string, unknown> }, execute: AnyTool['execute']) {
+async function read(
+  decision: { approve: true } | { args: Record<string, unknown> },
+  execute: (args: { to: string }) => unknown,
+) {
   const { agent, model } = build(steps, [], { tools: [tool('send', execute, { requireApproval: true })] })
   const session = agent.session()
   await session.run('Write')
