@@ -22,7 +22,7 @@ test.each(kinds)('a message links to its image instead of holding it, in runs %s
   const input = parts(image.toString('base64'))
   await ask(`${url}/sessions/a/runs`, { body: { input } })
   const [link = ''] = await linksIn(url, '/sessions/a/messages')
-  expect(link).toMatch(/^\/sessions\/a\/files\/[0-9a-f]{64}$/)
+  expect(link).toMatch(/^\/sessions\/a\/files\/1-0-1$/)
   const file = await ask(`${url}${link}`)
   expect([file.status, Buffer.from(await file.arrayBuffer()).equals(image)]).toEqual([200, true])
 })

@@ -1,4 +1,4 @@
--- The schema after all migrations. Written by: vitest run --config vitest.e2e.config.ts current-schema -u
+-- The schema of src/schema. Written by: vitest run --config vitest.e2e.config.ts current-schema -u
 
 create table accounts (
   name text not null,
@@ -204,8 +204,8 @@ create table runs (
   told boolean not null default false,
   updated_at double precision not null,
   task bytea,
-  session_agent text not null default ''::text,
-  sealed_as text not null default ''::text,
+  session_agent text not null,
+  sealed_as text not null,
   queue text not null default 'default'::text,
   priority integer not null default 0,
   rank double precision,
@@ -249,7 +249,7 @@ create table sessions (
   token bigint not null default nextval('tokens'::regclass),
   held_until double precision not null default 0,
   run text,
-  agent text not null default ''::text,
+  agent text not null,
   constraint sessions_pkey PRIMARY KEY (tenant, owner, agent, id)
 );
 
@@ -259,7 +259,7 @@ create table steps (
   id text not null,
   token bigint not null,
   body bytea not null,
-  sealed_as text not null default ''::text,
+  sealed_as text not null,
   constraint steps_pkey PRIMARY KEY (tenant, run, id),
   constraint steps_tenant_run_fkey FOREIGN KEY (tenant, run) REFERENCES runs(tenant, run) ON DELETE CASCADE
 );
@@ -281,8 +281,8 @@ create table turns (
   messages bytea not null,
   rest bytea not null,
   info bytea not null,
-  agent text not null default ''::text,
-  sealed_as text not null default ''::text,
+  agent text not null,
+  sealed_as text not null,
   constraint turns_pkey PRIMARY KEY (tenant, owner, agent, session, seq),
   constraint turns_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -315,8 +315,8 @@ create table vault (
   session text not null,
   layer text not null,
   body bytea not null,
-  agent text not null default ''::text,
-  sealed_as text not null default ''::text,
+  agent text not null,
+  sealed_as text not null,
   token bigint not null default 0,
   constraint vault_pkey PRIMARY KEY (tenant, owner, agent, session, layer)
 );
@@ -331,7 +331,7 @@ create table waiting (
   name text not null,
   expires_at double precision,
   token text not null,
-  agent text not null default ''::text,
+  agent text not null,
   constraint waiting_pkey PRIMARY KEY (since),
   constraint waiting_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -367,8 +367,6 @@ CREATE INDEX key_values_by_owner ON key_values USING btree (tenant, owner) WHERE
 CREATE INDEX outbox_by_age ON outbox USING btree (since);
 
 CREATE INDEX outbox_by_owner ON outbox USING btree (hashtextextended(tenant, (0)::bigint), owner);
-
-CREATE INDEX outbox_by_time ON outbox USING btree (added_at);
 
 CREATE INDEX outbox_places_open ON outbox_places USING btree (consumer, seq) WHERE (NOT done);
 
@@ -413,8 +411,6 @@ CREATE INDEX schedules_due ON schedules USING btree (look_at) WHERE (look_at IS 
 CREATE INDEX sessions_by_owner ON sessions USING btree (hashtextextended(owner, (0)::bigint), tenant, updated_at DESC);
 
 CREATE INDEX sessions_by_time ON sessions USING btree (hashtextextended(tenant, (0)::bigint), updated_at DESC);
-
-CREATE INDEX sessions_unclaimed ON sessions USING btree (hashtextextended(tenant, (0)::bigint), owner, id) WHERE (agent = ''::text);
 
 CREATE INDEX turns_by_id ON turns USING btree (hashtextextended(turn_id, (0)::bigint), session, owner, tenant);
 
@@ -786,13 +782,6 @@ begin
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean)
- RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
- LANGUAGE sql
-AS $function$
-  select * from claim_runs(_agents, _versions, _limit, _ms, _alone, '[{"name": "default"}]', false)
-$function$;
-
 CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
@@ -828,18 +817,6 @@ begin
     ) order by s.look_at limit _limit for update of s skip locked
   ) update schedules u set look_at = _now + _ms from due
     where u.tenant = due.tenant and u.owner = due.owner and u.id = due.id returning u, _now;
-end $function$;
-
-CREATE OR REPLACE FUNCTION claim_session(_tenant text, _owner text, _session_agent text, _session text)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from sessions where tenant = _tenant and owner = _owner and agent = '' and id = _session for update;
-  if not found then return; end if;
-  perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
-  if found then return; end if;
-  perform move_session(_tenant, _owner, '', _session_agent, _session);
 end $function$;
 
 CREATE OR REPLACE FUNCTION claim_waiting(_agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision)
@@ -1172,25 +1149,6 @@ begin
   if found then perform forget_sessions(_tenant, array[_owner], array[_agent], array[_session]); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION forget_runs(_ms double precision)
- RETURNS integer
- LANGUAGE plpgsql
-AS $function$
-declare
-  _gone integer;
-begin
-  with gone as (
-    delete from runs where n in (
-      select r.n from runs r
-      where r.status not in ('queued', 'running') and r.updated_at < (select now_ms()) - _ms and not exists (
-        select from waiting w
-        where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session and w.turn_id = r.run
-      ) order by r.updated_at limit 1000 for update skip locked
-    ) returning 1
-  ) select count(*) into _gone from gone;
-  return _gone;
-end $function$;
-
 CREATE OR REPLACE FUNCTION forget_sessions(_tenant text, _owners text[], _agents text[], _ids text[])
  RETURNS integer
  LANGUAGE plpgsql
@@ -1505,13 +1463,6 @@ AS $function$
   select elapsed + least(greatest(now_ms() - seen_at, 0), 86400000) from outbox_clock
 $function$;
 
-CREATE OR REPLACE FUNCTION own_records(_owner text, _ids text[])
- RETURNS void
- LANGUAGE sql
-AS $function$
-  update outbox set owner = _owner where id = any (_ids) and owner is null
-$function$;
-
 CREATE OR REPLACE FUNCTION own_records(_owner text, _ids text[], _lease bigint)
  RETURNS void
  LANGUAGE sql
@@ -1645,20 +1596,6 @@ begin
   );
 end $function$;
 
-CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], OUT amount_ numeric)
- RETURNS numeric
- LANGUAGE sql
-AS $function$
-  select reserve(_id, _account, _amount, _limit, _ends_in, _closed, null, null, null, null, null, null)
-$function$;
-
-CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], _ttl double precision, _run text, OUT amount_ numeric)
- RETURNS numeric
- LANGUAGE sql
-AS $function$
-  select reserve(_id, _account, _amount, _limit, _ends_in, _closed, _ttl, _run, null, null, null, null)
-$function$;
-
 CREATE OR REPLACE FUNCTION reserve(_id text, _account text, _amount numeric, _limit double precision, _ends_in double precision, _closed text[], _ttl double precision, _run text, _tenant text, _owner text, _lease bigint, _began double precision, OUT amount_ numeric)
  RETURNS numeric
  LANGUAGE plpgsql
@@ -1778,7 +1715,8 @@ end $function$;
 CREATE OR REPLACE FUNCTION session_gone()
  RETURNS trigger
  LANGUAGE plpgsql
-AS $function$ begin
+AS $function$
+begin
   delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.agent and session = old.id and kind in ('turn', 'open', 'write');
   return null;
 end $function$;
@@ -1876,29 +1814,6 @@ begin
   return query select o.* from outbox o where o.seq = any (_again || _new) order by o.seq;
 end $function$;
 
-CREATE OR REPLACE FUNCTION take_records(_consumer text, _limit integer, _ms double precision, _keep double precision)
- RETURNS SETOF outbox
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_advisory_xact_lock(hashtextextended('outbox ' || _consumer, 0));
-  delete from outbox where seq in (
-    select seq from outbox where added_at < (select now_ms()) - _keep order by seq limit 1000 for update skip locked
-  );
-  return query
-    with free as (
-      select o.seq from outbox o left join outbox_places p on p.seq = o.seq and p.consumer = _consumer
-      where p.seq is null or (not p.done and p.held_until <= (select now_ms()))
-      order by o.seq limit _limit for key share of o skip locked
-    ), held as (
-      insert into outbox_places (consumer, seq, held_until, done)
-        select _consumer, free.seq, now_ms() + _ms, false from free
-        on conflict (seq, consumer) do update set held_until = excluded.held_until
-        returning seq
-    )
-    select o.* from outbox o join held on held.seq = o.seq order by o.seq;
-end $function$;
-
 CREATE OR REPLACE FUNCTION take_run(_n bigint, _ms double precision, _attempts integer, OUT n_ bigint, OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -1954,8 +1869,7 @@ CREATE OR REPLACE FUNCTION task_gone()
  LANGUAGE plpgsql
 AS $function$
 begin
-  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent
-    and session = old.session and kind = 'task' and holder = old.run;
+  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind = 'task' and holder = old.run;
   return null;
 end $function$;
 
@@ -1972,3 +1886,27 @@ begin
   -- Null before the first token; the right to use the sequence is enough.
   return coalesce(_lease, pg_sequence_last_value('tokens'::regclass), 0);
 end $function$;
+
+CREATE TRIGGER blob_unheld AFTER DELETE ON blob_holders FOR EACH ROW EXECUTE FUNCTION blob_unheld();
+
+CREATE TRIGGER events_gone AFTER DELETE ON event_runs FOR EACH ROW EXECUTE FUNCTION events_gone();
+
+CREATE TRIGGER record_gone AFTER DELETE ON outbox FOR EACH ROW EXECUTE FUNCTION record_gone();
+
+CREATE TRIGGER run_added AFTER INSERT ON runs FOR EACH ROW EXECUTE FUNCTION log_run();
+
+CREATE TRIGGER run_changed AFTER UPDATE ON runs FOR EACH ROW WHEN (((old.status IS DISTINCT FROM new.status) OR (old.token IS DISTINCT FROM new.token) OR (old.stop IS DISTINCT FROM new.stop))) EXECUTE FUNCTION log_run();
+
+CREATE TRIGGER run_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_gone();
+
+CREATE TRIGGER run_log_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_log_gone();
+
+CREATE TRIGGER run_queued BEFORE UPDATE OF status ON runs FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION run_queued();
+
+CREATE TRIGGER session_gone AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION session_gone();
+
+CREATE TRIGGER session_moved AFTER UPDATE OF agent ON sessions FOR EACH ROW EXECUTE FUNCTION session_moved();
+
+CREATE TRIGGER step_recorded AFTER INSERT ON steps FOR EACH ROW EXECUTE FUNCTION log_step();
+
+CREATE TRIGGER task_gone AFTER UPDATE OF task ON runs FOR EACH ROW WHEN (((old.task IS NOT NULL) AND (new.task IS NULL))) EXECUTE FUNCTION task_gone();

@@ -24,8 +24,6 @@ export class Database {
     return Number(row?.now)
   })
   #ready: Promise<void> | undefined
-  /** Whether there are sessions of earlier versions, whose agent is not known yet. None are added. Valid once the database is ready. */
-  hasUnclaimed = true
   #closed = false
 
   constructor(pool: PostgresPool, schema: Schema) {
@@ -40,7 +38,7 @@ export class Database {
 
   /** Migrates or checks the schema, once. */
   ready(): Promise<void> {
-    this.#ready ??= this.#withRetries(true, (client) => this.#prepare(client)).catch((error) => {
+    this.#ready ??= this.#withRetries(true, (client) => this.#schema.prepare(client)).catch((error) => {
       this.#ready = undefined
       throw error
     })
@@ -57,12 +55,6 @@ export class Database {
   async queryOnce(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
     return this.#withRetries(false, async (client) => (await client.query(text, values)).rows)
-  }
-
-  async #prepare(client: PostgresClient): Promise<void> {
-    await this.#schema.prepare(client)
-    const { rows } = await client.query(`select exists (select from ${this.s}.sessions where agent = '') as some`)
-    this.hasUnclaimed = rows[0]?.some === true
   }
 
   close(): void {

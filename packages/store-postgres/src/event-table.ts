@@ -13,7 +13,7 @@ import { translateLostBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey } from './keys.ts'
 import { writerSince } from './leases.ts'
-import { isRetained } from './migrations/0003-event-functions.ts'
+import { isRetained } from './schema/events.ts'
 
 /** Batches per read. */
 const pageSize = 64

@@ -1,20 +1,15 @@
 import type { Lease, SessionKey, Writer } from '@allium/core'
 import type { SessionStore } from '@allium/store'
-import type { AgentRenames } from './agent-renames.ts'
 import { batchByKey } from './batch.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey, keyParams } from './keys.ts'
 
 /** Which process may write to a session, and until when, by the server's clock. */
-export function postgresLeases(
-  db: Database,
-  renames: AgentRenames,
-): Pick<SessionStore, 'acquire' | 'renew' | 'release'> {
+export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 'renew' | 'release'> {
   const renew = batchByKey<Renewal, boolean>((renewals) => renewAll(db, renewals))
   return {
     async acquire(requestedKey, ms) {
       const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
       const erasedFirst = `(select ${db.s}.forget_erased($1, $2, $3, $4)) gone`
       const sql = `select t.* from ${erasedFirst}, lateral ${db.s}.take_lease($1, $2, $3, $4, $5) t`
       const [row] = await db.queryOnce(sql, ...keyParams(key), ms)

@@ -14,7 +14,6 @@ import {
   type UsageQuery,
   type Vault,
 } from '@allium/store-sql'
-import { AgentRenames } from './agent-renames.ts'
 import { postgresAudit } from './audit.ts'
 import { postgresBlobs } from './blobs.ts'
 import { Database } from './database.ts'
@@ -40,7 +39,7 @@ export interface PostgresOptions extends OutboxOptions {
   /** The schema of the tables. @default 'allium' */
   schema?: string | undefined
   /**
-   * `auto` creates the tables or migrates them to this version with the first operation. `check` changes nothing and fails if they are
+   * `auto` creates the tables or brings them to this version with the first operation. `check` changes nothing and fails if they are
    * missing or older; run the output of `postgresSql()` first.
    * @default 'auto'
    */
@@ -118,18 +117,17 @@ export function postgres(options: PostgresOptions): PostgresStore {
   const ownedPool = url === undefined ? undefined : createPool(url, ssl)
   const db = new Database((ownedPool ?? givenPool) as PostgresPool, schemaState)
   const sealer = new Sealer(encrypt)
-  const renames = new AgentRenames(db, sealer)
   const blobs = new Blobs(postgresBlobs(db), sealer)
   let closing: Promise<void> | undefined
   return {
-    sessions: postgresSessions(db, { sealer, blobs, renames }, outboxOptions),
-    runs: postgresRuns(db, { sealer, blobs, renames }),
-    schedules: postgresSchedules(db, { sealer, blobs, renames }),
+    sessions: postgresSessions(db, { sealer, blobs }, outboxOptions),
+    runs: postgresRuns(db, { sealer, blobs }),
+    schedules: postgresSchedules(db, { sealer, blobs }),
     operations: postgresOperations(db, blobs),
     ledger: postgresLedger(db),
     events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
     keyValue: postgresKeyValue(db, sealer),
-    vault: postgresVault(db, sealer, renames),
+    vault: postgresVault(db, sealer),
     audit: auditStore(postgresAudit(db), sealer),
     usage: (query) => postgresUsage(db, query),
     ready: () => db.ready(),

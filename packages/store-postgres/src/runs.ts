@@ -26,24 +26,19 @@ import {
   stepsOf,
   toPage,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
 import { translateLostBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey, keyParams, tenantMatches } from './keys.ts'
 import { issueLease, postgresLeases } from './leases.ts'
 
 /** Durable runs and their steps in Postgres. */
-export function postgresRuns(
-  db: Database,
-  { sealer, blobs, renames }: { sealer: Sealer; blobs: Blobs; renames: AgentRenames },
-): RunStore {
-  const { renew } = postgresLeases(db, renames)
+export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; blobs: Blobs }): RunStore {
+  const { renew } = postgresLeases(db)
   const overdueScans: OverdueScans = new Map()
   return {
     sealed: sealer.encrypts,
     async add(run, options = {}) {
       const input = { ...run, key: checkSessionKey({ ...run.key }) }
-      await renames.claimUnassigned(input.key)
       return addRun(db, { sealer, blobs }, input, options)
     },
     async get(scope) {
@@ -52,7 +47,6 @@ export function postgresRuns(
     },
     async find(input, idempotencyKey) {
       const key = checkSessionKey({ ...input })
-      await renames.claimUnassigned(key)
       const sql = `select * from ${db.s}.runs where tenant = $1 and owner = $2 and session_agent = $3 and session = $4
         and hashtextextended(idempotency_key, 0) = hashtextextended($5, 0) and idempotency_key = $5`
       const values = [...keyParams(key), checkName('idempotency key', idempotencyKey)]

@@ -14,16 +14,12 @@ import {
   scheduleRowKey,
   tooManySchedules,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey } from './keys.ts'
 import { addRun } from './runs.ts'
 
 /** Schedules of durable runs in Postgres. */
-export function postgresSchedules(
-  db: Database,
-  parts: { sealer: Sealer; blobs: Blobs; renames: AgentRenames },
-): ScheduleStore {
+export function postgresSchedules(db: Database, parts: { sealer: Sealer; blobs: Blobs }): ScheduleStore {
   const { sealer } = parts
   const find = async (key: ScheduleKey): Promise<Row | undefined> => {
     const sql = `select * from ${db.s}.schedules where tenant = $1 and owner = $2 and id = $3`
@@ -76,12 +72,11 @@ export function postgresSchedules(
 /** Adds a run in the statement that advances its schedule. */
 async function addRunIfAdvanced(
   db: Database,
-  parts: { sealer: Sealer; blobs: Blobs; renames: AgentRenames },
+  parts: { sealer: Sealer; blobs: Blobs },
   run: NonNullable<ScheduleChange['run']>,
   values: readonly unknown[],
 ): Promise<boolean> {
   const input = { ...run, key: checkSessionKey({ ...run.key }) }
-  await parts.renames.claimUnassigned(input.key)
   try {
     await addRun(db, parts, input, {}, (first) => {
       const params = values.map((_, i) => `$${first + i}`).join(', ')

@@ -1,10 +1,14 @@
 import { AlliumError } from '@allium/core'
-import { latestVersion, migration } from './migrations/migrations.ts'
 import type { PostgresClient } from './pool.ts'
+import { migration } from './schema/migration.ts'
+import { versions } from './schema/versions.ts'
 import { quoted } from './schema-name.ts'
 
 /** The maximum of `setTimeout`; the driver cannot disable its timeout. */
 const maxTimeout = 2 ** 31 - 1
+
+/** Tables of every version. Schemas of development versions before 0.1 and of other applications have some of them at most. */
+const knownTables = ['schema_version', 'sessions', 'erasures']
 
 const noTimeouts = `set local statement_timeout = 0; set local lock_timeout = 0;
 set local idle_in_transaction_session_timeout = 0`
@@ -14,17 +18,20 @@ export class Schema {
   readonly name: string
   readonly quoted: string
   readonly #migrates: boolean
+  readonly #steps: readonly string[]
 
-  constructor(name: string, migrate: 'auto' | 'check') {
+  /** @param steps the SQL that makes each version out of the one before @default those of this package */
+  constructor(name: string, migrate: 'auto' | 'check', steps = versions) {
     this.name = name
+    this.#steps = steps
     this.quoted = quoted(name)
     this.#migrates = migrate === 'auto'
   }
 
-  /** @throws AlliumError `store.corrupt` when the schema is newer, or when it is older or missing and `migrate` is `check` */
+  /** @throws AlliumError `store.corrupt` when the schema is newer or unknown, or when it is older or missing and `migrate` is `check` */
   async prepare(client: PostgresClient): Promise<void> {
     const version = await this.#version(client)
-    if (version === latestVersion) return
+    if (version === this.#steps.length) return
     if (!this.#migrates) throw this.#olderSchema(version)
     await this.#migrate(client)
   }
@@ -40,8 +47,8 @@ export class Schema {
       const lock = 'select pg_advisory_xact_lock(hashtextextended($1, 0))'
       await client.query({ text: lock, query_timeout: maxTimeout }, [`allium ${this.name}`])
       const version = await this.#version(client)
-      if (version < latestVersion)
-        await client.query({ text: migration(this.name, version), query_timeout: maxTimeout })
+      if (version < this.#steps.length)
+        await client.query({ text: migration(this.name, version, this.#steps), query_timeout: maxTimeout })
       await client.query('commit')
     } catch (error) {
       await client.query('rollback').catch(() => {})
@@ -49,25 +56,32 @@ export class Schema {
     }
   }
 
-  /** Returns 0 if there is no schema. @throws AlliumError `store.corrupt` when it is newer */
+  /** Returns 0 if there is no schema. @throws AlliumError `store.corrupt` when it is newer, or its tables are not those of its version */
   async #version(client: PostgresClient): Promise<number> {
-    const table = `${this.quoted}.schema_version`
     // Not to_regclass(): within a transaction, a connection that used it before does not see tables that others have created since.
     const { rows } = await client.query(
-      'select 1 from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2',
-      [this.name, 'schema_version'],
+      'select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = any ($2)',
+      [this.name, knownTables],
     )
     if (rows.length === 0) return 0
-    const version = Number((await client.query(`select version from ${table}`)).rows[0]?.version)
-    if (version <= latestVersion) return version
-    throw new AlliumError(
+    if (rows.length < knownTables.length)
+      throw this.#unknown('has tables, but not those of this version of Allium. Use the application that created it')
+    const version = Number((await client.query(`select version from ${this.quoted}.schema_version`)).rows[0]?.version)
+    if (version <= this.#steps.length) return version
+    throw this.#unknown(
+      `has version ${version}, but this version of Allium supports at most ${this.#steps.length}. Use a newer version of Allium`,
+    )
+  }
+
+  #unknown(problem: string): AlliumError {
+    return new AlliumError(
       'store.corrupt',
-      `The schema "${this.name}" has version ${version}, but this version of Allium supports at most ${latestVersion}. Use a newer version of Allium.`,
+      `The schema "${this.name}" ${problem}, or another "schema" if this one was created before Allium 0.1.`,
     )
   }
 
   #olderSchema(version: number): AlliumError {
-    const state = version === 0 ? 'does not exist' : `has version ${version}, but ${latestVersion} is needed`
+    const state = version === 0 ? 'does not exist' : `has version ${version}, but ${this.#steps.length} is needed`
     const from = version === 0 ? '' : `, from: ${version}`
     return new AlliumError(
       'store.corrupt',

@@ -9,7 +9,6 @@ import {
   sessionSummaryFromRow,
   toPage,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
 import type { Database } from './database.ts'
 import { checkSessionKey, keyParams, ownerMatches, tenantMatches } from './keys.ts'
 
@@ -19,11 +18,11 @@ const rowsPerStep = 500
 type Lists = Pick<SessionStore, 'list' | 'pendingCalls' | 'findPendingCall' | 'delete' | 'erase' | 'expire'>
 
 /** The lists of a tenant's sessions and calls. Rows that belong to a session are deleted with it. */
-export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, renames: AgentRenames): Lists {
+export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs): Lists {
   return {
     async list({ tenant, owner, agents, cursor, limit }) {
       const [time, ownerAfter, agent, id] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER, '', '', ''])
-      await renames.claimUnassignedBatch(checkName('tenant', tenant), owner)
+      checkName('tenant', tenant)
       const rows = await db.queryIdempotent(
         `select owner, agent, id, version, updated_at, case when open_turn is null then status else 'running' end as status
          from ${db.s}.sessions where ${owner === undefined ? tenantMatches('$1') : ownerMatches('$1', '$2')}
@@ -41,9 +40,9 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
     },
     async pendingCalls({ tenant, owner, agents, cursor, limit }) {
       const [after] = parseCursor(cursor, [0])
-      await renames.claimUnassignedBatch(checkName('tenant', tenant))
+      checkName('tenant', tenant)
       const rows = await db.queryIdempotent(
-        `select * from ${db.s}.waiting where ${tenantMatches('$1')} and agent <> '' and ($2::text is null or owner = $2)
+        `select * from ${db.s}.waiting where ${tenantMatches('$1')} and ($2::text is null or owner = $2)
          and ($3::text[] is null or agent = any ($3)) and since > $4 order by since limit $5`,
         ...[tenant, ownerParam(owner), agents ?? null, Math.floor(after), limit + 1],
       )
@@ -53,16 +52,11 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs, rename
       const digests = await sealer.digests(token, checkName('tenant', tenant))
       const sql = `select * from ${db.s}.waiting where tenant = $1 and token = any ($2::text[])
         and ($3::text[] is null or agent = any ($3)) limit 1`
-      const findRows = () => db.queryIdempotent(sql, tenant, digests, agents?.concat('') ?? null)
-      const [row] = await findRows()
-      if (row?.agent !== '') return row === undefined ? undefined : pendingCallFromRow(row)
-      await renames.claimUnassigned(pendingCallFromRow(row).key)
-      const [claimed] = await findRows()
-      return claimed === undefined || claimed.agent === '' ? undefined : pendingCallFromRow(claimed)
+      const [row] = await db.queryIdempotent(sql, tenant, digests, agents ?? null)
+      return row === undefined ? undefined : pendingCallFromRow(row)
     },
     async delete(requestedKey) {
       const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
       await db.queryIdempotent(`select ${db.s}.begin_erasure($1, $2, $3, $4)`, ...keyParams(key))
       await db.queryIdempotent(
         `with ${cascadeDelete(db, 'tenant = $1 and owner = $2 and agent = $3 and session = $4')}

@@ -14,7 +14,6 @@ import {
   turnIdTaken,
   turnToRows,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
 import { translateLostBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { checkRows, checkSessionKey, keyParams } from './keys.ts'
@@ -24,7 +23,6 @@ export function postgresTurns(
   db: Database,
   sealer: Sealer,
   blobs: Blobs,
-  renames: AgentRenames,
 ): Pick<SessionStore, 'checkpoint' | 'append' | 'find'> {
   const storeTurn = async (input: TurnWrite) => {
     const turnWrite = {
@@ -65,7 +63,6 @@ export function postgresTurns(
       storeTurn({ lease, version, turn, ended: true, release }),
     async find(requestedKey, by) {
       const key = checkSessionKey({ ...requestedKey })
-      await renames.claimUnassigned(key)
       const turnsOfSession = `select * from ${db.s}.turns where tenant = $1 and owner = $2 and agent = $3 and session = $4`
       const [column, value] = lookupColumn(by)
       const condition =

@@ -8,7 +8,7 @@ import {
 } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { tenantMatches } from './keys.ts'
-import { countedDays, isCounted } from './migrations/0012-erasures.ts'
+import { countedDays, isCounted } from './schema/erasures.ts'
 
 const columns = ['runs', 'estimated', ...usageColumns.map((name) => name.toLowerCase())]
 

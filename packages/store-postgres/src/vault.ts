@@ -7,12 +7,11 @@ import {
   type Vault,
   vaultContext,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'
 
 /** The values of placeholders by session, in Postgres. */
-export function postgresVault(db: Database, sealer: Sealer, renames: AgentRenames): Vault {
+export function postgresVault(db: Database, sealer: Sealer): Vault {
   const parseKey = (key: string) => {
     const keyParts = parseVaultKey(key)
     checkCombinedLength('parts of the key of the vault', keyParts)
@@ -21,8 +20,6 @@ export function postgresVault(db: Database, sealer: Sealer, renames: AgentRename
   return {
     async load(key) {
       const keyParts = parseKey(key)
-      const [tenant, owner, , sessionId] = keyParts
-      await renames.claimUnassigned({ tenant, owner, sessionId })
       const [row] = await db.queryIdempotent(
         `select body, sealed_as from ${db.s}.vault
          where tenant = $1 and owner = $2 and agent = $3 and session = $4 and layer = $5`,

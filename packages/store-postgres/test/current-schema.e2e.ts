@@ -21,17 +21,20 @@ const indexes = `select indexdef || ';' as line from pg_indexes where schemaname
   and not exists (select from pg_constraint where connamespace = $1::regnamespace and conname = indexname) order by indexname`
 const functions = `select rtrim(pg_get_functiondef(oid), E'\\n') || ';' as line from pg_proc where pronamespace = $1::regnamespace order by proname, oid`
 
+const triggers = `select pg_get_triggerdef(t.oid) || ';' as line from pg_trigger t join pg_class c on c.oid = tgrelid
+  where relnamespace = $1::regnamespace and not tgisinternal order by tgname`
+
 describe.skipIf(server === undefined)('sql/current.sql', () => {
-  it('is the schema that the migrations make', async () => {
+  it('is the schema of a new database', async () => {
     const schema = newSchema()
     const store = postgres({ url, schema })
     await store.ready()
     const lines: string[] = []
-    for (const query of [tables, indexes, functions])
+    for (const query of [tables, indexes, functions, triggers])
       for (const { line } of await sql(url, query, [schema])) lines.push(line as string)
     await store.close()
     const note =
-      '-- The schema after all migrations. Written by: vitest run --config vitest.e2e.config.ts current-schema -u\n\n'
+      '-- The schema of src/schema. Written by: vitest run --config vitest.e2e.config.ts current-schema -u\n\n'
     const text = `${note}${lines.join('\n\n')}\n`
       .replaceAll(`"${schema}".`, '')
       .replaceAll(`${schema}.`, '')

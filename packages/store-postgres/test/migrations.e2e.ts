@@ -1,13 +1,28 @@
 import pg from 'pg'
 import { afterAll, describe, expect, it } from 'vitest'
-import { postgres } from '../src/index.ts'
+import { postgres, postgresSql } from '../src/index.ts'
+import { versions } from '../src/schema/versions.ts'
+import { Schema } from '../src/schema.ts'
 import { newPool } from './pools.ts'
-import { newSchema, sql } from './schemas.ts'
+import { failure } from './samples.ts'
+import { newSchema, sql, storesAt } from './schemas.ts'
 import { anyServer } from './server.ts'
 
 const server = await anyServer()
 const url = server?.url ?? ''
-afterAll(() => server?.end(), 60_000)
+const stores = storesAt(url)
+afterAll(async () => {
+  await stores.end()
+  await server?.end()
+}, 60_000)
+
+const addColumn = "alter table {s}.accounts add column currency text not null default 'EUR';"
+
+/** Brings a schema to a version that follows the latest one. */
+async function toNextVersion(schema: string): Promise<void> {
+  const client = await newPool(url).connect()
+  await new Schema(schema, 'auto', [...versions, addColumn]).prepare(client).finally(() => client.release())
+}
 
 /** Milliseconds after which the pool, and the server, give up on any other statement. */
 const short = 200
@@ -29,5 +44,40 @@ describe.skipIf(server === undefined)('the schema of postgres()', () => {
     await ready
     expect(await store.sessions.list({ tenant: 'acme', limit: 1 })).toEqual({ items: [] })
     if (url === process.env.DATABASE_URL) await sql(url, `drop schema "${schema}" cascade`)
+  })
+
+  it('is brought from version 1 to the next version, with the money that it holds', async () => {
+    const store = stores.fresh()
+    const schema = stores.schemaOf(store)
+    await store.ledger.reserve({ id: 'a', account: 'acme', amount: 3, limit: 4, ttl: 1000, run: 'r' })
+    await store.ledger.settle({ id: 'a', account: 'acme', amount: 3 }, 3)
+    await toNextVersion(schema)
+    expect(await sql(url, `select spent, currency from "${schema}".accounts`)).toEqual([
+      { spent: '3', currency: 'EUR' },
+    ])
+    const error = await failure(() => stores.again(store).ready())
+    expect([error.code, error.message]).toEqual([
+      'store.corrupt',
+      expect.stringContaining('has version 2, but this version of Allium supports at most 1'),
+    ])
+  })
+
+  it('is created at the latest version, also if that is not the first', async () => {
+    const schema = stores.schemaOf(stores.fresh())
+    await toNextVersion(schema)
+    expect(await sql(url, `select version from "${schema}".schema_version`)).toEqual([{ version: 2 }])
+  })
+
+  it.each([
+    ['tables of the same names', 'drop table {s}.schema_version, {s}.erasures'],
+    ['the tables of a development version before 0.1', 'drop table {s}.erasures'],
+    ['a later development version before 0.1', 'update {s}.schema_version set version = 18'],
+  ])('is left as it is and says what to do if it has %s', async (_, change) => {
+    const store = stores.fresh()
+    const schema = stores.schemaOf(store)
+    await sql(url, postgresSql({ schema }))
+    await sql(url, change.replaceAll('{s}', `"${schema}"`))
+    const error = await failure(() => store.ready())
+    expect([error.code, error.message]).toEqual(['store.corrupt', expect.stringContaining('another "schema"')])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type PostgresPool, postgres, postgresSql } from '../src/index.ts'
-import { latestVersion } from '../src/migrations/migrations.ts'
+import { versions } from '../src/schema/versions.ts'
 
 const pool: PostgresPool = { connect: () => Promise.reject(new Error('Nothing is asked here.')) }
 
@@ -28,7 +28,7 @@ describe('postgres()', () => {
     expect(text.startsWith('begin;') && text.trimEnd().endsWith('commit;')).toBe(true)
     expect(text).toContain('create table "Agents".sessions')
     expect(text).not.toContain('{s}')
-    expect(() => postgresSql({ from: latestVersion + 1 })).toThrow(`from 0 to ${latestVersion}`)
+    expect(() => postgresSql({ from: versions.length + 1 })).toThrow(`from 0 to ${versions.length}`)
   })
 
   it('asks once for what it cannot know to be undone, and gives errors that are not of the connection as they are', async () => {

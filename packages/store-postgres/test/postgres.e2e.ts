@@ -10,7 +10,7 @@ import { sqlite } from '@allium/store-sqlite'
 import { scriptedModel } from '@allium/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { postgres, postgresSql } from '../src/index.ts'
-import { latestVersion, migration, migrations } from '../src/migrations/migrations.ts'
+import { versions } from '../src/schema/versions.ts'
 import { aes } from './aes.ts'
 import { newPool } from './pools.ts'
 import { add, codeOf, failure, key, turn, watched } from './samples.ts'
@@ -166,20 +166,6 @@ describe.skipIf(server === undefined)('postgres()', () => {
       [],
     ])
     expect(await store.usage({ tenant: 'acme', to: Date.now() - 3_600_000 })).toEqual([])
-  })
-
-  it('brings a schema of version 1 to that of today, with the money that it holds', async () => {
-    const store = stores.fresh()
-    const schema = stores.schemaOf(store)
-    await sql(url, firstSchema(schema))
-    await sql(url, `insert into "${schema}".accounts (name, spent, reserved) values ('acme', 2, 3)`)
-    await sql(url, `insert into "${schema}".holds (account, id, amount, at) values ('acme', 'a', 3, 1)`)
-    await store.ledger.settle({ id: 'a', account: 'acme', amount: 3 }, 1)
-    await store.ledger.reserve({ id: 'b', account: 'acme', amount: 1, limit: 4, ttl: 60_000, run: 'r' })
-    expect([await store.ledger.balance('acme'), await store.ledger.holds?.('r')]).toEqual([
-      { spent: 3, reserved: 1 },
-      [{ id: 'b', account: 'acme', amount: 1 }],
-    ])
   })
 
   it('gives back values until they expire or are deleted, NUL and bytes and -0 among them', async () => {
@@ -348,14 +334,6 @@ describe.skipIf(server === undefined)('postgres()', () => {
     expect((await store.sessions.load({ ...key, sessionId: 'other' }))?.version).toBe(1)
   })
 
-  it('tells a schema of a newer version', async () => {
-    const store = stores.fresh()
-    await store.ready()
-    await sql(url, `update "${stores.schemaOf(store)}".schema_version set version = 99`)
-    const error = await failure(() => stores.again(store).sessions.load(key))
-    expect([error.code, error.message.includes('version 99')]).toEqual(['store.corrupt', true])
-  })
-
   it('creates nothing where it only checks, and takes what the printed SQL has made', async () => {
     const store = stores.fresh({ migrate: 'check' })
     const schema = stores.schemaOf(store)
@@ -412,37 +390,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const all = Array.from({ length: 8 }, () => stores.again(store))
     await Promise.all(all.map((one) => one.ready()))
     expect(await sql(url, `select version from "${stores.schemaOf(store)}".schema_version`)).toEqual([
-      { version: latestVersion },
+      { version: versions.length },
     ])
   })
-
-  it.each(migrations.slice(1).map((_, i) => i + 1))(
-    'brings a schema of version %i to this one, and keeps all that it has',
-    async (from) => {
-      const schema = newSchema()
-      const made = stores.fresh({ schema })
-      await sql(url, migration(schema, 0, from))
-      const s = `"${schema}"`
-      // Accounts are named by digests since version 12.
-      const name = (text: string) => (from < 12 ? `'${text}'` : `${s}.digest('${text}')`)
-      await sql(
-        url,
-        `insert into ${s}.sessions (tenant, owner, id, version, length, status) values ('acme', 'ann', 'chat', 1, 1, 'completed');
-       insert into ${s}.turns values ('acme', 'ann', 'chat', 0, 't1', null, 'completed', 1, 2, '{}', 0, 1, 'd',
-         '[{"role":"user","content":"Hi"}]', '{"state":{}}', '{"rootId":"t1","agent":"a","answer":"x","records":[]}');
-       insert into ${s}.accounts values (${name('acme')}, 3, 1);
-       insert into ${s}.holds values (${name('acme')}, ${name('open')}, 1, false, 1)`,
-      )
-      const ofA = { ...key, agent: 'a' }
-      expect(await made.sessions.load(key)).toBe(undefined)
-      expect((await made.sessions.load(ofA))?.history).toEqual([{ role: 'user', content: 'Hi' }])
-      await made.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
-      expect(await made.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
-      await made.events.append({ key, turnId: 't2' }, 1, ['one'], { end: true })
-      expect(await made.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
-      expect(await sql(url, `select version from ${s}.schema_version`)).toEqual([{ version: latestVersion }])
-    },
-  )
 
   it('erases events and placeholders with the sessions of an owner, and those alone', async () => {
     const store = stores.fresh()
@@ -585,10 +535,4 @@ function random(length: number): string {
     .join('')
     .replaceAll('allium_', '')
     .slice(0, length)
-}
-
-/** What the first version of the package has made. */
-function firstSchema(schema: string): string {
-  return `create schema "${schema}"; create table "${schema}".schema_version (version integer not null);
-    insert into "${schema}".schema_version values (1); ${migrations[0]?.replaceAll('{s}', `"${schema}"`)}`
 }

@@ -54,10 +54,10 @@ export function storesAt(url: string) {
 
 export const newSchema = () => `allium_${crypto.randomUUID().replaceAll('-', '')}`
 
-/** Tables with a row that a migration adds. */
+/** Tables with a row that the schema adds. */
 const seeded = ['schema_version', 'outbox_clock', 'digest_key']
 
-/** Deletes all rows of a schema but those of its migrations, and restarts its sequences. */
+/** Deletes all rows of a schema but those that it was created with, and restarts its sequences. */
 async function clear(url: string, schema: string): Promise<void> {
   const tables = await sql(
     url,

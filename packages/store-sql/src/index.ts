@@ -64,16 +64,18 @@ export {
 } from './schedules.ts'
 export { Sealer } from './sealer.ts'
 export {
+  headFromRow,
   historyFromRows,
   openPart,
+  pageBytes,
   parseTurnRow,
   pendingCallFromRow,
   type SqlRow,
   sessionSummaryFromRow,
   toBytes,
+  turnsFromRows,
 } from './sql-row.ts'
 export {
-  agentOfTurn,
   type PendingCallRow,
   type RecordRow,
   type TurnRow,

@@ -12,7 +12,7 @@ export function checkKey<T extends SessionKey>(key: T): T {
   return key
 }
 
-/** The empty name is reserved for sessions of earlier versions, whose agent is not known yet. @throws AlliumError `store.key` */
+/** A session without the name of an agent could not be found by it. @throws AlliumError `store.key` */
 function checkAgent(agent: string): void {
   if (checkName('agent of the session', agent) !== '') return
   throw new AlliumError(

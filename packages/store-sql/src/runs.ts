@@ -12,7 +12,6 @@ import { type Blobs, retryRead } from './blobs/blobs.ts'
 import { type SealedRow, sealedRow } from './blobs/sealed-row.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
-import { sealedSessionParts } from './sealed-session.ts'
 import type { Sealer } from './sealer.ts'
 import { type SqlRow, toBytes } from './sql-row.ts'
 
@@ -267,5 +266,5 @@ function runContext(
   run: string,
   part: string,
 ): EncryptionContext {
-  return { tenant, row: JSON.stringify(['run', ...sealedSessionParts(owner, sealedAs, sessionId), run, part]) }
+  return { tenant, row: JSON.stringify(['run', owner, sealedAs, sessionId, run, part]) }
 }

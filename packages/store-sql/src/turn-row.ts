@@ -7,7 +7,6 @@ import type { Blobs } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './run-costs.ts'
-import { sealedSessionParts } from './sealed-session.ts'
 import { corrupt, type Sealer } from './sealer.ts'
 
 /** A run as a row: queried and counted fields in clear text, content sealed. */
@@ -26,7 +25,7 @@ export interface TurnRow {
   count: number
   /** The digest of the whole run; empty for an open run. */
   digest: string
-  /** The agent of the session's key when the row was sealed; empty for a row of an earlier version, which was sealed without one. */
+  /** The agent of the session's key when the row was sealed. It differs from the session's agent after a rename. */
   sealedAs: string
   messages: Uint8Array
   rest: Uint8Array
@@ -186,17 +185,6 @@ function usageFromRow(key: SessionKey, row: TurnRow): Usage {
   }
 }
 
-/** Returns the agent that ran a turn, from a row of an earlier version. */
-export async function agentOfTurn(
-  key: Omit<SessionKey, 'agent'>,
-  { info, ...row }: Sealed & { info: Uint8Array },
-  sealer: Sealer,
-): Promise<string> {
-  const { agent } = (await sealer.open(info, turnContext(key, row, 'info'))) as StoredTurn
-  // Earlier versions allowed an agent without a name.
-  return typeof agent === 'string' && agent !== '' ? agent : 'agent'
-}
-
 /** Opens the record of a row. */
 export async function recordFromRow(
   of: BlobOwner,
@@ -215,7 +203,7 @@ export function turnContext(
   { turnId, sealedAs }: Sealed,
   part: string,
 ): EncryptionContext {
-  return new LazyContext(tenant, () => ['turn', ...sealedSessionParts(owner, sealedAs, sessionId), turnId, part])
+  return new LazyContext(tenant, () => ['turn', owner, sealedAs, sessionId, turnId, part])
 }
 
 function recordContext(tenant: string, id: string): EncryptionContext {

@@ -1,7 +1,6 @@
 import { AlliumError, type Writer } from '@allium/core'
 import type { EncryptionContext } from './encryption.ts'
 import { checkKey, checkName } from './key.ts'
-import { sealedSessionParts } from './sealed-session.ts'
 
 /** Stores the values of a session's placeholders: `vault` of `guard.pii`. */
 export interface Vault {
@@ -24,12 +23,12 @@ export function parseVaultKey(key: string): VaultKeyParts {
   return [tenant, owner, agent, sessionId, checkName('name of the layer', layer)]
 }
 
-/** Returns the sealing context of the values. @param sealedAs the session's agent at that time; empty for a row of an earlier version */
+/** Returns the sealing context of the values. @param sealedAs the session's agent at that time, which a rename does not change */
 export function vaultContext(
   [tenant, owner, agent, session, layer]: VaultKeyParts,
   sealedAs = agent,
 ): EncryptionContext {
-  return { tenant, row: JSON.stringify(['vault', ...sealedSessionParts(owner, sealedAs, session), layer]) }
+  return { tenant, row: JSON.stringify(['vault', owner, sealedAs, session, layer]) }
 }
 
 /** Only the real list parses up to the end. One that begins inside its texts would have an unmatched quote. */

@@ -1,4 +1,4 @@
--- The schema after all migrations. Written by: vitest run packages/store-sqlite/test/current-schema.test.ts -u
+-- The schema of src/schema. Written by: vitest run packages/store-sqlite/test/current-schema.test.ts -u
 
 CREATE TRIGGER blob_unheld after delete on blob_holders
 when not exists (
@@ -44,22 +44,24 @@ CREATE TRIGGER run_retried after update of status on runs when new.status = 'que
 end;
 
 CREATE TRIGGER task_gone after update of task on runs when old.task is not null and new.task is null begin
-  delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent
-    and session = old.session and kind = 'task' and holder = old.run;
+  delete from blob_holders
+    where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind in ('task') and holder = old.run;
 end;
 
 CREATE TABLE accounts (
   name text primary key,
   spent real not null default 0,
-  reserved real not null default 0
-, ends_at integer, digested integer not null default 0) strict, without rowid;
+  reserved real not null default 0,
+  ends_at integer
+) strict, without rowid;
 
 CREATE TABLE audit (
   tenant text not null,
   seq integer not null,
   at integer not null,
   body blob not null,
-  digest blob not null, key text,
+  digest blob not null,
+  key text,
   primary key (tenant, seq)
 ) strict, without rowid;
 
@@ -89,7 +91,7 @@ CREATE TABLE erasures (
   expires_at integer not null
 ) strict, without rowid;
 
-CREATE TABLE "event_runs" (
+CREATE TABLE event_runs (
   run integer primary key,
   tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
   epoch real not null,
@@ -111,7 +113,7 @@ CREATE TABLE event_signals (
   primary key (run, n)
 ) strict, without rowid;
 
-CREATE TABLE "events" (
+CREATE TABLE events (
   place integer primary key,
   count integer not null,
   id text not null,
@@ -123,15 +125,25 @@ CREATE TABLE holds (
   id text not null,
   amount real not null,
   settled integer not null default 0,
-  at integer not null, run text, expires_at integer, freed integer not null default 0, place text, tenant text, owner text, token integer not null default 0,
+  at integer not null,
+  run text,
+  expires_at integer,
+  freed integer not null default 0,
+  place text,
+  tenant text,
+  owner text,
+  token integer not null default 0,
   primary key (account, id)
 ) strict, without rowid;
 
 CREATE TABLE key_values (
   key text primary key,
   value blob not null,
-  expires_at integer
-, tenant text, owner text, token integer not null default 0) strict, without rowid;
+  expires_at integer,
+  tenant text,
+  owner text,
+  token integer not null default 0
+) strict, without rowid;
 
 CREATE TABLE outbox (
   seq integer primary key autoincrement,
@@ -139,8 +151,11 @@ CREATE TABLE outbox (
   tenant text not null,
   turn_id text not null,
   added_at integer not null,
-  body blob not null
-, since real not null default 0, owner text, token integer not null default 0) strict;
+  body blob not null,
+  since real not null default 0,
+  owner text,
+  token integer not null default 0
+) strict;
 
 CREATE TABLE outbox_clock (
   one integer primary key check (one = 1),
@@ -202,7 +217,12 @@ CREATE TABLE runs (
   stood integer,
   told integer not null default 0,
   updated_at integer not null,
-  task blob, session_agent text not null default '', sealed_as text not null default '', queue text not null default 'default', priority integer not null default 0, rank integer,
+  task blob,
+  session_agent text not null,
+  sealed_as text not null,
+  queue text not null default 'default',
+  priority integer not null default 0,
+  rank integer,
   unique (tenant, run)
 ) strict;
 
@@ -222,7 +242,7 @@ CREATE TABLE schedules (
 
 CREATE TABLE secrets (name text primary key, key blob not null) strict, without rowid;
 
-CREATE TABLE "sessions" (
+CREATE TABLE sessions (
   tenant text not null, owner text not null, agent text not null, id text not null,
   version integer not null default 0,
   length integer not null default 0,
@@ -243,11 +263,12 @@ CREATE TABLE steps (
   run text not null,
   id text not null,
   token integer not null,
-  body blob not null, sealed_as text not null default '',
+  body blob not null,
+  sealed_as text not null,
   primary key (tenant, run, id)
 ) strict, without rowid;
 
-CREATE TABLE "turns" (
+CREATE TABLE turns (
   tenant text not null, owner text not null, agent text not null, session text not null,
   seq integer not null,
   turn_id text not null,
@@ -282,14 +303,15 @@ CREATE TABLE usage_totals (
   primary key (subject, day)
 ) strict, without rowid;
 
-CREATE TABLE "vault" (
+CREATE TABLE vault (
   tenant text not null, owner text not null, agent text not null, session text not null, layer text not null,
   body blob not null,
-  sealed_as text not null, token integer not null default 0,
+  sealed_as text not null,
+  token integer not null default 0,
   primary key (tenant, owner, agent, session, layer)
 ) strict, without rowid;
 
-CREATE TABLE "waiting" (
+CREATE TABLE waiting (
   since integer primary key autoincrement,
   tenant text not null, owner text not null, agent text not null, session text not null,
   call_id text not null,
@@ -301,8 +323,6 @@ CREATE TABLE "waiting" (
 ) strict;
 
 CREATE INDEX accounts_by_end on accounts (ends_at) where ends_at is not null;
-
-CREATE INDEX accounts_in_clear on accounts (name) where digested = 0;
 
 CREATE UNIQUE INDEX audit_by_key on audit (tenant, key) where key is not null;
 
@@ -376,8 +396,6 @@ CREATE INDEX schedules_due on schedules (agent, look_at) where look_at is not nu
 CREATE INDEX sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
 
 CREATE INDEX sessions_by_time on sessions (tenant, updated_at desc, owner, agent, id);
-
-CREATE INDEX sessions_unclaimed on sessions (tenant, owner, id) where agent = '';
 
 CREATE UNIQUE INDEX turns_by_id on turns (tenant, owner, agent, session, turn_id);
 

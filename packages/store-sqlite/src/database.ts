@@ -1,7 +1,7 @@
 import { AlliumError, messageOf } from '@allium/core'
 import Libsql from 'libsql'
 import { GroupCommit } from './group-commit.ts'
-import { migrations } from './migrations/migrations.ts'
+import { migrate } from './schema/migrate.ts'
 import { SyncLevel } from './sync-level.ts'
 
 type Statement = Libsql.Statement<unknown[]>
@@ -37,7 +37,7 @@ export class Database {
       this.#db.pragma('wal_autocheckpoint = 4000')
       this.#db.pragma('cache_size = -16000')
       // A migration may copy a table. Then the file grows beyond its limit, and later reuses the space.
-      this.#migrate()
+      this.#transact(() => migrate(this.#db, path))
       if (maxBytes !== undefined) this.#limitSize(maxBytes)
     })
   }
@@ -140,20 +140,6 @@ export class Database {
   #limitSize(bytes: number): void {
     const [{ page_size: size = 4096 } = {}] = this.#db.pragma('page_size') as { page_size?: number }[]
     this.#db.pragma(`max_page_count = ${Math.max(1, Math.floor(bytes / size))}`)
-  }
-
-  /** Migrates forward only, under the lock of a transaction. If two processes start at once, one of them migrates. */
-  #migrate(): void {
-    this.#transact(() => {
-      const [{ user_version: version = 0 } = {}] = this.#db.pragma('user_version') as { user_version?: number }[]
-      if (version > migrations.length)
-        throw new AlliumError(
-          'store.corrupt',
-          `The file "${this.#path}" has the schema version ${version}, but this version of Allium supports at most ${migrations.length}. Use a newer version of Allium.`,
-        )
-      for (const step of migrations.slice(version)) this.#db.exec(step)
-      this.#db.exec(`pragma user_version = ${migrations.length}`)
-    })
   }
 
   #try<T>(work: () => T): T {

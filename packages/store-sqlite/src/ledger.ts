@@ -129,7 +129,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     // Without the end of the account, so that its index is not written.
     const update = 'update accounts set reserved = max(0, reserved + ?) where name = ?'
     if (endsAt === null && db.run(update, amount, account) > 0) return
-    const sql = `insert into accounts (name, reserved, ends_at, digested) values (?, ?, ?, 1)
+    const sql = `insert into accounts (name, reserved, ends_at) values (?, ?, ?)
       on conflict do update set reserved = max(0, reserved + excluded.reserved), ends_at = excluded.ends_at`
     db.run(sql, account, amount, endsAt)
   }

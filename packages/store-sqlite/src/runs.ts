@@ -25,14 +25,13 @@ import {
   stepsOf,
   toPage,
 } from '@allium/store-sql'
-import type { AgentRenames } from './agent-renames.ts'
 import type { SqliteBlobs } from './blobs.ts'
 import type { Database, Row } from './database.ts'
 import { keyParams, type Leases, leaseMatches } from './leases.ts'
 import type { SharedClock } from './machine-clock.ts'
-import { logEntry } from './migrations/0013-run-log.ts'
 import { forgetTurns, QueueRoom } from './queue-room.ts'
 import { RunClaimer } from './run-claims.ts'
+import { logEntry } from './schema/runs.ts'
 import { WaitingRuns } from './waiting-runs.ts'
 
 /** Stores a step if its run holds its session. */
@@ -43,22 +42,20 @@ const recordStep = `insert or ignore into steps select ?, ?, ?, ?, ?, ? from ses
 export function sqliteRuns(
   db: Database,
   clock: SharedClock,
-  parts: { leases: Leases; sealer: Sealer; renames: AgentRenames; blobs: Blobs; blobTable: SqliteBlobs },
+  parts: { leases: Leases; sealer: Sealer; blobs: Blobs; blobTable: SqliteBlobs },
 ): RunStore {
-  const { leases, sealer, renames, blobs, blobTable } = parts
+  const { leases, sealer, blobs, blobTable } = parts
   const runs = new RunTable(db, clock, parts)
   const claims = new RunClaimer(db, clock, leases, blobs)
   return {
     sealed: sealer.encrypts,
     async add(run, options = {}) {
       const input = { ...run, key: checkKey({ ...run.key }) }
-      await renames.claimUnassigned(input.key)
       return runs.add(input, options)
     },
     get: async (filter) => runs.get(...runRowKey(filter)),
     async find(key, idempotencyKey) {
-      await renames.claimUnassigned(checkKey(key))
-      return runs.find(key, idempotencyKey)
+      return runs.find(checkKey(key), idempotencyKey)
     },
     list: async (filter) => runs.list(checkOwner(filter)),
     claim: (filter) => claims.claim(filter),

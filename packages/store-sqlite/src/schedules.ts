@@ -21,7 +21,7 @@ const isOneOf = 'agent in (select value from json_each(?))'
 
 /** Schedules of durable runs in a SQLite file. */
 export function sqliteSchedules(parts: StoreParts): ScheduleStore {
-  const { db, clock, sealer, renames } = parts
+  const { db, clock, sealer } = parts
   const table = new ScheduleTable(parts)
   return {
     async put(schedule, { agents, perOwner }) {
@@ -55,7 +55,6 @@ export function sqliteSchedules(parts: StoreParts): ScheduleStore {
       const { run } = change
       if (run === undefined) return db.writeInGroup(() => table.advance(key, revision, change))
       const input = { ...run, key: checkKey({ ...run.key }) }
-      await renames.claimUnassigned(input.key)
       return addIfAdvanced(parts, input, () => table.advance(key, revision, change))
     },
     delete: (key) =>

@@ -45,23 +45,20 @@ export class SessionLists {
   readonly #clock: SharedClock
   readonly #leases: Leases
   readonly #sealer: Sealer
-  readonly #renames: AgentRenames
   readonly #erasures: ErasureLog
   readonly #blobs: Blobs
 
-  constructor({ db, clock, leases, sealer, renames, erasures, blobs }: StoreParts) {
+  constructor({ db, clock, leases, sealer, erasures, blobs }: StoreParts) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
     this.#sealer = sealer
-    this.#renames = renames
     this.#erasures = erasures
     this.#blobs = blobs
   }
 
   async list({ tenant, owner, agents, cursor, limit }: ListQuery & { owner?: string }): Promise<Page<SessionSummary>> {
     const [time, ownerAfter, agent, id] = parseCursor(cursor, [Number.MAX_SAFE_INTEGER, '', '', ''])
-    await this.#renames.claimUnassignedBatch(tenant, owner)
     const condition = `tenant = ? and status is not null ${owner === undefined ? '' : 'and owner = ?'} and ${isOneOfAgents}`
     const index = owner === undefined ? 'sessions_by_time' : 'sessions_by_owner'
     const values = [tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents)]
@@ -90,10 +87,9 @@ export class SessionLists {
     limit,
   }: ListQuery & { owner?: string }): Promise<Page<StoredPendingCall>> {
     const [after] = parseCursor(cursor, [0])
-    await this.#renames.claimUnassignedBatch(tenant)
     const rows = this.#db.all(
       // Each of the two conditions has its own index.
-      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and agent <> '' and ${isOneOfAgents}
+      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and ${isOneOfAgents}
        and since > ? order by since limit ?`,
       ...[tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents), after, limit + 1],
     )
@@ -106,20 +102,14 @@ export class SessionLists {
     token,
   }: Parameters<SessionStore['findPendingCall']>[0]): Promise<StoredPendingCall | undefined> {
     const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
-    const findRow = () =>
-      this.#db.get(
-        `select * from waiting where tenant = ? and ${isOneOfAgents} and token in (select value from json_each(?)) limit 1`,
-        ...[tenant, ...agentParams(agents?.concat('')), digests],
-      )
-    const row = findRow()
-    if (row?.agent !== '') return row === undefined ? undefined : pendingCallFromRow(row)
-    await this.#renames.claimUnassigned(pendingCallFromRow(row).key)
-    const claimed = findRow()
-    return claimed === undefined || claimed.agent === '' ? undefined : pendingCallFromRow(claimed)
+    const row = this.#db.get(
+      `select * from waiting where tenant = ? and ${isOneOfAgents} and token in (select value from json_each(?)) limit 1`,
+      ...[tenant, ...agentParams(agents), digests],
+    )
+    return row === undefined ? undefined : pendingCallFromRow(row)
   }
 
   async delete(key: SessionKey): Promise<void> {
-    await this.#renames.claimUnassigned(key)
     await this.#db.writeInGroup(() => {
       this.#erasures.add(key)
       this.#deleteWithCascade(key)

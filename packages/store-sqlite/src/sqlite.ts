@@ -16,7 +16,6 @@ import {
 } from '@allium/store-sql'
 import { AgentRenames } from './agent-renames.ts'
 import { sqliteAudit } from './audit.ts'
-import { backfillAccountDigests } from './backfill-account-digests.ts'
 import { SqliteBlobs } from './blobs.ts'
 import { Database } from './database.ts'
 import { ErasureLog } from './erasure-log.ts'
@@ -84,7 +83,7 @@ export interface SqliteStore {
 
 /**
  * Stores sessions, events, money, values and records in one SQLite file, which the processes of one machine may share. It creates missing
- * files and tables, and migrates older ones to this version.
+ * files and tables, and brings older ones to this version.
  *
  * @param path the file; ":memory:" for a store that ends with the process
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.readonly`, `store.full`
@@ -100,9 +99,8 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const clock = testClockOption === undefined ? machineClock() : testClock(testClockOption)
   const sealer = new Sealer(encrypt)
   const erasures = new ErasureLog(db, clock)
-  backfillAccountDigests(db, erasures)
   const leases = new Leases(db, clock, erasures)
-  const renames = new AgentRenames(db, clock, leases, sealer)
+  const renames = new AgentRenames(db, clock, leases)
   const blobTable = new SqliteBlobs(db, clock, leases, erasures)
   const blobs = new Blobs(blobTable, sealer)
   const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }

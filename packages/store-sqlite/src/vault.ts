@@ -2,12 +2,10 @@ import { parseVaultKey, toBytes, type Vault, vaultContext } from '@allium/store-
 import type { StoreParts } from './session-lists.ts'
 
 /** The values of placeholders by session, in a SQLite file. */
-export function sqliteVault({ db, sealer, renames, erasures, leases }: StoreParts): Vault {
+export function sqliteVault({ db, sealer, erasures, leases }: StoreParts): Vault {
   return {
     async load(key) {
       const keyParts = parseVaultKey(key)
-      const [tenant, owner, , sessionId] = keyParts
-      await renames.claimUnassigned({ tenant, owner, sessionId })
       const row = db.get(
         'select body, sealed_as from vault where tenant = ? and owner = ? and agent = ? and session = ? and layer = ?',
         ...keyParts,

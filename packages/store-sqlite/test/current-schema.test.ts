@@ -2,11 +2,10 @@ import { expect, it } from 'vitest'
 import { sqlite } from '../src/index.ts'
 import { fileIn, raw } from './files.ts'
 
-const note =
-  '-- The schema after all migrations. Written by: vitest run packages/store-sqlite/test/current-schema.test.ts -u'
+const note = '-- The schema of src/schema. Written by: vitest run packages/store-sqlite/test/current-schema.test.ts -u'
 const statements = 'select sql from sqlite_master where sql is not null order by type desc, name'
 
-it('sql/current.sql is the schema that the migrations make', async () => {
+it('sql/current.sql is the schema of a new file', async () => {
   const path = fileIn()
   const store = sqlite(path)
   await store.sessions.list({ tenant: 'acme', limit: 1 })

@@ -1,7 +1,6 @@
 import { manualClock } from '@allium/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { sqlite } from '../src/index.ts'
-import { migrations } from '../src/migrations/migrations.ts'
 import { fileIn, raw } from './files.ts'
 import { plansOf } from './plans.ts'
 
@@ -19,42 +18,6 @@ function opened(path = fileIn(), clock = manualClock()) {
   const rows = (table: string) => raw(path, (db) => db.prepare(`select * from ${table}`).all() as unknown[]).length
   return { path, clock, store, eventsOf, rows }
 }
-
-/** A file before events had places, with two runs of two batches. */
-function oldFile(): string {
-  const path = fileIn()
-  const before = migrations.findIndex((step) => step.includes('events_by_place'))
-  raw(path, (db) => {
-    for (const step of migrations.slice(0, before)) db.exec(step)
-    const runs = db.prepare(`insert into event_runs (tenant, owner, agent, session, turn_id, epoch, seq, touched_at)
-      values ('acme', 'ann', 'agent', 'chat', ?, 1, 3, 0)`)
-    const batches = db.prepare('insert into events values (?, ?, ?, ?, ?)')
-    for (const run of [1, 2]) {
-      runs.run([`t${run}`])
-      batches.run([run, 1, 2, 'a', Buffer.from(`["${run}a","${run}b"]`)])
-      batches.run([run, 3, 1, 'b', Buffer.from(`["${run}c"]`)])
-    }
-    db.exec("insert into blob_holders values ('acme', 'ann', 'agent', 'chat', 'event', 't1', 'd', 0)")
-    db.exec(`pragma user_version = ${before}`)
-  })
-  return path
-}
-
-it('reads the events of an earlier schema from any position, and appends to them', async () => {
-  const { store, eventsOf } = opened(oldFile())
-  await store.events.append(runOf('t1'), 1, ['1d'], { end: true })
-  await store.events.append(runOf('t2'), 1, ['2d'], { end: true })
-  const parts = await Promise.all([0, 1, 2, 3, 4].map((after) => eventsOf('t1', after)))
-  expect(parts.map((events) => events.join())).toEqual(['1a,1b,1c,1d', '1b,1c,1d', '1c,1d', '1d', ''])
-  expect(await eventsOf('t2', 2)).toEqual(['2c', '2d'])
-})
-
-it('deletes the runs of an earlier schema with their events and blobs', async () => {
-  const { store, rows } = opened(oldFile())
-  await store.events.append(runOf('t3'), 1, ['kept'])
-  await store.sessions.erase({ tenant: 'acme' })
-  expect(['event_runs', 'events', 'blob_holders', 'unheld_blobs'].map(rows)).toEqual([0, 0, 0, 0])
-})
 
 it('stores a batch of 3 kB in one page', async () => {
   const { path, store } = opened()

@@ -1,78 +1,55 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import Libsql from 'libsql'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it } from 'vitest'
 import { sqlite } from '../src/index.ts'
-import { migrations } from '../src/migrations/migrations.ts'
+import { migrate } from '../src/schema/migrate.ts'
+import { versions } from '../src/schema/versions.ts'
 import { fileIn, raw } from './files.ts'
 
-const key = { tenant: 'acme', owner: 'ann', agent: 'a', sessionId: 'chat' }
-const bytes = (value: unknown) => `cast('${JSON.stringify(value)}' as blob)`
+const versionOf = (path: string) => raw(path, (db) => db.pragma('user_version'))
+const tablesOf = (path: string) => raw(path, (db) => db.prepare('select name from sqlite_master').all())
 
-/** A file as the first version has made it, with a session, money and a value. */
-function firstVersion(): string {
+/** A file of version 1 with an account. */
+async function fileWithMoney(): Promise<string> {
   const path = fileIn()
-  raw(path, (db) => {
-    db.exec(migrations[0] ?? '')
-    db.exec(`
-      insert into sessions (tenant, owner, id, version, length, status, updated_at) values ('acme', 'ann', 'chat', 1, 1, 'completed', 5);
-      insert into turns values ('acme', 'ann', 'chat', 0, 't1', null, 'completed', 1, 2, '{"inputTokens":1,"outputTokens":1,"calls":1}',
-        0, 1, 'd', ${bytes([{ role: 'user', content: 'Hi' }])}, ${bytes({ state: {} })}, ${bytes({ rootId: 't1', agent: 'a', answer: 'x', records: [] })});
-      insert into accounts values ('acme', 3, 1);
-      insert into holds values ('acme', 'open', 1, 0, 1);
-      insert into key_values values ('k', ${bytes('v')}, null);
-      pragma user_version = 1;`)
-  })
+  const { ledger, close } = sqlite(path)
+  await ledger.reserve({ id: 'a', account: 'acme', amount: 3, limit: 4, ttl: 1000, run: 'r' })
+  await ledger.settle({ id: 'a', account: 'acme', amount: 3 }, 3)
+  close()
   return path
 }
 
-it('brings a file of the first version to this one, and keeps all that it has', async () => {
-  const path = firstVersion()
-  const store = sqlite(path)
-  expect((await store.sessions.load(key))?.history).toEqual([{ role: 'user', content: 'Hi' }])
-  expect((await store.sessions.find(key, { turnId: 't1' }))?.answer).toBe('x')
-  expect(await store.ledger.balance('acme')).toEqual({ spent: 3, reserved: 1 })
-  expect(await store.keyValue.get('k')).toBe('v')
-  const run = { key, turnId: 't2' }
-  await store.events.append(run, 1, ['one'], { end: true })
-  expect(await store.events.latest(key)).toEqual({ turnId: 't2', seq: 1, ended: true })
-  await store.vault.save('pii:["acme","ann","a","chat"]', { a: 'b' })
-  await store.ledger.settle({ id: 'open', account: 'acme', amount: 1 }, 2)
-  expect(await store.ledger.balance('acme')).toEqual({ spent: 5, reserved: 0 })
-  store.close()
-  expect(raw(path, (db) => db.pragma('user_version'))).toEqual([{ user_version: migrations.length }])
+const addColumn = "alter table accounts add column currency text not null default 'EUR'"
+
+it('brings a file of version 1 to the next version, with the money that it holds', async () => {
+  const path = await fileWithMoney()
+  raw(path, (db) => migrate(db, path, [...versions, addColumn]))
+  const accounts = raw(path, (db) => db.prepare('select spent, currency from accounts').all())
+  expect([accounts, versionOf(path)]).toEqual([[{ spent: 3, currency: 'EUR' }], [{ user_version: 2 }]])
+  expect(() => sqlite(path)).toThrow('has schema version 2, but this version of Allium supports at most 1')
 })
 
-it('changes nothing of a file where a step of the way fails', () => {
-  const path = firstVersion()
+it('brings a new file to the latest version', () => {
+  const path = fileIn()
+  raw(path, (db) => migrate(db, path, [...versions, addColumn]))
+  expect(versionOf(path)).toEqual([{ user_version: 2 }])
+})
+
+it.each([
+  ['of a development version before 0.1', 'create table sessions (id text); pragma user_version = 1'],
+  ['of a later development version before 0.1', 'create table sessions (id text); pragma user_version = 15'],
+  ['of another application', 'create table users (id text); pragma user_version = 1'],
+  ['with a table of the same name', 'create table sessions (id text)'],
+])('rejects a file %s, says what to do, and leaves it as it is', (_, sql) => {
+  const path = fileIn()
+  raw(path, (db) => db.exec(sql))
+  expect(() => sqlite(path)).toThrow(
+    expect.objectContaining({ code: 'store.corrupt', message: expect.stringContaining('a new file') }),
+  )
+  expect(tablesOf(path)).toHaveLength(1)
+})
+
+it('changes nothing in a file if a table of the schema exists already', () => {
+  const path = fileIn()
   raw(path, (db) => db.exec('create table event_runs (mine text)'))
   expect(() => sqlite(path)).toThrow(/event_runs/)
-  expect(raw(path, (db) => db.pragma('user_version'))).toEqual([{ user_version: 1 }])
+  expect(tablesOf(path)).toEqual([{ name: 'event_runs' }])
 })
-
-const versions = migrations.map((_, i) => i + 1)
-
-it.each(versions)(
-  'a file of the schema %i is brought to that of today, with the money that it holds',
-  async (version) => {
-    const folder = mkdtempSync(join(tmpdir(), 'allium-sqlite-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const path = join(folder, 'old.db')
-    const old = new Libsql(path)
-    for (const step of migrations.slice(0, version)) old.exec(step)
-    old.exec(`insert into accounts (name, spent, reserved) values ('acme', 2, 3);
-    insert into holds (account, id, amount, at) values ('acme', 'a', 3, 1);
-    pragma user_version = ${version};`)
-    old.close()
-    const { ledger, close } = sqlite(path)
-    expect(ledger.balance('acme')).toEqual({ spent: 2, reserved: 3 })
-    await ledger.settle({ id: 'a', account: 'acme', amount: 3 }, 1)
-    await ledger.reserve({ id: 'b', account: 'acme', amount: 1, limit: 4, ttl: 1000, run: 'r' })
-    expect([ledger.balance('acme'), ledger.holds?.('r')]).toEqual([
-      { spent: 3, reserved: 1 },
-      [{ id: 'b', account: 'acme', amount: 1 }],
-    ])
-    close()
-  },
-)

@@ -8,7 +8,7 @@ export {
   type VaultValues,
 } from './agent-store.ts'
 export { checkAmount, mostAmount, postedAmount } from './amount.ts'
-export { isBlob } from './blob.ts'
+export { filesIn, isBlob, StoredFile } from './blob.ts'
 export type * from './event-log.ts'
 export type { KeyValue } from './key-value.ts'
 export type { Ledger, LedgerBalance, Reservation } from './ledger.ts'

@@ -35,6 +35,17 @@ export interface SessionSummary {
   updatedAt: number
 }
 
+/** A session without its messages. */
+export type SessionHead = Pick<StoredSession, 'version' | 'rest'>
+
+/** The messages of one run. A later run replaces those from its own `from` on. */
+export interface HistoryTurn extends Pick<StoredTurn, 'turnId' | 'from' | 'messages'> {
+  /** The number of turns after its append; undefined for the run in progress. */
+  version?: number
+  /** The run that the run in progress resumes. */
+  resumes?: string
+}
+
 /** A pending tool call in a stored session. */
 export interface StoredPendingCall {
   key: SessionKey
@@ -71,6 +82,20 @@ export interface SessionStore {
    * @default the last turn, with the run in progress
    */
   load(key: SessionKey, options?: { version?: number }): Promise<StoredSession | undefined>
+  /**
+   * Returns the session without its messages, so its cost does not depend on their number.
+   *
+   * @param options.turnId returns the session after this run; undefined if it has not ended
+   * @default the last turn
+   */
+  head(key: SessionKey, options?: { turnId?: string }): Promise<SessionHead | undefined>
+  /**
+   * Returns the run in progress, and the runs with the last `limit` messages before an index of the history, newest first. A page of
+   * large messages may have fewer, but at least one run. Images and files that the store keeps apart are {@link StoredFile}s.
+   *
+   * @param of.before the index; any number from the length of the history on is its end
+   */
+  history(key: SessionKey, of: { before: number; limit: number }): Promise<HistoryTurn[]>
   /** Leases the session for `ms` milliseconds of the store's clock, or returns how long another process holds it. */
   acquire(key: SessionKey, ms: number): Promise<Acquired>
   /** Extends the lease to `ms` from now, even an expired one that was not taken by another process. False if it was lost. */

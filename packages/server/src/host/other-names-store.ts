@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { SessionStore } from '@allium/store'
+import type { FindBy, SessionStore } from '@allium/store'
 
 /**
  * Returns the store as the routes use it. A session that is stored under another name of its agents is moved before it is read. Lists
@@ -17,10 +17,19 @@ export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, 
     query.agents === undefined
       ? query
       : { ...query, agents: query.agents.flatMap((name) => [name, ...otherNamesOf(name)]) }
+  /** Reads a session, and again if it was found under another name. */
+  const readOf =
+    <O, T>(read: (key: SessionKey, options: O) => Promise<T | undefined>) =>
+    async (key: SessionKey, options: O) =>
+      (await read(key, options)) ?? ((await assign(key)) ? read(key, options) : undefined)
   return {
-    load: async (key, options) =>
-      (await store.load(key, options)) ?? ((await assign(key)) ? store.load(key, options) : undefined),
-    find: async (key, by) => (await store.find(key, by)) ?? ((await assign(key)) ? store.find(key, by) : undefined),
+    load: readOf((key, options) => store.load(key, options)),
+    head: readOf((key, options) => store.head(key, options)),
+    find: readOf((key, by: FindBy) => store.find(key, by)),
+    async history(key, of) {
+      const turns = await store.history(key, of)
+      return turns.length === 0 && (await assign(key)) ? store.history(key, of) : turns
+    },
     async acquire(key, ms) {
       await assign(key)
       return store.acquire(key, ms)

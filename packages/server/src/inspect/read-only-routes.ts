@@ -1,7 +1,7 @@
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { download } from '../native/files.ts'
-import { snapshotAfter } from '../native/fork.ts'
+import { forkSnapshot, snapshotAfter } from '../native/fork.ts'
 import { unfilteredPage } from '../native/listing.ts'
 import { object } from '../request/containers.ts'
 import { fileName, id, storedOwner as owner, pageQuery, sessionId } from '../request/fields.ts'
@@ -12,7 +12,6 @@ import { fileNotFound, findFile } from './files.ts'
 import type { Inspecting } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { AuditedSessions, type OpenedSession, type ReadOnlyStore, sealedReason } from './read-only-store.ts'
-import { storeCopy } from './store-copy.ts'
 import { turnsOf } from './stored-turns.ts'
 
 const before = described(optional(integerText(1, 1_000_000_000, 1)), 'Only turns before this version of the session.')
@@ -98,7 +97,7 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
     const { sessions, key, stored } = opened
     const { history, rest } = stored
     const snapshot = body.at === undefined ? { ...rest, history } : await snapshotAfter(sessions, key, body.at)
-    await storeCopy(host, caller, body.id, snapshot)
+    await forkSnapshot(host, caller, body.id, snapshot)
     return c.json({ id: body.id }, 201)
   })
 

@@ -8,7 +8,7 @@ import type { Caller } from '../request/caller.ts'
 
 /** Another session store, of which the inspector reads sessions and changes none. */
 export interface ReadOnlyStore {
-  readonly sessions: Pick<SessionStore, 'load' | 'find' | 'list'>
+  readonly sessions: Pick<SessionStore, 'load' | 'head' | 'history' | 'find' | 'list'>
   /** The destination of audit records, as for `observe.audit`: each look at the content of a session. */
   readonly audit: AuditSinkInput
   /** The secret of the audit chains, if `observe.audit` writes them with one. @default none */

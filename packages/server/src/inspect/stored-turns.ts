@@ -40,7 +40,7 @@ export async function storedTurns(
   const stored = await host.sessions.load(key)
   // The first run of a session may not have stored anything yet.
   if (stored === undefined) return { turns: [], pending: [], running: false }
-  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
+  const pending = key.owner === caller.owner ? await pendingCallsOf(host, caller, key, stored) : []
   return { ...(await turnsOf(host.sessions, key, stored, before)), pending }
 }
 

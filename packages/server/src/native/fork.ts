@@ -1,5 +1,5 @@
 import { AlliumError, type Lease, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
-import type { SessionStore, StoredSession } from '@allium/store'
+import type { SessionStore } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
@@ -15,36 +15,34 @@ export async function fork(
   caller: Caller,
   { from, to, at }: { from: string; to: string; at?: string | undefined },
 ): Promise<void> {
-  const { agent, principal } = caller
   const key = keyOf(caller, from)
   await requireSession(host, key)
-  const source = agent.session({ id: from, principal: principal as never })
-  await source.open()
-  try {
-    if (at !== undefined) source.restore(await snapshotAfter(host.sessions, key, at))
-    await storeFork(host, keyOf(caller, to), agent.name, source.fork({ id: to }).snapshot())
-  } finally {
-    await source.close()
-  }
+  const snapshot = await (at === undefined ? snapshotAt(host.sessions, key) : snapshotAfter(host.sessions, key, at))
+  await forkSnapshot(host, caller, to, snapshot)
 }
 
 /**
- * Stores a new session that begins with a snapshot.
+ * Stores a session of the caller that begins with a snapshot. Pending calls are closed.
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
-export function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+export async function forkSnapshot(host: Host, caller: Caller, id: string, snapshot: Snapshot): Promise<void> {
+  const { agent, principal } = caller
+  const source = agent.session({ principal: principal as never })
+  source.restore(snapshot)
+  await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
+}
+
+/** Stores a new session that begins with a snapshot. */
+function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
   return withLease(host, key, async (lease) => {
     if (lease.version > 0)
       throw requestError(
         'store.conflict',
         `The session ${JSON.stringify(key.sessionId)} already exists. Choose another id.`,
       )
-    await host.sessions.append(
-      lease,
-      0,
-      entryOf({ turnId: `${forkPrefix}${crypto.randomUUID()}`, status: 'closed', agent, from: 0 }, host, snapshot),
-    )
+    const turnId = `${forkPrefix}${crypto.randomUUID()}`
+    await host.sessions.append(lease, 0, entryOf({ turnId, status: 'closed', agent, from: 0 }, host, snapshot))
   })
 }
 
@@ -96,28 +94,33 @@ export function entryOf(
  *
  * @throws AlliumError `session.unknown_turn`
  */
-export async function snapshotAfter(
-  sessions: Pick<SessionStore, 'load' | 'find'>,
-  key: SessionKey,
-  turnId: string,
-): Promise<Snapshot> {
-  const turn = await sessions.find(key, { turnId })
-  const latest = await sessions.load(key)
-  if (turn?.endedAt === undefined || latest === undefined) throw unknownTurnError(key, turnId)
-  for (let version = latest.version; version > 0; version--) {
-    const stored = await sessions.load(key, { version })
-    if (stored !== undefined && isAfter(stored, turn)) return { ...stored.rest, history: stored.history }
-  }
-  throw unknownTurnError(key, turnId)
+export async function snapshotAfter(sessions: Reads, key: SessionKey, turnId: string): Promise<Snapshot> {
+  return snapshotAt(sessions, key, await versionAfter(sessions, key, turnId))
 }
 
-function isAfter({ rest }: StoredSession, turn: StoredTurn): boolean {
-  return rest.runCount === turn.rest.runCount
+/**
+ * Returns the session as it was before one of its runs.
+ *
+ * @throws AlliumError `session.unknown_turn`
+ */
+export async function snapshotBefore(sessions: Reads, key: SessionKey, turnId: string): Promise<Snapshot> {
+  return snapshotAt(sessions, key, (await versionAfter(sessions, key, turnId)) - 1)
 }
 
-function unknownTurnError({ sessionId }: SessionKey, turnId: string): AlliumError {
-  return requestError(
+type Reads = Pick<SessionStore, 'load' | 'head'>
+
+/** @param version the number of its turns @default all */
+async function snapshotAt(sessions: Reads, key: SessionKey, version?: number): Promise<Snapshot> {
+  const { rest = { state: {} }, history = [] } =
+    (await sessions.load(key, version === undefined ? {} : { version })) ?? {}
+  return { ...rest, history }
+}
+
+async function versionAfter(sessions: Reads, key: SessionKey, turnId: string): Promise<number> {
+  const { version } = (await sessions.head(key, { turnId })) ?? {}
+  if (version !== undefined) return version
+  throw requestError(
     'session.unknown_turn',
-    `The session ${JSON.stringify(sessionId)} has no run ${JSON.stringify(turnId)}, or it has not ended.`,
+    `The session ${JSON.stringify(key.sessionId)} has no run ${JSON.stringify(turnId)}, or it has not ended.`,
   )
 }

@@ -37,9 +37,10 @@ function readRoutes(serve: Serve, host: Host): void {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = await readableKey(host, caller, params.id, query.owner)
-    const { pathname, search } = new URL(c.req.url)
+    const { pathname } = new URL(c.req.url)
+    const search = query.owner === undefined ? '' : `?owner=${encodeURIComponent(query.owner)}`
     const urlOf = (name: string) => `${pathname.replace(/messages$/, 'files/')}${name}${search}`
-    return c.body(toJson(await displayMessages(host, caller, key, urlOf)), 200, json)
+    return c.body(toJson(await displayMessages(host, caller, key, query, urlOf)), 200, json)
   })
 
   serve(routes.file, async (c, read) => {

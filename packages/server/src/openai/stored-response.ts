@@ -39,8 +39,9 @@ async function pendingCallsAfter(
   sessionId: string,
   turn: StoredTurn,
 ): Promise<readonly PendingCall[]> {
-  const stored = await requireSession(host, keyOf(caller, sessionId))
-  return stored.rest.runCount === turn.rest.runCount ? pendingCallsOf(caller, sessionId, stored) : []
+  const key = keyOf(caller, sessionId)
+  const head = await requireSession(host, key)
+  return head.rest.runCount === turn.rest.runCount ? pendingCallsOf(host, caller, key, head) : []
 }
 
 /** Returns a stored run as a response, with the texts of its answer. An active run has the texts that are stored so far. */

@@ -11,6 +11,7 @@ import { steerRoute, stopRoute } from '../native/runs.ts'
 import type { UiChunk } from '../native/ui-messages.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { endOfHistory } from '../request/read-history.ts'
 import { requireSession } from '../request/require-session.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
@@ -78,7 +79,7 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     const isHead = c.req.method === 'HEAD'
     const resumedCalls = isHead ? undefined : await readResumedCalls(host, key, c.req.raw.signal)
     if (resumedCalls === undefined) return follow()
-    const { messages, running } = await displayMessages(host, caller, key)
+    const { messages, running } = await displayMessages(host, caller, key, { before: endOfHistory, limit: 1 })
     const last = messages.at(-1)
     if (last?.role !== 'assistant') return c.body(null, 204)
     const replayedChunks = [...replayMessage(last)]
@@ -157,11 +158,11 @@ async function newDecisions(
   { decisions, results }: CallResponses,
 ): Promise<RunRequest> {
   const key = keyOf(caller, id)
-  const stored = await host.sessions.load(key)
+  const stored = await host.sessions.head(key)
   if (stored === undefined && Object.keys(decisions).length === 0)
     throw requestError('request.invalid', 'A page can send tool outputs only for calls that it received.')
   const { rest } = stored ?? (await requireSession(host, key))
-  const newEntries = (await pendingCallsOf(caller, id, { rest })).flatMap(
+  const newEntries = (await pendingCallsOf(host, caller, key, { rest })).flatMap(
     ({ callId, client, token }): [string, Decision][] => {
       const response = client === true ? results[callId] : decisions[callId]
       if (response === undefined) return []

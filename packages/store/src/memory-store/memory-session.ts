@@ -1,6 +1,13 @@
 import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/core'
-import type { FindBy, SessionSummary, StoredPendingCall, StoredSession } from '../session-store.ts'
-import { ownCopy } from './copy.ts'
+import type {
+  FindBy,
+  HistoryTurn,
+  SessionHead,
+  SessionSummary,
+  StoredPendingCall,
+  StoredSession,
+} from '../session-store.ts'
+import { copyWithoutFiles, ownCopy } from './copy.ts'
 
 /** One session in the memory store: every appended turn, and the lease. */
 export class MemorySession {
@@ -48,16 +55,47 @@ export class MemorySession {
     const session: StoredSession = {
       version,
       owner: this.key.owner,
-      history: this.history(version),
+      history: this.#history(version),
       rest: last?.rest ?? { state: {} },
     }
     if (open !== undefined) session.open = open
     return ownCopy(session)
   }
 
-  history(version = this.turns.length): Message[] {
-    let history: Message[] = []
-    for (const { from, messages } of this.turns.slice(0, version)) history = [...history.slice(0, from), ...messages]
+  /** Returns the session after its last turn, or after a run, without its messages. */
+  head(turnId = this.last?.turnId): SessionHead | undefined {
+    const index = this.turns.findLastIndex((turn) => turn.turnId === turnId)
+    if (index === -1 && (turnId !== undefined || this.open === undefined)) return undefined
+    return { version: index + 1, rest: ownCopy(this.turns[index]?.rest ?? { state: {} }) }
+  }
+
+  /** Returns the runs with the last messages before an index, newest first, and the open run. */
+  page(before: number, limit: number): HistoryTurn[] {
+    const { open } = this
+    const page: HistoryTurn[] = []
+    if (open !== undefined)
+      page.push({ ...historyTurn(open), ...(open.resumes !== undefined && { resumes: open.resumes }) })
+    let from = Math.min(before, this.length)
+    const end = from - limit
+    for (let version = this.version; version > 0 && from > end; version--) {
+      const turn = this.turns[version - 1] as StoredTurn
+      if (turn.from < from) page.push({ ...historyTurn(turn), version })
+      from = Math.min(from, turn.from)
+    }
+    return page
+  }
+
+  /** The number of messages of the history. */
+  get length(): number {
+    return this.last === undefined ? 0 : this.last.from + this.last.messages.length
+  }
+
+  #history(version: number): Message[] {
+    const history: Message[] = []
+    for (const { from, messages } of this.turns.slice(0, version)) {
+      history.length = from
+      for (const message of messages) history.push(message)
+    }
     return history
   }
 
@@ -87,6 +125,10 @@ export class MemorySession {
       ...(expiresAt !== undefined && { expiresAt }),
     }))
   }
+}
+
+function historyTurn({ turnId, from, messages }: StoredTurn): HistoryTurn {
+  return { turnId, from, messages: copyWithoutFiles(messages) }
 }
 
 /** Whether two turns are equal in every field. */

@@ -72,6 +72,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
 
   return {
     load: async (key, { version } = {}) => sessions.get(nameOf(checkKey(key)))?.loaded(version),
+    head: async (key, { turnId } = {}) => sessions.get(nameOf(checkKey(key)))?.head(turnId),
+    history: async (key, { before, limit }) => sessions.get(nameOf(checkKey(key)))?.page(before, limit) ?? [],
     async acquire(key, ms) {
       const session = sessionOf(checkKey(key))
       const left = session.until - clock.monotonic()
@@ -163,7 +165,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
 function check(session: MemorySession, version: number, { from, turnId }: StoredTurn): void {
   if (session.has(turnId)) throw taken(session.key, turnId)
   if (session.version !== version) throw conflict(session.key, version, session.version)
-  const { length } = session.history()
+  const { length } = session
   if (from <= length) return
   throw new AlliumError(
     'store.conflict',

@@ -1,0 +1,44 @@
+const ended = (row: string) => `${row}.status not in ('queued', 'running')`
+
+/**
+ * The timeline of a run: when it was added, claimed, stopped, retried and ended, and when each step was recorded. Triggers write it, so no
+ * statement that changes a run can forget it. It is deleted with its run.
+ */
+export const runLog = `
+create function {s}.log_run() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into {s}.run_log (tenant, run, at, kind) values (new.tenant, new.run, new.updated_at, 'added');
+    return null;
+  end if;
+  if old.stop is null and new.stop is not null then
+    insert into {s}.run_log (tenant, run, at, kind) values (new.tenant, new.run, {s}.now_ms(), 'stop');
+  end if;
+  if new.status = 'running' and old.token <> new.token then
+    insert into {s}.run_log (tenant, run, at, kind, attempt) values (new.tenant, new.run, {s}.now_ms(), 'claimed', new.attempts);
+  elsif new.status = 'queued' and ${ended('old')} then
+    insert into {s}.run_log (tenant, run, at, kind) values (new.tenant, new.run, {s}.now_ms(), 'retried');
+  elsif ${ended('new')} and old.status <> new.status then
+    insert into {s}.run_log (tenant, run, at, kind, detail, code) values (new.tenant, new.run, {s}.now_ms(), 'ended', new.status, new.code);
+  end if;
+  return null;
+end $$;
+create trigger run_added after insert on {s}.runs for each row execute function {s}.log_run();
+create trigger run_changed after update on {s}.runs for each row
+  when (old.status is distinct from new.status or old.token is distinct from new.token or old.stop is distinct from new.stop)
+  execute function {s}.log_run();
+
+create function {s}.log_step() returns trigger language plpgsql as $$
+begin
+  insert into {s}.run_log (tenant, run, at, kind, detail) values (new.tenant, new.run, {s}.now_ms(), 'step', new.id);
+  return null;
+end $$;
+create trigger step_recorded after insert on {s}.steps for each row execute function {s}.log_step();
+
+create function {s}.run_log_gone() returns trigger language plpgsql as $$
+begin
+  delete from {s}.run_log where tenant = old.tenant and run = old.run;
+  return null;
+end $$;
+create trigger run_log_gone after delete on {s}.runs for each row execute function {s}.run_log_gone();
+`

@@ -1,0 +1,38 @@
+/**
+ * Events by their place, which is one integer: the run in the upper 32 bits, the position of the batch's first event in the lower ones. A
+ * batch of up to 4 kB fits into a page of this table. In a table without rowids, a batch of more than 1 kB takes a whole page. Runs have no
+ * `autoincrement`, which would write another table for each run.
+ */
+export const events = `
+create table event_runs (
+  run integer primary key,
+  tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
+  epoch real not null,
+  seq integer not null default 0,
+  asked integer not null default 0,
+  listener integer not null default 0,
+  touched_at integer not null,
+  ended_at integer,
+  token integer not null default 0,
+  unique (tenant, owner, agent, session, turn_id)
+) strict;
+create index event_runs_by_end on event_runs (ended_at) where ended_at is not null;
+create index event_runs_by_touch on event_runs (touched_at) where ended_at is null;
+
+create table events (
+  place integer primary key,
+  count integer not null,
+  id text not null,
+  body blob not null
+) strict;
+
+create table event_signals (
+  run integer not null,
+  n integer not null,
+  id text,
+  dealt integer not null default 0,
+  body blob,
+  primary key (run, n)
+) strict, without rowid;
+create index event_signals_by_id on event_signals (run, id);
+`

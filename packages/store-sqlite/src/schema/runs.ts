@@ -1,0 +1,91 @@
+const isLive = (row: string) => `${row}.status in ('queued', 'running')`
+const entry = (kind: string, columns = '', values = '') =>
+  `insert into run_log (tenant, run, at, kind${columns}) values (new.tenant, new.run, new.updated_at, '${kind}'${values});`
+
+/** Returns the statement that adds an entry without a trigger, because its time is in no row: tenant, run, time, detail. */
+export const logEntry = (kind: 'step' | 'stop') =>
+  `insert into run_log (tenant, run, at, kind, detail) values (?, ?, ?, '${kind}', ?)`
+
+/**
+ * Durable runs, their steps, and their timeline for operators: when a run was added, claimed, stopped, retried and ended, and when each step
+ * was recorded. The timeline outlives the steps, and is deleted with its run. `rank` orders the waiting runs of a tenant; it is null until a
+ * run is due.
+ */
+export const runs = `
+create table runs (
+  n integer primary key autoincrement,
+  tenant text not null, owner text not null, session text not null,
+  run text not null,
+  agent text not null,
+  version text not null,
+  status text not null,
+  run_at integer not null,
+  attempts integer not null default 0,
+  token integer not null default 0,
+  idempotency_key text,
+  asked text,
+  stop text,
+  code text,
+  reason text,
+  stood integer,
+  told integer not null default 0,
+  updated_at integer not null,
+  task blob,
+  session_agent text not null,
+  sealed_as text not null,
+  queue text not null default 'default',
+  priority integer not null default 0,
+  rank integer,
+  unique (tenant, run)
+) strict;
+create unique index runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
+  where idempotency_key is not null;
+create index runs_by_session on runs (tenant, owner, session_agent, session);
+create index runs_due on runs (agent, version, run_at) where told = 0;
+create index runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;
+create index runs_scheduled on runs (agent, run_at) where status = 'queued' and rank is null;
+create index runs_running on runs (agent, queue, tenant) where status = 'running';
+create index runs_stopped on runs (agent) where status = 'queued' and stop is not null;
+create index runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
+create index runs_by_end on runs (updated_at) where status not in ('queued', 'running');
+create index runs_by_status on runs (status, updated_at);
+create index runs_by_id on runs (run);
+
+create table steps (
+  tenant text not null,
+  run text not null,
+  id text not null,
+  token integer not null,
+  body blob not null,
+  sealed_as text not null,
+  primary key (tenant, run, id)
+) strict, without rowid;
+
+create table run_log (
+  n integer primary key autoincrement,
+  tenant text not null,
+  run text not null,
+  at integer not null,
+  kind text not null,
+  detail text,
+  attempt integer,
+  code text
+) strict;
+create index run_log_by_run on run_log (tenant, run, n);
+
+create trigger run_added after insert on runs begin
+  ${entry('added')}
+end;
+create trigger run_claimed after update of token on runs when new.status = 'running' and old.token <> new.token begin
+  ${entry('claimed', ', attempt', ', new.attempts')}
+end;
+create trigger run_retried after update of status on runs when new.status = 'queued' and not ${isLive('old')} begin
+  ${entry('retried')}
+end;
+create trigger run_ended after update of status on runs when not ${isLive('new')} and old.status <> new.status begin
+  ${entry('ended', ', detail, code', ', new.status, new.code')}
+end;
+create trigger run_log_gone after delete on runs begin
+  delete from run_log where tenant = old.tenant and run = old.run;
+end;
+`
