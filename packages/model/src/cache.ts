@@ -107,7 +107,14 @@ export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
 
 /** A page gives each message an id, which does not change what the model reads. */
 function requestKey({ messages, ...rest }: ModelContext['request']): object {
-  return { ...rest, messages: messages.map(({ id: _, ...message }) => message) }
+  return { ...rest, messages: messages.map(withoutId) }
+}
+
+/** Returns the same object if it can, because its digest is remembered. */
+function withoutId(message: Readonly<Message>): Readonly<Message> {
+  if (message.id === undefined) return message
+  const { id: _, ...rest } = message
+  return rest
 }
 
 /** The cached part of an answer. */
