@@ -1,11 +1,12 @@
-import { digestOf, type SessionKey } from '@allium/core'
+import { digestOf, type Lease, type SessionKey } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
-import type { SessionStore, StoredSession } from '@allium/store'
+import type { SessionStore } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
+import type { HistoryEntry } from '../request/read-history.ts'
 import { activeDurableRun } from './display-messages.ts'
-import { busyError, entryOf, fork, isFork, withLease } from './fork.ts'
-import { type MessageIds, replacedIndex, turnAt } from './message-position.ts'
+import { busyError, entryOf, isFork, storeSnapshot, withLease } from './fork.ts'
+import { type MessageIds, replacedMessage } from './message-position.ts'
 
 /**
  * Removes the message that a client's newest message takes the place of, and everything after it. The former conversation becomes a
@@ -14,41 +15,38 @@ import { type MessageIds, replacedIndex, turnAt } from './message-position.ts'
  * @throws AlliumError `session.busy` while a run is active; nothing has changed then
  */
 export async function cutBefore(host: Host, caller: Caller, sessionId: string, ids: MessageIds): Promise<void> {
-  const { sessions, clock } = host
+  const { sessions, clock, slots } = host
   const key = keyOf(caller, sessionId)
-  await withLease(host, key, async (lease) => {
+  const cut = async (lease: Lease) => {
     if ((await activeDurableRun(host, caller, key)) !== undefined) throw busyError(key)
-    let stored = await sessions.load(key)
-    if (stored?.open !== undefined) {
-      // The process of this run was lost.
-      await sessions.append(lease, stored.version, interruptedTurn(stored.open, clock.now()))
-      stored = await sessions.load(key)
-    }
-    if (stored === undefined) return
-    const index = replacedIndex(stored.history, ids)
+    const open = (await sessions.load(key))?.open
+    // The process of this run was lost.
+    if (open !== undefined) await sessions.append(lease, lease.version, interruptedTurn(open, clock.now()))
+    const replaced = await replacedMessage(sessions, key, ids)
+    const stored = await sessions.load(key)
     // Another request has edited the message meanwhile.
-    if (index === undefined) return
+    if (replaced === undefined || stored === undefined) return
+    const { history, version, rest } = stored
     const edit = (await lastEdit(sessions, key)) + 1
     const former = await formerKey(key, edit)
     // An earlier attempt may have stopped after its copy.
     await sessions.delete(former)
-    await fork(host, caller, { from: sessionId, to: former.sessionId })
-    const { from, ...before } = await stateBefore(host, key, stored, index)
-    const { runCount, usedApprovals } = stored.rest
+    await storeSnapshot(host, caller, former.sessionId, { ...rest, history })
+    const { from, ...before } = await stateBefore(sessions, key, replaced)
+    const { runCount, usedApprovals } = rest
     const snapshot = { ...before, history: [], runCount, usedApprovals }
     const turn = entryOf({ turnId: editId(edit), status: 'rewound', agent: caller.agent.name, from }, host, snapshot)
-    await sessions.append(lease, stored.version, turn)
-  })
+    await sessions.append(lease, version, turn)
+  }
+  await slots.sessions.run(caller, () => withLease(host, key, cut))
 }
 
-/** Returns the state from before the run with the message at an index, and the index at which that run begins. */
-async function stateBefore({ sessions }: Host, key: SessionKey, stored: StoredSession, index: number) {
-  const written = await turnAt(sessions, key, stored, index)
+/** Returns the state from before the run with a message, and the index at which that run begins. */
+async function stateBefore(sessions: SessionStore, key: SessionKey, { version = 0, index }: HistoryEntry) {
+  const written = await sessions.find(key, { version })
   // A forked session begins with the state that it was forked with.
-  const before =
-    written !== undefined && isFork(written.turn)
-      ? written.turn
-      : await sessions.find(key, { version: (written?.version ?? 0) - 1 })
+  const isForked = written !== undefined && isFork(written)
+  const before = isForked ? written : await sessions.find(key, { version: version - 1 })
   const { state = {}, turnCount = 0 } = before?.rest ?? {}
   const length = before === undefined ? 0 : before.from + before.messages.length
   return { state, turnCount, from: Math.min(index, length) }

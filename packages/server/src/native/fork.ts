@@ -28,31 +28,27 @@ export async function fork(
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
 export function forkSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
-  return host.slots.sessions.run(caller, async () => {
-    const { agent, principal } = caller
-    const source = agent.session({ principal: principal as never })
-    source.restore(await read())
-    await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
-  })
+  return host.slots.sessions.run(caller, async () => storeSnapshot(host, caller, id, await read()))
 }
 
-/**
- * Stores a new session that begins with a snapshot.
- *
- * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
- */
-export function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+/** Does the same with a snapshot that is in memory already. */
+export async function storeSnapshot(host: Host, caller: Caller, id: string, snapshot: Snapshot): Promise<void> {
+  const { agent, principal } = caller
+  const source = agent.session({ principal: principal as never })
+  source.restore(snapshot)
+  await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
+}
+
+/** Stores a new session that begins with a snapshot. */
+function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
   return withLease(host, key, async (lease) => {
     if (lease.version > 0)
       throw requestError(
         'store.conflict',
         `The session ${JSON.stringify(key.sessionId)} already exists. Choose another id.`,
       )
-    await host.sessions.append(
-      lease,
-      0,
-      entryOf({ turnId: `${forkPrefix}${crypto.randomUUID()}`, status: 'closed', agent, from: 0 }, host, snapshot),
-    )
+    const turnId = `${forkPrefix}${crypto.randomUUID()}`
+    await host.sessions.append(lease, 0, entryOf({ turnId, status: 'closed', agent, from: 0 }, host, snapshot))
   })
 }
 

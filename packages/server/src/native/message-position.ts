@@ -1,5 +1,7 @@
-import type { Message, SessionKey, StoredTurn } from '@allium/core'
-import type { SessionStore, StoredSession } from '@allium/store'
+import type { SessionKey } from '@allium/core'
+import type { SessionStore } from '@allium/store'
+import { requestError } from '../http/problem.ts'
+import { endOfHistory, type HistoryEntry, isInput, readHistory } from '../request/read-history.ts'
 
 /** The ids of a client's newest message, and of the user message before it in the client's list. */
 export interface MessageIds {
@@ -7,56 +9,43 @@ export interface MessageIds {
   readonly previous?: string | undefined
 }
 
-/** Returns the history with the messages of a run that has not ended, such as one whose process was lost. */
-export function currentHistory({ history, open }: StoredSession): readonly Message[] {
-  return open === undefined ? history : [...history.slice(0, open.from), ...open.messages]
-}
-
 /**
- * Returns the index of the message that a client's newest message takes the place of: the one with its id, or the one after the message
- * before it. Undefined if it continues the history.
+ * Returns the message that a client's newest message takes the place of: the one with its id, or the one after the message before it.
+ * Undefined if it continues the history. Reads from the end, and stops at the first of the two ids.
  *
  * Messages without an id were not sent by a page, so a page whose list lacks them has not removed them.
+ *
+ * @throws AlliumError `store.conflict` if the message was delivered to a run
  */
-export function replacedIndex(history: readonly Message[], { id, previous }: MessageIds): number | undefined {
-  const own = indexOf(history, id)
-  if (own !== -1) return own
-  const before = previous === undefined ? -1 : indexOf(history, previous)
-  if (before === -1) return undefined
-  const later = history.flatMap((message, index) => (index > before && isInput(message) ? [index] : []))
-  return later.every((index) => history[index]?.id !== undefined) ? later[0] : undefined
-}
-
-/** Finds a message by the id that its client gave it, or that the list of messages shows. */
-function indexOf(history: readonly Message[], id: string): number {
-  return history.findLastIndex((message, index) => isInputWith(id, message, index))
-}
-
-export function isInputWith(id: string, message: Message, index: number): boolean {
-  return isInput(message) && (message.id ?? `message-${index}`) === id
-}
-
-function isInput({ role, steer }: Message): boolean {
-  return role === 'user' && steer === undefined
-}
-
-/** A turn with the version of the session that its append made. */
-export interface StoredVersion {
-  readonly version: number
-  readonly turn: StoredTurn
-}
-
-/** Returns the turn that wrote the message at an index. Reads only that turn and the later ones. */
-export async function turnAt(
+export async function replacedMessage(
   sessions: SessionStore,
   key: SessionKey,
-  { version: latest, open }: StoredSession,
-  index: number,
-): Promise<StoredVersion | undefined> {
-  if (open !== undefined && open.from <= index) return { version: latest + 1, turn: open }
-  for (let version = latest; version > 0; version--) {
-    const turn = await sessions.find(key, { version })
-    if (turn !== undefined && turn.from <= index) return { version, turn }
+  { id, previous }: MessageIds,
+): Promise<HistoryEntry | undefined> {
+  let next: HistoryEntry | undefined
+  let isPage = true
+  for await (const entry of backwards(sessions, key)) {
+    const { message } = entry
+    if (message.steer === id)
+      throw requestError('store.conflict', `The message ${JSON.stringify(id)} was delivered to an earlier run already.`)
+    if (!isInput(entry)) continue
+    if (hasId(entry, id)) return entry
+    if (previous !== undefined && hasId(entry, previous)) return isPage ? next : undefined
+    isPage &&= message.id !== undefined
+    next = entry
   }
   return undefined
+}
+
+/** Whether a message has the id that its client gave it, or that the list of messages shows. */
+export function hasId({ message, index }: HistoryEntry, id: string): boolean {
+  return (message.id ?? `message-${index}`) === id
+}
+
+async function* backwards(sessions: SessionStore, key: SessionKey): AsyncGenerator<HistoryEntry> {
+  for (let before = endOfHistory; before > 0; ) {
+    const { entries } = await readHistory(sessions, key, { before, limit: 1000 })
+    yield* entries.toReversed()
+    before = entries[0]?.index ?? 0
+  }
 }

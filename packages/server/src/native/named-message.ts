@@ -4,7 +4,7 @@ import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import { cutBefore } from './edit.ts'
-import { currentHistory, isInputWith, type MessageIds, replacedIndex, turnAt } from './message-position.ts'
+import { hasId, type MessageIds, replacedMessage } from './message-position.ts'
 
 /** A user message with the id that its client gave it. */
 export interface NamedMessage extends MessageIds {
@@ -36,24 +36,16 @@ export async function namedRequest(
   const isAnsweredBy = (key: string) => key === own.idempotencyKey || (!again && key.endsWith(digest))
   const inputOf = (content: Message['content']): Message => ({ role: 'user', content, id })
 
-  const find = async () => {
-    const stored = await host.sessions.load(key)
-    if (stored === undefined) return undefined
-    const history = currentHistory(stored)
-    if (history.some(({ steer }) => steer === id)) throw deliveredError(id)
-    const index = replacedIndex(history, ids)
-    return index === undefined ? undefined : { stored, index, message: history[index] as Message }
-  }
-
   const prepare = async () => {
-    const found = await find()
-    const isStored = found !== undefined && isInputWith(id, found.message, found.index)
-    const text = again && isStored ? found.message.content : content
+    const found = await replacedMessage(host.sessions, key, ids)
+    const turn = found && (await host.sessions.find(key, { turnId: found.turnId }))
+    const stored =
+      again && found !== undefined && hasId(found, id) ? turn?.messages[found.index - turn.from] : undefined
+    const text = stored?.content ?? content
     if (text === undefined) throw unknownError(id)
     const input = inputOf(text)
-    if (found === undefined) return { ...own, input }
-    const { turn } = (await turnAt(host.sessions, key, found.stored, found.index)) ?? {}
-    const { idempotencyKey = '', status = '' } = turn ?? {}
+    if (turn === undefined) return { ...own, input }
+    const { idempotencyKey = '', status } = turn
     const isFinal = idempotencyKey === own.idempotencyKey || status === 'completed' || status === 'suspended'
     if (isAnsweredBy(idempotencyKey) && isFinal) return { idempotencyKey, input }
     if (host.options.edits === 'reject') throw rejectedError(id)
@@ -61,12 +53,8 @@ export async function namedRequest(
     return { ...own, input }
   }
 
-  const isNew = async () => !again && (await find()) === undefined
+  const isNew = async () => !again && (await replacedMessage(host.sessions, key, ids)) === undefined
   return { input: inputOf(content ?? ''), message: { id, isAnsweredBy, isNew, prepare } }
-}
-
-function deliveredError(id: string): Error {
-  return requestError('store.conflict', `The message ${JSON.stringify(id)} was delivered to an earlier run already.`)
 }
 
 function unknownError(id: string): Error {
