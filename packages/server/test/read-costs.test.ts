@@ -48,7 +48,7 @@ function tableText(): string {
 }
 
 test('no route reads more of a session that is twice as long, except a fork', async () => {
-  const [short, long] = [await costsOf('turns', 300), await costsOf('turns', 600)]
+  const [short, long] = [await costsOf('turns', 200), await costsOf('turns', 400)]
   const grown = [...long].filter(([route, { statements, bytes }]) => {
     const { statements: before, bytes: bytesBefore } = short.get(route) ?? { statements: 0, bytes: 0 }
     return statements > before || bytes > bytesBefore * 1.05 + 10
@@ -57,8 +57,8 @@ test('no route reads more of a session that is twice as long, except a fork', as
 })
 
 test.each([
-  ['turns', 300],
-  ['images', 40],
+  ['turns', 200],
+  ['images', 8],
 ] as const)('a route reads what docs/reliability.md says, of a session of %s', async (id, turns) => {
   const costs = await costsOf(id, turns)
   for (const { route, ...limits } of documented) {
@@ -78,6 +78,8 @@ test('docs/reliability.md has the cost of every route', async () => {
     uiStream: 6,
     openai: true,
     agui: true,
+    mcp: true,
+    inspect: inspector({ access: () => 'own' }),
   })
   await createApp(host, served)
   const routes = served.filter(

@@ -12,10 +12,14 @@ const model: Model = {
   },
 }
 
-/** A server with all protocols, at its default limits. */
-export function serverOf(sessions: SessionStore) {
+/**
+ * A server with all protocols, at its default limits.
+ *
+ * @param options.inspect its inspector also keeps the last model calls in memory, with their messages
+ */
+export function serverOf(sessions: SessionStore, { inspect = true } = {}) {
   const { agent } = kept(new Agent({ name: 'agent', version: '1', model, logger: silent }), sessions)
-  const inspect = inspector({ access: () => 'own' })
-  const protocols = { uiStream: 6, openai: true, agui: true, inspect } as const
-  return server(agent, { principal, logger: silent, sessions, onBusy: 'queue', ...protocols })
+  const protocols = { uiStream: 6, openai: true, agui: true } as const
+  const inspected = inspect ? { inspect: inspector({ access: () => 'own' }) } : {}
+  return server(agent, { principal, logger: silent, sessions, onBusy: 'queue', ...protocols, ...inspected })
 }
