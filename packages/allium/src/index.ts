@@ -24,6 +24,7 @@ export {
   type ResolverOptions,
 } from '@allium/providers'
 export * from '@allium/store'
+export { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 export * as tools from '@allium/tools'
 // Imported by the package's name, because tsup writes wrong types for a namespace of its files.
 export * as hooks from 'allium/hooks'

@@ -1,12 +1,6 @@
 import { AbortError, type Emit, type Journal, type Lease, messageOf } from '@allium/core'
-import {
-  type DurableRun,
-  isCallStep,
-  isTakeoverStep,
-  type RecordedStep,
-  type ReplayCheck,
-  replayStep,
-} from '@allium/store'
+import { type DurableRun, type RecordedStep, replayStep } from '@allium/store'
+import { isCallStep, isTakeoverStep, type ReplayCheck } from '@allium/store/journal'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
 import type { Host } from './host.ts'
@@ -102,7 +96,8 @@ class RehearsalJournal implements Journal {
     if (isPatchStep(id)) return work(emit)
     // A process that takes the run over adds such steps before recorded ones.
     if (isTakeoverStep(id)) return undefined as T
-    await Promise.race([this.#check.begin(id), this.#stopped.promise])
+    await Promise.race([this.#check.wait(id), this.#stopped.promise])
+    this.#check.begin(id)
     // Its agent has recorded steps.
     if (this.#check.hasInner(id)) return work(emit)
     this.#hasNew = true

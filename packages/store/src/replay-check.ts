@@ -55,21 +55,22 @@ export class ReplayCheck {
   }
 
   /**
-   * Called before a step that is not recorded. Waits until the recorded steps that precede it were requested. Returns the other steps that
-   * are running, to be recorded with it.
+   * Waits before a step that is not recorded, until the recorded steps that precede it were requested. Undefined if they were.
    *
    * @param isStopping the step will not run. The layers may still request records of their end
    * @throws AlliumError `journal.diverged`
    */
-  async begin(id: string, isStopping = false): Promise<readonly string[]> {
-    if (!isChecked(id)) return []
+  wait(id: string, isStopping = false): Promise<void> | undefined {
+    if (!isChecked(id)) return undefined
     const callsOnly = isStopping && (callStep.test(id) || this.#refused.size > 0)
-    for (;;) {
-      const step = this.#missing(id, { callsOnly })
-      if (step === undefined) break
-      if (isCertain(id, step)) throw this.#diverged(skipped(step))
-      await this.#requested(id, step)
-    }
+    const step = this.#missing(id, { callsOnly })
+    if (step === undefined) return undefined
+    if (isCertain(id, step)) throw this.#diverged(skipped(step))
+    return this.#requested(id, step).then(() => this.wait(id, isStopping))
+  }
+
+  /** The step begins. Returns the other steps that are running, to be recorded with it. */
+  begin(id: string): readonly string[] {
     const during = [...this.#running].filter((running) => !isInside(id, running))
     this.#running.add(id)
     return during
