@@ -1,6 +1,6 @@
-import { AbortError, type Emit, type Journal, type Lease, messageOf } from '@allium/core'
+import { AbortError, type Emit, type Journal, type Lease, messageOf, type ToolResult } from '@allium/core'
 import { type DurableRun, type RecordedStep, replayStep } from '@allium/store'
-import { isCallStep, isTakeoverStep, type ReplayCheck } from '@allium/store/journal'
+import { isTakeoverStep, type ReplayCheck } from '@allium/store/journal'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
 import type { Host } from './host.ts'
@@ -103,8 +103,9 @@ class RehearsalJournal implements Journal {
     this.#hasNew = true
     this.#stopAtEnd()
     // Tools that wait for this one may have recorded steps, too.
-    if (!this.fits && isCallStep(id)) throw new AbortError('rehearsal')
-    return this.#stopped.promise
+    const callId = /(?<!:once):tool:(.+):\d+$/s.exec(id)?.[1]
+    if (this.fits || callId === undefined) return this.#stopped.promise
+    return { callId, content: 'Not run in a rehearsal.', isError: true, status: 'error' } satisfies ToolResult as T
   }
   /** Ends the rehearsal. Parallel calls may still be requested after the first new step. */
   stop(): void {

@@ -1,2 +1,2 @@
 export { type MemoryJournal, memoryJournal } from './memory-journal.ts'
-export { isCallStep, isTakeoverStep, ReplayCheck } from './replay-check.ts'
+export { isTakeoverStep, ReplayCheck } from './replay-check.ts'
