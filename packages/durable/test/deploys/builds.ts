@@ -141,7 +141,7 @@ function answersIn(messages: readonly { readonly role: string }[]): number {
 /** The effects among the ids of recorded steps. */
 export function effectsIn(steps: Iterable<string>): Set<Effect> {
   const found = [...steps].map((id): Effect | undefined => {
-    const [, call] = /:tool:(pay|mail|look):\d+$/.exec(id) ?? []
+    const [, call] = /:tool:(pay|ask|mail|look):\d+$/.exec(id) ?? []
     if (call !== undefined) return call
     const [, name] = /:once:.*?(welcome|receipt|stamp \w+|fee \d+)(?: v2)?:\d+$/.exec(id) ?? []
     return name === undefined || !/\/ask/.test(id) ? name : `${name} of the helper`
