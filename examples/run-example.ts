@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** Runs the example that a test belongs to as `pnpm start` does, without the environment's keys. For tests alone. */
+/** Runs the example of a test like `pnpm start`, without the API keys of the environment. */
 export function runExample(test: string): Promise<{ code: number; out: string; err: string }> {
   const args = ['--conditions=@allium/source', '--import=tsx', 'src/index.ts']
   const options = { cwd: fileURLToPath(new URL('..', test)), env: { PATH: process.env.PATH } }

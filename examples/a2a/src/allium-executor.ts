@@ -4,8 +4,8 @@ import { type Agent, type AgentRun, isAlliumError, type Session } from 'allium'
 import { answer, message, statusOf, textOf } from './parts.ts'
 
 /**
- * Runs an agent for callers that speak A2A. A context of theirs is a session, a task is a turn: its text comes as an artifact, piece by piece.
- * A call that waits for a person makes the task ask for input, and the next message of that task is the decision.
+ * Runs an agent for A2A callers. An A2A context is a session, and a task is a turn. The text of the turn streams as an artifact.
+ * A pending call sets the task to `input-required`, and the next message of the task is the decision.
  */
 export class AlliumExecutor implements AgentExecutor {
   readonly #agent: Agent
@@ -41,7 +41,7 @@ export class AlliumExecutor implements AgentExecutor {
       else end(TaskState.TASK_STATE_COMPLETED)
     } catch (error) {
       if ((error as Error).name === 'AbortError') end(TaskState.TASK_STATE_CANCELED)
-      // Whatever else was thrown may name what is behind the agent.
+      // Other errors may contain internal details.
       else end(TaskState.TASK_STATE_FAILED, isAlliumError(error) ? error.code : 'The agent has failed.')
     } finally {
       this.#runs.delete(taskId)
@@ -49,12 +49,12 @@ export class AlliumExecutor implements AgentExecutor {
     }
   }
 
-  /** The run ends as aborted, and says so on its own bus. */
+  /** The run ends as aborted, and its event bus reports that. */
   readonly cancelTask = async (taskId: string): Promise<void> => {
     this.#runs.get(taskId)?.abort('canceled by the caller')
   }
 
-  /** Nobody finds another's session: it is of the user as the server has verified them. */
+  /** Sessions belong to the authenticated user, so no user finds the session of another one. */
   #sessionOf(contextId: string, user: string): Session {
     const name = JSON.stringify([user, contextId])
     const session = this.#sessions.get(name) ?? this.#agent.session({ id: contextId, principal: { userId: user } })
@@ -63,7 +63,7 @@ export class AlliumExecutor implements AgentExecutor {
   }
 }
 
-/** A message of a task that asks for input decides its calls: yes, or no with what was said as the reason. */
+/** Decides the pending calls of a task by its next message: "yes" approves, and any other text denies with that text as the reason. */
 function begin(session: Session, text: string, task: Task | undefined): AgentRun<unknown> {
   if (task === undefined || session.pending.length === 0) return session.run(text)
   const decision = /^(yes|ok|approve)/i.test(text.trim()) ? { approve: true as const } : { deny: text }

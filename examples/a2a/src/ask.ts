@@ -2,23 +2,23 @@ import { TaskState } from '@a2a-js/sdk'
 import { ClientFactory } from '@a2a-js/sdk/client'
 import { message, textOf } from './parts.ts'
 
-/** What a caller has of a task. */
+/** A task, as its caller sees it. */
 export interface Told {
   taskId: string
   contextId: string
   text: string
   states: string[]
-  /** What the agent asks, or why it refused. */
+  /** The question of the agent, or the reason of a failure. */
   said: string
 }
 
-/** A client of A2A, as another agent or a product has it. */
+/** An A2A client, such as another agent. */
 export async function callerOf(url: string, key: string) {
   const client = await new ClientFactory().createFromUrl(url)
   const options = { serviceParameters: { authorization: `Bearer ${key}` } }
   return {
     cancel: (id: string) => client.cancelTask({ id, tenant: '', metadata: undefined }, options),
-    /** @param of the task that goes on, if one does */
+    /** @param of the task to continue, if any */
     async ask(text: string, of: { taskId?: string; contextId?: string } = {}, heard: (told: Told) => void = () => {}) {
       const told: Told = { taskId: '', contextId: '', text: '', states: [], said: '' }
       const request = { tenant: '', message: message(text, of), configuration: undefined, metadata: undefined }

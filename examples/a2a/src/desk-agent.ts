@@ -9,7 +9,7 @@ const book = defineTool({
   execute: ({ room, hour }) => `${room} is booked for ${hour}:00.`,
 })
 
-/** An agent that other agents ask for rooms. What it books somebody has to approve. */
+/** An agent that books rooms for other agents. Each booking needs approval. */
 export function createDeskAgent(model: ModelRef) {
   return new Agent({ name: 'desk', model, tools: [book] })
 }

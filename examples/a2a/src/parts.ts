@@ -9,7 +9,7 @@ export function textOf(parts: readonly Part[]): string {
   return parts.flatMap(({ content }) => (content?.$case === 'text' ? [content.value] : [])).join('')
 }
 
-/** What is said in a conversation, by a person or by the agent. */
+/** A message of a conversation, from a person or the agent. */
 export function message(text: string, of: { contextId?: string; taskId?: string; role?: Role } = {}): Message {
   const { contextId = '', taskId = '', role = Role.ROLE_USER } = of
   const rest = { metadata: undefined, extensions: [], referenceTaskIds: [] }

@@ -8,7 +8,7 @@ import type { Agent } from 'allium'
 import express from 'express'
 import { AlliumExecutor } from './allium-executor.ts'
 
-/** Serves an agent to other agents on a free port. Who asks says so by a key. */
+/** Serves an agent to other agents on a free port. Callers authenticate with a key. */
 export async function serveA2A(agent: Agent, keys: ReadonlyMap<string, string>) {
   const app = express()
   const http = createServer(app).listen(0, '127.0.0.1')

@@ -21,7 +21,7 @@ async function served(steps: Parameters<typeof scriptedModel>[0]) {
   return { url, model, ann: await callerOf(url, 'key-of-ann'), bob: await callerOf(url, 'key-of-bob') }
 }
 
-test('a task asks for the approval of a call, and its next message decides', async () => {
+test('a task requests approval of a call, and its next message decides', async () => {
   const { ann, model } = await served(booking())
   const asked = await ann.ask('A room, please.')
   expect(asked).toMatchObject({ text: 'Let me see. ', said: 'May I? book_room {"room":"Onion","hour":14}' })
@@ -31,13 +31,13 @@ test('a task asks for the approval of a call, and its next message decides', asy
   expect(JSON.stringify(model.requests[1]?.messages)).toContain('Onion is booked for 14:00.')
 })
 
-test('what is no yes is the reason of a denial', async () => {
+test('any message other than "yes" denies, and is the reason', async () => {
   const { ann, model } = await served(booking())
   await ann.ask('Not that one.', await ann.ask('A room, please.'))
   expect(JSON.stringify(model.requests[1]?.messages)).toContain('Not that one.')
 })
 
-test('a context is the session of who asks, and of nobody else', async () => {
+test('a context is a session of the caller only', async () => {
   const { ann, bob, model } = await served(['One.', 'Two.', 'Three.'])
   const { contextId } = await ann.ask('First')
   await ann.ask('Second', { contextId })
@@ -55,7 +55,7 @@ test('a task that is canceled stops its run', async () => {
   expect(model.requests[0]?.signal?.aborted).toBe(true)
 })
 
-test('nobody is refused, and what fails tells no more than that', async () => {
+test('unauthenticated callers are rejected, and errors contain no details', async () => {
   const { url, ann } = await served([{ error: new Error('key sk-123 is wrong') }])
   expect((await fetch(`${url}/a2a`, { method: 'POST' })).status).toBe(401)
   await expect((await callerOf(url, 'none')).ask('Hi')).rejects.toThrow()

@@ -1,4 +1,4 @@
-/** Process one: the agent wants to pay, so it waits. What it needs to go on is stored, and the process ends. */
+/** Process one: the agent calls a tool that needs approval. The suspended run is stored, and the process ends. */
 import { scriptedModel } from 'allium/testing'
 import { createRefundAgent, who } from './refund-agent.ts'
 import { openStore } from './store.ts'
@@ -11,7 +11,7 @@ const { status } = await session.run('My field kettle arrived dented.')
 
 console.log(`status   ${status}`)
 for (const { name, args, token } of session.pending) {
-  console.log(`waits    ${name} ${JSON.stringify(args)}`)
-  console.log(`token    ${token}`) // for the link in the mail to the person who decides
+  console.log(`pending  ${name} ${JSON.stringify(args)}`)
+  console.log(`token    ${token}`) // for the link in the email to the approver
 }
 store.close()

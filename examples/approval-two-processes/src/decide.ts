@@ -1,4 +1,4 @@
-/** Process two: `decide.ts approve|deny|edit <token>`. It opens what waits, and goes on with the decision. */
+/** Process two: `decide.ts approve|deny|edit <token>`. It loads the suspended run and resumes it with the decision. */
 import { type Approval, isAlliumError } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { createRefundAgent, who } from './refund-agent.ts'
@@ -10,7 +10,7 @@ const approvals: Record<string, Approval> = {
   edit: { args: { orderId: 'A-1042', amount: 20 } },
 }
 
-// A model would read the result of the call; this one is played.
+// A real model would read the result of the call; this one is scripted.
 const model = scriptedModel([
   ({ messages }) =>
     JSON.stringify(messages.at(-1)).includes('Refunded') ? 'Your money is on its way.' : 'I am sorry: no refund.',
@@ -24,7 +24,7 @@ try {
   const session = createRefundAgent(model, store).session(who)
   await session.open()
   const [call] = session.pending
-  if (call === undefined) throw new Error('Nothing waits.')
+  if (call === undefined) throw new Error('No pending calls.')
   const { status, text } = await session.resume({ [call.callId]: { ...approval, token } })
   console.log(`status   ${status}`)
   console.log(`answer   ${text}`)

@@ -1,4 +1,4 @@
-/** Runs the two processes, one after the other, four times: approved, edited, tampered with in between, denied. */
+/** Runs the two processes one after the other, four times: approved, edited, tampered with in between, denied. */
 import { spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -19,7 +19,7 @@ try {
   heading('A person approves less')
   run('decide', 'edit', ask())
 
-  heading('Somebody edits the file in between')
+  heading('The file is tampered with in between')
   const token = ask()
   await edit('"amount":40', '"amount":4000')
   console.log('edited   the amount: $4000\n')
@@ -31,13 +31,13 @@ try {
   rmSync(folder, { recursive: true })
 }
 
-/** The first process, on a store of its own; gives the token that it prints. */
+/** Runs the first process with a separate store. Returns the token that it prints. */
 function ask(): string {
   env.APPROVAL_FILE = join(folder, `${files++}.db`)
   return /^token +(\S+)$/m.exec(run('ask'))?.[1] ?? ''
 }
 
-/** What somebody does who can write the store, but has no secret. */
+/** Simulates an attacker who can write to the store but does not know the secret. */
 async function edit(text: string, other: string): Promise<void> {
   const store = openStore(env.APPROVAL_FILE)
   const lines: string[] = []
@@ -50,7 +50,7 @@ async function edit(text: string, other: string): Promise<void> {
   store.close()
 }
 
-/** One process from its start to its end, and what it printed. */
+/** Runs a process to its end. Returns its output. */
 function run(name: 'ask' | 'decide', ...args: string[]): string {
   const program = fileURLToPath(new URL(`./${name}.ts`, import.meta.url))
   const { pid, stdout, stderr } = spawnSync(process.execPath, [...process.execArgv, program, ...args], {

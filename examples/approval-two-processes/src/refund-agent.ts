@@ -1,7 +1,7 @@
 import { Agent, type AgentStore, defineTool, type Model } from 'allium'
 import { z } from 'zod'
 
-/** Who asks. A backend knows it from its login, in both processes: the tenant is a part of what is signed. */
+/** The signed-in user. A backend knows it from its sign-in, in both processes. The signature covers the tenant. */
 export const who = { id: 'ticket-7', principal: { tenantId: 'acme', userId: 'dana' } }
 
 const refund = defineTool({
@@ -15,10 +15,11 @@ const refund = defineTool({
   },
 })
 
-/** The same in both processes: an approval holds for this version of the agent and this schema of the tool. */
+/** Used by both processes. An approval is valid for this version of the agent and this schema of the tool. */
 export function createRefundAgent(model: Model, store: AgentStore, env = process.env) {
   const secret = env.APPROVAL_SECRET
-  if (!secret) throw new Error('Set APPROVAL_SECRET to the secret that signs what waits, the same in both processes.')
+  if (!secret)
+    throw new Error('Set APPROVAL_SECRET to the secret that signs pending calls. Both processes need the same one.')
   const day = 24 * 60 * 60 * 1000
   return new Agent({
     name: 'refunds',

@@ -16,11 +16,11 @@ describe.concurrent('an approval across two processes', { timeout: 120_000 }, ()
     expect(parts.map((part) => part.split(' ─')[0])).toEqual([
       'A person approves',
       'A person approves less',
-      'Somebody edits the file in between',
+      'The file is tampered with in between',
       'A person denies',
     ])
     const [approved, edited, forged, denied] = parts as [string, string, string, string]
-    for (const part of parts) expect(part).toMatch(/^waits +refund \{"orderId":"A-1042","amount":40\}$/m)
+    for (const part of parts) expect(part).toMatch(/^pending +refund \{"orderId":"A-1042","amount":40\}$/m)
     expect(approved).toMatch(/^paid +\$40.*\nstatus +completed\nanswer +Your money/m)
     expect(edited).toMatch(/^paid +\$20.*\nstatus +completed\nanswer +Your money/m)
     expect(forged).toMatch(/^refused +approval\.forged: The call "call-1" differs from the suspended one/m)
@@ -29,7 +29,7 @@ describe.concurrent('an approval across two processes', { timeout: 120_000 }, ()
     expect(new Set(out.match(/\(process \d+\)/g)).size).toBe(8)
   })
 
-  it('goes on only with the secret and the token of the process that asked', async ({ expect }) => {
+  it('resumes only with the secret and the token of the first process', async ({ expect }) => {
     const env = { APPROVAL_FILE: join(folder, 'other.json'), APPROVAL_SECRET: 'one' }
     const { out } = await run('ask', [], env)
     const token = /^token +(\S+)$/m.exec(out)?.[1] as string

@@ -1,4 +1,4 @@
-/** Writes an audit trail of three turns, then does to it what somebody might who has something to hide. */
+/** Writes an audit trail of three turns, then tampers with it in several ways. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -20,11 +20,11 @@ try {
     const { user, type, tool = '', status = '', reason = '' } = JSON.parse(line)
     console.log(`${String(i + 1).padStart(2)}  ${user}  ${[type, tool, status, reason].filter(Boolean).join(' · ')}`)
   }
-  console.log(`\nThe head, kept elsewhere: record ${head?.seq}, ${head?.hash.slice(0, 8)}…`)
+  console.log(`\nThe head, stored elsewhere: record ${head?.seq}, ${head?.hash.slice(0, 8)}…`)
 
   heading('Is it as it was written?')
   const denied = lines.findIndex((line) => line.includes('"status":"denied"'))
-  // Where a model of your own is denied nothing, there is no such line.
+  // With a real model, the policy may deny nothing, and this record is missing.
   const edited = lines.with(denied, lines[denied]?.replace('"status":"denied"', '"status":"ok"') ?? '')
   await check('untouched', lines)
   if (denied >= 0) await check('a denial made an approval', edited)
@@ -33,7 +33,7 @@ try {
   await check('the last turn cut off, no head', lines.slice(0, -3), { head: undefined })
   await check('the last turn cut off', lines.slice(0, -3))
 
-  // Who may write the file may write all of it anew, hashes and all, but has neither the secret nor the head.
+  // An attacker with write access can replace the whole file with valid hashes, but has neither the secret nor the head.
   const forgery = join(folder, 'forged.jsonl')
   await threeTurns({ file: forgery })
   const forged = readFileSync(forgery, 'utf8').trimEnd().split('\n')
@@ -41,7 +41,7 @@ try {
   await check('all of it forged, no secret', forged, { secret: undefined })
   await check('all of it forged', forged)
 
-  heading('Why did the second turn end as it did?')
+  heading('Why did the second turn end this way?')
   console.log(explained[1])
   heading('And the third?')
   console.log(explained[2])

@@ -11,13 +11,13 @@ const payInvoice = defineTool({
 })
 
 export interface Trail {
-  /** Where the records go. */
+  /** The file for the records. */
   file: string
-  /** Seals each record: who does not know it cannot write one. */
+  /** Seals each record. Without the secret, no valid record can be written. */
   secret?: string
 }
 
-/** An agent whose every turn, model call and tool call is on record. */
+/** An agent that records every turn, model call and tool call. */
 export function createPaymentsAgent(model: ModelRef, { file, secret }: Trail) {
   const sink = observe.auditFile(file)
   const audit = observe.audit(secret === undefined ? { sink } : { sink, secret })

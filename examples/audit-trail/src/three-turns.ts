@@ -4,19 +4,19 @@ import { createPaymentsAgent, type Trail } from './payments-agent.ts'
 
 const pay = (invoice: string, amount: number) => ({ toolCalls: [{ name: 'pay_invoice', args: { invoice, amount } }] })
 
-/** Plays a model: a payment that is fine, one that the policy denies, and an answer that never ends. */
+/** A scripted model: an allowed payment, a payment that the policy denies, and an answer that never ends. */
 const played = () =>
   scriptedModel([
     pay('INV-7', 120),
     'INV-7 is paid.',
     pay('INV-8', 9_000),
-    'I may not pay that much: two people have to sign.',
+    'I may not pay that much. Two people must sign.',
     { text: 'This year we paid', stall: true },
   ])
 
 const questions = ['Pay INV-7, $120.', 'Pay INV-8, $9,000.', 'Tell me about all payments of this year.']
 
-/** Three turns of one user, the last one left in the midst of the answer; then the trail ends, and this is its head. */
+/** Runs three turns of one user, and aborts the last one in mid-answer. Returns the head of the trail. */
 export async function threeTurns(trail: Trail, model: ModelRef = played()) {
   const { agent, audit, onion, close } = createPaymentsAgent(model, trail)
   const session = agent.session({ id: 'chat-1', principal: { tenantId: 'acme', userId: 'dana' } })

@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'allium-audit-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 describe.concurrent('an audit trail', { timeout: 60_000 }, () => {
-  it('shows three turns, what is on record of them, and each way to tamper with it found', async ({ expect }) => {
+  it('shows three turns with their records, and detects each way of tampering', async ({ expect }) => {
     const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('completed  Pay INV-8, $9,000.\naborted    Tell me about all payments')
@@ -32,7 +32,7 @@ describe.concurrent('an audit trail', { timeout: 60_000 }, () => {
     expect(out).toMatch(/was cut off by an abort: the user closed the page/)
   })
 
-  it('finds a change of one character, wherever it stands', async ({ expect }) => {
+  it('detects a change of one character anywhere', async ({ expect }) => {
     const file = join(folder, 'any.jsonl')
     const { head } = await threeTurns({ file, secret: 's' })
     const text = readFileSync(file, 'utf8')
@@ -44,7 +44,7 @@ describe.concurrent('an audit trail', { timeout: 60_000 }, () => {
     }
   })
 
-  it('keeps digests in place of what was said and paid, in a file of its owner alone', async ({ expect }) => {
+  it('stores digests instead of messages and payments, in a file that only its owner can read', async ({ expect }) => {
     const file = join(folder, 'private.jsonl')
     await threeTurns({ file, secret: 's' })
     for (const said of ['INV-7', '9000', 'This year', 'all payments'])
@@ -52,7 +52,7 @@ describe.concurrent('an audit trail', { timeout: 60_000 }, () => {
     expect(statSync(file).mode & 0o777).toBe(0o600)
   })
 
-  it('goes on with the chain of the process before', async ({ expect }) => {
+  it('continues the chain of the previous process', async ({ expect }) => {
     const file = join(folder, 'twice.jsonl')
     await threeTurns({ file })
     const { head } = await threeTurns({ file })

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import { loadConfig } from 'allium/config'
 import { scriptedModel } from 'allium/testing'
 
-/** One turn of the agent in `allium.config.yml`, whose model first wants too much. `hour` is what the clock of the office says. */
+/** Runs one turn of the agent in `allium.config.yml`. Its model first requests a forbidden command. `hour` is the time in the office. */
 export async function cleanUp(hour: number) {
   const model = scriptedModel([
     { toolCalls: [{ name: 'Bash', args: { command: 'rm -rf /' } }] },

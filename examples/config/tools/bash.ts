@@ -1,6 +1,6 @@
 import type { AnyTool } from 'allium'
 
-/** It only pretends. */
+/** Runs nothing, and returns a fixed result. */
 export default {
   name: 'Bash',
   description: 'Runs a command',

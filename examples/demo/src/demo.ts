@@ -9,7 +9,7 @@ import { showPending } from './screen/show-pending.ts'
 import { showRun } from './screen/show-run.ts'
 import { createSupportAgent, type SupportResult, type SupportRun, type SupportSession } from './support-agent.ts'
 
-/** Runs every conversation, each in a session of its tenant, and shows what happens. */
+/** Runs each conversation in a session of its tenant, and prints its events. */
 export async function runDemo(
   { model, why }: ChosenModel,
   approver: Approver,
@@ -43,7 +43,7 @@ export async function runDemo(
     await session.close()
   }
 
-  /** One turn: a run, and one more each time that a person has decided of what waits. */
+  /** Runs one turn, and resumes it after each decision on its pending calls. */
   async function answer(session: SupportSession, question: string): Promise<SupportResult[]> {
     const results = [await show(session.run(question, { signal }))]
     while (results.at(-1)?.status === 'suspended')
@@ -57,7 +57,7 @@ export async function runDemo(
     return run
   }
 
-  /** Here at once, and in this process. A backend stores the session, and resumes it when the answer comes. */
+  /** Decides immediately, in this process. A backend stores the session and resumes it when the decision arrives. */
   async function decide({ pending }: SupportSession): Promise<Record<string, Decision>> {
     const decisions: Record<string, Decision> = {}
     for (const call of pending) {

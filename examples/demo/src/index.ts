@@ -10,7 +10,7 @@ const screen = createScreen(process.stdout)
 const someone = process.stdin.isTTY && process.stdout.isTTY
 const approver = someone ? terminalApprover(process.stdin, screen) : scriptedApprover(screen)
 const interrupt = new AbortController()
-// Once: a second Ctrl-C ends the process at once.
+// Only once: a second Ctrl-C ends the process immediately.
 process.once('SIGINT', () => interrupt.abort(new DOMException('Ctrl-C', 'AbortError')))
 
 try {
@@ -22,6 +22,6 @@ try {
   }
 } catch (error) {
   process.exitCode = interrupt.signal.aborted ? 130 : 1
-  if (interrupt.signal.aborted) screen.line('\nstopped', 'Ctrl-C: the run was aborted, and everything is closed.')
+  if (interrupt.signal.aborted) screen.line('\nstopped', 'Ctrl-C: the run was aborted and all resources were closed.')
   else console.error(`\n${printable(messageOf(error))}`)
 }

@@ -10,14 +10,14 @@ const Order = z.object({
 })
 type Order = z.infer<typeof Order> & { refunded: number }
 
-/** Every question names the tenant first: there is no way to ask for an order of all tenants. */
+/** Every method takes the tenant first, so no call can reach the orders of another tenant. */
 export interface Orders {
   find(tenantId: string, orderId: string): Order | undefined
-  /** Pays back a part of an order; undefined where the order does not have so much left. */
+  /** Refunds part of an order. Returns undefined if the rest of the order is smaller. */
   refund(tenantId: string, orderId: string, amount: number): Order | undefined
 }
 
-/** The orders of `data/orders.json`. Refunds are kept in memory, so that the next run begins again. */
+/** Opens the orders of `data/orders.json`. Refunds stay in memory, so the next run starts with the original orders. */
 export function openOrders(file = new URL('../data/orders.json', import.meta.url)): Orders {
   const tenants = z.record(z.string(), z.array(Order)).parse(JSON.parse(readFileSync(file, 'utf8')))
   const orders = new Map<string, Order>()
@@ -36,7 +36,7 @@ export function openOrders(file = new URL('../data/orders.json', import.meta.url
   }
 }
 
-/** As JSON, so that no id can reach into another tenant. */
+/** Encoded as JSON, so that no id can collide with one of another tenant. */
 function keyOf(tenantId: string, orderId: string): string {
   return JSON.stringify([tenantId, orderId])
 }

@@ -1,7 +1,7 @@
 import type { TypedMiddleware } from 'allium'
 import { z } from 'zod'
 
-/** Who asks. A backend makes it from its login, never from what the user or the model wrote. */
+/** The signed-in user. A backend creates it from its sign-in, never from text of the user or the model. */
 export const Principal = z.object({
   tenantId: z.string().min(1),
   tenant: z.string(),
@@ -10,7 +10,7 @@ export const Principal = z.object({
 })
 export type Principal = z.infer<typeof Principal>
 
-/** What the backend knows about this conversation. */
+/** Facts about this conversation from the backend. */
 export const Context = z.object({
   channel: z.enum(['chat', 'email']),
   today: z.iso.date(),

@@ -7,7 +7,7 @@ import { Context, Principal } from './principal.ts'
 import { lookUpOrder } from './tools/look-up-order.ts'
 import { refund } from './tools/refund.ts'
 
-/** What a tenant may spend a day, in USD. */
+/** The daily budget of a tenant, in USD. */
 export const dailyBudget = 0.05
 
 /** One agent for all tenants. The first layer is the outermost. */
@@ -17,7 +17,7 @@ export function createSupportAgent(answering: Model, orders: Orders = openOrders
     name: 'support',
     model: answering,
     instructions:
-      'You are a support agent. Look an order up before you speak of it. Answer in two sentences, as plain text.',
+      'You are a support agent. Look up an order before you talk about it. Answer in two sentences of plain text.',
     principal: Principal,
     context: Context,
     tools: [lookUpOrder(orders)],
@@ -28,7 +28,7 @@ export function createSupportAgent(answering: Model, orders: Orders = openOrders
     .use(model.retry({ attempts: 3 }))
     .use(guard.budget({ limit: dailyBudget, per: 'tenant', window: 'day' }))
     .use(observe.usage())
-    // Refunds, a feature of three layers: the tool, its desk, its policy.
+    // Refunds are a feature of three layers: the tool, the desk and the policy.
     .use(tools.function(refund(orders)))
     .use(refundDesk())
     .use(refundPolicy({ starter: 50, business: 500 }))
@@ -39,5 +39,5 @@ type SupportAgent = ReturnType<typeof createSupportAgent>['agent']
 export type SupportSession = ReturnType<SupportAgent['session']>
 export type SupportRun = ReturnType<SupportAgent['run']>
 
-/** What its runs come to; `state` is typed by the layers above. */
+/** The result of a run. The layers above give `state` its type. */
 export type SupportResult = Awaited<SupportRun>

@@ -11,10 +11,10 @@ const refund = (amount: number): PendingCall => ({ callId: 'c1', name: 'refund',
 it.each([
   ['y', { approve: true }],
   [' Yes ', { approve: true }],
-  ['n', { deny: 'A person says no.' }],
-  ['no', { deny: 'A person says no.' }],
-  ['n send it back first', { deny: 'A person says no: send it back first' }],
-  ['No, it is worn.', { deny: 'A person says no: it is worn.' }],
+  ['n', { deny: 'The approver says no.' }],
+  ['no', { deny: 'The approver says no.' }],
+  ['n send it back first', { deny: 'The approver says no: send it back first' }],
+  ['No, it is worn.', { deny: 'The approver says no: it is worn.' }],
 ])('takes "%s" at the terminal', async (typed, approval) => {
   const { input, answer } = ask()
   input.write(`${typed}\n`)
@@ -31,14 +31,14 @@ it.each(['', 'what?', 'yes but less', 'nothing'])('asks again after "%s", which 
   expect((await shown()).match(/Approve\?/g)).toHaveLength(2)
 })
 
-it('takes the end of the input for a no, now and from then on', async () => {
+it('treats the end of the input as a denial, for this and later calls', async () => {
   const { input, answer, approver } = ask()
   input.end()
-  expect(await answer).toEqual({ deny: 'Nobody has answered.' })
-  expect(await approver(refund(1), new AbortController().signal)).toEqual({ deny: 'Nobody has answered.' })
+  expect(await answer).toEqual({ deny: 'There was no answer.' })
+  expect(await approver(refund(1), new AbortController().signal)).toEqual({ deny: 'There was no answer.' })
 })
 
-it('leaves when the run is interrupted', async () => {
+it('ends when the run is interrupted', async () => {
   const { answer, interrupt } = ask()
   interrupt.abort(new DOMException('Ctrl-C', 'AbortError'))
   await expect(answer).rejects.toThrow('Ctrl-C')
@@ -46,8 +46,8 @@ it('leaves when the run is interrupted', async () => {
 
 it.each([
   [100, { approve: true }, 'yes (scripted'],
-  [101, { deny: 'A person says no: send the goods back first.' }, 'no, send the goods back first (scripted'],
-])('without a terminal decides of $%d by a script, and says so', async (amount, approval, said) => {
+  [101, { deny: 'The approver says no: send the goods back first.' }, 'no, send the goods back first (scripted'],
+])('decides on $%d by a script without a terminal, and reports that', async (amount, approval, said) => {
   const out = new PassThrough()
   const approver = scriptedApprover(createScreen(out))
   expect(await approver(refund(amount), new AbortController().signal)).toEqual(approval)

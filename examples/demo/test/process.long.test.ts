@@ -27,7 +27,7 @@ describe.concurrent('the demo as a process', { timeout: 120_000 }, () => {
     expect(out).not.toContain('not as it should be')
   })
 
-  it('says that OLLAMA_HOST is no address, and exits with 1', async ({ expect }) => {
+  it('reports an OLLAMA_HOST that is not an address, and exits with 1', async ({ expect }) => {
     const { code, err } = await run({ OLLAMA_HOST: 'http://' })
     expect(code).toBe(1)
     expect(err).toContain('OLLAMA_HOST is "http://"')
@@ -47,16 +47,16 @@ const conversation = [
   'look_up_order {"orderId":"A-1042"}',
   'Order A-1042 was delivered',
   'Refunded $180 of order A-1042',
-  'attempt 1 failed (429), the next follows',
-  'Refunds over $500 need a person',
+  'attempt 1 failed (429), trying again',
+  'Refunds over $500 need approval',
   /^person +no, send the goods back first \(scripted/m,
-  'denied  A person says no: send the goods back first.',
+  'denied  The approver says no: send the goods back first.',
   'ticket acme-1-3',
   /^usage +7 model calls, [\d,]+ tokens in/m,
   /^cost +\$0\.00\d+, by/m,
   'refunds:paid = 180, refunds:denied = 1',
   'No order A-1042.',
-  'Refunds over $50 need a person',
+  'Refunds over $50 need approval',
   /^person +yes \(scripted/m,
   'Refunded $98 of order G-2001',
   'refunds:paid = 98, refunds:denied = 0',

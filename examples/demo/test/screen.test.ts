@@ -10,7 +10,7 @@ it.each([
   ['a bell and a backspace', '\u0007\b', '\\u0007\\u0008'],
   ['a turned direction', 'a\u202eb', 'a\\u202eb'],
   ['line breaks, other scripts and emoji', 'Grüße,\n\t你好 👩‍🚀', 'Grüße,\n\t你好 👩‍🚀'],
-])('writes out what could steer the terminal, and no more: %s', (_, raw, shown) => {
+])('escapes only control characters: %s', (_, raw, shown) => {
   expect(printable(raw)).toBe(shown)
 })
 

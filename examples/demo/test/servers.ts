@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 
-/** An address of this machine where nobody listens. */
+/** A local address without a server. */
 export const nobody = '127.0.0.1:9'
 
 /** OpenAI's API in small: it streams `pieces` to every question. */

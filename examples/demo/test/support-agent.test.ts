@@ -8,7 +8,7 @@ const acme: Principal = { tenantId: 'acme', tenant: 'Acme Outdoors', userId: 'da
 const globex: Principal = { tenantId: 'globex', tenant: 'Globex', userId: 'hank', plan: 'starter' }
 const context: Context = { channel: 'chat', today: '2026-03-12' }
 
-it('finds an order of the tenant who asks', async () => {
+it("finds an order of the caller's tenant", async () => {
   const [found] = await callTool(acme, 'look_up_order', { orderId: 'A-1042' })
   expect(found).toMatchObject({ status: 'ok', value: { id: 'A-1042', total: 1240 } })
 })
@@ -36,7 +36,7 @@ it.each([
   [globex, 'G-2001', 50, 'ok'],
   [globex, 'G-2001', 50.01, 'suspended'],
 ])(
-  'asks a person above the limit of the plan, and pays nothing before: %o %s %d %s',
+  "requires approval above the plan's limit, and refunds nothing before it: %o %s %d %s",
   async (principal, orderId, amount, status) => {
     const orders = openOrders()
     const [refunded] = await callTool(principal, 'refund', { orderId, amount }, orders)
@@ -45,20 +45,20 @@ it.each([
   },
 )
 
-it('pays what a person has approved', async () => {
+it('refunds an approved amount', async () => {
   const { session, orders } = await waiting(600)
   const { status, state, text } = await session.resume({ c1: { approve: true } })
   expect([status, text, state['refunds:paid']]).toEqual(['completed', 'Done.', 600])
   expect(orders.find('acme', 'A-1042')?.refunded).toBe(600)
 })
 
-it('pays what a person makes of it', async () => {
+it('refunds the amount that the approver changed it to', async () => {
   const { session } = await waiting(600)
   const { state } = await session.resume({ c1: { args: { orderId: 'A-1042', amount: 550 } } })
   expect(state['refunds:paid']).toBe(550)
 })
 
-it('pays nothing that a person denies, tells the model why, and gives the user a ticket', async () => {
+it('refunds nothing after a denial, gives the model the reason, and gives the user a ticket', async () => {
   const { session, orders } = await waiting(600)
   const { text, state, toolCalls } = await session.resume({ c1: { deny: 'Send it back first.' } })
   expect(toolCalls[0]?.result).toMatchObject({ status: 'denied', content: 'Send it back first.' })
@@ -82,7 +82,7 @@ it('refunds no more than the order has left', async () => {
   expect(refunded).toMatchObject({ status: 'error' })
 })
 
-it('adds up what was paid and denied in the state of the session', async () => {
+it('counts paid and denied refunds in the state of the session', async () => {
   const call = (amount: number) => ({ name: 'refund', args: { orderId: 'A-1042', amount } })
   const model = scriptedModel([{ toolCalls: [call(10), call(32), call(600)] }, 'Done.'])
   const session = createSupportAgent(model).agent.session({ principal: acme, context })
@@ -97,14 +97,14 @@ it('refuses a principal that names no tenant', () => {
   expect(() => agent.session({ principal: { ...acme, tenantId: '' } })).toThrow('principal')
 })
 
-/** A session of acme where the refund "c1" waits for a person; then the model says what `more` has, and "Done.". */
+/** A session of acme with the pending refund "c1". After it, the model answers with `more`, then with "Done.". */
 async function waiting(amount: number, ...more: ScriptedStep[]) {
   const orders = openOrders()
   const first = { toolCalls: [{ name: 'refund', callId: 'c1', args: { orderId: 'A-1042', amount } }] }
   const { agent } = createSupportAgent(scriptedModel([first, ...more, 'Done.']), orders)
   const session = agent.session({ principal: acme, context })
   expect((await session.run('Refund.')).pending).toMatchObject([
-    { callId: 'c1', request: { reason: expect.stringContaining('Refunds over $500 need a person') } },
+    { callId: 'c1', request: { reason: expect.stringContaining('Refunds over $500 need approval') } },
   ])
   return { session, orders }
 }

@@ -1,10 +1,10 @@
-/** One run, begun by whoever starts first, and gone on with by whoever comes after it. */
+/** Starts one run, or continues it if an earlier process was killed. */
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Entry } from '@allium/durable'
 import { open, principal, version } from './journey-agent.ts'
 
 const { store, runs } = open()
-// The key is what makes it one run, however often the program is started.
+// The key makes it the same run, however often the program starts.
 const task = { principal, sessionId: 'journey', input: 'Book the train and the room.', idempotencyKey: 'journey-1' }
 const { run } = await runs.start(task)
 const { status: found } = await runs.get(run, { principal })
@@ -23,7 +23,7 @@ store.close()
 async function moveToThisVersion(): Promise<void> {
   for (;;) {
     const { fits, moved, reason, replayed } = await runs.migrate(run, { principal, to: version })
-    if (!fits) throw new Error(`The run stays with its own version. ${reason}`)
+    if (!fits) throw new Error(`The run needs its original version. ${reason}`)
     if (moved && replayed > 0) console.log(`moved    to version ${version}, after ${replayed} replayed steps`)
     if (moved) return
     await wait(500)

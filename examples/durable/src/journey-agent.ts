@@ -17,7 +17,7 @@ async function timed(ctx: ToolContext, next: () => Promise<ToolResult>): Promise
   return result
 }
 
-/** The agent, and its runs in the file that outlives the process. What is booked is noted beside it. */
+/** Creates the agent and its durable runs. The runs and the bookings are stored in files. */
 export function open() {
   const file = process.env.DURABLE_FILE ?? '.cache/journey.db'
   mkdirSync(dirname(file), { recursive: true })

@@ -4,7 +4,7 @@ import { scriptedModel } from 'allium/testing'
 
 const answer = 'The train leaves at nine, and the room is yours from three o’clock on. Have a good journey!'
 
-/** A model that takes its time over each word. Played: it asks for two tools, and answers once it has what they gave. */
+/** A slow scripted model. It calls two tools, then answers. */
 export function slowModel(): Model {
   const script = scriptedModel(
     Array.from(

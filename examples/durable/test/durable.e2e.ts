@@ -9,7 +9,7 @@ import { programFlags } from '../../../e2e/program-flags.ts'
 const folder = mkdtempSync(join(tmpdir(), 'allium-durable-test-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it('goes on where it was killed in the middle of its answer: nothing is booked twice, the answer is whole', async () => {
+it('continues after a kill in mid-answer, without a second booking and with a complete answer', async () => {
   const file = join(folder, 'journey.db')
   const killed = await run(file, 'leaves')
   expect(killed).not.toContain('status   completed')
@@ -29,7 +29,7 @@ it('a new version with another layer continues the run of a killed process, and 
   expect(readFileSync(`${file}.log`, 'utf8').trim().split('\n').sort()).toEqual(['room', 'train'])
 }, 120_000)
 
-/** The program from its start to its end, or until it has printed a text: it is killed then. */
+/** Runs the program to its end, or kills it after it has printed a text. */
 function run(file: string, until?: string, more: Record<string, string> = {}): Promise<string> {
   const program = fileURLToPath(new URL('../src/index.ts', import.meta.url))
   const args = [...programFlags, program]

@@ -10,7 +10,7 @@ import { openBrowser, picture } from '../../saas-backend/test/browser.ts'
 
 const whole = 'The train leaves at nine, and the room is yours from three o’clock on. Have a good journey!'
 
-test('a page goes on where its server was killed in the middle of the answer, and nothing is booked twice', async () => {
+test('a page continues after its server was killed in mid-answer, without a second booking', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'allium-durable-page-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const [file, port] = [join(folder, 'journey.db'), await freePort()]
@@ -32,7 +32,7 @@ test('a page goes on where its server was killed in the middle of the answer, an
   await picture(page, 'durable')
 }, 120_000)
 
-/** Runs the program until it says where it is. */
+/** Starts the program, and waits for its address. */
 async function start(file: string, port: number) {
   const program = fileURLToPath(new URL('../src/page.ts', import.meta.url))
   const args = [...programFlags, program]

@@ -3,7 +3,7 @@ import { Agent, type Logger, type ModelRef, tools } from 'allium'
 
 export interface Desk {
   model: ModelRef
-  /** Where the server of the tickets keeps them. */
+  /** The file of the ticket server. */
   ticketsFile: string
   weather: { url: string; token: string }
   logger: Logger
@@ -11,7 +11,7 @@ export interface Desk {
 
 const program = fileURLToPath(new URL('./servers/tickets.ts', import.meta.url))
 
-/** An agent whose tools are those of two MCP servers: a program that it starts, and one that it finds at a URL. */
+/** An agent with the tools of two MCP servers: a program that it starts, and a server at a URL. */
 export function createDeskAgent({ model, ticketsFile, weather, logger }: Desk) {
   return new Agent({ name: 'desk', model, logger })
     .use(
@@ -20,7 +20,7 @@ export function createDeskAgent({ model, ticketsFile, weather, logger }: Desk) {
         command: process.execPath,
         args: ['--import=tsx', program],
         cwd: fileURLToPath(new URL('..', import.meta.url)),
-        env: { TICKETS_FILE: ticketsFile }, // of this process's other variables it gets PATH, HOME and the like
+        env: { TICKETS_FILE: ticketsFile }, // of the other variables of this process, it gets only PATH, HOME and similar ones
         include: ['list', 'delete'], // and not export_all
         requireApproval: ['delete'],
       }),

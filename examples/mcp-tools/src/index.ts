@@ -12,7 +12,7 @@ const ticketsFile = join(folder, 'tickets.json')
 writeFileSync(ticketsFile, JSON.stringify({ 1: 'No light in the hall', 2: 'asdf', 3: 'The lift is stuck' }))
 const weather = await weatherServer('weather-token')
 
-/** What the agent's log says of its connections; for the program to know when one has dropped. */
+/** The agent's log. The program waits in it for a lost connection. */
 const log = new EventEmitter()
 const logger: Logger = {
   warn: (message) => void log.emit(message.includes('dropped') ? 'dropped' : 'other', message),
@@ -55,9 +55,9 @@ try {
   const [second] = await show(session.run('What is open now?'))
   console.log(`          by another process: ${pidOf(second) !== before}`)
 
-  heading('The server at the URL goes away')
+  heading('The server at the URL stops')
   await weather.stop()
-  const gone = once(log, 'dropped') // HTTP tells at the next call only
+  const gone = once(log, 'dropped') // over HTTP, this shows only at the next call
   const asked = await show(session.run('And how is the weather now?'))
   if (asked.length > 0) await gone
 
@@ -73,7 +73,7 @@ try {
     return toolCalls.map(({ result }) => result)
   }
 } finally {
-  await agent.dispose() // ends the program, too
+  await agent.dispose() // also ends the program
   await weather.stop()
   rmSync(folder, { recursive: true })
 }

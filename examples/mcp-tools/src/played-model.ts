@@ -1,6 +1,6 @@
 import { scriptedModel } from 'allium/testing'
 
-/** Plays a model that calls tools, one answer after each. */
+/** A scripted model that calls a tool, then answers. */
 export function playedModel() {
   const list = { name: 'tickets__list' }
   const weather = { name: 'weather_today', args: { city: 'Oslo' } }

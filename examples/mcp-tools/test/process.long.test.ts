@@ -8,7 +8,7 @@ import { createDeskAgent } from '../src/desk-agent.ts'
 import { weatherServer } from '../src/servers/weather.ts'
 
 describe('the tools of two MCP servers', { timeout: 60_000 }, () => {
-  it('shows them called, approved, killed, gone and back', async () => {
+  it('shows calls, an approval, a killed server, and one that stops and returns', async () => {
     const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const [, both, approval, killed, away, back] = out.split('── ') as [string, string, string, string, string, string]
@@ -17,13 +17,13 @@ describe('the tools of two MCP servers', { timeout: 60_000 }, () => {
     expect(approval).toMatch(/^suspended tickets__delete [\s\S]*^ok +tickets__delete .*\n +Deleted ticket 2\.$/m)
     expect(killed).toMatch(/^ok +tickets__list .*\n +1: No light in the hall · 3: The lift is stuck$/m)
     expect(killed).toMatch(/by another process: true$/m)
-    // Lost, or refused: whether the socket's end is seen before the call or by it.
+    // The message depends on whether the call or the transport notices the closed socket first.
     expect(away).toMatch(/^error +weather_today .*\n +The MCP server "weather" (was lost|is not connected)/m)
     expect(away).toMatch(/^completed I cannot tell/m)
     expect(back).toMatch(/^ok +weather_today .*\n +Rain in Oslo, 4 °C\.$/m)
   })
 
-  it('deletes nothing that a person denies', async () => {
+  it('deletes nothing after a denial', async () => {
     const { agent, ticketsFile } = await desk('right-token')
     const session = agent.session()
     expect((await session.run('Delete it')).status).toBe('suspended')
@@ -31,7 +31,7 @@ describe('the tools of two MCP servers', { timeout: 60_000 }, () => {
     expect(readFileSync(ticketsFile, 'utf8')).toBe('{"1":"Kept"}')
   })
 
-  it('does not begin without a server, and does not tell the token', async () => {
+  it('fails to start without a server, and does not reveal the token', async () => {
     const { agent } = await desk('wrong-token')
     const error = await agent.init().then(
       () => expect.fail('it began'),
@@ -42,7 +42,7 @@ describe('the tools of two MCP servers', { timeout: 60_000 }, () => {
   })
 })
 
-/** The agent with one ticket, whose model wants to delete it; the weather wants the right token. */
+/** An agent with one ticket, whose model tries to delete it. The weather server requires the right token. */
 async function desk(token: string) {
   const folder = mkdtempSync(join(tmpdir(), 'allium-mcp-test-'))
   const ticketsFile = join(folder, 'tickets.json')

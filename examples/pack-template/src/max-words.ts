@@ -4,7 +4,7 @@ import { wordCounter } from './word-counter.ts'
 export interface MaxWordsOptions<Name extends string = string> {
   /** Words of one answer. */
   words: number
-  /** What stands where an answer was cut. @default '…' */
+  /** The text that replaces the rest of an answer. @default '…' */
   marker?: string
   /** The layer's name, and how its state keys begin. @default 'acme:maxWords' */
   as?: Name
@@ -14,7 +14,7 @@ export interface MaxWordsOptions<Name extends string = string> {
 export interface AnswerCut {
   type: 'acme:maxWords'
   layer: string
-  /** The words that were let through. */
+  /** The number of words that remained. */
   words: number
 }
 
@@ -28,9 +28,9 @@ declare module '@allium/core' {
 export type MaxWordsState<Name extends string> = Record<`${Name}:cut`, number>
 
 /**
- * Keeps answers to a number of words: the model is told, and an answer that is longer all the same is cut.
+ * Limits answers to a number of words. The model receives the limit as an instruction, and a longer answer is cut.
  *
- * For chats with little room. The stream, the result and the history have the same, cut answer. Answers in JSON are left
+ * Use it for chats with little room. The stream, the result and the history contain the same, cut answer. Answers in JSON are left
  * alone.
  *
  * @throws AlliumError `layer.config` for a number of words that is not 1 or more
@@ -53,7 +53,7 @@ export function maxWords<Name extends string = 'acme:maxWords'>({
       if (ctx.request.responseFormat.type === 'json') return next()
       ctx.addSystemMessage(`Answer in at most ${words} words.`)
       let isCut = false
-      // A pipe, not onChunk: it begins anew where a retry inside of this layer sends the answer again.
+      // A pipe, because it starts again when a retry inside this layer sends the answer again. `onChunk` does not.
       ctx.pipe(async function* (chunks) {
         const fitting = wordCounter(words)
         isCut = false

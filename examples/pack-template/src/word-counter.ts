@@ -1,4 +1,4 @@
-/** Tells of each piece of a text how much of it still fits into a number of words. A word may come in several pieces. */
+/** Returns how much of each piece of a text fits into a number of words. A word may be split over several pieces. */
 export function wordCounter(max: number): (piece: string) => string {
   let words = 0
   let inWord = false

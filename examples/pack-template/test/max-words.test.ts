@@ -6,13 +6,13 @@ import { type AnswerCut, maxWords } from '../src/index.ts'
 const answered = (steps: ScriptedStep, words: number) => runLayer(maxWords({ words }), { scope: 'model', steps })
 
 describe('acme.maxWords', () => {
-  it('tells the model how many words it has, and lets an answer through that keeps to it', async () => {
+  it('gives the model the limit, and leaves an answer within it unchanged', async () => {
     const { requests, response, state } = await answered('One two three.', 3)
     expect(requests[0]?.messages[0]).toEqual({ role: 'system', content: 'Answer in at most 3 words.' })
     expect([response?.text, state['acme:maxWords:cut']]).toEqual(['One two three.', 0])
   })
 
-  it('cuts a longer one, the same for readers, result and history', async () => {
+  it('cuts a longer answer in the stream, the result and the history alike', async () => {
     const { events, result, history } = await answered('One two three four five.', 3)
     expect([streamedText(events), result?.text, history.at(-1)?.content]).toEqual(Array(3).fill('One two three …'))
   })
@@ -22,7 +22,7 @@ describe('acme.maxWords', () => {
     expect(response?.text).toBe('One two …')
   })
 
-  it('counts the answers that it cut, and tells each', async () => {
+  it('counts cut answers, and emits an event for each', async () => {
     const agent = new Agent({ model: scriptedModel(['a b c', 'a', 'a b c']) }).use(maxWords({ words: 2 }))
     const events: AnswerCut[] = []
     agent.on('acme:maxWords', (event) => events.push(event))
@@ -32,7 +32,7 @@ describe('acme.maxWords', () => {
     expect(events[0]).toEqual({ type: 'acme:maxWords', layer: 'acme:maxWords', words: 2 })
   })
 
-  it('begins anew where a layer inside of it calls the model again', async () => {
+  it('starts again when a layer inside it calls the model again', async () => {
     const again: AnyMiddleware = { name: 'again', model: (_, next) => next().catch(() => next()) }
     const model = scriptedModel([{ text: 'a b c', error: new Error('cut') }, 'd e'])
     const { text, state } = await new Agent({ model })
@@ -61,7 +61,7 @@ describe('acme.maxWords', () => {
     ).toBe('{ "a": 1, "b": 2 }')
   })
 
-  it('leaves the arguments of a tool call alone, and what follows it has its own words', async () => {
+  it('does not change the arguments of a tool call, and counts the next answer separately', async () => {
     const say = { name: 'say', description: 'Says', jsonSchema: {}, execute: () => 'said' }
     const asks = { text: 'Let me see', toolCalls: [{ name: 'say', args: { text: 'a b c' } }] }
     const agent = new Agent({ model: scriptedModel([asks, 'It is said.']), tools: [say] }).use(maxWords({ words: 2 }))
@@ -69,7 +69,7 @@ describe('acme.maxWords', () => {
     expect([toolCalls[0]?.args, text]).toEqual([{ text: 'a b c' }, 'It is …'])
   })
 
-  it('asks to stand outside caches, which keep whole answers', () => {
+  it('must be outside caches, because they store whole answers', () => {
     const cache: AnyMiddleware = { name: 'cache', order: { is: ['caches'] }, model: (_, next) => next() }
     const agent = new Agent({ model: 'none' }).use(cache).use(maxWords({ words: 3 }))
     expect(agent.check()).toMatchObject([{ severity: 'error', layers: ['acme:maxWords', 'cache'] }])

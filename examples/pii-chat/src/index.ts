@@ -5,7 +5,7 @@ import { playedModel } from './played-model.ts'
 import { openRecords } from './records.ts'
 
 const { ALLIUM_MODEL: ref } = process.env
-const { model, heard } = overhear(ref ? await createResolver()(ref) : playedModel())
+const { model, recorded } = overhear(ref ? await createResolver()(ref) : playedModel())
 const records = openRecords()
 const outbox: { to: string; text: string }[] = []
 const agent = createMailAgent(
@@ -24,7 +24,7 @@ const { state, toolCalls } = await run
 show('the user wrote', wrote)
 show(
   'the model was sent',
-  heard.sent
+  recorded.sent
     .filter(({ role }) => role === 'user')
     .map(textOf)
     .join(),
@@ -32,7 +32,7 @@ show(
 show('the model called', JSON.stringify(toolCalls[0]?.args))
 show('the tool got', JSON.stringify(outbox[0]))
 show('the model was told', toolCalls[0]?.result.content)
-show('the model said', heard.said.map((piece) => JSON.stringify(piece)).join(' '))
+show('the model said', recorded.answered.map((piece) => JSON.stringify(piece)).join(' '))
 show('the user read', read.map((piece) => JSON.stringify(piece)).join(' '))
 show('the history keeps', session.history.slice(-1).map(textOf).join())
 
@@ -48,7 +48,7 @@ const kept = {
   history: JSON.stringify(session.history),
   snapshot: JSON.stringify(session.snapshot()),
 }
-console.log('\nkept, with all that was said:')
+console.log('\nstored, with the contents of all messages:')
 for (const [record, text] of Object.entries(kept)) {
   const found = raw.filter((value) => text.includes(value))
   const placeholders = new Set(text.match(/\[(EMAIL|CARD|PHONE)_\d\]/g))
@@ -56,7 +56,7 @@ for (const [record, text] of Object.entries(kept)) {
     `  ${record.padEnd(9)} raw values: ${found.join(', ') || 'none'}; placeholders: ${[...placeholders].sort().join(' ')}`,
   )
 }
-console.log(`\n${state['guard:pii:found']} findings were replaced. The state knows how many, not what.`)
+console.log(`\n${state['guard:pii:found']} findings were replaced. The state has their number, but not their values.`)
 await agent.dispose()
 
 function show(what: string, text: unknown = '–'): void {

@@ -16,13 +16,13 @@ export function sendMail(send: (mail: { to: string; text: string }) => void) {
   })
 }
 
-/** Writes mails for people whose addresses the model never sees, and which are in none of its three records. */
+/** An agent that writes emails. The addresses reach neither the model nor the three records. */
 export function createMailAgent(model: ModelRef, { logger, sink, tracer }: Records, tool: ReturnType<typeof sendMail>) {
   return (
     new Agent({ name: 'mail', model, tools: [tool] })
-      // First: it stands right around model and tool, and of two such layers the one registered first is outside.
+      // Registered first, so it is outside of other layers that are next to the model and the tools.
       .use(trace({ tracer, content: true }))
-      // Outside of all that keeps what is said: these get placeholders, though `content` tells them to keep all.
+      // These layers record messages. They get placeholders, although `content` makes them record everything.
       .use(guard.pii({ types: ['email', 'phone', 'card'], restore: ['send_mail'] }))
       .use(observe.log({ logger, content: true }))
       .use(observe.audit({ sink, content: true }))

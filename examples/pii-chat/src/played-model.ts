@@ -1,6 +1,6 @@
 import { scriptedModel } from 'allium/testing'
 
-/** Plays a model: it mails to a placeholder, then names an address that nobody gave it, in pieces. */
+/** A scripted model. It sends an email to a placeholder, then invents an address, in pieces. */
 export function playedModel() {
   return scriptedModel([
     { toolCalls: [{ name: 'send_mail', args: { to: '[EMAIL_1]', text: 'Your card [CARD_1] is renewed.' } }] },

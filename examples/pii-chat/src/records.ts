@@ -2,7 +2,7 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '
 
 export type Records = ReturnType<typeof openRecords>
 
-/** Log, audit trail and trace in memory, to be read at the end. A service has pino, a file and its own tracer here. */
+/** Log, audit trail and trace in memory. A service would use pino, a file and its tracer. */
 export function openRecords() {
   const lines = { log: [] as string[], audit: [] as string[] }
   const exporter = new InMemorySpanExporter()
@@ -12,7 +12,7 @@ export function openRecords() {
     logger: { debug: write, info: write, warn: write, error: write },
     sink: (line: string) => lines.audit.push(line),
     tracer: provider.getTracer('pii-chat'),
-    /** All that was kept, as text. */
+    /** Everything that was stored, as text. */
     kept: () => ({
       log: lines.log.join('\n'),
       audit: lines.audit.join('\n'),

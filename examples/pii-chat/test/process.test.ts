@@ -7,7 +7,7 @@ import { openRecords } from '../src/records.ts'
 const address = 'ola.nordmann@acme.example'
 
 describe('a chat without personal data', { timeout: 60_000 }, () => {
-  it('shows side by side what each one saw, and that no record has a raw value', async () => {
+  it('shows the view of the model, the tool and the user, and that no record has an original value', async () => {
     const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const shown = Object.fromEntries(out.split('\n').map((line) => [line.slice(0, 20).trim(), line.slice(21)]))
@@ -23,7 +23,7 @@ describe('a chat without personal data', { timeout: 60_000 }, () => {
     expect(kept).toHaveLength(5)
   })
 
-  it('keeps an address out of stream and records, wherever its chunks are cut', async () => {
+  it('hides an address from the stream and the records, wherever its chunks are cut', async () => {
     for (let cut = 1; cut < address.length; cut++) {
       const model = scriptedModel([{ chunks: [`Ask ${address.slice(0, cut)}`, `${address.slice(cut)} first.`] }])
       const records = openRecords()
@@ -40,7 +40,7 @@ describe('a chat without personal data', { timeout: 60_000 }, () => {
     }
   })
 
-  it('gives the values to the tool that it names alone', async () => {
+  it('gives the original values only to the listed tool', async () => {
     const model = scriptedModel([{ toolCalls: [{ name: 'post', args: { text: 'Mail [EMAIL_1]' } }] }, 'Done.'])
     const posted: string[] = []
     const agent = createMailAgent(

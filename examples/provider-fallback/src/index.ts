@@ -3,7 +3,7 @@ import { openAiServer } from './servers/openai-server.ts'
 import { showRun } from './show-run.ts'
 import { createSupportAgent, first, second } from './support-agent.ts'
 
-// With both keys the real providers, which may be well. Without, two servers of this machine that speak as they do.
+// With both keys, this calls the real providers, which may not fail. Otherwise, two local servers simulate them.
 const { OPENAI_API_KEY, ANTHROPIC_API_KEY } = process.env
 const played = OPENAI_API_KEY && ANTHROPIC_API_KEY ? undefined : [await openAiServer(), await anthropicServer()]
 const [openAi, anthropic] = played ?? []
@@ -17,7 +17,7 @@ const env = played && {
 const agent = createSupportAgent(env ?? process.env)
 const session = agent.session()
 try {
-  console.log(`${first}, and where it fails ${second}\n`)
+  console.log(`${first}, with the fallback ${second}\n`)
   for (const question of ['Where is my parcel?', 'Thank you!']) {
     console.log(`user: ${question}`)
     await showRun(session.run(question))

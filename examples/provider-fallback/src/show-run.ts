@@ -2,7 +2,7 @@ import type { createSupportAgent } from './support-agent.ts'
 
 type Run = ReturnType<ReturnType<typeof createSupportAgent>['run']>
 
-/** Prints a run as a chat window has it to be: what was shown is taken back at a reset. */
+/** Prints a run like a chat window: a reset removes the text that was shown. */
 export async function showRun(run: Run): Promise<void> {
   let shown = ''
   for await (const event of run) {
@@ -13,7 +13,7 @@ export async function showRun(run: Run): Promise<void> {
         break
       case 'model:reset':
         shown = ''
-        console.log('  reset     takes back what it shows: another attempt follows')
+        console.log('  reset     removes the shown text: another attempt follows')
         break
       case 'model:retry':
         console.log(`  retry     attempt ${event.attempt} failed (${event.status}), again in ${event.delay} ms`)
@@ -23,7 +23,7 @@ export async function showRun(run: Run): Promise<void> {
     }
   }
   const { status, text, usage } = await run
-  console.log(`  result    ${status}: ${JSON.stringify(text)}, the same as is shown: ${text === shown}`)
+  console.log(`  result    ${status}: ${JSON.stringify(text)}, equal to the shown text: ${text === shown}`)
   const estimated = usage.estimated ? ', partly estimated' : ''
   console.log(
     `  usage     ${usage.calls} calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out${estimated}\n`,

@@ -7,7 +7,7 @@ import { createSupportAgent } from '../src/support-agent.ts'
 const key = 'sk-planted-secret-4711'
 
 describe('a fallback across providers', { timeout: 60_000 }, () => {
-  it('shows two retries, a cut stream that is taken back, the other provider, and the exact usage', async () => {
+  it('shows two retries, a reset after a cut stream, the fallback, and the exact usage', async () => {
     const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     expect(out).toMatch(
@@ -17,9 +17,9 @@ describe('a fallback across providers', { timeout: 60_000 }, () => {
         'shows     "Your parcel is on"',
         'fallback  openai/gpt-5-mini → anthropic/claude-sonnet-4-6',
         'reset ',
-        'completed: "Your parcel arrives today.", the same as is shown: true',
+        'completed: "Your parcel arrives today.", equal to the shown text: true',
         '4 calls, 35 tokens in, 12 out, partly estimated',
-        'completed: "You are welcome.", the same as is shown: true',
+        'completed: "You are welcome.", equal to the shown text: true',
         '1 calls, 30 tokens in, 5 out',
         'openai/gpt-5-mini: 4 calls, 45 tokens in, 10 out',
         'anthropic/claude-sonnet-4-6: 1 calls, 20 tokens in, 7 out',
@@ -30,14 +30,14 @@ describe('a fallback across providers', { timeout: 60_000 }, () => {
     expect(out.match(/^Anthropic POST/gm)).toHaveLength(1)
   })
 
-  it('asks the other provider at once where waiting would not help', async () => {
+  it('calls the other provider immediately if a retry cannot help', async () => {
     const openAi = await serve('OpenAI', [{ as: '401', answer: refuse(401, 'No such key.') }])
     const anthropic = await anthropicServer()
     const { text } = await agentFor(openAi, anthropic).run('Where is my parcel?')
     expect([text, openAi.log.length]).toEqual(['Your parcel arrives today.', 1])
   })
 
-  it('fails with the error of the last one where all fail, and tells no key', async () => {
+  it('fails with the error of the last provider if all fail, and reveals no key', async () => {
     const openAi = await serve('OpenAI', [{ as: '503', answer: refuse(503, 'Overloaded.') }])
     const anthropic = await serve('Anthropic', [{ as: '529', answer: refuse(529, 'Overloaded.') }])
     const error = await agentFor(openAi, anthropic)

@@ -6,7 +6,7 @@ import { buildPage } from './page.ts'
 
 /** Serves the agent under `/api`, and the page. */
 export async function createApp(): Promise<Server> {
-  // Everybody is the same user. In production, read the user from a signed cookie.
+  // All callers are the same user. In production, read the user from a signed cookie.
   const api = server(agent, { principal: () => ({ tenantId: 'demo', userId: 'you' }), base: '/api' })
   const app = new Hono()
   app.use(secureHeaders({ contentSecurityPolicy: { defaultSrc: ["'self'"], imgSrc: ["'self'", 'data:'] } }))

@@ -30,7 +30,7 @@ export async function openPage() {
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => {
-    // The history of a new chat is 404.
+    // A new chat has no history, so the server answers 404.
     if (message.type() === 'error' && !message.location().url.endsWith('/messages')) faults.push(message.text())
   })
   const requests: string[] = []

@@ -10,16 +10,16 @@ const Accounts = z.object({
       tenant: z.string(),
       id: z.string(),
       name: z.string(),
-      /** SHA-256 of the API key, as hex: a key is random and long, so that nobody guesses it from that. */
+      /** SHA-256 of the API key, as hex. A plain hash is safe because keys are long and random. */
       keyDigest: z.string().length(64),
       administers: z.array(z.string()).default([]),
-      /** The tenants whose conversations they may read, each time with a reason. */
+      /** The tenants whose conversations they may read, after entering a reason. */
       reads: z.array(z.string()).default([]),
     }),
   ),
 })
 
-/** Whom the product knows, by key and by name. A person who is taken out is nobody from the next request on. */
+/** Finds people by API key and by name. A removed person loses access with the next request. */
 export interface Accounts {
   byKey(key: string): Principal | undefined
   find(tenantId: string, userId: string): Principal | undefined

@@ -14,7 +14,7 @@ export interface AdminOptions {
   principalOf(request: Request): Promise<Principal | undefined>
 }
 
-/** What an admin sees of the tenants that they administer; for everybody else these routes are not there. */
+/** Routes for the admins of a tenant. For other principals, they do not exist (404). */
 export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions): Hono {
   const { sessions, audit, keyValue } = store
   const app = new Hono<{ Variables: { tenant: string; principal: Principal } }>()
@@ -29,7 +29,7 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     await next()
   })
 
-  /** What the store does not take from a client, such as a cursor that no page gave. */
+  /** Rejects input that the store does not accept, such as an invalid cursor. */
   app.onError((error, c) => {
     if (!isAlliumError(error, 'store.key')) throw error
     return c.json({ code: 'request.invalid', message: error.message }, 400)
@@ -42,7 +42,7 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
     return c.json(await sessions.list({ tenant: c.get('tenant'), limit: 20, ...(cursor !== undefined && { cursor }) }))
   })
 
-  /** The last turns of a session; what was said stays out. */
+  /** Lists the last turns of a session, without their messages. */
   app.get('/:tenant/sessions/:owner/:id/turns', async (c) => {
     const key = { tenant: c.get('tenant'), owner: c.req.param('owner'), agent, sessionId: c.req.param('id') }
     const stored = await sessions.load(key)
@@ -70,7 +70,7 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
 
   app.get('/:tenant/waiting', async (c) => c.json(await sessions.pendingCalls({ tenant: c.get('tenant'), limit: 50 })))
 
-  /** The end of the chain, and whether all of it is as it was written. */
+  /** Returns the end of the audit chain, and whether the whole chain is intact. */
   app.get('/:tenant/audit', async (c) => {
     const chain = audit.chainOf(c.get('tenant'))
     const last: unknown[] = []
@@ -85,5 +85,5 @@ export function adminRoutes({ agent, store, billing, principalOf }: AdminOptions
 }
 
 function none(c: Context): Response {
-  return c.json({ code: 'route.not_found', message: 'There is no such path.' }, 404)
+  return c.json({ code: 'route.not_found', message: 'This path does not exist.' }, 404)
 }

@@ -10,7 +10,7 @@ import { refund } from './tools/refund.ts'
 
 export interface SupportOptions {
   store: Store
-  /** Signs what approvals are addressed by. */
+  /** Signs the tokens of approvals. */
   secret: string
   resolveModel: Resolve
 }
@@ -27,7 +27,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
     model: 'openai/gpt-5-mini',
     resolveModel,
     instructions:
-      'You are the support agent of a shop. Look an order up before you speak of it. Answer in Markdown, and briefly.',
+      'You are the support agent of a shop. Look up an order before you talk about it. Answer briefly, in Markdown.',
     principal: Principal,
     approvals: { secret, canApprove: canApprove },
     store: store satisfies AgentStore,
@@ -41,7 +41,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
         window: 'minute',
         per: 'tenant',
         onLimit: (ctx, { retryAfter }) =>
-          ctx.block('That were many messages in a minute. Wait a moment, and send it again.', {
+          ctx.block('You have sent too many messages in the last minute. Wait a moment and try again.', {
             code: 'guard.rate_limit',
             retryAfter,
           }),
@@ -57,7 +57,7 @@ export function createSupport({ store, secret, resolveModel }: SupportOptions) {
         window: 'day',
         onLimit: (ctx) =>
           ctx.block(
-            `${Principal.parse(ctx.principal).tenant} has spent its budget for today. It begins anew at midnight, UTC; an admin can see what it went to.`,
+            `${Principal.parse(ctx.principal).tenant} has used up its budget for today. It resets at midnight UTC. Admins can see the usage on the admin page.`,
             { code: 'guard.budget' },
           ),
       }),

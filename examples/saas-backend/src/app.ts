@@ -18,15 +18,15 @@ export interface AppOptions {
   accounts: Accounts
   models: Models
   pages: Pages
-  /** What cookies and approvals are signed with: the same in all processes. */
+  /** Signs cookies and approvals. All processes share it. */
   secret: string
-  /** Where browsers find it, such as `https://support.acme.com`, where it is not on this machine. */
+  /** The address that browsers use, such as `https://support.acme.com`. @default this machine only */
   publicUrl?: URL | undefined
   /** Whether another process continues the runs of a lost one. The store must encrypt, because the agent redacts. */
   isDurable?: boolean | undefined
 }
 
-/** The product: sign-in, pages, the agent's API, the admin's. `serve()` mounts it. */
+/** Creates the app: sign-in, pages, the agent's API and the admin API. Pass it to `serve()`. */
 export async function createApp({ store, accounts, models, pages, secret, publicUrl, isDurable }: AppOptions) {
   const { agent, onion } = createSupport({ store, secret, resolveModel: models.resolve })
   await agent.init()
@@ -55,7 +55,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
   app.all('/api/*', (c) => ai.fetch(c.req.raw))
   app.route('/admin/api', adminRoutes({ agent: agent.name, store, billing, principalOf }))
   pageRoutes(app, pages)
-  app.notFound((c) => c.json({ code: 'route.not_found', message: 'There is no such path.' }, 404))
+  app.notFound((c) => c.json({ code: 'route.not_found', message: 'This path does not exist.' }, 404))
 
   const made: Server = { ...ai, fetch: async (request) => app.fetch(request) }
   return {
@@ -68,7 +68,7 @@ export async function createApp({ store, accounts, models, pages, secret, public
   }
 }
 
-/** What a page may load: its own files, and images that are part of a message. */
+/** A page may load its own files, and images that are part of a message. */
 const contentSecurityPolicy = {
   defaultSrc: ["'none'"],
   scriptSrc: ["'self'"],

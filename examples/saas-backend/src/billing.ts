@@ -4,7 +4,7 @@ import { billing, type Store } from './store.ts'
 const day = 24 * 60 * 60_000
 
 export interface DayOfUsage {
-  /** Such as `2026-11-22`, of UTC. */
+  /** A day in UTC, such as `2026-11-22`. */
   day: string
   runs: number
   usage: Pick<Usage, 'inputTokens' | 'outputTokens'>
@@ -12,11 +12,11 @@ export interface DayOfUsage {
   cost: number
 }
 
-/** What each tenant owes: the outbox's records, posted to an account for tenant and day. A record that comes twice is posted once. */
+/** Bills tenants by day from the records of the outbox. A record that is delivered twice is counted once. */
 export function openBilling({ sessions, ledger, usage }: Store) {
   const accountOf = (tenant: string, day: string) => `bill:${JSON.stringify([tenant, day])}`
 
-  /** Posts what the outbox has. */
+  /** Posts the records of the outbox. */
   async function post(): Promise<void> {
     for (;;) {
       const records = await sessions.outbox.claim(billing, 100, 30_000)
@@ -36,7 +36,7 @@ export function openBilling({ sessions, ledger, usage }: Store) {
 
   return {
     post,
-    /** The last days of a tenant, the oldest first, those without a run among them. */
+    /** Returns the last days of a tenant, oldest first, including days without a run. */
     async days(tenant: string, count: number, now: number): Promise<DayOfUsage[]> {
       await post()
       const used = new Map((await usage({ tenant, from: now - count * day })).map((one) => [one.day, one]))

@@ -6,8 +6,8 @@ interface Place {
 }
 
 /**
- * AES-256-GCM with a key for each tenant, derived from the secret. Durable runs need it, because their request is stored before any layer
- * has redacted it. A key service can also delete the key of one tenant.
+ * AES-256-GCM with a key for each tenant, derived from the secret. Durable runs need it, because a request is stored before any layer
+ * redacts it. A key service can also delete the key of one tenant.
  */
 export function encryption(secret: string) {
   const keyOf = (tenant: string) => new Uint8Array(hkdfSync('sha256', secret, 'saas-backend', `store ${tenant}`, 32))

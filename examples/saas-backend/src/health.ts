@@ -1,6 +1,6 @@
 import { get } from 'node:http'
 
-/** Exits with 0 if the server of this machine is ready. It sends the public host, because the server rejects others. */
+/** Exits with 0 if the local server is ready. It sends the public host name, because the server rejects others. */
 const { PORT = '3000', PUBLIC_URL } = process.env
 const headers = PUBLIC_URL === undefined ? {} : { host: new URL(PUBLIC_URL).host }
 

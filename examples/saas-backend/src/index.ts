@@ -24,7 +24,7 @@ async function start(): Promise<void> {
   const publicUrl = env.PUBLIC_URL === undefined ? undefined : new URL(env.PUBLIC_URL)
   if (publicUrl !== undefined && env.SAAS_ACCOUNTS === undefined)
     throw new Error(
-      'PUBLIC_URL is set, and the keys of the demo are known to everybody. Name accounts of your own in SAAS_ACCOUNTS.',
+      'PUBLIC_URL is set, but the keys of the demo are public. Set SAAS_ACCOUNTS to a file with your own accounts.',
     )
   const secret = openSecret(env)
   const isDurable = env.SAAS_DURABLE !== undefined

@@ -1,6 +1,6 @@
 import type { KeyValue, observe } from 'allium'
 
-/** Milliseconds that the picture of a turn is kept. */
+/** How long onions are stored, in milliseconds. */
 const week = 7 * 24 * 60 * 60_000
 const keyOf = (turnId: string) => `onion:${turnId}`
 
@@ -8,7 +8,7 @@ interface Tells {
   on(event: 'turn:end', hear: (event: { turnId: string }) => void): unknown
 }
 
-/** Keeps the onion of each turn where every process finds it: that of `observe.onion` is in the process that ran the turn. */
+/** Stores the onion of each turn for all processes. `observe.onion` keeps it only in the process that ran the turn. */
 export function keepOnions(agent: Tells, onion: observe.Onion, keyValue: KeyValue): void {
   agent.on('turn:end', ({ turnId }) => {
     const turn = onion.timeline(turnId)

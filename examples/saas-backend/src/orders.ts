@@ -12,14 +12,14 @@ const Order = z.object({
 })
 type Order = z.infer<typeof Order> & { refunded: number }
 
-/** Every question names the tenant first: there is no way to ask for an order of all tenants. */
+/** Every method takes the tenant first, so no call can reach the orders of another tenant. */
 export interface Orders {
   find(tenantId: string, orderId: string): Promise<Order | undefined>
-  /** Pays back a part of an order, once for each call; undefined where the order does not have so much left. */
+  /** Refunds part of an order, once for each call. Returns undefined if the rest of the order is smaller. */
   refund(tenantId: string, orderId: string, amount: number, callId: string): Promise<Order | undefined>
 }
 
-/** The orders of `data/orders.json`. What was paid back is in the store, where each process of the product finds it. */
+/** Opens the orders of `data/orders.json`. Refunds are in the store, which all processes share. */
 export function openOrders(keyValue: KeyValue, file = new URL('../data/orders.json', import.meta.url)): Orders {
   const tenants = z.record(z.string(), z.array(Order)).parse(JSON.parse(readFileSync(file, 'utf8')))
   const keyOf = (tenantId: string, orderId: string) => `refunds:${JSON.stringify([tenantId, orderId])}`

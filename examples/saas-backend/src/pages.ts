@@ -6,12 +6,12 @@ interface Page {
   body: string | Uint8Array<ArrayBuffer>
   type: string
 }
-/** What a browser loads, by path. */
+/** The files that a browser loads, by path. */
 export type Pages = ReadonlyMap<string, Page>
 
 const root = fileURLToPath(new URL('../web', import.meta.url))
 
-/** Builds the pages into memory: nothing is written that could be old. */
+/** Builds the pages in memory, so no outdated file can be served. */
 export async function buildPages(): Promise<Pages> {
   const built = await build({
     root,
@@ -20,7 +20,7 @@ export async function buildPages(): Promise<Pages> {
     build: {
       write: false,
       modulePreload: { polyfill: false },
-      // Inlined data would need a rule of its own in the Content-Security-Policy.
+      // Inlined data would need another rule in the Content-Security-Policy.
       assetsInlineLimit: 0,
       chunkSizeWarningLimit: 2000,
       rollupOptions: { input: [`${root}/index.html`, `${root}/admin.html`] },
@@ -42,7 +42,7 @@ const types: Record<string, string> = {
   svg: 'image/svg+xml',
 }
 
-/** The routes of the pages. A file's name carries the digest of what is in it. */
+/** The routes of the pages. The name of a file contains a digest of its content. */
 export function pageRoutes(app: Hono, pages: Pages): void {
   const send = ({ body, type }: Page, cache: string) =>
     new Response(body, { headers: { 'content-type': type, 'cache-control': cache } })

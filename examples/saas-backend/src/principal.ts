@@ -1,23 +1,23 @@
 import type { TypedMiddleware } from 'allium'
 import { z } from 'zod'
 
-/** What a tenant pays for: data, read at each request. */
+/** The plan of a tenant. It is read with each request. */
 export const Plan = z.object({
   name: z.string(),
   /** Such as `openai/gpt-5-mini`. */
   model: z.string(),
-  /** What all people of the tenant may spend a day, in USD. */
+  /** The daily budget of the whole tenant, in USD. */
   dailyUsd: z.number(),
   turnsAMinute: z.number().int(),
-  /** The tools that its conversations have. */
+  /** The tools of its conversations. */
   tools: z.array(z.string()),
-  /** Refunds above it wait for a person, in USD. */
+  /** Larger refunds need approval, in USD. */
   refundsUpTo: z.number(),
-  /** Refunds that people may approve themselves, in USD. Larger ones need an admin of the tenant. */
+  /** Users may approve their own refunds up to this amount, in USD. Larger ones need an admin of the tenant. */
   ownApprovalUpTo: z.number(),
 })
 
-/** Who asks. It is made from the sign-in, never from what somebody wrote. */
+/** The signed-in user. It is created from the sign-in, never from text of a user. */
 export const Principal = z.object({
   tenantId: z.string().min(1),
   tenant: z.string(),
@@ -25,7 +25,7 @@ export const Principal = z.object({
   name: z.string(),
   /** The tenants that they administer. */
   administers: z.array(z.string()),
-  /** The tenants whose conversations they may read as an admin, each time with a reason. */
+  /** The tenants whose conversations they may read as an admin, after entering a reason. */
   reads: z.array(z.string()).default([]),
   plan: Plan,
 })

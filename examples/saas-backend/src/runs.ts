@@ -52,5 +52,5 @@ export function runRoutes(store: Store): Hono<Env> {
 }
 
 function none(c: Context): Response {
-  return c.json({ code: 'route.not_found', message: 'There is no such path.' }, 404)
+  return c.json({ code: 'route.not_found', message: 'This path does not exist.' }, 404)
 }

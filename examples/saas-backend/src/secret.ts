@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Env } from './store.ts'
 
-/** That of `SAAS_SECRET`; else one of this machine, which its processes share. */
+/** Returns `SAAS_SECRET`, or a secret of this machine that its processes share. */
 export function openSecret({ SAAS_SECRET, SAAS_DATA = '.cache/saas-backend' }: Env): string {
   if (SAAS_SECRET !== undefined) return SAAS_SECRET
   const file = `${SAAS_DATA}/secret`

@@ -13,7 +13,7 @@ const maxAge = 12 * 60 * 60
 const maxBody = 4096
 
 export interface SignIn {
-  /** Who asks: by the cookie of a page, or by an API key as a bearer. */
+  /** Returns the caller of a request, from its cookie or its bearer API key. */
   principalOf(request: Request): Promise<Principal | undefined>
 }
 
@@ -21,13 +21,13 @@ export interface SignInOptions {
   accounts: Accounts
   /** Remembers the cookies that were signed out, until they expire. */
   keyValue: KeyValue
-  /** What cookies are signed with. */
+  /** Signs cookies. */
   secret: string
-  /** Whether pages come by HTTPS alone. */
+  /** Whether cookies are sent over HTTPS only. */
   secure: boolean
 }
 
-/** The routes that change an API key for a cookie and take it back. The cookie names a person and is signed: a page never holds the key. */
+/** Routes to sign in and out. Sign-in exchanges an API key for a signed cookie, so pages never store the key. */
 export function signInRoutes(app: Hono, { accounts, keyValue, secret, secure }: SignInOptions): SignIn {
   app.post('/sign-in', bodyLimit({ maxSize: maxBody }), async (c) => {
     const { key } = (await c.req.json().catch(() => ({}))) as { key?: unknown }

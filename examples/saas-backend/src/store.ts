@@ -8,12 +8,12 @@ import type { encryption } from './encryption.ts'
 export type Env = Readonly<Record<string, string | undefined>>
 
 type Sqlite = ReturnType<typeof sqlite>
-/** Where everything is kept that outlives a process. */
+/** Everything that outlives a process. */
 export type Store = Pick<
   Sqlite,
   'sessions' | 'runs' | 'operations' | 'ledger' | 'events' | 'keyValue' | 'vault' | 'audit' | 'usage'
 > & {
-  /** What it is, for the screen. */
+  /** A note about the store, for the terminal. */
   readonly name: string
   readonly limits?: ReturnType<typeof redis>['limits']
   close(): Promise<void>
@@ -24,7 +24,7 @@ interface StoreOptions {
   encrypt?: ReturnType<typeof encryption> | undefined
 }
 
-/** A SQLite file; Postgres where `DATABASE_URL` names one; events, values and limits in Redis where `REDIS_URL` does. */
+/** Opens a SQLite file, or Postgres if `DATABASE_URL` is set. With `REDIS_URL`, Redis has the events, values and limits. */
 export async function openStore(
   { DATABASE_URL: url, REDIS_URL, SAAS_DATA = '.cache/saas-backend', SAAS_MIGRATE }: Env,
   { encrypt }: StoreOptions = {},
@@ -50,7 +50,7 @@ export async function openStore(
   }
 }
 
-/** Who takes the records of the outbox. */
+/** The consumer of the outbox. */
 export const billing = 'billing'
 
 function fileStore(path: string, options: StoreOptions): Store {

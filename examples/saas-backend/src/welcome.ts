@@ -4,16 +4,16 @@ export interface WelcomeOptions {
   url: string
   store: string
   models: string
-  /** Whether the people of the demo are there. */
+  /** Whether the demo users exist. */
   keys: boolean
 }
 
-/** What the terminal says once everything is up. */
+/** Returns the text that the terminal shows after the start. */
 export function welcome({ url, store, models, keys }: WelcomeOptions): string {
   const width = Math.max(...demoKeys.map(({ key }) => key.length))
   return [
     '',
-    '  Allium: a support product in small',
+    '  Allium: a small support product',
     '',
     `  Chat    ${url}`,
     `  Admin   ${url}/admin`,
@@ -25,12 +25,12 @@ export function welcome({ url, store, models, keys }: WelcomeOptions): string {
           '',
         ]
       : []),
-    '  Then try: click "Refund a dented stove", approve it, and reload the page in the middle of an answer.',
+    '  Then click "Refund a dented stove", approve the refund, and reload the page while an answer streams.',
     '',
     `  Store   ${store}`,
     `  Models  ${models}`,
     '',
-    '  Ctrl-C ends it.',
+    '  Ctrl-C stops the server.',
     '',
   ].join('\n')
 }

@@ -42,7 +42,7 @@ async function product(...answers: Parameters<typeof scriptedModel>[0]) {
   return { ask, model }
 }
 
-test('a key is changed for a cookie that no script reads and no other site sends, and that nobody can write', async () => {
+test('a key is exchanged for a signed cookie that scripts cannot read and other sites cannot send', async () => {
   const { ask } = await product()
   expect((await ask('/sign-in', { body: { key: 'guess' } })).status).toBe(401)
   const set = (await ask('/sign-in', { body: { key: dana } })).headers.get('set-cookie') as string
@@ -55,7 +55,7 @@ test('a key is changed for a cookie that no script reads and no other site sends
   expect((await ask('/api/sessions', { cookie: forged })).status).toBe(401)
 })
 
-test('a cookie is worth nothing after the sign-out, and a key is short', async () => {
+test('a cookie is invalid after the sign-out, and a long key is rejected', async () => {
   const { ask } = await product()
   const set = async () => (await ask('/sign-in', { body: { key: dana } })).headers.get('set-cookie') ?? ''
   const [mine, other] = [await set(), await set()].map((one) => one.split(';')[0] as string)
@@ -65,7 +65,7 @@ test('a cookie is worth nothing after the sign-out, and a key is short', async (
   expect((await ask('/sign-in', { body: { key: 'a'.repeat(5000) } })).status).toBe(413)
 })
 
-test('an admin sees their own tenants alone, and nobody else sees any', async () => {
+test('only admins see a tenant, and only the tenants that they administer', async () => {
   const { ask } = await product('Hello.')
   await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })
   const statuses = async (tenant: string, key?: string) =>
@@ -89,7 +89,7 @@ test.each(['nonsense', '[1.5]', '[1e999]', '[0,"a\\u0000","b"]'])(
   },
 )
 
-test('a run is on the bill of its tenant and day, once, and its onion is kept', async () => {
+test('a run is billed once to its tenant and day, and its onion is stored', async () => {
   const { ask } = await product('Hello.')
   const ran = await ask('/api/sessions/a/runs', { key: dana, body: { input: 'Hi' } })
   const { turnId } = (await ran.json()) as { turnId: string }
@@ -104,7 +104,7 @@ test('a run is on the bill of its tenant and day, once, and its onion is kept', 
   expect(onion).toMatchObject({ turnId, status: 'completed', root: { layer: 'guard:pii' } })
 })
 
-test('a plan without refunds shows the model none, and denies one that it calls all the same', async () => {
+test('a plan without refunds does not offer the tool to the model, and denies calls to it', async () => {
   const call = { name: 'refund', args: { orderId: 'G-2001', amount: 5 } }
   const { ask, model } = await product({ toolCalls: [call] }, 'No.')
   await ask('/api/sessions/a/runs', { key: hank, body: { input: 'Refund it' } })
@@ -112,10 +112,10 @@ test('a plan without refunds shows the model none, and denies one that it calls 
     ['look_up_order'],
     ['look_up_order'],
   ])
-  expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan has no refund')
+  expect(JSON.stringify(model.requests[1]?.messages.at(-1))).toContain('starter plan does not include refund')
 })
 
-test('a page may load its own files alone, and stands in no frame', async () => {
+test('a page may load only its own files, and cannot be framed', async () => {
   const { ask } = await product()
   const policy = (await ask('/me')).headers.get('content-security-policy')
   for (const rule of ["default-src 'none'", "script-src 'self'", "img-src 'self' data:", "frame-ancestors 'none'"])

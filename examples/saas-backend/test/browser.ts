@@ -31,7 +31,7 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] })
 }
 
-/** A page of somebody who is signed in; `faults` has what went wrong in it. */
+/** The page of a signed-in user. `faults` has the errors of the page. */
 export async function pageOf(browser: Browser, url: string, key: string, options: BrowserContextOptions = {}) {
   const context = await browser.newContext({ viewport: { width: 1200, height: 800 }, ...options })
   const [name, value] = (await cookieOf(url, key)).split('=') as [string, string]
@@ -51,7 +51,7 @@ export async function say(page: Page, text: string): Promise<void> {
   await page.keyboard.press('Enter')
 }
 
-/** Keeps a picture where CI finds it. */
+/** Saves a screenshot for CI. */
 export async function picture(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: `.cache/screenshots/${name}.png`, fullPage: true })
 }

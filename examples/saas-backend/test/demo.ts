@@ -10,12 +10,12 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 
 export interface Demo {
   url: string
-  /** What it has written to the terminal. */
+  /** Its output so far. */
   said(): string
   kill(signal?: NodeJS.Signals): Promise<number | null>
 }
 
-/** Runs what `npm run demo:saas` runs, on a free port. Rejects with what it said where it does not come up. */
+/** Runs what `npm run demo:saas` runs, on a free port. Rejects with its output if it does not start. */
 export async function startDemo(env: Record<string, string>): Promise<Demo> {
   const args = [...programFlags, 'examples/saas-backend/src/index.ts']
   const child = spawn(process.execPath, args, {
@@ -46,13 +46,13 @@ export async function startDemo(env: Record<string, string>): Promise<Demo> {
   }
 }
 
-/** A folder for what demos keep, and what takes it away. */
+/** A folder for the data of demos, and a function that deletes it. */
 export function dataFolder(): { dir: string; remove(): void } {
   const dir = mkdtempSync(join(tmpdir(), 'allium-saas-'))
   return { dir, remove: () => rmSync(dir, { recursive: true, force: true, maxRetries: 5 }) }
 }
 
-/** The cookie that a key is changed for. */
+/** Signs in with a key, and returns the cookie. */
 export async function cookieOf(url: string, key: string): Promise<string> {
   const headers = { 'content-type': 'application/json' }
   const response = await fetch(`${url}/sign-in`, { method: 'POST', headers, body: JSON.stringify({ key }) })

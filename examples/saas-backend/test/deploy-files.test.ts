@@ -9,6 +9,7 @@ import { parse } from 'yaml'
 
 const run = promisify(execFile)
 const folder = fileURLToPath(new URL('../deploy/', import.meta.url))
+const template = fileURLToPath(new URL('../../../packages/create-allium/templates/saas/', import.meta.url))
 const read = (name: string) => readFileSync(join(folder, name), 'utf8')
 
 /** The script of an installed command. */
@@ -21,9 +22,9 @@ function binOf(name: string): string {
 test.each([
   ['dockerfilelint', 'Dockerfile'],
   ['dclint', 'compose.yaml'],
-])('%s accepts deploy/%s', async (linter, file) => {
+])('%s accepts %s of the example and of the template', async (linter, file) => {
   const args = linter === 'dclint' ? ['--max-warnings', '0'] : []
-  await run(process.execPath, [binOf(linter), ...args, join(folder, file)])
+  for (const from of [folder, template]) await run(process.execPath, [binOf(linter), ...args, join(from, file)])
 })
 
 test('the secrets of compose.yaml are those that secrets.sh creates', () => {

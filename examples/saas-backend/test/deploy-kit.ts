@@ -74,7 +74,7 @@ export interface Ask {
   onPiece?(piece: string): void
 }
 
-/** Sends a request as a browser behind the public host does. A cut connection ends the response. */
+/** Sends a request to the public host, like a browser. A cut connection ends the response. */
 export function ask({ port, host, path, cookie = '', body, lastEventId, onPiece }: Ask) {
   const headers = {
     host,

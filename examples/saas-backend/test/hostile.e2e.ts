@@ -19,7 +19,7 @@ const hostile = [
   '__proto__ constructor toString',
 ].join(' ')
 
-/** Markup of the texts that became elements, and what they did. */
+/** Elements that were created from markup in the texts. */
 async function harm(page: Page, faults: string[]) {
   const elements = page.locator(':is(img[src="x"], script:not([src]), a[href^="javascript"], img[src*="evil"])')
   return { elements: await elements.count(), overflow: await overflow(page), faults }

@@ -29,7 +29,7 @@ describe('the list of conversations', () => {
     await page.getByText('Tell me if anything').waitFor()
   })
 
-  test('shows earlier conversations when it is asked to', async () => {
+  test('shows earlier conversations after a click', async () => {
     const { page } = await pages.open(dana)
     const sessions = Array.from({ length: 50 }, (_, at) => ({
       id: `s-${at}`,
@@ -50,7 +50,7 @@ describe('the list of conversations', () => {
 })
 
 describe('a conversation', () => {
-  test('shows what is said in another tab, while it is said', async () => {
+  test('streams a conversation of another tab', async () => {
     const { page } = await pages.open(dana)
     await say(page, order)
     await page.getByText('Tell me if anything').waitFor()
@@ -63,18 +63,18 @@ describe('a conversation', () => {
     await other.page.evaluate("dispatchEvent(new Event('online'))")
     await other.page.getByText('What can come back').waitFor()
     await other.page.getByRole('button', { name: 'Stop' }).waitFor()
-    await other.page.getByText('Is there an order that you would like to return?').waitFor()
+    await other.page.getByText('Would you like to return an order?').waitFor()
     expect([await other.page.locator('.message').count(), other.faults]).toEqual([4, []])
   })
 
-  test('offers no approval that its owner may not give, and goes on once an admin has decided', async () => {
+  test('has no approve button for a call that needs an admin, and continues after their decision', async () => {
     const { page, faults } = await pages.open(dana)
     await page.getByRole('button', { name: /A refund that an admin approves/ }).click()
-    await page.getByText('An admin has to approve this').waitFor()
+    await page.getByText('An admin must approve this').waitFor()
     const buttons = page.locator('.decide button')
     expect(await buttons.allTextContents()).toEqual(['Deny'])
     await page.reload()
-    await page.getByText('An admin has to approve this').waitFor()
+    await page.getByText('An admin must approve this').waitFor()
     expect(await buttons.allTextContents()).toEqual(['Deny'])
 
     const { page: adminPage } = await admin()
@@ -87,7 +87,7 @@ describe('a conversation', () => {
     await request.waitFor({ state: 'detached' })
   })
 
-  test('says that somebody else has decided, and shows how', async () => {
+  test('shows the decision of another person', async () => {
     const { page } = await pages.open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.getByRole('button', { name: 'Approve' }).waitFor()
@@ -103,7 +103,7 @@ describe('a conversation', () => {
 })
 
 describe('the admin page', () => {
-  test('shows what happens without a reload, and has no button for one', async () => {
+  test('updates without a reload, and has no button for one', async () => {
     const { page, faults } = await admin()
     const { page: chat } = await pages.open(dana)
     await chat.getByRole('button', { name: /Refund a dented stove/ }).click()
@@ -114,11 +114,11 @@ describe('the admin page', () => {
     await turns.locator('.row', { hasText: 'suspended' }).waitFor()
     await chat.getByRole('button', { name: 'Deny' }).click()
     await turns.locator('.row', { hasText: 'completed' }).waitFor()
-    await page.getByText('Nothing is waiting for approval').waitFor()
+    await page.getByText('No pending approvals').waitFor()
     expect([await page.getByRole('button', { name: /Reload/ }).count(), faults]).toEqual([0, []])
   })
 
-  test('says why a turn failed, and what an admin can do', async () => {
+  test('explains why a turn failed, and how an admin can help', async () => {
     const { page: chat } = await pages.open(dana)
     await say(chat, 'Pretend that the model is down.')
     await chat.getByRole('alert').waitFor()
@@ -128,7 +128,7 @@ describe('the admin page', () => {
     expect(await page.locator('body').textContent()).not.toContain('AI_APICallError')
   })
 
-  test('says when it is not up to date, and is again once the server answers', async () => {
+  test('shows that it is not up to date, until the server responds again', async () => {
     const { page } = await admin()
     await page.locator('.sums dd').nth(3).waitFor()
     await page.route('**/admin/api/**', (route) => route.abort())
@@ -140,7 +140,7 @@ describe('the admin page', () => {
 })
 
 describe('a page in a hidden tab', () => {
-  test('asks for nothing, and at once when it is shown', async () => {
+  test('sends no requests while hidden, and one immediately when shown', async () => {
     const { page } = await pages.open(dana)
     await page.locator('.chats li, .chats .quiet').first().waitFor()
     let count = 0

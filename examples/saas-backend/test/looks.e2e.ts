@@ -5,7 +5,7 @@ import { picture, say, sessionRows, startPages } from './browser.ts'
 import { overflow, seriousFaults, unreachable } from './looks.ts'
 
 const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
-const refund = 'Refund the dented camp stove of A-1042, and tell ann@acme.example.'
+const refund = 'Refund the dented camp stove of A-1042, and notify ann@acme.example.'
 const pages = startPages()
 
 const faultsOf = async (page: Page) => [await overflow(page), await seriousFaults(page), await unreachable(page)]
@@ -113,7 +113,7 @@ describe('on a phone', () => {
   })
 })
 
-test('a refund is asked for, approved and followed by keyboard alone', async () => {
+test('a refund can be requested, approved and followed with the keyboard alone', async () => {
   const { page } = await pages.open(dana)
   await page.getByText('Hello Dana').waitFor()
   await page.keyboard.type(refund)

@@ -4,12 +4,12 @@ import { demoKeys } from '../src/demo-keys.ts'
 import { picture, say, sessionRows, startPages } from './browser.ts'
 
 const [dana, alex, hank] = demoKeys.map(({ key }) => key) as [string, string, string]
-const policyEnd = 'Is there an order that you would like to return?'
+const policyEnd = 'Would you like to return an order?'
 const pages = startPages()
 const { open } = pages
 
 describe('the chat page', () => {
-  test('signs in by a key, keeps it from the page, and says so where it is not known', async () => {
+  test('signs in with a key that the page does not store, and reports an unknown key', async () => {
     const context = await pages.browser().newContext()
     onTestFinished(() => context.close())
     const page = await context.newPage()
@@ -26,7 +26,7 @@ describe('the chat page', () => {
     expect(cookie?.value).not.toContain(dana)
   })
 
-  test('streams Markdown, and shows in a card what a tool was asked and found', async () => {
+  test('streams Markdown, and shows the arguments and the result of a tool call in a card', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Find an order/ }).click()
     await page.getByText('Tell me if anything').waitFor()
@@ -38,12 +38,12 @@ describe('the chat page', () => {
       '4',
       '$40',
     ])
-    await page.getByText('What it found').click()
+    await page.getByText('Result', { exact: true }).click()
     expect(await page.locator('.card pre').textContent()).toContain('"status": "delivered"')
     expect(faults).toEqual([])
   })
 
-  test('shows what waits with its true values, and pays once it is approved', async () => {
+  test('shows a pending call with its original values, and refunds once after the approval', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.getByRole('button', { name: 'Approve' }).waitFor()
@@ -55,12 +55,12 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('You need not return it.').waitFor()
     expect(await page.locator('.card .output').textContent()).toContain(
-      'Refunded $180 of order A-1042; $1060 of it remain.',
+      'Refunded $180 of order A-1042. $1060 of it remains.',
     )
     expect([await page.locator('.card').count(), faults]).toEqual([1, []])
   })
 
-  test('keeps what the user wrote after a reload, though the model was not sent it', async () => {
+  test("shows the user's original text after a reload, though the model received placeholders", async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.getByRole('button', { name: 'Approve' }).waitFor()
@@ -72,7 +72,7 @@ describe('the chat page', () => {
     expect([await own.textContent(), faults]).toEqual([written, []])
   })
 
-  test('goes on after a reload in the middle of what was approved, and asks for nothing twice', async () => {
+  test('continues an approved call after a reload, without a second approval', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.getByRole('button', { name: 'Approve' }).click()
@@ -84,7 +84,7 @@ describe('the chat page', () => {
     expect([await page.getByRole('button', { name: 'Approve' }).count(), faults]).toEqual([0, []])
   })
 
-  test('pays nothing where it is denied', async () => {
+  test('refunds nothing after a denial', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.getByRole('button', { name: 'Deny' }).click()
@@ -92,7 +92,7 @@ describe('the chat page', () => {
     expect([await page.locator('.card .badge').textContent(), faults]).toEqual(['denied', []])
   })
 
-  test('stops an answer, and what was shown of it stays', async () => {
+  test('stops an answer, and keeps the text so far', async () => {
     const { page } = await open(dana)
     await say(page, 'Explain the returns policy.')
     await page.getByText('What can come back').waitFor()
@@ -105,7 +105,7 @@ describe('the chat page', () => {
     await page.getByText('Tell me if anything').waitFor()
   })
 
-  test('goes on after a reload in mid-answer, and nothing is lost or doubled', async () => {
+  test('continues after a reload in mid-answer, without lost or repeated text', async () => {
     const { page, faults } = await open(dana)
     await say(page, 'Explain the returns policy.')
     await page.getByText('What can come back').waitFor()
@@ -120,7 +120,7 @@ describe('the chat page', () => {
     expect([await page.locator('.message').count(), faults]).toEqual([2, []])
   })
 
-  test('runs no HTML of a model or of a tool, follows no script link, and asks nobody for an image', async () => {
+  test('runs no HTML of a model or a tool, follows no script link, and loads no image', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /What others wrote/ }).click()
     await page.getByText('nothing of that kind').waitFor()
@@ -131,7 +131,7 @@ describe('the chat page', () => {
     await picture(page, 'markdown')
   })
 
-  test('says in words that the budget is spent', async () => {
+  test('explains that the budget is used up', async () => {
     const { page } = await open(hank)
     for (let turn = 1; turn < 9 && (await page.getByRole('alert').count()) === 0; turn++) {
       await say(page, 'Show me order G-2001.')
@@ -149,7 +149,7 @@ describe('the chat page', () => {
 })
 
 describe('the admin page', () => {
-  test('shows usage, sessions, the verdict of the audit and the onion of a turn', async () => {
+  test('shows usage, sessions, the state of the audit and the onion of a turn', async () => {
     const { page, faults } = await open(alex)
     await say(page, 'Where is order A-1042?')
     await page.getByText('Tell me if anything').waitFor()
@@ -170,7 +170,7 @@ describe('the admin page', () => {
     expect(faults).toEqual([])
   })
 
-  test('shows somebody who is no admin nothing, and an admin only their own tenants', async () => {
+  test('shows admins only their own tenants, and other users nothing', async () => {
     const { page } = await open(hank)
     await page.goto(`${pages.url()}/admin`)
     await page.getByText('Nothing to administer').waitFor()

@@ -12,7 +12,7 @@ export interface Proxy {
   close(): void
 }
 
-/** Gives requests to one server after the other, as a load balancer does, and to the next where one does not answer. */
+/** Distributes requests over the servers, like a load balancer, and skips those that do not respond. */
 export async function roundRobin(upstreams: readonly string[]): Promise<Proxy> {
   let turn = 0
   const last = new Map<string, number>()
@@ -44,7 +44,7 @@ export async function roundRobin(upstreams: readonly string[]): Promise<Proxy> {
       answer.pipe(outgoing)
       answer.once('error', () => outgoing.destroy())
     })
-    // Only what has reached nobody is given to the next.
+    // Only a request that reached no server is sent to the next one.
     out.once('error', ({ code }: NodeJS.ErrnoException) => {
       if (code === 'ECONNREFUSED' && tries > 1) pass(asked, at + 1, tries - 1)
       else outgoing.destroy()

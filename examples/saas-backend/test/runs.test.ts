@@ -41,7 +41,7 @@ async function completed(ask: Awaited<ReturnType<typeof product>>): Promise<stri
   return json.turnId ?? ''
 }
 
-test('an admin sees the durable runs of their company with their steps, and nothing that was said', async () => {
+test('an admin sees the durable runs of their company with their steps, without messages', async () => {
   const ask = await product('It is secret.')
   const run = await completed(ask)
   const { json } = await ask(alex, '/admin/api/acme/runs')
@@ -66,7 +66,7 @@ test('runs of another company do not exist for an admin', async () => {
   expect(await Promise.all(statuses)).toEqual([404, 404, 404, 404])
 })
 
-test('an admin reads what was said only with that right and a reason, and the audit has both', async () => {
+test('an admin reads messages only with that right and a reason, and the audit records both', async () => {
   const ask = await product('It is secret.')
   const path = `/admin/api/acme/runs/${await completed(ask)}/content`
   expect((await ask(alex, path, {})).status).toBe(400)
@@ -76,7 +76,7 @@ test('an admin reads what was said only with that right and a reason, and the au
   expect(json.verdict).toMatchObject({ ok: true })
 })
 
-test('an admin without the right reads nothing, also of their own company', async () => {
+test('an admin without the right cannot read messages, even of their company', async () => {
   const ask = await product('Hello.')
   const { json } = await ask(gina, '/api/sessions/a/runs', { input: 'Hi' })
   const path = `/admin/api/globex/runs/${json.turnId}`

@@ -32,7 +32,7 @@ describe('a message that could not be sent', () => {
     expect([await box(page), await shown(page)]).toEqual(['', ['You', 'Support']])
   })
 
-  test('keeps what was typed since, and outlives a reload', async () => {
+  test('keeps text that was typed later, and survives a reload', async () => {
     const { page } = await pages.open(dana)
     await page.route('**/api/chat', (route) => route.abort())
     await say(page, order)
@@ -96,7 +96,7 @@ describe('a message that is sent while an answer is being written', () => {
     await page.locator('.message.user', { hasText: order }).waitFor()
     await page.getByText('Tell me if anything').waitFor()
     await expect.poll(() => shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
-    await expect.poll(() => page.getByText('Is there an order that you would like').count()).toBe(1)
+    await expect.poll(() => page.getByText('Would you like to return').count()).toBe(1)
     await page.reload()
     await page.getByText('Tell me if anything').waitFor()
     await expect.poll(() => shown(page)).toEqual(['You', 'Support', 'You', 'Support'])
@@ -117,7 +117,7 @@ describe('a message that is sent while an answer is being written', () => {
 })
 
 describe('an answer', () => {
-  test('shows a caret behind its text or a line that says what goes on, never both', async () => {
+  test('shows either a caret after its text or a line about the activity, never both', async () => {
     const { page } = await pages.open(dana)
     await page.evaluate(countIndicators)
     await say(page, 'Explain the returns policy.')
@@ -129,7 +129,7 @@ describe('an answer', () => {
     expect(await page.locator('.message.user .caret').count()).toBe(0)
   })
 
-  test('that failed is explained in a sentence, with a way to ask again', async () => {
+  test('that failed is explained in a sentence, with a button to ask again', async () => {
     const { page } = await pages.open(dana)
     await say(page, 'Pretend that the model is down.')
     await page.getByRole('alert').getByText('The model could not answer. Try again.').waitFor()

@@ -26,7 +26,7 @@ async function databases(): Promise<Env | undefined> {
 /** Two processes of the product behind a proxy, until the test is over. */
 async function product(open: () => Promise<Env | undefined>) {
   const env = await open()
-  // Both come with `.ci/run`; elsewhere who has them not tries SQLite alone.
+  // `.ci/run` installs both. Without them, only SQLite is tested.
   if (env === undefined) return undefined
   const { dir, remove } = dataFolder()
   const demos = await Promise.all([0, 1].map(() => startDemo({ ...env, SAAS_DATA: dir })))
@@ -47,7 +47,9 @@ async function product(open: () => Promise<Env | undefined>) {
 const textOf = (run: ClientRun) => run.then(({ text }) => text)
 
 describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => {
-  test('a reader whose process is killed goes on in the other one, and every word comes once', async ({ skip }) => {
+  test('a reader whose process is killed continues in the other one, and receives every word once', async ({
+    skip,
+  }) => {
     const made = await product(open)
     if (made === undefined) return skip()
     const { client, demos, proxy } = made
@@ -62,7 +64,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     expect(await Promise.all([run, ...readers].map(textOf))).toEqual([policy, policy, policy])
   })
 
-  test('what was acknowledged stays where the process of a run is killed, and what waits is decided in the other one', async ({
+  test('acknowledged messages survive a killed process, and a pending call is decided in the other process', async ({
     skip,
   }) => {
     const made = await product(open)
@@ -70,7 +72,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     const { client, demos, proxy } = made
     const [asked, cut] = [client.session('asked'), client.session('cut')]
     expect((await asked.run('Where is order A-1042?')).status).toBe('completed')
-    const { pending } = await asked.run('Refund the dented camp stove of A-1042, and tell ann@acme.example.')
+    const { pending } = await asked.run('Refund the dented camp stove of A-1042, and notify ann@acme.example.')
     const run = cut.run('Explain the returns policy.')
     await firstText(run)
     await (demos[proxy.last('POST')] as Demo).kill('SIGKILL')
@@ -84,7 +86,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     expect(await textOf(cut.run('Where is order A-1042?'))).toContain('was delivered')
   })
 
-  test('a page whose process is killed goes on by itself', async ({ skip }) => {
+  test('a page whose process is killed continues by itself', async ({ skip }) => {
     const made = await product(open)
     if (made === undefined) return skip()
     const { demos, proxy } = made
@@ -98,7 +100,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     await page.reload()
     await page.getByText('What can come back').waitFor()
     await (demos[reader] as Demo).kill('SIGKILL')
-    await page.getByText('Is there an order that you would like to return?').waitFor({ timeout: 60_000 })
+    await page.getByText('Would you like to return an order?').waitFor({ timeout: 60_000 })
     await expect.poll(() => page.locator('.message').count()).toBe(2)
   })
 })

@@ -12,12 +12,12 @@ const session = newsroom.session({ principal: who })
 const first = session.run('Publish a note on the history of the onion.')
 await showRun(first)
 
-console.log('── The writer waits for a person, and so does the lead\n')
+console.log('── The writer needs approval, so the lead is suspended\n')
 for (const { callId, name, path, args } of session.pending)
   console.log(`${callId}: ${path?.join(' › ')} wants ${name} ${JSON.stringify(args)}`)
 console.log(`published: ${published.length}\n`)
 
-// Decided in the lead's session, which may be restored in another process first.
+// Decided in the lead's session, which could also be restored in another process.
 const approved = Object.fromEntries(session.pending.map(({ callId }) => [callId, { approve: true as const }]))
 const second = session.pending.length > 0 ? session.resume(approved) : session.run('Thank you.')
 await showRun(second)
@@ -34,7 +34,7 @@ console.log(`the tenant's day   $${state['guard:budget:spent'].toFixed(4)}\n`)
 await newsroom.dispose()
 
 if (cast === undefined) {
-  console.log('── The same with a budget that ends within the researcher\n')
+  console.log('── The same with a budget that is used up by the researcher\n')
   const poor = createNewsroom(playedCast(), 0.018)
   await showRun(poor.run('Publish a note on the history of the onion.', { session: { principal: who } }))
   await poor.dispose()

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { publishNote } from './tools/publish-note.ts'
 import { searchArchive } from './tools/search-archive.ts'
 
-/** The model of each agent: a lead is worth a large one, the others may do with less. */
+/** The model of each agent: a large one for the lead, smaller ones for the others. */
 export type Cast = Record<'lead' | 'researcher' | 'writer', ModelRef>
 
-/** What the played models of this example cost, in USD for a million tokens. */
+/** The prices of the scripted models, in USD per million tokens. */
 const prices = { 'played/*': { input: 3, output: 15 } }
 
-/** A lead that hands work on to two others. What it may spend and do, they may spend and do together. */
+/** A lead that delegates to two sub-agents. Its budget and its limits apply to all three together. */
 export function createNewsroom({ lead, researcher, writer }: Cast, dailyBudget = 0.05) {
   const researching = new Agent({
     name: 'researcher',
@@ -28,10 +28,11 @@ export function createNewsroom({ lead, researcher, writer }: Cast, dailyBudget =
     new Agent({
       name: 'lead',
       model: lead,
-      instructions: 'Let the researcher find the facts first, then the writer publish them. Then say what was done.',
+      instructions:
+        'Let the researcher find the facts first. Then let the writer publish them. Then report the result.',
       principal: z.object({ tenantId: z.string(), userId: z.string() }),
     })
-      // Inherited: these three stand around every model and tool call of the others too.
+      // Inherited: these three layers also run around every model and tool call of the sub-agents.
       .use(guard.budget({ limit: dailyBudget, per: 'tenant', window: 'day', prices }))
       .use(guard.policy({ rules: [{ tool: 'search_archive', args: { shelf: ['public'] } }] }))
       .use(observe.usage({ prices }))

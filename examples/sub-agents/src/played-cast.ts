@@ -1,7 +1,7 @@
 import { scriptedModel } from 'allium/testing'
 import type { Cast } from './newsroom.ts'
 
-/** Plays the three models, each with a usage of its own, so that the sums can be told apart. */
+/** Scripted models. Each has a different usage, so that the sums differ. */
 export function playedCast() {
   const usage = {
     lead: { inputTokens: 100, outputTokens: 20 },

@@ -2,7 +2,7 @@ import type { Newsroom } from './newsroom.ts'
 
 type Run = ReturnType<Newsroom['run']>
 
-/** Prints the events of a run; those of sub-agents, told by their `path`, are indented. */
+/** Prints the events of a run. Events of sub-agents have a `path` and are indented. */
 export async function showRun(run: Run) {
   for await (const event of run) {
     const path = 'path' in event && Array.isArray(event.path) ? event.path : []

@@ -10,7 +10,7 @@ const question = 'Publish a note on the history of the onion.'
 beforeEach(() => void published.splice(0))
 
 describe('sub-agents', { timeout: 60_000 }, () => {
-  it('shows who does what, what waits, the bill, and a budget that ends', async () => {
+  it('shows the calls of each agent, the pending call, the bill, and a used-up budget', async () => {
     const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const [, work, waits, bill, poor] = out.split('── ') as [string, string, string, string, string]
@@ -25,7 +25,7 @@ describe('sub-agents', { timeout: 60_000 }, () => {
     expect(poor).toMatch(/^lead +blocked · The budget .* \$0\.003 spent/m)
   })
 
-  it('publishes nothing where the person says no, and tells the writer why', async () => {
+  it('publishes nothing after a denial, and gives the writer the reason', async () => {
     const cast = playedCast()
     const session = createNewsroom(cast).session({ principal })
     await session.run(question)
@@ -34,7 +34,7 @@ describe('sub-agents', { timeout: 60_000 }, () => {
     expect(JSON.stringify(cast.writer.requests[1]?.messages)).toContain('Not before Monday.')
   })
 
-  it('goes on from a snapshot of the lead, in a session of another agent', async () => {
+  it('continues from a snapshot of the lead, in another session', async () => {
     const cast = playedCast()
     const before = createNewsroom(cast).session({ principal })
     await before.run(question)

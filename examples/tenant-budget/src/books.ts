@@ -2,16 +2,16 @@ import { type Ledger, memoryLedger } from 'allium'
 
 export interface Books {
   ledger: Ledger
-  /** What was charged to a tenant on the day of `now`, in USD, a line for each physical call. */
+  /** Returns the charges of a tenant on the day of `now`, in USD, with one line for each physical call. */
   bill(tenantId: string, now?: number): { lines: number[]; total: number }
 }
 
-/** The account of a tenant's day, in UTC: what the budget charges, and what its bill is made of. */
+/** The account of a tenant and a day in UTC. The budget charges it, and the bill reads it. */
 export function accountOf(tenantId: string, now: number): string {
   return JSON.stringify([tenantId, new Date(now).toISOString().slice(0, 10)])
 }
 
-/** A ledger that also writes down what it was told. For several processes, one that keeps both in a database. */
+/** A ledger that also records each charge. With several processes, store both in a database. */
 export function openBooks(): Books {
   const kept = memoryLedger()
   const postings: { account: string; spent: number }[] = []

@@ -2,14 +2,14 @@ import { Agent, guard, type Ledger, type ModelRef, model } from 'allium'
 import { accountOf } from './books.ts'
 import { dailyBudgets, Principal } from './principal.ts'
 
-/** One agent for all tenants, each with its own room for a day. */
+/** One agent for all tenants, each with its own daily budget. */
 export function createChatAgent(answering: ModelRef, ledger: Ledger) {
   return new Agent({
     name: 'chat',
     model: answering,
     instructions: 'Answer in one sentence.',
     principal: Principal,
-    settings: { maxOutputTokens: 100 }, // what a call may cost is reserved before it: bound it
+    settings: { maxOutputTokens: 100 }, // the maximum cost of a call is reserved before it, so limit it
   })
     .use(guard.rateLimit({ limit: 3, window: 'minute', per: 'user' }))
     .use(model.retry({ delay: 10 }))
@@ -18,17 +18,17 @@ export function createChatAgent(answering: ModelRef, ledger: Ledger) {
 
 export type ChatAgent = ReturnType<typeof createChatAgent>
 
-/** The budget of a tenant is that of its plan. */
+/** Limits each tenant to the budget of its plan. */
 function planBudget(ledger: Ledger) {
   return guard.budget({
     limit: ({ principal }) => dailyBudgets[Principal.parse(principal).plan],
     account: ({ principal, clock }) => accountOf(Principal.parse(principal).tenantId, clock.now()),
     ledger,
-    prices: { 'played/*': { input: 1, output: 4 } }, // USD for a million tokens; real models have a public list
+    prices: { 'played/*': { input: 1, output: 4 } }, // USD per million tokens; real models are in a public price list
     onLimit(ctx, { limit, spent }) {
       const { plan } = Principal.parse(ctx.principal)
       ctx.block(`${plan}: $${spent.toFixed(5)} of $${limit} spent`, {
-        reply: `Your team has used up today's ${plan} budget. It begins again at 00:00 UTC, or with a larger plan.`,
+        reply: `Your team has used up today's ${plan} budget. It resets at 00:00 UTC. A larger plan has a larger budget.`,
       })
     },
   })

@@ -14,13 +14,13 @@ const longest = 20_000
 export interface Backend {
   agent: ChatAgent
   books: Books
-  /** Who has this key; the model and the user choose none. */
+  /** Returns the owner of an API key. Neither the model nor the user can choose the principal. */
   whoIs(key: string): Principal | undefined
-  /** What the operator should know, and the user should not. */
+  /** Receives messages for the operator that users must not see. */
   log(line: string): void
 }
 
-/** `POST /chat` streams an answer as server-sent events, `GET /bill` gives the bill of the tenant whose key asks. */
+/** `POST /chat` streams an answer as server-sent events. `GET /bill` returns the bill of the caller's tenant. */
 export function chatServer({ agent, books, whoIs, log }: Backend): Server {
   return createServer(async (request, response) => {
     const principal = whoIs(request.headers.authorization?.replace(/^Bearer /, '') ?? '')
@@ -41,17 +41,17 @@ async function answer(
   log: Backend['log'],
 ) {
   const gone = new AbortController()
-  response.on('close', () => gone.abort()) // the user left: the provider is called off
+  response.on('close', () => gone.abort()) // the user disconnected, so cancel the provider's request
   const run = agent.run(question, { session: { principal }, signal: gone.signal })
   try {
     for await (const event of run) {
       if (event.type === 'text-delta') send(response, 'text', event.delta)
-      if (event.type === 'model:reset') send(response, 'reset', '') // forget this answer: another attempt follows
+      if (event.type === 'model:reset') send(response, 'reset', '') // discard this answer: another attempt follows
     }
     const { status, reason, text, state } = await run
     const retryAfter = state['guard:rateLimit:retryAfter']
     if (retryAfter > 0) return void response.writeHead(429, { 'retry-after': String(retryAfter) }).end()
-    if (status === 'blocked') log(`${principal.tenantId} was refused: ${reason}`)
+    if (status === 'blocked') log(`${principal.tenantId} was rejected: ${reason}`)
     send(response, 'end', { status, text })
   } catch (error) {
     log(`${principal.tenantId}: ${messageOf(error)}`)
@@ -60,7 +60,7 @@ async function answer(
   response.end()
 }
 
-/** The head goes out with the first event, so that until then the answer may still become a 429. */
+/** Sends the headers with the first event, so the response can still become a 429 until then. */
 function send(response: ServerResponse, event: string, data: unknown): void {
   if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' })
   response.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)

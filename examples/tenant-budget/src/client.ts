@@ -1,13 +1,13 @@
-/** What a chat window has to do: text is added, a reset takes it back. */
+/** Handles events like a chat window: it appends text, and a reset removes it. */
 export interface Answered {
   /** The HTTP status. */
   http: number
-  /** How the run ended, where it began. */
+  /** The status of the run, if it started. */
   status?: string
-  /** What is shown at the end. */
+  /** The text that is shown at the end. */
   text: string
   resets: number
-  /** Seconds, of a refusal. */
+  /** Seconds, for a rejected request. */
   retryAfter?: number
 }
 

@@ -38,7 +38,7 @@ try {
     `acme     HTTP ${fourth.http}, retry after ${retryAfter > 0 && retryAfter <= 60 ? 'a minute or less' : retryAfter}`,
   )
 
-  heading('100 turns race for the room of 10')
+  heading('100 concurrent turns with a budget for 10')
   const raced = await Promise.all(racers.map((key) => ask(url, key, 'Is it true?')))
   const count = (status: string) => raced.filter((one) => one.status === status).length
   const { lines, total } = await fetchBill(url, racers[0] ?? '')
@@ -47,7 +47,7 @@ try {
 
   heading('What the operator reads of it')
   for (const line of logged.slice(0, 1)) console.log(line)
-  console.log(`… and ${logged.filter((line) => line.startsWith('hooli')).length} refusals of hooli`)
+  console.log(`… and ${logged.filter((line) => line.startsWith('hooli')).length} rejections of hooli`)
 } finally {
   await close()
 }

@@ -8,12 +8,12 @@ import { playedModel } from './played-model.ts'
 import type { Principal } from './principal.ts'
 
 export interface ListenOptions {
-  /** The users, by their keys. */
+  /** The users by API key. */
   keys: ReadonlyMap<string, Principal>
   log(line: string): void
-  /** @default the one that ALLIUM_MODEL names, else one that is played */
+  /** @default the model in ALLIUM_MODEL, or a scripted one */
   model?: ModelRef
-  /** @default any */
+  /** @default a free port */
   port?: number
 }
 

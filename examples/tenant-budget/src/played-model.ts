@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { type Model, type ModelRequest, textOf } from 'allium'
 
-/** Plays a model that answers for ever: 20 tokens in, 100 out. Of a question that names a storm the first answer is cut off. */
+/** A scripted model with the same answer to every question: 20 tokens in, 100 out. The first answer to a question about a storm is cut. */
 export function playedModel(): Model {
   const stormy = new Set<string>()
   return {
@@ -11,7 +11,7 @@ export function playedModel(): Model {
       yield { type: 'text-delta', delta: 'Let me see: ' }
       if (question.includes('storm') && !stormy.has(question)) {
         stormy.add(question)
-        return // no finish: the line is down
+        return // no finish: the connection was lost
       }
       await setTimeout(30, undefined, { signal })
       yield { type: 'text-delta', delta: 'yes.' }

@@ -1,4 +1,4 @@
-/** The backend alone, to be asked with curl. */
+/** Starts only the backend, for requests with curl. */
 import { listen } from './listen.ts'
 import type { Principal } from './principal.ts'
 
@@ -7,6 +7,6 @@ const keys = new Map<string, Principal>([
   ['globex-hank', { tenantId: 'globex', userId: 'hank', plan: 'starter' }],
 ])
 const { url, close } = await listen({ keys, log: console.error, port: Number(process.env.PORT ?? 8787) })
-console.log(`${url}/chat listens to the keys ${[...keys.keys()].join(', ')}.`)
+console.log(`${url}/chat accepts the keys ${[...keys.keys()].join(', ')}.`)
 process.once('SIGINT', () => void close())
 process.once('SIGTERM', () => void close())

@@ -8,7 +8,7 @@ import { listen } from '../src/listen.ts'
 import type { Principal } from '../src/principal.ts'
 
 describe('a budget for each tenant', { timeout: 60_000 }, () => {
-  it('shows one tenant run out, the bills, a rate limit, and a race', async () => {
+  it('shows a used-up budget, the bills, a rate limit, and concurrent turns', async () => {
     const { code, out, err } = await runExample(import.meta.url)
     expect([code, err]).toEqual([0, ''])
     const lines = out.split('\n')
@@ -23,7 +23,7 @@ describe('a budget for each tenant', { timeout: 60_000 }, () => {
     expect(lines).toContain('hooli    10 calls, $0.004200 of $0.0045')
   })
 
-  it('lets 10 of 100 turns through that all ask before the first one has its answer', async () => {
+  it('admits 10 of 100 concurrent turns', async () => {
     const { model, started, open } = gated()
     const { ledger, bill } = openBooks()
     const agent = createChatAgent(model, ledger)
@@ -41,7 +41,7 @@ describe('a budget for each tenant', { timeout: 60_000 }, () => {
     expect(bill('hooli').total).toBeCloseTo(0.0042, 10)
   })
 
-  it('answers only who has a key, and gives each tenant its own bill', async () => {
+  it('rejects callers without a key, and returns the bill of the own tenant only', async () => {
     const dana: Principal = { tenantId: 'acme', userId: 'dana', plan: 'business' }
     const hank: Principal = { tenantId: 'globex', userId: 'hank', plan: 'starter' }
     const { url, close } = await listen({
@@ -60,7 +60,7 @@ describe('a budget for each tenant', { timeout: 60_000 }, () => {
     expect((await fetchBill(url, 'h')).lines).toHaveLength(0)
   })
 
-  it('calls the provider off, and settles the call, when the user closes the connection', async () => {
+  it('cancels the request to the provider, and settles its cost, when the user disconnects', async () => {
     const keys = new Map<string, Principal>([['d', { tenantId: 'acme', userId: 'dana', plan: 'business' }]])
     let log = (_: string) => {}
     const logged = new Promise<string>((resolve) => {
@@ -79,7 +79,7 @@ describe('a budget for each tenant', { timeout: 60_000 }, () => {
   })
 })
 
-/** A model that begins to answer, and waits until it is let. */
+/** A model that starts to answer, then waits for a signal. */
 function gated() {
   let started = 0
   let open = () => {}

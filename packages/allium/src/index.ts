@@ -9,7 +9,6 @@ export * as model from '@allium/model'
 export * as observe from '@allium/observe'
 // Models
 export {
-  type AiSdkAgent,
   type AiSdkMiddleware,
   type AiSdkModel,
   type AiSdkProvider,
@@ -23,10 +22,9 @@ export {
   ollamaUrl,
   type ProviderEntry,
   type ResolverOptions,
-  type ToAiSdkAgentOptions,
-  toAiSdkAgent,
 } from '@allium/providers'
 export * from '@allium/store'
+export { type Seals, sealedJournal } from '@allium/store/sealed-journal'
 export * as tools from '@allium/tools'
 // Imported by the package's name, because tsup writes wrong types for a namespace of its files.
 export * as hooks from 'allium/hooks'

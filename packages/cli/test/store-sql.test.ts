@@ -13,12 +13,10 @@ async function allium(...argv: string[]) {
 }
 
 it('prints the SQL of a store, in the schema and from the version that it is told', async () => {
-  const { code, out } = await allium('store', 'sql', 'postgres', '--schema', 'agents', '--from', '1')
-  expect([
-    code,
-    out.includes('create table "agents".event_runs'),
-    out.includes('create table "agents".sessions'),
-  ]).toEqual([0, true, false])
+  const { code, out } = await allium('store', 'sql', 'postgres', '--schema', 'agents')
+  expect([code, out.includes('create table "agents".sessions')]).toEqual([0, true])
+  const { out: fromVersion } = await allium('store', 'sql', 'postgres', '--schema', 'agents', '--from', '1')
+  expect([fromVersion.includes('"agents".schema_version'), fromVersion.includes('create table')]).toEqual([true, false])
   expect((await allium('store', 'sql', 'sqlite')).out).toMatch(
     /^begin immediate;[\s\S]*create table sessions[\s\S]*commit;\n$/,
   )

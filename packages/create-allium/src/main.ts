@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import * as prompts from '@clack/prompts'
 import { help, parseArguments, UsageError } from './arguments.ts'
@@ -15,10 +15,14 @@ export interface Environment {
   userAgent: string | undefined
   /** Where the templates are. */
   templatesDir: string
+  /** In a clone: the folder in which `npm run pack` puts the packages, until they are on npm. */
+  tarballs?: string | undefined
 }
 
 const packageUrl = new URL('../package.json', import.meta.url)
 export const templatesDir = fileURLToPath(new URL('./templates', import.meta.url))
+const clone = new URL('../../../', import.meta.url)
+export const tarballs = existsSync(new URL('pack.mjs', clone)) ? fileURLToPath(new URL('tarballs', clone)) : undefined
 
 /** Creates a project and returns the exit code. */
 export async function main(argv: readonly string[], environment: Environment): Promise<number> {
@@ -50,7 +54,7 @@ async function create(argv: readonly string[], environment: Environment): Promis
   const manager = packageManagerOf(environment.userAgent)
   const problem = args.install ? await install(manager, choices.directory, environment.interactive) : undefined
   const installed = args.install && problem === undefined
-  prompts.note(nextSteps(choices, { cwd: environment.cwd, manager, installed }), 'Next')
+  prompts.note(nextSteps(choices, { cwd: environment.cwd, manager, installed, tarballs: environment.tarballs }), 'Next')
   prompts.outro(problem === undefined ? 'Done.' : 'The project is there, but its dependencies are not installed.')
   return problem === undefined ? 0 : 1
 }

@@ -6,17 +6,19 @@ import { providers } from './providers.ts'
 /** Returns the commands that the user runs next. */
 export function nextSteps(
   choices: Choices,
-  options: { cwd: string; manager: PackageManager; installed: boolean },
+  options: { cwd: string; manager: PackageManager; installed: boolean; tarballs: string | undefined },
 ): string {
   const { directory, template, provider } = choices
-  const { cwd, manager, installed } = options
+  const { cwd, manager, installed, tarballs } = options
   const script = (name: string) =>
     manager === 'npm' ? `npm run ${name}` : `${manager} ${manager === 'bun' ? 'run ' : ''}${name}`
   const path = relative(cwd, directory)
   const { key } = providers[provider]
   return [
     ...(path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`]),
-    ...(installed ? [] : [`${manager} install`]),
+    ...(installed
+      ? []
+      : [tarballs === undefined ? `${manager} install` : `npm install ${relative(directory, tarballs)}/*.tgz`]),
     script(template === 'pack' ? 'test' : 'dev'),
     ...(template === 'saas' ? ['', `In a second terminal, ${script('inspect')} opens the inspector.`] : []),
     ...(template === 'pack' || process.env[key]

@@ -9,6 +9,7 @@ const renamed: Readonly<Record<string, string>> = {
   _gitignore: '.gitignore',
   '_env.example': '.env.example',
   '_biome.json': 'biome.json',
+  _dockerignore: '.dockerignore',
 }
 
 /** Copies a template, and puts the project's name and provider into its files. */

@@ -8,7 +8,7 @@ import { main } from '../src/main.ts'
 const templatesDir = fileURLToPath(new URL('../templates', import.meta.url))
 
 /** Runs the command in an empty folder, where nobody can answer prompts. */
-function folder() {
+function folder(tarballs?: string) {
   const cwd = mkdtempSync(join(tmpdir(), 'create-allium-'))
   onTestFinished(() => rmSync(cwd, { recursive: true }))
   const output: string[] = []
@@ -20,7 +20,13 @@ function folder() {
   ])
     onTestFinished(() => spied.mockRestore())
   const create = (...argv: string[]) =>
-    main([...argv, '--no-install', '--no-git'], { cwd, interactive: false, userAgent: undefined, templatesDir })
+    main([...argv, '--no-install', '--no-git'], {
+      cwd,
+      interactive: false,
+      userAgent: undefined,
+      templatesDir,
+      tarballs,
+    })
   const read = (path: string) => readFileSync(join(cwd, path), 'utf8')
   return { cwd, create, read, said: () => output.join('\n') }
 }
@@ -46,6 +52,15 @@ test.each([
     expect(read(`app/${path}`)).not.toMatch(/openai/i)
 })
 
+test('names the command that installs the packages, which are tarballs in a clone', async () => {
+  const published = folder()
+  await published.create('app', '--yes')
+  expect(published.said()).toMatch(/npm install +│/)
+  const cloned = folder(join(tmpdir(), 'allium', 'tarballs'))
+  await cloned.create('app', '--yes')
+  expect(cloned.said()).toContain('npm install ../../allium/tarballs/*.tgz')
+})
+
 test('names the command that opens the inspector, which the server of a SaaS does not open', async () => {
   const { create, read, said } = folder()
   await create('app', '--template', 'saas')
@@ -57,6 +72,7 @@ test('gives files their real names that npm leaves out of packages', async () =>
   const { cwd, create, read } = folder()
   await create('app', '--template', 'saas')
   expect(read('app/.gitignore').split('\n')).toEqual(expect.arrayContaining(['node_modules', '.env', '.data']))
+  expect(read('app/.dockerignore').split('\n')).toEqual(expect.arrayContaining(['node_modules', '.env', '.data']))
   expect(existsSync(join(cwd, 'app/biome.json'))).toBe(true)
   expect(existsSync(join(cwd, 'app/_gitignore'))).toBe(false)
 })

@@ -43,8 +43,7 @@ export async function openPage(url: string, options: BrowserContextOptions = {})
   const faults: string[] = []
   page.on('pageerror', ({ message }) => faults.push(message))
   page.on('console', (message) => {
-    // The history of a new chat is 404.
-    if (message.type() === 'error' && !message.location().url.endsWith('/messages')) faults.push(message.text())
+    if (message.type() === 'error') faults.push(message.text())
   })
   await page.goto(url)
   return { page, faults }

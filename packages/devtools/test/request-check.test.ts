@@ -14,6 +14,11 @@ function check(headers: IncomingHttpHeaders, url = '/', method = 'GET') {
 test.each<[string, IncomingHttpHeaders, string | number]>([
   ['the cookie', { host, cookie }, 'admitted'],
   ['the cookie among others', { host, cookie: `a=b; ${cookie}; c=d` }, 'admitted'],
+  [
+    'a cookie of the same name that another page set before',
+    { host, cookie: `allium-dev-4111=x; ${cookie}` },
+    'admitted',
+  ],
   ['the token of a command', { host, authorization: 'Bearer secret-token' }, 'admitted'],
   ['localhost', { host: 'localhost:4111', cookie }, 'admitted'],
   ['its own origin', { host, cookie, origin: `http://${host}` }, 'admitted'],

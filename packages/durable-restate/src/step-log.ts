@@ -15,7 +15,7 @@ export class StepLog implements Journal {
   readonly #records = new Map<string, string>()
   /** Steps that were recorded before this attempt and are not replayed yet. */
   readonly #unreplayed = new Set<string>()
-  readonly #check = new ReplayCheck([])
+  readonly #check = new ReplayCheck()
   readonly #waiters = new Map<string, () => void>()
   readonly #completed: [string, string][] = []
   readonly #abort = new AbortController()
@@ -66,8 +66,12 @@ export class StepLog implements Journal {
     this.#check.use(id)
     if (recordedStep === undefined) {
       if (this.takenOver) throw new AbortError('Another attempt of Restate continues the run.')
-      this.#check.checkNew(id)
-      return recordStep(work, emit, (record) => this.#record(id, record))
+      await this.#check.begin(id)
+      try {
+        return await recordStep(work, emit, (record) => this.#record(id, record))
+      } finally {
+        this.#check.end(id)
+      }
     }
     try {
       return await replayStep<T, C>(recordedStep, emit)
@@ -77,7 +81,7 @@ export class StepLog implements Journal {
     }
   }
 
-  checkEnd = (turnId: string): void => this.#check.checkEnd(turnId)
+  checkEnd = (turnId: string): void => (this.takenOver ? undefined : this.#check.checkEnd(turnId))
 
   known = (id: string): boolean => this.#records.has(id)
 
@@ -87,6 +91,7 @@ export class StepLog implements Journal {
 
   /** Resolves when Restate has stored the step. */
   #record(id: string, record: string): Promise<void> {
+    this.#check.throwIfDiverged()
     this.#completed.push([id, record])
     this.#wake()
     return new Promise((resolve) => this.#waiters.set(id, resolve))

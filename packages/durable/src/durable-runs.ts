@@ -287,7 +287,7 @@ function otherVersion(run: string, version: string, accepted: readonly string[])
   const names = (versions: readonly string[]) => versions.map((name) => `"${name}"`).join(', ')
   return new AlliumError(
     'run.version',
-    `The run "${run}" began with the version "${version}", but this process continues runs of ${names(accepted)} only. Retry it in a process of that version, or pass accepts: ["${version}"] to durable().`,
+    `The run "${run}" belongs to the version "${version}", but this process continues runs of ${names(accepted)} only. Retry it in a process of that version, or pass accepts: ["${version}"] to durable().`,
     { details: { version } },
   )
 }

@@ -1,13 +1,13 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
-import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
+import type { ClaimedRun, DurableRun, ReplayCheck, RunSignal } from '@allium/store'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
 import { allowPatches } from './patched.ts'
 import { type AdmittedRun, admit } from './run-admission.ts'
 import { exposedError, isAbort, isFinal, isUnreadable } from './run-errors.ts'
-import { type JournalHost, runJournal } from './run-journal.ts'
+import { checkOf, type JournalHost, runJournal } from './run-journal.ts'
 import { isEnd, RunReporter } from './run-reporter.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
@@ -23,6 +23,7 @@ export class LiveRun implements JournalHost {
   readonly #reporter: RunReporter
   readonly #onStep: () => void
   #agentRun: AgentRun<unknown, unknown> | undefined
+  #check: ReplayCheck | undefined
   /** Why no further step starts; undefined while steps may start. */
   #stopReason: string | undefined
   /** Another process has the run, or will claim it. No further step starts here. */
@@ -58,6 +59,7 @@ export class LiveRun implements JournalHost {
 
   over(): string | undefined {
     this.checkLease()
+    if (this.#lost) this.ended()
     return this.#stopReason
   }
   fenced(): boolean {
@@ -75,14 +77,14 @@ export class LiveRun implements JournalHost {
     if (isAlliumError(error, 'store.fenced') || isAlliumError(error, 'store.unavailable'))
       this.loseLease(messageOf(error))
   }
-  async insist(record: () => Promise<void>): Promise<void> {
+  async insist(record: () => Promise<void>, isTakeover: boolean): Promise<void> {
     const { clock, lease } = this.#host
     const until = clock.monotonic() + lease
     // After the end no step needs a record: the store has the turn, so nothing replays it.
     while (!this.#reporter.hasEnd)
       try {
         await record()
-        return this.#onStep()
+        return isTakeover ? undefined : this.#onStep()
       } catch (error) {
         if (this.#reporter.hasEnd) return
         if (!isAlliumError(error, 'store.unavailable') || this.#lost || clock.monotonic() >= until) throw error
@@ -149,7 +151,9 @@ export class LiveRun implements JournalHost {
   async #run({ principal, steps, drift }: AdmittedRun): Promise<void> {
     const { agent, events, runs, report } = this.#host
     const { run, lease } = this.claimed
-    const journal = runJournal(runs, { run: run.run, lease }, steps, this)
+    const check = checkOf(steps, this.#host)
+    this.#check = check
+    const journal = runJournal(runs, { run: run.run, lease, check }, steps, this)
     // The log of a new run is empty: the worker has just opened it.
     const entries = this.#isNew ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.
@@ -204,6 +208,7 @@ export class LiveRun implements JournalHost {
     const { key } = run
     const current = await runs.get({ tenant: key.tenant, run: run.run })
     if (current === undefined || this.#lost) return this.#release()
+    if (current.status === 'failed') this.#logFailure(error)
     if (current.status !== 'running') return this.#reporter.reportEnd(error)
     if (error === undefined)
       return this.#giveUp(
@@ -217,6 +222,15 @@ export class LiveRun implements JournalHost {
     // The store rejected the turn or was unreachable: retry from the recorded steps, unless that cannot help.
     if (isAlliumError(error) && error.code.startsWith('store.') && !isFinal(error)) return this.#release()
     await this.#giveUp(error as AlliumError)
+  }
+
+  /** Logs why the run failed. The message of an error may have content, so it is not logged. */
+  #logFailure(error: unknown): void {
+    const { run } = this.claimed.run
+    const { code } = this.#host.publicError(error)
+    const { name = typeof error, stack, status } = (error ?? {}) as Partial<Error & { status: number }>
+    const at = /^\s*at (.*)$/m.exec(stack ?? '')?.[1]
+    this.#host.logger.error(`The durable run "${run}" failed.`, { run, code, cause: name, status, at })
   }
 
   /** Fails or aborts the run and keeps its steps. */
@@ -236,7 +250,8 @@ export class LiveRun implements JournalHost {
   async #handleSignal(signal: RunSignal): Promise<void> {
     if (signal.stop === true) {
       this.#stopReason = 'stopped'
-      return this.#agentRun?.abort(this.#stopReason)
+      // The history gets the recorded steps first. The next step that is not recorded ends the run.
+      return this.#check?.missing() === undefined ? this.#agentRun?.abort(this.#stopReason) : undefined
     }
     if (this.#agentRun !== undefined) await this.#reporter.inbox.hear(this.#agentRun, signal)
   }

@@ -37,10 +37,10 @@ export async function migrate(
     )
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))
     throw new AlliumError('run.options', `The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
-  if (run.version === to) return { fits: true, replayed: 0, recorded: 0, moved: true }
   const { reason, ...counts } = await rehearse(host, run)
   if (reason !== undefined) return { fits: false, reason, ...counts, moved: false }
   const { key, version: from } = run
-  const moved = !check && (await host.runs.migrate({ tenant: key.tenant, run: run.run }, { from, to }))
+  const move = () => from === to || host.runs.migrate({ tenant: key.tenant, run: run.run }, { from, to })
+  const moved = !check && (await move())
   return { fits: true, ...counts, moved }
 }

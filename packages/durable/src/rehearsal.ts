@@ -1,14 +1,22 @@
-import { AbortError, type Emit, isAlliumError, type Journal, type Lease, messageOf } from '@allium/core'
-import { type DurableRun, type RecordedStep, ReplayCheck, replayStep } from '@allium/store'
+import { AbortError, type Emit, type Journal, type Lease, messageOf } from '@allium/core'
+import {
+  type DurableRun,
+  isCallStep,
+  isTakeoverStep,
+  type RecordedStep,
+  type ReplayCheck,
+  replayStep,
+} from '@allium/store'
+import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
-import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
 import { allowPatches, isPatchStep } from './patched.ts'
+import { checkOf } from './run-journal.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask } from './task.ts'
 
 /** The code of this process, with the store of the run. */
-export interface RehearsalHost extends Pick<Host, 'agent' | 'version' | 'runs' | 'clock' | 'lease'> {
+export interface RehearsalHost extends Pick<Host, 'agent' | 'version' | 'shape' | 'runs' | 'clock' | 'lease'> {
   readonly options: Pick<Host['options'], 'resolvePrincipal'>
   /** The reason that an error gives why the run does not fit. @default its message */
   reasonOf?(error: unknown): string
@@ -25,71 +33,63 @@ export interface Rehearsal {
 }
 
 /** Replays the recorded steps of a run with the code of this process, up to the first step that is not recorded. Records and reports nothing. */
-export async function rehearse(
-  host: RehearsalHost,
-  { run, key, version, task: stored }: DurableRun,
-): Promise<Rehearsal> {
-  const task = storedTask(stored)
+export async function rehearse(host: RehearsalHost, run: DurableRun): Promise<Rehearsal> {
+  const { key, version } = run
+  const task = storedTask(run.task)
   const lease: Lease = { key, token: 0, version: 0 }
-  const recorded = await host.runs.steps(lease, run)
-  const steps = task.code === undefined ? withoutPositions(recorded) : recorded
+  const steps = await host.runs.steps(lease, run.run)
   const ended = (reason?: string, replayed = 0): Rehearsal => ({ reason, replayed, recorded: steps.length })
   const owner = await currentOwner(host.agent, key, { stored: task.principal, resolve: host.options.resolvePrincipal })
   if (owner === undefined) return ended('The principal of the run no longer exists.')
-  const journal = new RehearsalJournal(lease, run, steps)
-  const isNewCode = (task.version ?? version) === host.version
+  // A run of another version is only moved by its steps.
+  const { structure } = await differencesOf(host, run, { task, steps })
+  if (version === host.version && structure.length > 0) return ended(otherCode(run, structure))
+  const journal = new RehearsalJournal(lease, steps, { turnId: run.run, check: checkOf(steps, host) })
   const session = host.agent.session({ id: key.sessionId, principal: owner.principal as never })
-  allowPatches(journal, { turnId: run, isNewCode })
-  const cancel = host.clock.after(host.lease, () => journal.stop())
+  allowPatches(journal, { turnId: run.run, isNewCode: (task.version ?? version) === host.version })
+  const cancel = host.clock.after(2 * host.lease, () => journal.stop())
   try {
-    const agentRun = startTurn(session, { turnId: run, task, journal })
+    const agentRun = startTurn(session, { turnId: run.run, task, journal })
     journal.onStop = () => agentRun.abort('rehearsal')
     for await (const _ of agentRun);
     return ended(undefined, journal.replayed)
   } catch (error) {
-    if (isAlliumError(error, 'journal.diverged') || isAlliumError(error, 'journal.corrupt') || !journal.hasEnded)
-      return ended(host.reasonOf?.(error) ?? messageOf(error), journal.replayed)
-    return ended(journal.gap(), journal.replayed)
+    return ended(journal.fits ? undefined : (host.reasonOf?.(error) ?? messageOf(error)), journal.replayed)
   } finally {
     cancel()
     await session.close()
   }
 }
 
-/** Whether a layer looks for what a lost process left. A process that takes the run over adds such steps before recorded calls. */
-function isTakeoverStep(id: string): boolean {
-  return id.includes(':takeover/')
-}
-
-/** Replays recorded steps, and stops at the first other one, once all recorded calls were requested. */
+/** Replays recorded steps, and stops when the code has requested all that it can without new ones. */
 class RehearsalJournal implements Journal {
   /** Nothing of the turn is stored. */
   readonly takenOver = true
   readonly lease: Lease
   onStop = () => {}
   replayed = 0
-  /** The code has come to the end of the recording. */
-  hasEnded = false
-  /** The first requested step that is not recorded. */
-  #firstNew: string | undefined
+  /** The code has requested each recorded step that it could. */
+  fits = false
+  #hasNew = false
+  readonly #stopped = rejection()
   readonly #turnId: string
   readonly #steps: ReadonlyMap<string, unknown>
   readonly #check: ReplayCheck
-  readonly #stopped = new AbortController()
 
-  constructor(lease: Lease, turnId: string, steps: readonly RecordedStep[]) {
+  constructor(lease: Lease, steps: readonly RecordedStep[], { turnId, check }: { turnId: string; check: ReplayCheck }) {
     this.lease = lease
     this.#turnId = turnId
     this.#steps = new Map(steps.map(({ id, body }) => [id, body]))
-    this.#check = new ReplayCheck(this.#steps.keys())
+    this.#check = check
   }
 
   known(id: string): boolean {
     return this.#steps.has(id)
   }
   checkEnd(turnId: string): void {
+    if (this.fits) return
     this.#check.checkEnd(turnId)
-    this.hasEnded = true
+    this.fits = turnId === this.#turnId
   }
   async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
     this.#check.use(id)
@@ -100,37 +100,32 @@ class RehearsalJournal implements Journal {
       return value
     }
     if (isPatchStep(id)) return work(emit)
+    // A process that takes the run over adds such steps before recorded ones.
     if (isTakeoverStep(id)) return undefined as T
-    this.#check.checkNew(id)
-    this.#firstNew ??= id
-    this.hasEnded = true
+    await Promise.race([this.#check.begin(id), this.#stopped.promise])
+    // Its agent has recorded steps.
+    if (this.#check.hasInner(id)) return work(emit)
+    this.#hasNew = true
     this.#stopAtEnd()
-    const { signal } = this.#stopped
-    return new Promise((_, reject) => {
-      const stop = () => reject(new AbortError('rehearsal'))
-      if (signal.aborted) stop()
-      else signal.addEventListener('abort', stop)
-    })
+    // Tools that wait for this one may have recorded steps, too.
+    if (!this.fits && isCallStep(id)) throw new AbortError('rehearsal')
+    return this.#stopped.promise
   }
-  /** Returns why not all recorded calls were checked; undefined if all were. */
-  gap(): string | undefined {
-    if (!this.#hasUnrequested()) return undefined
-    return `The code requests the new step "${this.#firstNew}" before recorded ones. Make it depend on patched(), so that this run skips it.`
-  }
+  /** Ends the rehearsal. Parallel calls may still be requested after the first new step. */
   stop(): void {
-    this.#stopped.abort()
+    this.fits ||= this.#hasNew && this.#check.missing() === undefined
+    this.#stopped.reject(new AbortError('rehearsal'))
     this.onStop()
   }
-  /** Parallel calls may be requested after the first step that is not recorded. */
   #stopAtEnd(): void {
-    if (this.hasEnded && !this.#hasUnrequested()) this.stop()
+    if (this.#hasNew && this.#check.missing(true) === undefined) this.stop()
   }
-  #hasUnrequested(): boolean {
-    try {
-      this.#check.checkEnd(this.#turnId)
-      return false
-    } catch {
-      return true
-    }
-  }
+}
+
+/** A promise that only rejects. */
+function rejection() {
+  let reject = (_: unknown) => {}
+  const promise = new Promise<never>((_, rejects) => (reject = rejects))
+  promise.catch(() => {})
+  return { promise, reject: (error: unknown) => reject(error) }
 }

@@ -1,8 +1,7 @@
 import { type AlliumError, isAlliumError } from '@allium/core'
 import type { ClaimedRun, DurableRun, RecordedStep } from '@allium/store'
-import { type CodeDifferences, codeDifferences } from '@allium/store/code-shape'
+import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
-import { withoutPositions } from './former-steps.ts'
 import type { Host } from './host.ts'
 import { exposedError, isUnreadable } from './run-errors.ts'
 import type { Task } from './task.ts'
@@ -33,7 +32,7 @@ export async function admit(
   if (owner === undefined)
     return { refusal: exposedError('run.principal', 'The principal of the run no longer exists.') }
   // A new run has none.
-  const steps = isNew ? [] : await recordedSteps(host, { run, lease }, task)
+  const steps = isNew ? [] : await recordedSteps(host, { run, lease })
   if (isAlliumError(steps)) return { refusal: steps }
   const { structure, options: drift } = await differencesOf(host, run, { task, steps })
   if (structure.length > 0)
@@ -70,34 +69,13 @@ async function ownerOf(
 async function recordedSteps(
   { runs }: Host,
   { run, lease }: ClaimedRun,
-  { code }: Task,
-): Promise<RecordedStep[] | AlliumError> {
+): Promise<readonly RecordedStep[] | AlliumError> {
   try {
-    const steps = await runs.steps(lease, run.run)
-    return code === undefined ? withoutPositions(steps) : steps
+    return await runs.steps(lease, run.run)
   } catch (error) {
     if (!isUnreadable(error)) throw error
     return exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`)
   }
-}
-
-/** Compares the code with the one that the run was started with. A run that has recorded only its start fits any code. */
-async function differencesOf(
-  host: Host,
-  { run, version }: DurableRun,
-  { task: { code, version: began = version }, steps }: { task: Task; steps: readonly RecordedStep[] },
-): Promise<CodeDifferences> {
-  const hasSteps = steps.some(({ id }) => id !== `${run}:start`)
-  if (code === undefined || !hasSteps) return { structure: [], options: [] }
-  const found = codeDifferences(code, await host.shape())
-  // `migrate()` has replayed the run with the code of this version.
-  const isMigrated = version !== began && version === host.version
-  return isMigrated ? { structure: [], options: [...found.structure, ...found.options] } : found
-}
-
-function otherCode({ run, version }: DurableRun, differences: readonly string[]): string {
-  const began = version === '' ? '' : ` (version "${version}")`
-  return `The run "${run}" was recorded by other code${began}: ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
 }
 
 function tooManyAttempts(times: number): string {

@@ -1,5 +1,14 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
-import { type RecordedStep, ReplayCheck, type RunStore, recordStepValue, replayStep } from '@allium/store'
+import {
+  isTakeoverStep,
+  type RecordedStep,
+  ReplayCheck,
+  type RunStore,
+  recordStepValue,
+  replayStep,
+  type StepValue,
+} from '@allium/store'
+import type { Host } from './host.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {
@@ -13,20 +22,20 @@ export interface JournalHost {
   broken(error: unknown): Promise<void>
   /** Called when a step could not be recorded. */
   failed(error: unknown): void
-  /** Calls `record`, and retries while the store is unreachable. */
-  insist(record: () => Promise<void>): Promise<void>
+  /** Calls `record`, and retries while the store is unreachable. @param isTakeover the step is no progress of the run */
+  insist(record: () => Promise<void>, isTakeover: boolean): Promise<void>
 }
 
 /** Returns the journal of one run in a store, under its lease. */
 export function runJournal(
   store: RunStore,
-  { run, lease }: { run: string; lease: Lease },
+  { run, lease, check: ofHost }: { run: string; lease: Lease; check?: ReplayCheck },
   steps: readonly RecordedStep[],
   host: JournalHost,
 ): Journal {
+  const check = ofHost ?? checkOf(steps)
   /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
   const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
-  const check = new ReplayCheck(recordedSteps.keys())
   /** The steps that are running. Those of an agent that a layer runs in `ctx.once()` begin with the id of that step. */
   const running = new Set<string>()
   const isOnce = (id: string) =>
@@ -35,7 +44,8 @@ export function runJournal(
     recordedSteps.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
   const record = async (id: string, body: unknown) => {
     try {
-      await host.insist(() => store.record(lease, run, { id, body }))
+      check.throwIfDiverged()
+      await host.insist(() => store.record(lease, run, { id, body }), isTakeoverStep(id))
     } catch (error) {
       host.failed(error)
       throw error
@@ -49,27 +59,44 @@ export function runJournal(
       return host.fenced()
     },
     known: (id) => recordedSteps.has(id),
-    checkEnd: (turnId) => check.checkEnd(turnId),
+    checkEnd: (turnId) => host.fenced() || check.checkEnd(turnId),
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       check.use(id)
       if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
+      const isStopping = host.over() !== undefined
+      const during = host.fenced() ? [] : await checkReplay(() => check.begin(id, isStopping), host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
         // The layers of a stopped run still need it as they unwind, for example to write the last audit record.
-        if (host.fenced() || !isOnce(id)) throw new AbortError(over)
+        if (host.fenced() || !isOnce(id)) {
+          check.refuse(id)
+          throw new AbortError(over)
+        }
       }
-      await checkReplay(() => check.checkNew(id), host)
       running.add(id)
       try {
-        const result = await recordStepValue(work, emit, (body) => record(id, body))
+        const result = await recordStepValue(work, emit, (body) => record(id, recordOf(body, during)))
         if (host.over() !== undefined) host.ended()
         return result
       } finally {
         running.delete(id)
+        check.end(id)
       }
     },
   }
+}
+
+/** The body of a step, with the steps that ran when it began. */
+function recordOf(body: StepValue, during: readonly string[]): unknown {
+  return during.length === 0 ? body : [...body, during]
+}
+
+/** Returns the check of a replay of recorded steps. With a host, a new step waits one lease for recorded ones. */
+export function checkOf(steps: readonly RecordedStep[], host?: Pick<Host, 'clock' | 'lease'>): ReplayCheck {
+  const check = new ReplayCheck(host && ((expired) => host.clock.after(host.lease, expired, { idle: true })))
+  for (const { id, body } of steps) check.add(id, (body as [...StepValue, string[]?])[2] ?? [])
+  return check
 }
 
 function replayRecorded<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {

@@ -1,13 +1,17 @@
 import { sqlite } from '@allium/store-sqlite'
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { tryCases } from './deploys/all-cases.ts'
+import { tryCases, tryLoops } from './deploys/all-cases.ts'
+import { crashed } from './deploys/crash-loop.ts'
 import { deployed } from './deploys/deploy-case.ts'
 
 it('no deploy repeats or hides an effect of a run that was killed at any step', async () => {
-  const { stopped, moved } = await tryCases((of) => deployed(of, place()), { usual: 80 })
-  expect(moved).toBeGreaterThan(0)
-  expect(stopped).toBeGreaterThan(moved)
+  const { stopped, moved } = await tryCases((of) => deployed(of, place()), { usual: 120 })
+  expect([stopped > 0, moved > 0]).toEqual([true, true])
+}, 300_000)
+
+it('a run that loses its process in the same step again and again fails, whatever its layers record', async () => {
+  await tryLoops((of) => crashed(of, place()), { usual: 20 })
 }, 300_000)
 
 function place() {

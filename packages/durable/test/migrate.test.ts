@@ -128,7 +128,7 @@ describe('migrate()', () => {
     await store.runs.giveUp(claimed?.lease as never, run, { status: 'failed', code: 'journal.diverged', reason: 'x' })
     const next = process(scriptedModel(['Paid.']), '2', { layers: [passes('trace')] })
     expect(await next.migrate(run, { principal, to: '2' })).toMatchObject({ moved: true })
-    expect(await next.migrate(run, { principal, to: '2' })).toMatchObject({ moved: true, recorded: 0 })
+    expect(await next.migrate(run, { principal, to: '2' })).toMatchObject({ moved: true, recorded: 5 })
     expect(await ended(next, run)).toMatchObject({ status: 'completed' })
   })
 

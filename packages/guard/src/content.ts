@@ -113,7 +113,8 @@ export function content<Name extends string = 'guard:content'>(
         )
       return typeof replacement === 'string' ? replacement : replacement(finding)
     }
-    return { detectors, replace, filterText: (text) => replaceIn(text, detectors, replace) }
+    const filterText = (text: string) => replaceIn(text, detectors, replace)
+    return { detectors, replace, filterText, filterName: filterText }
   }
 }
 

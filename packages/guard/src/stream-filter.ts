@@ -9,6 +9,8 @@ export interface TextFilter {
   readonly detectors: readonly Detector[]
   /** Returns the replacement of a finding, or blocks. */
   replace(found: Finding, isNumber?: boolean): string | Promise<string>
+  /** Filters the names of arguments, too. @default they pass unchanged */
+  filterName?(name: string): string | Promise<string>
   /** Filters a whole text. */
   filterText(text: string, isNumber?: boolean): string | Promise<string>
 }
@@ -209,7 +211,8 @@ class StreamFilter {
     } catch {
       return this.#filter.filterText(text)
     }
-    const filtered = await mapJson(args, (value, isNumber) => this.#filter.filterText(value, isNumber))
+    const { filterName, filterText } = this.#filter
+    const filtered = await mapJson(args, filterText, filterName)
     return filtered === args && !hasDuplicateKeys(text, args) ? text : JSON.stringify(filtered)
   }
 }

@@ -1,20 +1,47 @@
 import type { Part } from '@allium/core'
 import { decodeBase64 } from './base64.ts'
 
-type FilePart = Extract<Part, { type: 'file' }>
+type FilePart = Extract<Part, { type: 'file' | 'image' }>
 type MapText = (text: string) => string | Promise<string>
 
-/** Maps a file's name, and its content if that is text contained in the message. */
-export async function mapFile(part: FilePart, map: MapText): Promise<FilePart> {
-  const filename = part.filename === undefined ? undefined : await map(part.filename)
-  const data = isText(part.mediaType) ? await mapData(part.data, map) : part.data
-  if (filename === part.filename && data === part.data) return part
+/**
+ * Maps the name of a file, and the content of a file or image if that is text in the message. If its address changes, the part becomes a
+ * text, because the new address leads nowhere.
+ */
+export async function mapFile(part: FilePart, map: MapText): Promise<Part> {
+  const address = part.data instanceof Uint8Array ? '' : String(part.data)
+  if (/^https?:/i.test(address)) {
+    const plain = decoded(address)
+    const mapped = await map(plain)
+    if (mapped !== plain) return { type: 'text', text: `[${part.mediaType}: ${mapped}]` }
+  }
+  const given = part.type === 'file' ? part.filename : undefined
+  const filename = given === undefined ? undefined : await map(given)
+  const data = isText(typeOf(part)) ? await mapData(part.data, map) : part.data
+  if (filename === given && data === part.data) return part
   const { providerMetadata: _, ...rest } = part
   return { ...rest, data, ...(filename !== undefined && { filename }) }
 }
 
 const isText = (mediaType: string): boolean =>
-  /^(?:text\/|application\/(?:[\w.-]{1,60}\+)?(?:json|xml|yaml|x-ndjson|csv|javascript|sql)\b)/i.test(mediaType)
+  /^(?:text\/|image\/svg|application\/(?:[\w.-]{1,60}\+)?(?:json|xml|yaml|x-ndjson|csv|javascript|sql)\b)/i.test(
+    mediaType,
+  )
+
+/** The type that a data URL states counts, whatever the part says. */
+function typeOf({ data, mediaType }: FilePart): string {
+  return data instanceof Uint8Array
+    ? mediaType
+    : (/^data:([^,;]{1,100})[,;]/i.exec(String(data).slice(0, 200))?.[1] ?? mediaType)
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
+}
 
 async function mapData(data: FilePart['data'], map: MapText): Promise<FilePart['data']> {
   if (data instanceof Uint8Array) {

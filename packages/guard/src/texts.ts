@@ -67,9 +67,9 @@ async function mapPart(part: Part, map: MapText): Promise<Part> {
       const args = await mapJson(part.args, map)
       return args === part.args ? part : { ...part, args }
     }
-    case 'image':
     case 'custom':
       return part
+    case 'image':
     case 'file':
       return mapFile(part, map)
     default:
@@ -80,8 +80,12 @@ async function mapPart(part: Part, map: MapText): Promise<Part> {
 /** Shorter numbers cannot be a value that detectors look for. */
 const minDigits = 7
 
-/** Returns a JSON-like value with its texts and numbers mapped at any depth, keys unchanged; the same object if nothing changed. */
-export async function mapJson<T>(value: T, map: MapText): Promise<T> {
+/** Returns a JSON-like value with its texts and numbers mapped at any depth, and its names with `mapName`; the same object if nothing changed. */
+export async function mapJson<T>(
+  value: T,
+  map: MapText,
+  mapName?: (name: string) => string | Promise<string>,
+): Promise<T> {
   if (typeof value === 'string') return (await map(value)) as T
   if (typeof value === 'number') {
     const text = String(value)
@@ -89,7 +93,7 @@ export async function mapJson<T>(value: T, map: MapText): Promise<T> {
     return (mapped === text ? value : mapped) as T
   }
   if (typeof value !== 'object' || value === null) return value
-  return mapEntries(value, (item) => mapJson(item, map))
+  return mapEntries(value, (item) => mapJson(item, map, mapName), mapName)
 }
 
 /** Returns a text with its findings replaced. */

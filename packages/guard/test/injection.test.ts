@@ -30,10 +30,27 @@ describe('guard.injection', () => {
     await session.run('go')
     expect(sent(model.requests, 1)).toMatch(/<untrusted-[\w-]{12} tool=\\"search\\">\\nsearch 1\\n<\/untrusted-/)
     expect(model.requests[1]?.messages[0]).toMatchObject({ role: 'system' })
-    expect([
-      sent(model.requests, 0).includes('untrusted'),
-      JSON.stringify(session.history).includes('untrusted'),
-    ]).toEqual([false, false])
+    expect(JSON.stringify(session.history)).not.toContain('untrusted')
+  })
+
+  it('explains its marks from the first call on, so that the prompt keeps its beginning for the cache of the provider', async () => {
+    const { agent, model } = scene([...steps, 'Hello.'], [injection({ secret: 's' })], {
+      tools: ['search'],
+      instructions: 'Help.',
+    })
+    const session = agent.session({ id: 'one' })
+    await session.run('go')
+    await session.run('hi')
+    const begins = model.requests.map(({ messages }) => JSON.stringify(messages.slice(0, 3)))
+    expect([new Set(begins).size, begins[0]?.includes('was brought by tools')]).toEqual([1, true])
+  })
+
+  it('explains no marks where all tools are trusted, or there are none', async () => {
+    for (const tools of [[], ['search']]) {
+      const { agent, model } = scene(['Hello.'], [injection({ secret: 's', trusted: ['search'] })], { tools })
+      await agent.run('hi')
+      expect(sent(model.requests, 0)).not.toContain('untrusted')
+    }
   })
 
   it('makes marks that differ by session, tenant and process, and stay over the turns of one', async () => {

@@ -63,7 +63,7 @@ export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
     order: { is: ['caches'] },
     async model(ctx, next) {
       if (!when(ctx)) return next()
-      const key = `${as}:${await digestOf([sharersOf(ctx, per), ctx.model, ctx.request])}`
+      const key = `${as}:${await digestOf([sharersOf(ctx, per), ctx.model, requestKey(ctx.request)])}`
       const hit = await singleFlight.find(key, ctx, () => readCached(ctx, key))
       if ('value' in hit) {
         ctx.emit({ type: 'model:cache', model: ctx.model })
@@ -103,6 +103,18 @@ export function cache(options: CacheOptions = {}): TypedMiddleware<{}> {
       ctx.logger.warn(`"${as}" could not write its store.`, { error })
     }
   }
+}
+
+/** A page gives each message an id, which does not change what the model reads. */
+function requestKey({ messages, ...rest }: ModelContext['request']): object {
+  return { ...rest, messages: messages.map(withoutId) }
+}
+
+/** Returns the same object if it can, because its digest is remembered. */
+function withoutId(message: Readonly<Message>): Readonly<Message> {
+  if (message.id === undefined) return message
+  const { id: _, ...rest } = message
+  return rest
 }
 
 /** The cached part of an answer. */

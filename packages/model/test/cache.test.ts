@@ -29,6 +29,13 @@ function stalling() {
 }
 
 describe('model.cache', () => {
+  it('answers the same question from the cache when its message has another id', async () => {
+    const { agent, model } = scene(['Hello there.'])
+    for (const id of ['m1', 'm2'])
+      await agent.run({ role: 'user', content: 'hi', id }, { session: { principal: acme } })
+    expect(model.requests).toHaveLength(1)
+  })
+
   it('answers the same call from the cache, streamed, at no cost', async () => {
     const { ask, model, agent } = scene(['Hello there.'])
     let hits = 0

@@ -85,7 +85,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
     }
     running.then(
       (value) => {
-        ignoreErrors(() => span.nextReturned(outcomeOf(span.scope, ctx, value), stop))
+        ignoreErrors(() => span.nextReturned(outcomeOf(span.scope, ctx, value), turn.showsInherited === true, stop))
         notify('returned', openSpan, ctx, value)
       },
       (error) => {
@@ -145,6 +145,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
   function startCore(ctx: TurnContext, turn: Recording): void {
     const loop = new Span('loop', 'turn', true, turn.started, undefined, ++spans)
     turn.top = turn.core = loop
+    turn.showsInherited = true
     ctx.onEnd((end) => {
       ended(end)
       loop.returned({ contents: {} }, turn.now())
@@ -164,6 +165,8 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
 /** A turn that is being recorded. */
 interface Recording extends Pick<OnionTurn, 'turnId' | 'sessionId' | 'turnIndex' | 'reason' | 'agent' | 'rootTurnId'> {
   resumed: boolean
+  /** Only the layers that a sub-agent inherited are recorded, and not its own. */
+  showsInherited?: true
   now(): number
   readonly started: number
   /** The status from the run, once it has ended. */

@@ -56,12 +56,13 @@ export class Span {
     for (const change of changes) this.#changes.set(change.field, change)
   }
 
-  /** Records that next() returned. */
-  nextReturned(outcome: Outcome, stop?: () => void): void {
+  /** Records that next() returned. @param hidesInner whether layers inside may have run that are not recorded */
+  nextReturned(outcome: Outcome, hidesInner: boolean, stop?: () => void): void {
     stop?.()
     const child = this.inner()
     if (child === undefined) {
-      this.#isSettled = !this.core // its own skipCall or deny: nothing inside ran
+      if (hidesInner) this.#nextOutcome = outcome
+      else this.#isSettled = !this.core // its own skipCall or deny: nothing inside ran
       return
     }
     if (outcome.ended !== undefined && child.outcome?.ended === undefined) child.#endedBy(outcome.ended)

@@ -177,6 +177,36 @@ describe('observe.onion: turns that belong together', () => {
     expect(watch.explain(innerId)).toContain(`It ran for the turn "${turnId}".`)
   })
 
+  it('blames no inherited layer for a denial by a layer of the sub-agent, which it does not see', async () => {
+    const denies: Middleware = { name: 'denies', tool: (ctx) => ctx.deny('Not this.') }
+    const inner = scene([calling(['dig']), 'Sorry.'], [denies], { name: 'digger', tools: [tool('dig')] }).agent
+    const inherited = (name: string): Middleware => ({ name, inherit: true, tool: (_, next) => next() })
+    const own: Middleware = {
+      name: 'owner',
+      inherit: true,
+      tool: (ctx, next) => (ctx.tool.name === 'bury' ? ctx.deny('No.') : next()),
+    }
+    const layers = [inherited('guard'), inherited('log'), own]
+    const { session, watch } = watched(layers, [calling(['research']), 'ok'], { tools: [asks(inner)] })
+    await session.run('hi')
+    const [, innerId = ''] = watch.turns()
+    expect(watch.toText(innerId)).toMatch(/guard/)
+    expect(watch.explain(innerId)).not.toMatch(/"(guard|log|owner)" denied/)
+    expect(JSON.stringify(watch.timeline(innerId)?.root)).not.toContain('"denied"')
+  })
+
+  it('names the inherited layer that denied a call of a sub-agent', async () => {
+    const inner = scene([calling(['dig']), 'Sorry.'], [], { name: 'digger', tools: [tool('dig')] }).agent
+    const denies: Middleware = {
+      name: 'denies',
+      inherit: true,
+      tool: (ctx, next) => (ctx.tool.name === 'dig' ? ctx.deny('No.') : next()),
+    }
+    const { session, watch } = watched([denies], [calling(['research']), 'ok'], { tools: [asks(inner)] })
+    await session.run('hi')
+    expect(watch.explain(watch.turns()[1] ?? '')).toContain('"denies" denied')
+  })
+
   it('sees a sub-agent whole where it stands in both', async () => {
     const watch = onion()
     const inner = scene([calling(['dig']), 'Found.'], [watch], { name: 'digger', tools: [tool('dig')] }).agent

@@ -1,5 +1,4 @@
 export { adaptAiSdk } from './adapt-ai-sdk.ts'
-export { type AiSdkAgent, type ToAiSdkAgentOptions, toAiSdkAgent } from './agent/to-ai-sdk-agent.ts'
 export type { AiSdkModel } from './ai-sdk-model.ts'
 export { ollamaUrl } from './compatible.ts'
 export { type FromAiSdkOptions, fromAiSdk } from './from-ai-sdk.ts'

@@ -6,13 +6,15 @@ import {
   type Part,
   type ProviderApprovalRequest,
   type ProviderMetadata,
+  type TextPart,
 } from '@allium/core'
 import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
+import { isBlank, rejectsBlank } from './blank.ts'
 import type { Dialect } from './dialect.ts'
 import { acceptsUrl, fileContent } from './file-content.ts'
 import type { ProviderTools } from './provider-tools.ts'
 import { approvalPart, isAnswered } from './tool-approvals.ts'
-import { executedOutput, toolOutput } from './tool-output.ts'
+import { executedOutput, hasTextResults, toolOutput } from './tool-output.ts'
 
 /** A message or a part in the AI SDK's form. */
 export type PromptPart = { [key: string]: unknown }
@@ -23,40 +25,59 @@ export interface PromptContext {
   dialect: Dialect
   tools: ProviderTools
   urls: UrlPatterns | undefined
+  /** Receives the images of tool results, if the model's API has only text in these. */
+  moved?: ImagePart[]
   /** Receives the original messages or part of each piece. */
   origin?: (promptPart: PromptPart, of: Message | Part) => void
 }
 
 /**
  * Converts messages to the AI SDK's form. Consecutive tool messages become one, because Gemini counts the results of a
- * step. Empty texts are left out, because Anthropic rejects them.
+ * step. Empty texts are left out, and for Anthropic texts of white space.
  *
  * @throws AlliumError `provider.unsupported` for a URL that the model does not fetch, `message.invalid` for a part in a wrong role
  */
-export function toPrompt(messages: readonly Message[], context: PromptContext): PromptPart[] {
+export function toPrompt(messages: readonly Message[], given: PromptContext): PromptPart[] {
+  const moved: ImagePart[] = []
+  // A middleware gets the results as they are.
+  const context = given.origin === undefined && hasTextResults(given.model) ? { ...given, moved } : given
   const prompt: PromptPart[] = []
   const callMetadata: CallMetadata = new Map()
   const approvalRequests: ApprovalRequests = new Map()
   for (const message of messages) {
+    if (message.role !== 'tool') prompt.push(...movedImages(moved, context))
     const lastMessage = prompt.at(-1)
     const content = toContent(message, context, { callMetadata, approvalRequests })
-    if (message.role === 'system') prompt.push(...toSystem(message))
-    else if (message.role === 'tool' && lastMessage?.role === 'tool')
+    if (message.role === 'system') {
+      const system = toSystem(message)
+      if (system.length === 0) continue
+      prompt.push(...system)
+    } else if (message.role === 'tool' && lastMessage?.role === 'tool')
       (lastMessage.content as PromptPart[]).push(...content)
     else if (content.length > 0) prompt.push({ role: message.role, content })
     else continue
     context.origin?.(prompt.at(-1) as PromptPart, message)
   }
+  prompt.push(...movedImages(moved, context))
   return prompt
 }
 
-/** Returns one system message, or one per part if a part has options such as cache control. */
+/** Returns the images of the tool results before, as the message that APIs with text results take them in. */
+function movedImages(moved: ImagePart[], context: PromptContext): PromptPart[] {
+  if (moved.length === 0) return []
+  const text = 'The images of the tool results above, in their order. The user did not send them.'
+  return [
+    { role: 'user', content: [{ type: 'text', text }, ...moved.splice(0).map((image) => toFile(image, context))] },
+  ]
+}
+
+/** Returns one system message, or one per part if a part has options such as cache control. None for a blank text. */
 function toSystem({ content }: Message): PromptPart[] {
-  if (typeof content === 'string') return [{ role: 'system', content }]
-  const texts = content.filter((part) => part.type === 'text')
+  if (typeof content === 'string') return isBlank(content) ? [] : [{ role: 'system', content }]
+  const texts = content.filter((part): part is TextPart => part.type === 'text' && !isBlank(part.text))
   if (texts.some((part) => part.providerMetadata !== undefined))
     return texts.map((part) => withOptions({ role: 'system', content: part.text }, part))
-  return [{ role: 'system', content: texts.map((part) => part.text).join('') }]
+  return texts.length === 0 ? [] : [{ role: 'system', content: texts.map((part) => part.text).join('') }]
 }
 
 /** The provider's metadata of each tool call. */
@@ -85,6 +106,9 @@ function toContent(
     context.origin?.(promptPart, part)
     promptParts.push(promptPart)
   }
+  // Without it, the conversation could begin with an answer, which Anthropic rejects.
+  if (promptParts.length === 0 && role === 'user' && rejectsBlank(context.model))
+    return [{ type: 'text', text: '(empty message)' }]
   return promptParts
 }
 
@@ -153,8 +177,9 @@ function withOptions(promptPart: PromptPart, part: Part, callMetadata?: CallMeta
   return promptPart
 }
 
-function isEmittable(part: Part, { dialect }: PromptContext): boolean {
+function isEmittable(part: Part, { dialect, model }: PromptContext): boolean {
   if (part.type === 'custom') return dialect.custom
+  if (part.type === 'text' && isBlank(part.text) && rejectsBlank(model)) return false
   return part.type !== 'text' || part.text !== '' || part.providerMetadata !== undefined
 }
 

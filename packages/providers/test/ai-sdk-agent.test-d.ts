@@ -1,5 +1,6 @@
 import { Agent, type Model } from '@allium/core'
-import { fromAiSdkMiddleware, toAiSdkAgent } from '@allium/providers'
+import { fromAiSdkMiddleware } from '@allium/providers'
+import { toAiSdkAgent } from '@allium/providers/agent'
 import * as ai7 from 'ai'
 import * as ai6 from 'ai-v6'
 import { z } from 'zod'

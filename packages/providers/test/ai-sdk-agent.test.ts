@@ -10,7 +10,8 @@ import {
   type ToolDef,
   type ToolExecution,
 } from '@allium/core'
-import { fromAiSdkMiddleware, toAiSdkAgent } from '@allium/providers'
+import { fromAiSdkMiddleware } from '@allium/providers'
+import { toAiSdkAgent } from '@allium/providers/agent'
 import { Chat as Chat7 } from 'ai-react7'
 import type * as ai6 from 'ai-v6'
 import { beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,6 @@
 import { Agent, type ContentChunk, type Model } from '@allium/core'
-import { fromAiSdk, fromAiSdkMiddleware, toAiSdkAgent } from '@allium/providers'
+import { fromAiSdk, fromAiSdkMiddleware } from '@allium/providers'
+import { toAiSdkAgent } from '@allium/providers/agent'
 import { describe, expect, test } from 'vitest'
 import { libraries, model, silent } from './middleware-models.ts'
 import { finishV3 } from './written-model.ts'

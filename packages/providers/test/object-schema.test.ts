@@ -22,7 +22,7 @@ async function sent(schema: z.ZodType): Promise<Record<string, unknown>> {
   const model = scriptedModel(['ok'])
   await new Agent({ model, tools: [{ name: 't', description: 'd', schema, execute: () => '' }] }).run('Hi')
   const { tools } = await optionsFor({ tools: [...(model.requests[0]?.tools ?? [])] })
-  return (tools as { inputSchema: Record<string, unknown> }[])[0]?.inputSchema ?? {}
+  return (tools as unknown as { inputSchema: Record<string, unknown> }[])[0]?.inputSchema ?? {}
 }
 
 it.each([

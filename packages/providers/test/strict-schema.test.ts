@@ -31,7 +31,7 @@ const tree = z.object({
 async function formatOf(output: z.ZodType, api: 'chat' | 'responses') {
   const server = await wireServer(sse((api === 'chat' ? chatEvents : responsesEvents).join('')))
   const model = fromAiSdk(createOpenAI({ apiKey: 'k', baseURL: server.url })[api]('gpt-5'))
-  const agent = new Agent({ model, logger: { warn() {}, error() {}, debug() {}, info() {} } })
+  const agent = new Agent({ model, logger: { warn() {}, error() {} } })
   await agent.run('Hi', { output }).then(undefined, () => {})
   const body = server.requests.at(-1)?.body as Record<string, Record<string, unknown>> | undefined
   return (body?.text?.format ?? body?.response_format?.json_schema) as { strict?: boolean; schema: object }
@@ -91,7 +91,7 @@ describe('a tool with strict: true', () => {
 
   it('gets a schema without other properties, in each of its objects', async () => {
     const { tools } = await optionsFor({ tools: [tool(open)] })
-    expect(problems((tools as { inputSchema: object }[])[0]?.inputSchema)).toEqual([])
+    expect(problems((tools as unknown as { inputSchema: object }[])[0]?.inputSchema)).toEqual([])
     expect(tools).toMatchObject([{ strict: true }])
   })
 

@@ -99,7 +99,9 @@ describe('the rest', () => {
   ])('options and strictness of a tool go to %s as far as it knows them', async (version, tool, strict) => {
     const model = written(version, [finishV3])
     const options = { providerOptions: { p: { deferLoading: true } }, strict: true }
-    await collect(fromAiSdk(model), { tools: [{ name: 'add', description: '', jsonSchema: {}, ...options }] })
+    await collect(fromAiSdk(model), {
+      tools: [{ name: 'add', description: '', jsonSchema: { type: 'object', properties: {} }, ...options }],
+    })
     const { tools }: { tools?: unknown } = sent(model)
     expect(tools).toMatchObject([tool])
     expect('strict' in (tools as object[])[0]!).toBe(strict)

@@ -12,7 +12,7 @@ export function written(specificationVersion: string, parts: object[], over: Par
   const calls: Record<string, unknown>[] = []
   return {
     specificationVersion,
-    provider: 'acme.chat',
+    provider: 'acme.messages',
     modelId: 'm-1',
     calls,
     async doStream(options: Record<string, unknown>) {

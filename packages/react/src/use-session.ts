@@ -5,7 +5,18 @@ import type { ChatOptions } from './store/chat-options.ts'
 import type { ChatState } from './store/chat-state.ts'
 import type { ChatStore } from './store/chat-store.ts'
 
-type Actions = 'send' | 'steer' | 'stop' | 'approve' | 'deny' | 'resume' | 'retry' | 'removeQueued' | 'setDraft'
+type Actions =
+  | 'send'
+  | 'edit'
+  | 'regenerate'
+  | 'steer'
+  | 'stop'
+  | 'approve'
+  | 'deny'
+  | 'resume'
+  | 'retry'
+  | 'removeQueued'
+  | 'setDraft'
 
 /** The state of a session, and what a page can do with it. */
 export interface ChatSession<K extends CallTypes = CallTypes> extends ChatState<K>, Pick<ChatStore<K>, Actions> {}
@@ -27,6 +38,6 @@ export function useSession<K extends CallTypes, S>(options: ChatOptions<K, S>): 
 }
 
 function actionsOf<K extends CallTypes, S>(store: ChatStore<K, S>): Pick<ChatStore<K>, Actions> {
-  const { send, steer, stop, approve, deny, resume, retry, removeQueued, setDraft } = store
-  return { send, steer, stop, approve, deny, resume, retry, removeQueued, setDraft }
+  const { send, edit, regenerate, steer, stop, approve, deny, resume, retry, removeQueued, setDraft } = store
+  return { send, edit, regenerate, steer, stop, approve, deny, resume, retry, removeQueued, setDraft }
 }

@@ -22,7 +22,7 @@ test.each(kinds)('a message links to its image instead of holding it, in runs %s
   const input = parts(image.toString('base64'))
   await ask(`${url}/sessions/a/runs`, { body: { input } })
   const [link = ''] = await linksIn(url, '/sessions/a/messages')
-  expect(link).toMatch(/^\/sessions\/a\/files\/[0-9a-f]{64}$/)
+  expect(link).toMatch(/^\/sessions\/a\/files\/1-0-1$/)
   const file = await ask(`${url}${link}`)
   expect([file.status, Buffer.from(await file.arrayBuffer()).equals(image)]).toEqual([200, true])
 })
@@ -33,11 +33,8 @@ test('a file is a download that no browser takes for a page', async () => {
   await ask(`${url}/sessions/a/runs`, { body: { input: parts(page, 'text/html') } })
   const [link] = await linksIn(url, '/sessions/a/messages')
   const { headers } = await ask(`${url}${link}`)
-  expect(['content-type', 'content-disposition', 'x-content-type-options'].map((name) => headers.get(name))).toEqual([
-    'text/html',
-    'attachment',
-    'nosniff',
-  ])
+  const names = ['content-type', 'content-disposition', 'x-content-type-options', 'cache-control']
+  expect(names.map((name) => headers.get(name))).toEqual(['text/html', 'attachment', 'nosniff', 'private'])
 })
 
 test('the link of a file opens for its owner, and for those whom canRead lets read, alone', async () => {

@@ -105,7 +105,7 @@ export interface SseEvent {
   comment?: true
 }
 
-/** The events of a stream, as they come; comments among them. */
+/** The events of a stream, as they come; comments among them, but for the first one, which states the heartbeat. */
 export async function* eventsOf(response: Response): AsyncGenerator<SseEvent> {
   const decoder = new TextDecoder()
   let text = ''
@@ -113,7 +113,7 @@ export async function* eventsOf(response: Response): AsyncGenerator<SseEvent> {
     text += decoder.decode(bytes, { stream: true })
     const blocks = text.split('\n\n')
     text = blocks.pop() as string
-    for (const block of blocks) yield eventOf(block)
+    for (const block of blocks) if (!block.startsWith(': heartbeat')) yield eventOf(block)
   }
 }
 

@@ -32,9 +32,9 @@ function lambda(agent: Agent, options: Partial<ServerOptions> = {}) {
     const done = handler(
       {
         rawPath: '/',
+        requestContext: { domainName: 'abc.lambda-url.eu-west-1.on.aws', http: { method } },
         ...rest,
         headers: { authorization: 'acme/ann', ...headers },
-        requestContext: { domainName: 'abc.lambda-url.eu-west-1.on.aws', http: { method } },
       },
       stream,
       { getRemainingTimeInMillis: () => remaining },
@@ -80,6 +80,18 @@ test('a response without a body has its status', async () => {
   const call = lambda(agentOf([]))({ rawPath: '/sessions/none/events' })
   await call.done
   expect([call.metadata()?.statusCode, call.text()]).toEqual([204, ''])
+})
+
+test.each<[string, Partial<LambdaEvent> & { method?: string }]>([
+  ['a method that Fetch does not allow', { method: 'TRACE' }],
+  ['a body of a GET request', { body: '{}' }],
+  ['a header name that is not valid', { headers: { 'a b': 'c' } }],
+  ['a header value with a line break', { headers: { a: 'b\nc' } }],
+  ['a port that is no number', { requestContext: { domainName: 'a:b', http: { method: 'GET' } } }],
+])('answers an event with %s with 400', async (_, event) => {
+  const call = lambda(agentOf([]))(event)
+  await call.done
+  expect([call.metadata()?.statusCode, JSON.parse(call.text()).code]).toEqual([400, 'request.invalid'])
 })
 
 /** The handler must have stored the run before it resolves, because Lambda then freezes it. */

@@ -81,11 +81,16 @@ describe('under Fastify', () => {
       const headers = { authorization: 'acme/ann', 'content-type': type }
       const answer = await fetch(`${url}/sessions/a/runs`, { method: 'POST', headers, body })
       const { code, requestId } = (await answer.json()) as { code: string; requestId: string }
-      return [answer.status, code, typeof requestId]
+      return [answer.status, code, typeof requestId, answer.headers.get('cache-control')]
     }
-    expect(await send(`{"input":"${'a'.repeat(6 * 1024 ** 2)}"}`)).toEqual([413, 'request.too_large', 'string'])
-    expect(await send('{"input":')).toEqual([400, 'request.invalid', 'string'])
-    expect(await send('<a/>', 'application/xml')).toEqual([415, 'request.media_type', 'string'])
+    expect(await send(`{"input":"${'a'.repeat(6 * 1024 ** 2)}"}`)).toEqual([
+      413,
+      'request.too_large',
+      'string',
+      'no-store',
+    ])
+    expect(await send('{"input":')).toEqual([400, 'request.invalid', 'string', 'no-store'])
+    expect(await send('<a/>', 'application/xml')).toEqual([415, 'request.media_type', 'string', 'no-store'])
   })
 
   test('what a hook throws is for the error handler around the route', async () => {

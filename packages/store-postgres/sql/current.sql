@@ -719,7 +719,8 @@ begin
     select r.n, r.status, r.attempts, p.progressed
     from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session,
     lateral (
-      select exists (select from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token) as progressed
+      select exists (select from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token
+        and p.id not like '%:takeover/%') as progressed
     ) p
     where r.n in (
       select n from runs where agent = any (_agents) and status = 'running'

@@ -2,16 +2,20 @@ import type { SessionKey } from '@allium/core'
 import type { SessionStore, StoredSession } from '@allium/store'
 import {
   type Blobs,
+  checkName,
+  headFromRow,
   historyFromRows,
   type OutboxOptions,
   openPart,
+  pageBytes,
   parseTurnRow,
   retryRead,
   type Sealer,
   turnFromRow,
+  turnsFromRows,
 } from '@allium/store-sql'
 import { adoptSession } from './agent-renames.ts'
-import type { Database } from './database.ts'
+import type { Database, Row } from './database.ts'
 import { checkSessionKey, keyParams } from './keys.ts'
 import { postgresLeases } from './leases.ts'
 import { postgresOutbox } from './outbox.ts'
@@ -29,12 +33,58 @@ export function postgresSessions(
       const key = checkSessionKey({ ...requestedKey })
       return retryRead(() => loadSession(db, blobs, key, version))
     },
+    async head(requestedKey, { turnId } = {}) {
+      const key = checkSessionKey({ ...requestedKey })
+      return retryRead(async () => {
+        const [row] = await selectHead(db, key, turnId)
+        return row && headFromRow(key, row, blobs)
+      })
+    },
+    async history(requestedKey, { before, limit }) {
+      const key = checkSessionKey({ ...requestedKey })
+      return retryRead(async () => turnsFromRows(key, await selectPage(db, key, before, limit), blobs))
+    },
     rename: async (key, names, { lease } = {}) => adoptSession(db, checkSessionKey({ ...key }), names, lease),
     ...postgresLeases(db),
     ...postgresTurns(db, sealer, blobs),
     ...postgresLists(db, sealer, blobs),
     outbox: postgresOutbox(db, blobs, options),
   }
+}
+
+const turnsMatch = 'tenant = $1 and owner = $2 and agent = $3 and session = $4'
+
+function selectHead(db: Database, key: SessionKey, turnId: string | undefined): Promise<Row[]> {
+  const condition =
+    turnId === undefined
+      ? 't.seq = s.version - 1'
+      : 'hashtextextended(t.turn_id, 0) = hashtextextended($5, 0) and t.turn_id = $5'
+  return db.queryIdempotent(
+    `select s.open_turn, t.seq, t.turn_id, t.sealed_as, t.rest from ${db.s}.sessions s
+     ${turnId === undefined ? 'left ' : ''}join ${db.s}.turns t on t.tenant = s.tenant and t.owner = s.owner
+       and t.agent = s.agent and t.session = s.id and t.seq >= 0 and ${condition}
+     where s.tenant = $1 and s.owner = $2 and s.agent = $3 and s.id = $4`,
+    ...keyParams(key),
+    ...(turnId === undefined ? [] : [checkName('id of the turn', turnId)]),
+  )
+}
+
+/** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
+function selectPage(db: Database, key: SessionKey, before: number, limit: number): Promise<Row[]> {
+  return db.queryIdempotent(
+    `with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
+       select seq, start, octet_length(messages) as size from ${db.s}.turns
+       where ${turnsMatch} and seq >= 0 and start < $5 order by seq desc limit $6) t
+       window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
+     select seq, turn_id, start, sealed_as, messages, case when seq < 0 then info end as info
+     from ${db.s}.turns where ${turnsMatch}
+     and seq in (select -1 union all select seq from page where reached is null or (bytes < ${pageBytes} and reached > least($5,
+       (select length from ${db.s}.sessions where tenant = $1 and owner = $2 and agent = $3 and id = $4)) - $6))
+     order by seq < 0 desc, seq desc`,
+    ...keyParams(key),
+    before,
+    limit,
+  )
 }
 
 /**

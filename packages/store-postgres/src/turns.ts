@@ -61,7 +61,7 @@ export function postgresTurns(
     checkpoint: (lease, version, turn) => storeTurn({ lease, version, turn, ended: false, release: false }),
     append: (lease, version, turn, { release = false } = {}) =>
       storeTurn({ lease, version, turn, ended: true, release }),
-    async find(requestedKey, by) {
+    async find(requestedKey, by, { files } = {}) {
       const key = checkSessionKey({ ...requestedKey })
       const turnsOfSession = `select * from ${db.s}.turns where tenant = $1 and owner = $2 and agent = $3 and session = $4`
       const [column, value] = lookupColumn(by)
@@ -71,7 +71,7 @@ export function postgresTurns(
           : `hashtextextended(${column}, 0) = hashtextextended($5, 0) and ${column} = $5 order by seq < 0, seq limit 1`
       return retryRead(async () => {
         const [row] = await db.queryIdempotent(`${turnsOfSession} and ${condition}`, ...keyParams(key), value)
-        return row === undefined ? undefined : turnFromRow(key, parseTurnRow(row), blobs)
+        return row === undefined ? undefined : turnFromRow(key, parseTurnRow(row), blobs, files)
       })
     },
   }

@@ -64,22 +64,4 @@ describe.skipIf(server === undefined)('queues in Postgres', () => {
     const claimed = [await store.runs.claim(query), await store.runs.claim(query)]
     expect(claimed.flat().map(({ run }) => run.key.tenant)).toEqual(['t0', 't1'])
   })
-
-  it('lets processes of the version before queues add and claim runs of the default queue', async () => {
-    const { store, schema } = await storeWith(1)
-    await store.runs.add({
-      run: 'm',
-      key: { ...key, sessionId: 'm' },
-      agent: 'agent',
-      version: '1',
-      task: {},
-      queue: 'emails',
-    })
-    const added = await sql(
-      url,
-      `select * from ${schema}.add_free_run('t2', 'ann', 'agent', 's', 'old', 'agent', '1', null, null, '{x}', '{}', null, null, null)`,
-    )
-    const claimed = await sql(url, `select * from ${schema}.claim_runs('{agent}', '{1}', 10, 60000, false)`)
-    expect([added[0]?.outcome_, claimed.length]).toEqual(['added', 4])
-  })
 })

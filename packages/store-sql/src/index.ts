@@ -1,3 +1,4 @@
+export { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '@allium/store'
 export {
   type AuditChain,
   type AuditLine,
@@ -8,7 +9,6 @@ export {
 } from './audit.ts'
 export { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl } from './blobs/blob-table.ts'
 export { Blobs, retryRead } from './blobs/blobs.ts'
-export { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from './conflicts.ts'
 export type { Encryption, EncryptionContext } from './encryption.ts'
 export { type ErasureScope, erasedDuringRun, erasureSubjects, tombstoneTtl } from './erasures.ts'
 export type {
@@ -65,13 +65,16 @@ export {
 } from './schedules.ts'
 export { Sealer } from './sealer.ts'
 export {
+  headFromRow,
   historyFromRows,
   openPart,
+  pageBytes,
   parseTurnRow,
   pendingCallFromRow,
   type SqlRow,
   sessionSummaryFromRow,
   toBytes,
+  turnsFromRows,
 } from './sql-row.ts'
 export {
   type PendingCallRow,

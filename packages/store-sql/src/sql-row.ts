@@ -1,6 +1,6 @@
-import type { Message, SessionKey } from '@allium/core'
-import type { SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
-import type { Blobs } from './blobs/blobs.ts'
+import type { Message, SessionKey, StoredTurn } from '@allium/core'
+import type { HistoryTurn, SessionHead, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
+import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
 import { type TurnRow, turnContext } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
@@ -44,10 +44,41 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
   return history
 }
 
-/** Opens the messages of a row, or the rest of the session after it. */
-export function openPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
+/** Opens a part of a row: the messages, the rest of the session after it, or the other fields. */
+export function openPart(
+  key: SessionKey,
+  row: SqlRow,
+  name: 'messages' | 'rest' | 'info',
+  blobs: Blobs,
+  filesOf?: FilesOf,
+): unknown {
   const context = turnContext(key, { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }, name)
-  return blobs.open(key, toBytes(row[name]), context)
+  return blobs.open(key, toBytes(row[name]), context, filesOf)
+}
+
+/** Returns the session without its messages, from the row of the turn after which it is read, if there is one. */
+export async function headFromRow(key: SessionKey, row: SqlRow, blobs: Blobs): Promise<SessionHead | undefined> {
+  if (row.seq !== null)
+    return { version: Number(row.seq) + 1, rest: (await openPart(key, row, 'rest', blobs)) as SessionHead['rest'] }
+  return row.open_turn === null ? undefined : { version: 0, rest: { state: {} } }
+}
+
+/** A page of the history has no further run after this many bytes of messages. */
+export const pageBytes = 1_048_576
+
+/** Opens the rows of a page of the history. */
+export async function turnsFromRows(key: SessionKey, rows: readonly SqlRow[], blobs: Blobs): Promise<HistoryTurn[]> {
+  const turns: HistoryTurn[] = []
+  for (const row of rows) {
+    const messages = (await openPart(key, row, 'messages', blobs, filesOfMessages)) as Message[]
+    const turn = { turnId: String(row.turn_id), from: Number(row.start), messages }
+    if (row.info === null) turns.push({ ...turn, version: Number(row.seq) + 1 })
+    else {
+      const { resumes } = (await openPart(key, row, 'info', blobs)) as StoredTurn
+      turns.push(resumes === undefined ? turn : { ...turn, resumes })
+    }
+  }
+  return turns
 }
 
 /** Parses a row of a session list. */

@@ -1,9 +1,9 @@
 import type { SessionKey, StoredRecord, StoredTurn, Usage } from '@allium/core'
-import type { OutboxRecord, StoredStatus } from '@allium/store'
+import type { OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
 import { checkTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
-import type { Blobs } from './blobs/blobs.ts'
+import { type Blobs, filesOfMessages } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './run-costs.ts'
@@ -156,9 +156,16 @@ function fieldText(extractor: BlobExtractor, name: string, value: unknown): Extr
 }
 
 /** Opens the run of a row. */
-export async function turnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs): Promise<StoredTurn> {
+export async function turnFromRow(
+  key: SessionKey,
+  row: TurnRow,
+  blobs: Blobs,
+  files: ReadFiles = 'atOnce',
+): Promise<StoredTurn> {
   const { turnId, status, from } = row
-  const openPart = (bytes: Uint8Array, part: string) => blobs.open(key, bytes, turnContext(key, row, part))
+  const unread = files === 'onDemand' ? filesOfMessages : undefined
+  const openPart = (bytes: Uint8Array, part: string) =>
+    blobs.open(key, bytes, turnContext(key, row, part), part === 'messages' ? unread : undefined)
   const info = (await openPart(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await openPart(row.messages, 'messages')) as StoredTurn['messages']
   const rest = (await openPart(row.rest, 'rest')) as StoredTurn['rest']

@@ -10,8 +10,9 @@ import { WaitingRuns } from './waiting-runs.ts'
 /** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
 const maxSharedAttempts = 3
 
-/** Whether a step was recorded since the run was last claimed. */
-const hasProgressed = 'exists (select 1 from steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token)'
+/** Whether a step was recorded since the run was last claimed, apart from those that each takeover records. */
+const hasProgressed = `exists (select 1 from steps p
+  where p.tenant = r.tenant and p.run = r.run and p.token = r.token and p.id not like '%:takeover/%')`
 
 /** Selects the runs that a process may claim. */
 export class RunClaimer {

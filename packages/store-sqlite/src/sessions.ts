@@ -5,12 +5,15 @@ import {
   checkKey,
   checkName,
   checkOwner,
+  headFromRow,
   historyFromRows,
   type OutboxOptions,
   openPart,
+  pageBytes,
   parseTurnRow,
   retryRead,
   turnFromRow,
+  turnsFromRows,
 } from '@allium/store-sql'
 import type { Database, Row } from './database.ts'
 import { sessionMatches } from './delete-session.ts'
@@ -19,6 +22,8 @@ import { keyParams, leaseMatches } from './leases.ts'
 import { SqliteOutbox } from './outbox.ts'
 import { SessionLists, type StoreParts } from './session-lists.ts'
 import { openTurnSeq, Turns } from './turns.ts'
+
+const turnsMatch = 'tenant = ?1 and owner = ?2 and agent = ?3 and session = ?4'
 
 /** Sessions in a SQLite file. */
 export function sqliteSessions(parts: StoreParts, options: OutboxOptions): SessionStore {
@@ -31,12 +36,25 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
       const checkedKey = checkKey({ ...key })
       return retryRead(() => loadSession(db, blobs, checkedKey, version))
     },
+    async head(key, { turnId = null } = {}) {
+      const checkedKey = checkKey({ ...key })
+      return retryRead(async () => {
+        const row = db.get(selectHead, ...keyParams(checkedKey), turnId)
+        return row && headFromRow(checkedKey, row, blobs)
+      })
+    },
+    async history(key, { before, limit }) {
+      const checkedKey = checkKey({ ...key })
+      return retryRead(async () =>
+        turnsFromRows(checkedKey, db.all(selectPage, ...keyParams(checkedKey), before, limit), blobs),
+      )
+    },
     acquire: async (key, ms) => leases.acquire(checkKey({ ...key }), ms),
     renew: async (lease, ms) => leases.renew(lease, ms),
     release: (lease) => db.writeUnsynced(() => leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
-    find: async (key, by) => turns.find(checkKey({ ...key }), by),
+    find: async (key, by, { files } = {}) => turns.find(checkKey({ ...key }), by, files),
     rename: async (key, names, { lease } = {}) => renames.adopt(checkKey({ ...key }), names, lease),
     list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
     pendingCalls: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),
@@ -48,6 +66,23 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     outbox: new SqliteOutbox(db, clock, blobs, options),
   }
 }
+
+const selectHead = `
+  select s.open_turn, t.seq, t.turn_id, t.sealed_as, t.rest from sessions s left join turns t
+  on t.tenant = s.tenant and t.owner = s.owner and t.agent = s.agent and t.session = s.id
+  and t.seq >= 0 and iif(?5 is null, t.seq = s.version - 1, t.turn_id = ?5)
+  where s.tenant = ?1 and s.owner = ?2 and s.agent = ?3 and s.id = ?4 and (?5 is null or t.seq >= 0)`
+
+/** Each row of the page has the lowest start of the rows before it, and their bytes. Both are read without the messages themselves. */
+const selectPage = `
+  with page as (select seq, min(start) over newer as reached, sum(size) over newer as bytes from (
+    select seq, start, length(messages) as size from turns
+    where ${turnsMatch} and seq >= 0 and start < ?5 order by seq desc limit ?6)
+    window newer as (order by seq desc rows between unbounded preceding and 1 preceding))
+  select seq, turn_id, start, sealed_as, messages, iif(seq < 0, info, null) as info from turns where ${turnsMatch}
+  and seq in (select ${openTurnSeq} union all select seq from page where reached is null or (bytes < ${pageBytes}
+    and reached > min(?5, (select length from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4)) - ?6))
+  order by seq < 0 desc, seq desc`
 
 async function loadSession(
   db: Database,

@@ -1,5 +1,5 @@
 import type { Lease, SessionKey, StoredTurn } from '@allium/core'
-import type { FindBy } from '@allium/store'
+import type { FindBy, ReadFiles } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
@@ -99,12 +99,12 @@ export class Turns {
     return this.#blobs.write(lease, cuts, (write) => this.#db.writeInGroup(() => commit(write)))
   }
 
-  async find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined> {
+  async find(key: SessionKey, by: FindBy, files?: ReadFiles): Promise<StoredTurn | undefined> {
     const [column, value] = lookupColumn(by)
     const order = 'order by case seq when -1 then 9e15 else seq end limit 1'
     return retryRead(async () => {
       const row = this.#db.get(`select * from turns where ${of} and ${column} = ? ${order}`, ...keyParams(key), value)
-      return row === undefined ? undefined : turnFromRow(key, parseTurnRow(row), this.#blobs)
+      return row === undefined ? undefined : turnFromRow(key, parseTurnRow(row), this.#blobs, files)
     })
   }
 

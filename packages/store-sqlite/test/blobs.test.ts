@@ -157,22 +157,6 @@ it('deletes the images of events some time after the run has ended', async () =>
   expect(pieces()).toBe(0)
 })
 
-it('opens steps and events of earlier versions, whose bytes stand in them', async () => {
-  const { store, path } = opened()
-  const added = await store.runs.add({ run: 'a', key, agent: 'agent', version: '', task: '' }, { claim: hour })
-  const lease = added.lease ?? expect.fail('It was to be claimed.')
-  await store.runs.record(lease, 'a', { id: 's', body: '' })
-  await store.events.append({ key, turnId: 'a' }, 1, [''], { end: true })
-  const text = JSON.stringify([{ type: 'file', data: { $bytes: Buffer.from(imageOf(600_000)).toString('base64') } }])
-  raw(path, (db) => {
-    db.prepare('update events set body = ?').run([Buffer.from(text)])
-    db.prepare('update steps set body = ?').run([Buffer.from(JSON.stringify(text))])
-  })
-  for await (const { event } of store.events.read({ key, turnId: 'a' }, 0))
-    expect(event).toEqual({ type: 'file', data: imageOf(600_000) })
-  expect(await store.runs.steps(lease, 'a')).toEqual([{ id: 's', body: text }])
-})
-
 it('keeps the image of a durable run that was added while its session is being erased', async () => {
   let begun = Number.NaN
   const end = beforeStatementOfNext((sql) => {
@@ -293,17 +277,6 @@ it('continues a write whose first pieces are there, and reads an image only whol
   await add(sessions, named('b'), turnWith(imageOf(600_000)))
   expect(pieces()).toBe(3)
   expect((await sessions.load(named('a')))?.history).toEqual(turnWith(imageOf(600_000)).messages)
-})
-
-it('opens rows of earlier versions, whose bytes stand in them', async () => {
-  const { sessions, path } = opened()
-  await add(sessions, key, turnWith(imageOf(6)))
-  const bytes = Buffer.from(imageOf(600_000)).toString('base64')
-  const text = JSON.stringify([
-    { role: 'user', content: [{ type: 'image', data: { $bytes: bytes }, mediaType: 'image/png' }] },
-  ])
-  raw(path, (db) => db.prepare('update turns set messages = ?').run([Buffer.from(text)]))
-  expect((await sessions.load(key))?.history).toEqual(turnWith(imageOf(600_000)).messages)
 })
 
 it.each([

@@ -25,7 +25,8 @@ export function memoryJournal(): MemoryJournal {
 /** @param entries steps as text, so that data that a real journal would lose is lost here too */
 function open(entries: Map<string, string>): MemoryJournal {
   const ran: string[] = []
-  const check = new ReplayCheck(entries.keys())
+  const check = new ReplayCheck()
+  for (const id of entries.keys()) check.add(id)
   let limit = Number.POSITIVE_INFINITY
   let died = () => {}
 
@@ -46,9 +47,16 @@ function open(entries: Map<string, string>): MemoryJournal {
       check.use(id)
       if (known !== undefined) return replayStep<T, C>(known, emit)
       if (entries.size >= limit) return new Promise(() => {})
-      check.checkNew(id)
+      await check.begin(id)
       ran.push(id)
-      return recordStep(work, emit, (record) => store(id, record))
+      try {
+        return await recordStep(work, emit, (record) => {
+          check.throwIfDiverged()
+          return store(id, record)
+        })
+      } finally {
+        check.end(id)
+      }
     },
     known: (id) => entries.has(id),
     checkEnd: (turnId) => check.checkEnd(turnId),

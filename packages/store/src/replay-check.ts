@@ -1,56 +1,191 @@
-import { AlliumError } from '@allium/core'
+import { AlliumError, systemClock } from '@allium/core'
 
-/** Matches the step of a model call (with its index) or of a tool call, but not the `:begin` of a tool. */
-const callStep = /^(?:tool:.+|model:(\d+)):\d+$/
+/** Steps whose loss would hide or repeat something: model calls, tool calls and `ctx.once()`. */
+const counted = /:(?:model|tool|once):/
+/** What a takeover records about the former process, answers of `patched()`, and instructions: code may skip or add them. */
+const free = /:(?:takeover\/|durable:patched:|once:instructions:)/
+const isChecked = (id: string) => counted.test(id) && !free.test(id)
+const toolStep = /^(.*)(?<!:once):tool:(.+):\d+$/s
+const callStep = /(?<!:once):(?:model:(\d+)|tool:.+):\d+$/s
+
+/** Runs `expired` unless it is cancelled before. */
+type Patience = (expired: () => void) => () => void
+
+/** Whether a step is recorded by each process that takes a run over. It is no progress of the run. */
+export function isTakeoverStep(id: string): boolean {
+  return id.includes(':takeover/')
+}
+
+/** Whether a step is a model or tool call. */
+export function isCallStep(id: string): boolean {
+  return callStep.test(id)
+}
 
 /**
- * Detects a replay that skips a recorded model or tool call, because its code has changed: the effect of the call would be lost, or
- * repeated. For implementations of `Journal`.
+ * Detects a replay that skips a recorded step, because its code has changed: an effect would be lost, or repeated. A new step waits for the
+ * recorded ones that were requested before it. For implementations of `Journal`.
  */
 export class ReplayCheck {
-  readonly #unused: Set<string>
+  /** By recorded step that was not requested yet: the steps that ran when it was. Undefined if the journal does not know. */
+  readonly #unused = new Map<string, readonly string[] | undefined>()
+  /** The replayed steps, and the sub-agents that ran in them. The replay requests no step inside of these. */
+  readonly #replayed = new Set<string>()
+  readonly #running = new Set<string>()
+  readonly #refused = new Set<string>()
+  readonly #waiting = new Set<() => void>()
+  readonly #patience: Patience
+  #divergence: AlliumError | undefined
 
-  /** @param recorded the ids of the recorded steps */
-  constructor(recorded: Iterable<string>) {
-    this.#unused = new Set(recorded)
+  /** @param patience limits how long a new step waits for recorded ones that the code may still request @default 10 seconds */
+  constructor(patience: Patience = (expired) => systemClock.after(10_000, expired, { idle: true })) {
+    this.#patience = patience
   }
 
-  /** Adds a step that was recorded by an earlier attempt. */
-  add(id: string): void {
-    this.#unused.add(id)
+  /** Adds a step that was recorded by an earlier attempt. @param during what `begin()` returned for it, if that is known */
+  add(id: string, during?: readonly string[]): void {
+    if (isChecked(id)) this.#unused.set(id, during)
   }
 
-  /** The replay requests a recorded step. */
+  /** The replay requests a step. @throws AlliumError the divergence, if there was one */
   use(id: string): void {
-    this.#unused.delete(id)
+    this.throwIfDiverged()
+    if (!this.#unused.delete(id)) return
+    this.#replayed.add(id).add(agentIn(id))
+    for (const wake of this.#waiting) wake()
   }
 
-  /** Called before a step that is not recorded. @throws AlliumError `journal.diverged` if a model call follows a skipped call */
-  checkNew(id: string): void {
-    if (this.#unused.size === 0) return
-    const [, turnId, index] = /^(.*):model:(\d+):\d+$/s.exec(id) ?? []
-    if (turnId !== undefined) this.#check(turnId, Number(index))
-  }
-
-  /** Called before a turn completes or suspends. @throws AlliumError `journal.diverged` */
-  checkEnd(turnId: string): void {
-    this.#check(turnId, Number.POSITIVE_INFINITY)
-  }
-
-  /** @param before the index of a model call. The recorded tool calls all precede a model call that is not recorded */
-  #check(turnId: string, before: number): void {
-    const prefix = `${turnId}:`
-    for (const id of this.#unused) {
-      const match = id.startsWith(prefix) ? callStep.exec(id.slice(prefix.length)) : null
-      if (match !== null && Number(match[1] ?? -1) < before) throw skipped(id)
+  /**
+   * Called before a step that is not recorded. Waits until the recorded steps that precede it were requested. Returns the other steps that
+   * are running, to be recorded with it.
+   *
+   * @param isStopping the step will not run. The layers may still request records of their end
+   * @throws AlliumError `journal.diverged`
+   */
+  async begin(id: string, isStopping = false): Promise<readonly string[]> {
+    if (!isChecked(id)) return []
+    const callsOnly = isStopping && (callStep.test(id) || this.#refused.size > 0)
+    for (;;) {
+      const step = this.#missing(id, { callsOnly })
+      if (step === undefined) break
+      if (isCertain(id, step)) throw this.#diverged(skipped(step))
+      await this.#requested(id, step)
     }
+    const during = [...this.#running].filter((running) => !isInside(id, running))
+    this.#running.add(id)
+    return during
+  }
+
+  /** The step has ended. */
+  end(id: string): void {
+    this.#running.delete(id)
+  }
+
+  /** The step was not run, because the run is stopped. The steps inside of it cannot be requested. */
+  refuse(id: string): void {
+    this.#refused.add(id)
+  }
+
+  /** Returns a recorded step that the code still has to request. @param isStrict also one that may follow a running step */
+  missing(isStrict = false): string | undefined {
+    return this.#missing('', { isStrict })
+  }
+
+  /** Whether steps of an agent that ran in this step are still to be requested. */
+  hasInner(id: string): boolean {
+    return [...this.#unused.keys()].some((step) => isInside(step, id) && step !== `${id}:begin`)
+  }
+
+  /** Called when a turn ends, in any way. @throws AlliumError `journal.diverged` */
+  checkEnd(turnId: string): void {
+    this.throwIfDiverged()
+    for (const [id, during] of this.#unused)
+      if (isInside(id, turnId) && !this.#isCovered(id) && !mayFollow(id, during, this.#refused))
+        throw this.#diverged(skipped(id))
+  }
+
+  /** Called before a step is recorded: it may have ended by the failure of a sub-agent. */
+  throwIfDiverged(): void {
+    if (this.#divergence !== undefined) throw this.#divergence
+  }
+
+  #missing(id: string, { callsOnly = false, isStrict = false }): string | undefined {
+    const isCall = callStep.test(id)
+    const steps = [id, ...this.#running, ...this.#refused]
+    for (const [step, during] of this.#unused) {
+      if (this.#isCovered(step)) this.#unused.delete(step)
+      else if ((callsOnly || (during === undefined && isCall)) && !callStep.test(step)) continue
+      else if (!mayFollow(step, isStrict ? [] : during, steps)) return step
+    }
+    return undefined
+  }
+
+  #isCovered(id: string): boolean {
+    for (let i = 0; i < id.length; i++)
+      if ((id[i] === ':' || id[i] === '/') && this.#replayed.has(id.slice(0, i))) return true
+    return false
+  }
+
+  /** Resolves when a recorded step was requested. */
+  #requested(id: string, step: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const wake = () => {
+        cancel()
+        this.#waiting.delete(wake)
+        resolve()
+      }
+      const cancel = this.#patience(() => {
+        this.#waiting.delete(wake)
+        reject(this.#diverged(early(id, step)))
+      })
+      this.#waiting.add(wake)
+    })
+  }
+
+  #diverged(error: AlliumError): AlliumError {
+    this.#divergence ??= error
+    return this.#divergence
   }
 }
 
+/** The prefix of the sub-agent's ids that a tool call runs. */
+function agentIn(id: string): string {
+  return id.replace(toolStep, '$1/$2')
+}
+
+function isInside(id: string, outer: string): boolean {
+  return [outer, agentIn(outer)].some((one) => id.startsWith(`${one}:`) || id.startsWith(`${one}/`))
+}
+
+/** Whether a step was requested while one of these ran, so that it may be requested after them. */
+function mayFollow(id: string, during: readonly string[] = [], steps: Iterable<string>): boolean {
+  return [...steps].some((step) => during.includes(step) || isInside(id, step))
+}
+
+/** Whether a step can only have been skipped: all tool calls of a turn precede its next model call. */
+function isCertain(id: string, step: string): boolean {
+  const [, turnId, index] = /^(.*):model:(\d+):\d+$/s.exec(id) ?? []
+  const call = callStep.exec(step)
+  return turnId !== undefined && call !== null && isInside(step, turnId) && Number(call[1] ?? -1) < Number(index)
+}
+
 function skipped(step: string): AlliumError {
+  return diverged(
+    step,
+    `The step "${step}" is recorded, but the current code does not request it, so its effect would be lost.`,
+  )
+}
+
+function early(id: string, step: string): AlliumError {
+  return diverged(
+    step,
+    `The code requests the new step "${id}" before "${step}", which is recorded, so an effect could be repeated or lost. Make the new step depend on patched().`,
+  )
+}
+
+function diverged(step: string, what: string): AlliumError {
   return new AlliumError(
     'journal.diverged',
-    `The step "${step}" is recorded, but the current code does not request it, so its effect would be lost. Nothing else was run. Continue the run with the version of the code that began it.`,
+    `${what} Nothing else was run. Continue the run with the version of the code that began it.`,
     { details: { step, differs: ['not requested'] } },
   )
 }

@@ -18,6 +18,9 @@ export type Acquired = { lease: Lease; heldUntil?: undefined } | { lease?: undef
 /** The lookup key of a run. */
 export type FindBy = { turnId: string } | { idempotencyKey: string } | { version: number }
 
+/** When the images and files of a run are read. */
+export type ReadFiles = 'atOnce' | 'onDemand'
+
 /** One page of a tenant's items. With a `cursor` there are more. A cursor is only a position and grants no access. */
 export interface Page<T> {
   items: T[]
@@ -33,6 +36,17 @@ export interface SessionSummary {
   status: StoredStatus
   /** The time of the last append or checkpoint, in milliseconds since the epoch by the store's clock. */
   updatedAt: number
+}
+
+/** A session without its messages. */
+export type SessionHead = Pick<StoredSession, 'version' | 'rest'>
+
+/** The messages of one run. A later run replaces those from its own `from` on. */
+export interface HistoryTurn extends Pick<StoredTurn, 'turnId' | 'from' | 'messages'> {
+  /** The number of turns after its append; undefined for the run in progress. */
+  version?: number
+  /** The run that the run in progress resumes. */
+  resumes?: string
 }
 
 /** A pending tool call in a stored session. */
@@ -71,6 +85,20 @@ export interface SessionStore {
    * @default the last turn, with the run in progress
    */
   load(key: SessionKey, options?: { version?: number }): Promise<StoredSession | undefined>
+  /**
+   * Returns the session without its messages, so its cost does not depend on their number.
+   *
+   * @param options.turnId returns the session after this run; undefined if it has not ended
+   * @default the last turn
+   */
+  head(key: SessionKey, options?: { turnId?: string }): Promise<SessionHead | undefined>
+  /**
+   * Returns the run in progress, and the runs with the last `limit` messages before an index of the history, newest first. A page of
+   * large messages may have fewer, but at least one run. Images and files that the store keeps apart are {@link StoredFile}s.
+   *
+   * @param of.before the index; any number from the length of the history on is its end
+   */
+  history(key: SessionKey, of: { before: number; limit: number }): Promise<HistoryTurn[]>
   /** Leases the session for `ms` milliseconds of the store's clock, or returns how long another process holds it. */
   acquire(key: SessionKey, ms: number): Promise<Acquired>
   /** Extends the lease to `ms` from now, even an expired one that was not taken by another process. False if it was lost. */
@@ -92,8 +120,12 @@ export interface SessionStore {
    * beyond the end of the history, or if another run has the same id
    */
   append(lease: Lease, version: number, turn: StoredTurn, options?: { release?: boolean }): Promise<void>
-  /** Returns a run of the session, including one in progress. With `version`, the run whose append made that version. */
-  find(key: SessionKey, by: FindBy): Promise<StoredTurn | undefined>
+  /**
+   * Returns a run of the session, including one in progress. With `version`, the run whose append made that version.
+   *
+   * @param options.files `onDemand` leaves the images and files of its messages unread, as `history` does
+   */
+  find(key: SessionKey, by: FindBy, options?: { files?: ReadFiles }): Promise<StoredTurn | undefined>
   /**
    * Lists the sessions of a tenant, or of one owner in it, most recently changed first.
    *

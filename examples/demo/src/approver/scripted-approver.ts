@@ -2,15 +2,15 @@ import type { Screen } from '../screen/screen.ts'
 import { RefundArgs } from '../tools/refund.ts'
 import type { Approver } from './approver.ts'
 
-/** Plays the person where nobody sits at a terminal: approves what is worth no second look. */
+/** Replaces the person if the process has no terminal. Approves refunds of up to $100. */
 export function scriptedApprover(screen: Screen): Approver {
   return async ({ args }) => {
     const small = RefundArgs.parse(args).amount <= 100
     screen.line(
       'person',
-      `${small ? 'yes' : 'no, send the goods back first'} (scripted: stdin is no terminal)`,
+      `${small ? 'yes' : 'no, send the goods back first'} (scripted, because stdin is not a terminal)`,
       'yellow',
     )
-    return small ? { approve: true } : { deny: 'A person says no: send the goods back first.' }
+    return small ? { approve: true } : { deny: 'The approver says no: send the goods back first.' }
   }
 }

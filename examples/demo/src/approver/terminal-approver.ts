@@ -4,7 +4,7 @@ import type { Approval } from 'allium'
 import type { Screen } from '../screen/screen.ts'
 import type { Approver } from './approver.ts'
 
-/** Asks the person at the terminal. Where the input ends without an answer, it is a no. */
+/** Asks the person at the terminal. Denies the call if the input ends without an answer. */
 export function terminalApprover(input: Readable, screen: Screen): Approver {
   return async (_, signal) => {
     for (;;) {
@@ -12,7 +12,7 @@ export function terminalApprover(input: Readable, screen: Screen): Approver {
       const line = await readLine(input, signal)
       if (line === undefined) {
         screen.gap()
-        return { deny: 'Nobody has answered.' }
+        return { deny: 'There was no answer.' }
       }
       const approval = toApproval(line)
       if (approval !== undefined) return approval
@@ -23,11 +23,11 @@ export function terminalApprover(input: Readable, screen: Screen): Approver {
 function toApproval(line: string): Approval | undefined {
   const [, word = '', reason = ''] = /^\s*(\p{L}*)[\s,:]*(.*?)\s*$/u.exec(line) ?? []
   if (/^y(es)?$/i.test(word) && reason === '') return { approve: true }
-  if (/^no?$/i.test(word)) return { deny: reason === '' ? 'A person says no.' : `A person says no: ${reason}` }
+  if (/^no?$/i.test(word)) return { deny: reason === '' ? 'The approver says no.' : `The approver says no: ${reason}` }
   return undefined
 }
 
-/** The next line; undefined where there is none. The terminal itself edits the line, so Ctrl-C stays a signal. */
+/** Returns the next line, or undefined at the end of the input. The terminal itself edits the line, so Ctrl-C is still a signal. */
 async function readLine(input: Readable, signal: AbortSignal): Promise<string | undefined> {
   signal.throwIfAborted()
   if (input.readableEnded) return undefined
@@ -38,6 +38,6 @@ async function readLine(input: Readable, signal: AbortSignal): Promise<string | 
     return undefined
   } finally {
     lines.close()
-    input.pause() // a terminal that is still read would keep the process alive
+    input.pause() // reading from the terminal would keep the process alive
   }
 }

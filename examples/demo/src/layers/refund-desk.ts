@@ -2,24 +2,24 @@ import { supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 
 /**
- * Keeps in the session's state what was paid back and what was denied, and gives the user of a denied one a ticket.
+ * Counts paid and denied refunds in the session's state, and gives the user a ticket number after a denied one.
  *
- * Two rings of the onion, one layer: its tool hook sees each refund, its turn hook the finished answer.
+ * One layer with two hooks: the tool hook sees each refund, and the turn hook sees the finished answer.
  */
 export function refundDesk() {
   return supportLayer({
     name: 'refund-desk',
-    // What is assigned goes through the reducer of its key, so refunds that run at once add up.
+    // An assignment passes through the reducer of its key, so concurrent refunds add up.
     state: {
       'refunds:paid': { default: 0, reducer: (total, amount: number) => total + amount },
       'refunds:denied': { default: 0, reducer: (count, more: number) => count + more },
-      // Of this turn, also over the time that it waits for a person.
+      // Belongs to this turn, even while the turn waits for a decision.
       'refunds:ticket': { default: false, scope: 'turn' },
     },
 
     async turn(ctx, next) {
       await next()
-      // Where calls wait for a person, the answer is still to come.
+      // If calls are pending, the answer is not complete yet.
       if (!ctx.state['refunds:ticket'] || ctx.pending.length > 0) return
       ctx.output = `${ctx.output} (To speak about it, name the ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
     },

@@ -2,9 +2,9 @@ import { type Principal, supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 
 /**
- * Asks a person of refunds above the limit of the tenant's plan: the run ends as suspended, and is resumed with the answer.
+ * Requires approval for refunds above the limit of the tenant's plan. The run is suspended, and resumes with the decision.
  *
- * It stands right around the tool, below every layer that may change the arguments, so it judges what really runs.
+ * It is the innermost layer, inside every layer that may change the arguments, so it checks the arguments that the tool receives.
  */
 export function refundPolicy(limits: Record<Principal['plan'], number>) {
   return supportLayer({
@@ -14,11 +14,11 @@ export function refundPolicy(limits: Record<Principal['plan'], number>) {
     async tool(ctx, next) {
       if (ctx.tool.name !== 'refund') return next()
       const args = RefundArgs.safeParse(ctx.args)
-      if (!args.success) return next() // the tool's own schema refuses them
+      if (!args.success) return next() // the tool's schema rejects them
       const { plan } = ctx.principal
-      if (args.data.amount <= limits[plan] || ctx.approval !== undefined) return next() // a refusal takes effect here
+      if (args.data.amount <= limits[plan] || ctx.approval !== undefined) return next() // a denial takes effect in `next()`
       return ctx.suspend({
-        reason: `Refunds over $${limits[plan]} need a person: the ${plan} plan allows no more at once.`,
+        reason: `Refunds over $${limits[plan]} need approval on the ${plan} plan.`,
       })
     },
   })

@@ -1,6 +1,6 @@
 import { supportLayer } from '../principal.ts'
 
-/** Tells the model for whom it works. One agent serves all tenants; this is what differs. */
+/** Adds the tenant and the channel to the instructions. One agent serves all tenants. */
 export function tenantBrief() {
   return supportLayer({
     name: 'tenant-brief',

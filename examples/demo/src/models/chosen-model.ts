@@ -5,7 +5,7 @@ export type Env = Readonly<Record<string, string | undefined>>
 
 export interface ChosenModel {
   model: Model
-  /** Why this one, for the screen. */
+  /** Why this model was chosen, for the screen. */
   why: string
   close(): Promise<void>
 }

@@ -7,8 +7,8 @@ import type { ChosenModel } from './chosen-model.ts'
 const script = fileURLToPath(new URL('../../data/conversation.json', import.meta.url))
 
 /**
- * A server on this machine that speaks OpenAI's wire format and plays `data/conversation.json`. Everything before it
- * is the real thing: the provider's package, HTTP, server-sent events, a 429.
+ * Starts a local server that speaks OpenAI's wire format and plays `data/conversation.json`. Everything in front of it
+ * is real: the provider's package, HTTP, server-sent events, a 429.
  */
 export async function mockModel(): Promise<ChosenModel> {
   const server = new LLMock({ host: '127.0.0.1', port: 0, chunkSize: 6, latency: 15, logLevel: 'silent' })
@@ -16,7 +16,7 @@ export async function mockModel(): Promise<ChosenModel> {
   const openai = createOpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none needed' })
   return {
     model: fromAiSdk(openai('gpt-5-mini')),
-    why: 'ALLIUM_MODEL is not set and no Ollama answers. So aimock plays it: a server on 127.0.0.1 that speaks its wire format, reached through @ai-sdk/openai.',
+    why: 'ALLIUM_MODEL is not set and no Ollama is running, so aimock simulates the model. It is a server on 127.0.0.1 with the wire format of OpenAI, called through @ai-sdk/openai.',
     close: () => server.stop(),
   }
 }

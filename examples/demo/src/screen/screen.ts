@@ -4,18 +4,18 @@ import { wordWrap } from './word-wrap.ts'
 
 export type Style = 'bold' | 'dim' | 'cyan' | 'green' | 'red' | 'yellow'
 
-/** The column where text begins; labels stand before it. */
+/** The column where text starts, after the label. */
 const indent = 10
 
 export type Screen = ReturnType<typeof createScreen>
 
-/** Lines with a label each, wrapped to the terminal; no text in them can steer it. Colour only where the stream takes it: NO_COLOR and pipes have none. */
+/** Prints labeled lines, wrapped to the width of the terminal. Control characters are escaped. Pipes and NO_COLOR get no colors. */
 export function createScreen(out: NodeJS.WritableStream & { columns?: number }) {
   const width = Math.min(Math.max(out.columns ?? 90, 60), 96)
   const write = (text: string) => out.write(text)
   const paint = (style: Style, text: string) => styleText(style, text, { stream: out })
 
-  /** A label, and a stream of text beside it. */
+  /** Prints a label and returns a stream for its text. */
   function open(label: string, style: Style) {
     write(paint(style, label.padEnd(indent)))
     const { push, end } = wordWrap(write, { indent, width })
@@ -26,25 +26,25 @@ export function createScreen(out: NodeJS.WritableStream & { columns?: number }) 
     width,
     paint,
     open,
-    /** A label and its text. */
+    /** Prints a label and its text. */
     line(label: string, text: string, style: Style = 'dim'): void {
       const opened = open(label, style)
       opened.push(text)
       opened.end()
     },
-    /** A label and a text that matters less, cut to one line. */
+    /** Prints a label and a secondary text, cut to one line. */
     aside(label: string, text: string, style: Style = 'dim'): void {
       const line = clip(oneLine(text), width - indent)
       write(`${paint(style, label.padEnd(indent))}${paint('dim', line)}\n`)
     },
-    /** A label and a question; what is typed stands behind it. */
+    /** Prints a label and a question. The user types after it. */
     prompt(label: string, text: string): void {
       write(`${paint('yellow', label.padEnd(indent))}${oneLine(text)} `)
     },
     heading(text: string): void {
       write(`\n${paint('bold', oneLine(text))}\n${paint('dim', '─'.repeat(width))}\n`)
     },
-    /** Lines that are laid out, and safe, already. */
+    /** Prints lines that are already formatted and escaped. */
     block(text: string): void {
       write(`${text.replace(/\n*$/, '')}\n`)
     },

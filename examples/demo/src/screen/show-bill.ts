@@ -3,22 +3,19 @@ import type { Screen } from './screen.ts'
 
 type State = SupportResult['state']
 
-/** Usage, cost and the rest of the session's state. Every key is typed: the layers declare them. */
+/** Prints usage, cost and the session's state. The layers declare the keys and their types. */
 export function showBill(state: State, screen: Screen): void {
   const { calls, inputTokens, outputTokens } = state['observe:usage:tokens']
   screen.line('usage', `${calls} model calls, ${count(inputTokens)} tokens in, ${count(outputTokens)} out`)
   screen.line('cost', costOf(state))
-  screen.line(
-    'budget',
-    `${usd(state['guard:budget:spent'])} taken of the ${usd(dailyBudget)} that the tenant has a day`,
-  )
+  screen.line('budget', `${usd(state['guard:budget:spent'])} of the tenant's ${usd(dailyBudget)} a day`)
   screen.line('state', `refunds:paid = ${state['refunds:paid']}, refunds:denied = ${state['refunds:denied']}`)
 }
 
 function costOf(state: State): string {
   const unpriced = state['observe:usage:unpriced']
-  const known = `${usd(state['observe:usage:cost'])}, by the public list of prices`
-  return unpriced === 0 ? known : `${known}; it knows none for ${unpriced} of the calls`
+  const known = `${usd(state['observe:usage:cost'])}, by the public price list`
+  return unpriced === 0 ? known : `${known}; ${unpriced} calls have no price there`
 }
 
 function count(tokens: number): string {

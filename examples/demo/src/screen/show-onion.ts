@@ -10,7 +10,7 @@ const styles: Partial<Record<observe.OnionTextKind, Style>> = {
   stopped: 'red',
 }
 
-/** The layers of a turn as a tree, with what each did in colour. */
+/** Prints the layers of a turn as a tree, with their decisions in color. */
 export function showOnion(onion: observe.Onion, turnId: string, screen: Screen): void {
   const tree = onion.toText(turnId, {
     width: screen.width,

@@ -1,12 +1,12 @@
 import type { AgentEvents, AgentRun, StreamEvent } from 'allium'
 import type { Screen } from './screen.ts'
 
-/** The events that are shown: those of every run, and what `model.retry` emits. */
+/** The events that are shown: those of every run, and those of `model.retry`. */
 type Shown = StreamEvent | AgentEvents['model:retry']
 
 const statusStyle = { ok: 'green', skipped: 'green', denied: 'red', error: 'red', suspended: 'yellow' } as const
 
-/** Shows what a run does while it does it: text as it is streamed, each tool call and what came of it, each retry. */
+/** Prints a run as it streams: text, tool calls with their results, and retries. */
 export async function showRun<State>(run: AgentRun<State>, screen: Screen): Promise<void> {
   let answer: ReturnType<Screen['open']> | undefined
   const endAnswer = () => {
@@ -35,12 +35,13 @@ function asideOf(event: Shown): Parameters<Screen['aside']> | undefined {
     case 'tool:start':
       return ['  tool', `${event.name} ${JSON.stringify(event.args)}`]
     case 'tool:end':
-      if (event.status === 'suspended') return ['  waits', 'for a person: the run ends here', statusStyle.suspended]
+      if (event.status === 'suspended')
+        return ['  pending', 'needs approval; the run is suspended', statusStyle.suspended]
       return [`  ${event.status}`, event.content, statusStyle[event.status]]
     case 'model:retry':
-      return ['  retry', `attempt ${event.attempt} failed (${event.status ?? 'no answer'}), the next follows`, 'yellow']
+      return ['  retry', `attempt ${event.attempt} failed (${event.status ?? 'no answer'}), trying again`, 'yellow']
     case 'model:reset':
-      return ['  reset', 'what was streamed does not count; a new attempt follows', 'yellow']
+      return ['  reset', 'the streamed text is discarded; a new attempt follows', 'yellow']
     case 'turn:end':
       return event.status === 'blocked' ? ['  blocked', event.reason ?? '', 'red'] : undefined
     default:

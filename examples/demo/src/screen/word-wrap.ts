@@ -1,4 +1,4 @@
-/** Writes a stream of text as it comes, word by word, in lines that begin at `indent` and end before `width`. */
+/** Wraps a stream of text, word by word, between the columns `indent` and `width`. */
 export function wordWrap(write: (text: string) => unknown, { indent, width }: { indent: number; width: number }) {
   let column = indent
   let word = ''

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Orders } from '../orders.ts'
 import { Principal } from '../principal.ts'
 
-/** Reads an order of the tenant who asks. The model chooses the order, the principal the tenant. */
+/** Returns an order of the caller's tenant. The model chooses the order; the principal determines the tenant. */
 export function lookUpOrder(orders: Orders) {
   return defineTool({
     name: 'look_up_order',

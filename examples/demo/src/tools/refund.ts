@@ -8,18 +8,18 @@ export const RefundArgs = z.object({
   amount: z.number().positive().describe('US dollars'),
 })
 
-/** Pays money back. What is too much for whom is not its business: see the refund policy. */
+/** Refunds an amount. The limits are in the refund policy. */
 export function refund(orders: Orders) {
   return defineTool({
     name: 'refund',
-    description: 'Pays a part of an order back to the customer.',
+    description: 'Refunds part of an order to the customer.',
     schema: RefundArgs,
     execute({ orderId, amount }, ctx) {
       const { tenantId } = Principal.parse(ctx.principal)
       const order = orders.refund(tenantId, orderId, amount)
       if (order === undefined)
-        return toolResult({ content: `Order ${orderId} has no $${amount} left to refund.`, isError: true })
-      return `Refunded $${amount} of order ${orderId}; $${order.total - order.refunded} of it remain.`
+        return toolResult({ content: `Order ${orderId} has less than $${amount} left to refund.`, isError: true })
+      return `Refunded $${amount} of order ${orderId}. $${order.total - order.refunded} of it remains.`
     },
   })
 }

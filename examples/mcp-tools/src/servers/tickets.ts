@@ -1,4 +1,4 @@
-/** An MCP server as a program: it speaks over stdin and stdout, and keeps its tickets in the file that TICKETS_FILE names. */
+/** An MCP server over stdin and stdout. It stores its tickets in the file in TICKETS_FILE. */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js'

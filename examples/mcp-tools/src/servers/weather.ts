@@ -6,7 +6,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js'
 import { z } from 'zod'
 
-/** An MCP server over streamable HTTP on 127.0.0.1. Started again, it has its port of before, and knows no session of before. */
+/** An MCP server over streamable HTTP on 127.0.0.1. After a restart it has the same port, and no earlier sessions. */
 export async function weatherServer(token: string) {
   let http: Server
   let port = 0

@@ -1,6 +1,6 @@
 import { send, serve } from './serve.ts'
 
-/** Anthropic's API, which is well. */
+/** Anthropic's API without failures. */
 export function anthropicServer() {
   const message = { id: 'msg_1', model: 'claude-sonnet-4-6', role: 'assistant', content: [], stop_reason: null }
   const piece = (text: string) => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })

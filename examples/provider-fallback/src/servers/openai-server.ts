@@ -1,6 +1,6 @@
 import { refuse, send, serve } from './serve.ts'
 
-/** OpenAI's API on a bad day: too many requests, then unavailable, then an answer that breaks off. And then it is well. */
+/** OpenAI's API with failures: a 429, a 503, and an answer that is cut. After that it works. */
 export function openAiServer() {
   return serve('OpenAI', [
     { as: '429, retry after 50 ms', answer: refuse(429, 'Slow down.', { 'retry-after-ms': '50', 'retry-after': '1' }) },

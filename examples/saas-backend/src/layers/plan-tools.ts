@@ -1,6 +1,6 @@
 import { layer } from '../principal.ts'
 
-/** The tools that a plan has: the model is shown no others, and what it calls all the same is denied. */
+/** Offers only the plan's tools to the model, and denies calls to other tools. */
 export function planTools() {
   return layer({
     name: 'plan-tools',
@@ -15,7 +15,7 @@ export function planTools() {
     async tool(ctx, next) {
       const { plan } = ctx.principal
       if (plan.tools.includes(ctx.tool.name)) return next()
-      return ctx.deny(`The ${plan.name} plan has no ${ctx.tool.name}.`)
+      return ctx.deny(`The ${plan.name} plan does not include ${ctx.tool.name}.`)
     },
   })
 }

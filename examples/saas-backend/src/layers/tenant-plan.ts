@@ -1,6 +1,6 @@
 import { layer } from '../principal.ts'
 
-/** What a plan says of the model: one agent serves all plans, and each call goes by that of who asks. */
+/** Uses the model of the caller's plan. One agent serves all plans. */
 export function tenantPlan() {
   return layer({
     name: 'tenant-plan',

@@ -3,11 +3,11 @@ import { z } from 'zod'
 import type { Orders } from '../orders.ts'
 import { Principal } from '../principal.ts'
 
-/** Pays money back. What is more than the tenant's plan allows at once waits for a person. */
+/** Refunds an amount. Amounts above the plan's limit need approval. */
 export function refund(orders: Orders) {
   return defineTool({
     name: 'refund',
-    description: 'Pays a part of an order back, and tells the customer so.',
+    description: 'Refunds part of an order, and notifies the customer.',
     schema: z.object({
       orderId: z.string(),
       amount: z.number().positive().describe('US dollars'),
@@ -18,9 +18,9 @@ export function refund(orders: Orders) {
       const { tenantId } = Principal.parse(ctx.principal)
       const order = await orders.refund(tenantId, orderId, amount, `${ctx.sessionId}/${ctx.callId}`)
       if (order === undefined)
-        return toolResult({ content: `Order ${orderId} has no $${amount} left to refund.`, isError: true })
-      const told = notify === undefined ? '' : ` ${notify} was told.`
-      return `Refunded $${amount} of order ${orderId}; $${order.total - order.refunded} of it remain.${told}`
+        return toolResult({ content: `Order ${orderId} has less than $${amount} left to refund.`, isError: true })
+      const notified = notify === undefined ? '' : ` ${notify} was notified.`
+      return `Refunded $${amount} of order ${orderId}. $${order.total - order.refunded} of it remains.${notified}`
     },
   })
 }

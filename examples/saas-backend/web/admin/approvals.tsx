@@ -3,20 +3,20 @@ import { Panel, pathOf } from './panel.tsx'
 import { Request } from './request.tsx'
 import type { SessionKey } from './sessions.tsx'
 
-/** A call that waits, without its arguments. */
+/** A pending call, without its arguments. */
 export interface Waiting {
   key: SessionKey
   callId: string
   name: string
 }
-/** A call that the admin may decide, as the API of the agent lists it. */
+/** A pending call that the admin may decide, from the agent's API. */
 export interface Decidable extends SessionKey {
   callId: string
   args: unknown
   token?: string
 }
 
-/** The calls of a company that wait for a decision. Admins decide those of the company that they belong to. */
+/** The pending calls of a company. Admins decide those of the company that they belong to. */
 export function Approvals({ tenant, isOwn }: { tenant: string; isOwn: boolean }) {
   const mine = usePanel<{ approvals: Decidable[] }>(isOwn ? '/api/approvals?limit=100' : undefined)
   const decidable = mine.state === 'ready' ? mine.value.approvals : []
@@ -25,7 +25,7 @@ export function Approvals({ tenant, isOwn }: { tenant: string; isOwn: boolean })
       title="Waiting for approval"
       asked={usePanel(pathOf(tenant, 'waiting'))}
       wide
-      empty={({ items }) => (items.length === 0 ? 'Nothing is waiting for approval.' : undefined)}
+      empty={({ items }) => (items.length === 0 ? 'No pending approvals.' : undefined)}
     >
       {({ items }) => (
         <ul className="rows">

@@ -21,7 +21,7 @@ export function Audit({ tenant }: { tenant: string }) {
       title="Audit"
       asked={usePanel(pathOf(tenant, 'audit'))}
       wide
-      empty={({ records }) => (records.length === 0 ? 'No records yet. Every turn leaves some.' : undefined)}
+      empty={({ records }) => (records.length === 0 ? 'No records yet. Every turn writes some.' : undefined)}
     >
       {({ verdict, records }) => (
         <>
@@ -38,7 +38,7 @@ function Verdict({ ok, records, firstBad }: Audit['verdict']) {
     <p className="verdict">
       <span className={`badge ${ok ? 'ok' : 'bad'}`}>{ok ? 'intact' : 'broken'}</span>{' '}
       {ok
-        ? `All ${records} records are as they were written.`
+        ? `All ${records} records are intact.`
         : `Record ${firstBad?.line} is ${firstBad?.reason}. The ${records} records before it are intact. Compare them with your copy.`}
     </p>
   )

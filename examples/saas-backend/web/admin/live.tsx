@@ -6,7 +6,7 @@ import { type Asked, type Live, useAsked } from '../shared/use-asked.ts'
 const Change = createContext<Pick<Live<unknown>, 'change' | 'refresh'>>({ change: 0, refresh() {} })
 export const LiveProvider = Change.Provider
 
-/** Returns what a path answers, loaded again whenever a session of the tenant has changed. */
+/** Loads the JSON at a path, again whenever a session of the tenant changes. */
 export function usePanel<T>(path: string | undefined): Asked<T> {
   const [asked] = useAsked<T>(path, useContext(Change).change)
   return asked

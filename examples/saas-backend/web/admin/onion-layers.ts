@@ -17,14 +17,14 @@ export interface Layer {
 /** A layer with its depth in the onion: 0 is the outermost. */
 export type Placed = Layer & { depth: number }
 
-/** What the parts of the onion's picture share. */
+/** Shared by the parts of the onion's picture. */
 export interface Shown {
   layers: readonly Placed[]
   chosen: number | undefined
   choose(at: number): void
 }
 
-/** All layers of a turn, each before those inside of it. */
+/** All layers of a turn, each before the layers inside it. */
 export function flat(layer: Layer, depth = 0): Placed[] {
   return [{ ...layer, depth }, ...layer.children.flatMap((inner) => flat(inner, depth + 1))]
 }

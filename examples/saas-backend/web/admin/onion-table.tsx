@@ -2,7 +2,7 @@ import { Name } from '../shared/name.tsx'
 import { ms, type Placed, type Shown, weightOf } from './onion-layers.ts'
 import { type Column, Table } from './table.tsx'
 
-/** Each layer with the time that it took by itself, its decision and what it changed. */
+/** Each layer with its own time, its decision and its changes. */
 export function LayerTable({ layers, chosen, choose }: Shown) {
   const longest = Math.max(...layers.map(({ self }) => self), 0.001)
   const columns: Column<Placed>[] = [

@@ -12,7 +12,7 @@ interface Turn {
   root: Layer
 }
 
-/** The onion of a turn: each layer around the layers that ran inside of it, over the time that it took. */
+/** The onion of a turn: each layer with the layers inside it, over time. */
 export function OnionPicture({ path }: { path: string }) {
   const asked = usePanel<Turn>(path)
   const [chosen, choose] = useState<number>()
@@ -22,8 +22,7 @@ export function OnionPicture({ path }: { path: string }) {
         Loading the onion…
       </p>
     )
-  if (asked.state === 'failed')
-    return <p className="quiet">There is no onion for this turn. They are kept for a week.</p>
+  if (asked.state === 'failed') return <p className="quiet">This turn has no onion. Onions are stored for a week.</p>
   const { agent, status, duration, root } = asked.value
   const shown = { layers: flat(root), chosen, choose }
   return (
@@ -45,7 +44,7 @@ const meanings = [
   ['passed', 'let the call pass'],
   ['changed', 'changed it'],
   ['stopped', 'stopped it'],
-  ['core', 'not a layer: the loop, a model, a tool'],
+  ['core', 'not a layer, but the loop, a model or a tool'],
 ] as const
 
 function Legend() {

@@ -6,15 +6,15 @@ import type { Asked } from '../shared/use-asked.ts'
 export interface PanelProps<T> {
   title: string
   asked: Asked<T>
-  /** What to say when there is nothing to show; undefined when there is something. */
+  /** The text of an empty panel; undefined if it has content. */
   empty?(value: T): string | undefined
   wide?: boolean
-  /** Comes into view and takes the focus, as the answer to a click elsewhere. */
+  /** Scrolls into view and takes the focus, after a click elsewhere. */
   isOpened?: boolean
   children(value: T): ReactNode
 }
 
-/** A part of the page with an answer of the server in it, or why there is none. */
+/** A part of the page with data from the server, or with the reason why it could not be loaded. */
 export function Panel<T>({ title, asked, empty, wide, isOpened = false, children }: PanelProps<T>) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {

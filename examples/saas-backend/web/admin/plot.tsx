@@ -1,6 +1,6 @@
 import { type Day, usd } from './usage.tsx'
 
-/** A bar for each day. The bars stretch with the page, and the texts around them stay as large as all others. */
+/** A bar for each day. The bars scale with the page; the labels do not. */
 export function Plot({ days }: { days: Day[] }) {
   const top = roundAbove(Math.max(...days.map(({ cost }) => cost)))
   return (

@@ -7,7 +7,7 @@ import { Fields, toolLabel } from '../shared/tool-values.tsx'
 import type { Decidable, Waiting } from './approvals.tsx'
 import { useRefresh } from './live.tsx'
 
-/** A call that waits. An admin who may decide it sees what exactly would run. */
+/** A pending call. An admin who may decide it sees its arguments. */
 export function Request({ call: { key, name }, decidable }: { call: Waiting; decidable: Decidable | undefined }) {
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
@@ -33,7 +33,7 @@ export function Request({ call: { key, name }, decidable }: { call: Waiting; dec
         </span>
       </p>
       {token === undefined ? (
-        <p className="quiet">Its owner, or an admin of their company, decides this.</p>
+        <p className="quiet">The owner or an admin of their company decides this.</p>
       ) : (
         <>
           <Fields of={decidable?.args} />

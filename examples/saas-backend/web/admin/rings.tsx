@@ -3,7 +3,7 @@ import { ms, type Placed, type Shown, weightOf } from './onion-layers.ts'
 /** Pixels. */
 const row = 26
 
-/** A picture: layers from the outermost down, time from left to right. The table below it has the same as text. */
+/** Draws the layers from the outermost down, and time from left to right. The table below has the same data as text. */
 export function Rings({ layers, duration, chosen, choose }: Shown & { duration: number }) {
   const depth = Math.max(...layers.map((layer) => layer.depth)) + 1
   const percent = (at: number) => (duration > 0 ? (100 * Math.min(at, duration)) / duration : 0)
@@ -20,7 +20,7 @@ export function Rings({ layers, duration, chosen, choose }: Shown & { duration: 
           key={`${at}`}
           className={`${weightOf(layer.decision)}${layer.core ? ' core' : ''}${chosen === at ? ' chosen' : ''}`}
           style={boxOf(layer)}
-          title={`${layer.scope} · ${layer.layer}: ${layer.decision}, ${ms(layer.self)} of its own in ${ms(layer.duration)}`}
+          title={`${layer.scope} · ${layer.layer}: ${layer.decision}, ${ms(layer.self)} of ${ms(layer.duration)} in the layer itself`}
           onClick={() => choose(at)}
         >
           {layer.layer}

@@ -14,8 +14,8 @@ export function RunContent({ path }: { path: string }) {
   }
   if (content !== undefined)
     return (
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
-      <section className="scrolls tall" tabIndex={0} aria-label="What was said">
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls
+      <section className="scrolls tall" tabIndex={0} aria-label="Messages">
         <pre className="content">{JSON.stringify(content, undefined, 2)}</pre>
       </section>
     )
@@ -25,7 +25,7 @@ export function RunContent({ path }: { path: string }) {
         Reason to read it{' '}
         <input name="reason" required maxLength={2000} placeholder="Such as a ticket. The audit records it." />
       </label>
-      <button type="submit">Read what was said</button>
+      <button type="submit">Read the messages</button>
       {problem && (
         <p className="error-text" role="alert">
           {problem}

@@ -48,7 +48,7 @@ export function Run({ tenant, run, mayRead }: { tenant: string; run: string; may
           </p>
           {pending.map(({ callId, name, expiresAt }) => (
             <p key={callId}>
-              Waits for a decision on <Name of={name} />
+              Pending decision on <Name of={name} />
               {expiresAt !== undefined && `, until ${timeOf(expiresAt)}`}
             </p>
           ))}

@@ -20,11 +20,11 @@ interface Runs {
   runs: { run: string; key: { owner: string }; status: string; code?: string; updatedAt: number }[]
 }
 
-/** The durable runs of a company: how many there are, how old the oldest is, what failed; of the chosen one, its steps. */
+/** The durable runs of a company, with their number, the age of the oldest and the failed ones. Shows the steps of the selected run. */
 export function Runs({ tenant, mayRead }: { tenant: string; mayRead: boolean }) {
   const [open, setOpen] = useState<string>()
   const asked = usePanel<Runs>(pathOf(tenant, 'runs'))
-  // Without durable runs there is nothing to operate.
+  // Without durable runs, there is nothing to show.
   if (asked.state === 'ready' && asked.value.runs.length === 0) return null
   return (
     <>

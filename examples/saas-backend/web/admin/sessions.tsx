@@ -12,7 +12,7 @@ export interface SessionList {
   items: { key: SessionKey; version: number; status: string; updatedAt: number }[]
 }
 
-/** The tenant's newest sessions; of the chosen one, its turns. */
+/** The tenant's newest sessions, and the turns of the selected one. */
 export function Sessions({ tenant, asked }: { tenant: string; asked: Asked<SessionList> }) {
   const [open, setOpen] = useState<SessionKey>()
   return (

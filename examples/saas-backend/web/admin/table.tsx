@@ -5,7 +5,7 @@ export interface Column<Row> {
   cell(row: Row, at: number): ReactNode
   /** Numbers are aligned to the right. */
   isNumber?: boolean
-  /** It names the row. */
+  /** The row's header. */
   isHeader?: boolean
 }
 
@@ -14,14 +14,14 @@ export interface TableProps<Row> {
   columns: readonly Column<Row>[]
   rows: readonly Row[]
   rowClass?(row: Row, at: number): string | undefined
-  /** It scrolls by itself when it is long. */
+  /** Scrolls when it is long. */
   tall?: boolean
 }
 
 /** A table that fits on a phone, where each row becomes a block of names and values. */
 export function Table<Row>({ label, columns, rows, rowClass, tall = false }: TableProps<Row>) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls
     <section className={tall ? 'scrolls tall' : 'scrolls'} tabIndex={0} aria-label={label}>
       <table>
         <thead>

@@ -14,7 +14,7 @@ interface Turn {
   usage: { inputTokens: number; outputTokens: number }
 }
 
-/** The newest turns of a session; of the chosen one, its onion. */
+/** The newest turns of a session, and the onion of the selected one. */
 export function Turns({ tenant, of }: { tenant: string; of: SessionKey }) {
   const [open, setOpen] = useState<string>()
   const path = pathOf(tenant, 'sessions', of.owner, of.sessionId, 'turns')
@@ -54,7 +54,7 @@ export function Turns({ tenant, of }: { tenant: string; of: SessionKey }) {
   )
 }
 
-/** Why a turn did not complete, and what an admin can do about it. */
+/** Explains why a turn did not complete, and how an admin can help. */
 function Why({ turn: { status, reason, code } }: { turn: Turn }) {
   if (status === 'failed') return <span className="why">{failureOf(code ?? reason ?? '')}</span>
   if (reason === undefined) return null
@@ -67,13 +67,16 @@ function Why({ turn: { status, reason, code } }: { turn: Turn }) {
 
 function failureOf(name: string): string {
   const known = failures.find(([pattern]) => pattern.test(name))
-  return known?.[1] ?? 'It failed for a technical reason. The log of the server has the error.'
+  return known?.[1] ?? 'The turn failed. See the error in the server log.'
 }
 
 /** By the error's code or name. */
 const failures: readonly [RegExp, string][] = [
   [/timeout/i, 'It took too long. If this happens often, look for the slow layer below.'],
   [/^AI_|^model\./, 'The model provider did not answer. Check its status and the API key. The user can ask again.'],
-  [/^store\./, 'The database was not available. Check that it runs and has room. The user can ask again.'],
-  [/^run\.interrupted/, 'The process that ran it ended. The user can ask again.'],
+  [
+    /^store\./,
+    'The database was not available. Check that it is running and that its disk is not full. The user can ask again.',
+  ],
+  [/^run\.interrupted/, 'Its process ended. The user can ask again.'],
 ]

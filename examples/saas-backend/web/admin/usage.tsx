@@ -10,7 +10,7 @@ export interface Day {
   cost: number
 }
 
-/** What a tenant has used, day by day. */
+/** The daily usage of a tenant. */
 export function Usage({ tenant }: { tenant: string }) {
   return (
     <Panel<{ days: Day[] }> title="Usage and cost" asked={usePanel(pathOf(tenant, 'usage'))} wide>

@@ -1,6 +1,6 @@
 import type { ChatStatus, UIMessage } from 'ai'
 
-/** What the page shows of a running answer. One thing at a time: a caret behind the text that grows, or a line that says what goes on. */
+/** Shows either a caret after the streaming text, or a line about the current activity. */
 type Now = 'idle' | 'thinking' | 'working' | 'writing'
 
 export function activityOf(messages: readonly UIMessage[], status: ChatStatus): Now {

@@ -26,7 +26,7 @@ export function Chat({ me, ...of }: ChatProps) {
     void say(text)
   }
   const decide = (approvalId: string, approved: boolean) => {
-    // The buttons go away: focus moves on to where the user writes next.
+    // The buttons disappear, so move the focus to the message box.
     focusComposer()
     conversation.decide(approvalId, approved)
   }

@@ -9,7 +9,7 @@ import { useOpenChat } from './use-open-chat.ts'
 
 const [page, most] = [30, 100]
 
-/** The page of a person who is signed in: their conversations, and the open one, which the address names. */
+/** The page of a signed-in user: their conversations, and the open one from the address. */
 export function Chats({ me }: { me: Me }) {
   const { id, isNew, begin } = useOpenChat()
   const [limit, setLimit] = useState(page)

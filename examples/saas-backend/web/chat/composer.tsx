@@ -8,7 +8,7 @@ export interface ComposerProps {
   stop(): void
 }
 
-/** Where the user writes. While an answer is being written, a message goes to it, and it can be stopped. */
+/** The message box. While an answer streams, a message steers it, and a button stops it. */
 export function Composer({ text, write, busy, send, stop }: ComposerProps) {
   useEffect(() => {
     // A chat that loads late must not take the focus from a button of the header.

@@ -18,7 +18,7 @@ export interface ConversationsProps {
   listing: Live<Listing>
   open: string
   begin(): void
-  /** Shows earlier conversations too; undefined when there are no more. */
+  /** Shows earlier conversations too; undefined after the first one. */
   more?: (() => void) | undefined
 }
 

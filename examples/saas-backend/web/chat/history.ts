@@ -1,10 +1,10 @@
 import type { UIMessage } from 'ai'
 import { ask, type Refused } from '../shared/api.ts'
 
-/** A conversation as the server has it. */
+/** A conversation from the server. */
 export interface History {
   messages: UIMessage[]
-  /** An answer is being written: its stream has the rest. */
+  /** Whether an answer is streaming. The rest of it is in the stream. */
   running: boolean
 }
 
@@ -13,7 +13,7 @@ export const emptyHistory: History = { messages: [], running: false }
 /** @throws Refused */
 export async function loadHistory(id: string): Promise<History> {
   return ask<History>(`/api/sessions/${encodeURIComponent(id)}/messages`).catch((error: Refused) => {
-    // Nothing has been said in it yet.
+    // A new conversation has no messages.
     if (error.status === 404) return emptyHistory
     throw error
   })
@@ -39,7 +39,7 @@ function readIn({ role, parts }: UIMessage): number {
   return role === 'user' ? 1 : parts.filter((part) => steerIn(part)?.delivered === true).length
 }
 
-/** What became of a message that was sent while the answer was being written; undefined for other parts. */
+/** The outcome of a message that was sent during the answer; undefined for other parts. */
 export function steerIn(part: UIMessage['parts'][number]): Steered | undefined {
   if (part.type !== 'data-steer') return undefined
   const { id = '', data } = part as { id?: string; data: { delivered?: boolean; text?: string } }
@@ -49,6 +49,6 @@ export function steerIn(part: UIMessage['parts'][number]): Steered | undefined {
 export interface Steered {
   id: string
   delivered: boolean
-  /** What it said; the stream of the page that sent it does not repeat it. */
+  /** Its text. The stream of the page that sent it does not repeat it. */
   text: string | undefined
 }

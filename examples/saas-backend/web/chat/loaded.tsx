@@ -7,11 +7,11 @@ import { emptyHistory, type History, loadHistory } from './history.ts'
 type Stored = { state: 'loading' } | { state: 'failed'; error: Refused } | { state: 'ready'; history: History }
 
 export interface LoadedProps extends Omit<ChatProps, 'stored'> {
-  /** Nothing has been said in it yet. */
+  /** The conversation has no messages yet. */
   isNew: boolean
 }
 
-/** A conversation, once the server has sent what it has of it. */
+/** Loads a conversation from the server. */
 export function Loaded({ isNew, ...chat }: LoadedProps) {
   const { id } = chat
   const [stored, set] = useState<Stored>(isNew ? { state: 'ready', history: emptyHistory } : { state: 'loading' })

@@ -3,8 +3,8 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import remarkGfm from 'remark-gfm'
 
 /**
- * What a model wrote. HTML is shown as text, and images as links: a page that loads an image sends its address, and whatever a
- * model has put into that address, to another server.
+ * Shows a model's text. HTML is shown as text, and images as links. Loading an image would send its address, and any data that a
+ * model put into it, to another server.
  */
 export function Markdown({ text }: { text: string }) {
   return (
@@ -19,18 +19,18 @@ export function Markdown({ text }: { text: string }) {
 const components: Components = {
   img: ({ src, alt }) => <Link href={typeof src === 'string' ? src : ''}>{alt || 'Image'} (image, not loaded)</Link>,
   a: ({ href, children }) => <Link href={href ?? ''}>{children}</Link>,
-  // A wide table or a long line of code scrolls by itself, so it must be reached by key.
+  // A wide table or a long line of code scrolls, so the keyboard must reach it.
   table: ({ children }) => (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls
     <section className="wide" tabIndex={0} aria-label="Table">
       <table>{children}</table>
     </section>
   ),
-  // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key
+  // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls
   pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,
 }
 
-/** Shows the address on hover: the text of a link may claim another one. */
+/** Shows the address on hover, because the text of a link may show another one. */
 function Link({ href, children }: { href: string; children: ReactNode }) {
   if (!/^(https?:|mailto:)/i.test(href)) return <span>{children}</span>
   return (

@@ -11,12 +11,12 @@ type Part = UIMessage['parts'][number]
 export interface MessageProps {
   message: UIMessage
   steers: readonly Outgoing[]
-  /** A caret shows where its text grows. */
+  /** Whether to show a caret at the end of its text. */
   isWriting: boolean
   decide: Decide
 }
 
-/** A message, part by part. What the user wrote is shown word by word; what the model wrote is Markdown. */
+/** A message with its parts. Text of the user is shown as is; text of the model is Markdown. */
 export const MessageView = memo(function MessageView({ message, steers, isWriting, decide }: MessageProps) {
   if (message.role === 'user') return <UserMessage text={textIn(message.parts)} files={message.parts} />
   const pieces = splitBySteers(message.parts)
@@ -24,7 +24,9 @@ export const MessageView = memo(function MessageView({ message, steers, isWritin
     <Fragment key={`${at}`}>
       {steer !== undefined && (
         <UserMessage
-          text={steers.find(({ id }) => id === steer.id)?.text ?? steer.text ?? 'A message that you sent meanwhile.'}
+          text={
+            steers.find(({ id }) => id === steer.id)?.text ?? steer.text ?? 'A message that you sent during the answer.'
+          }
         />
       )}
       {parts.some(isShown) && (
@@ -61,7 +63,7 @@ function PartView({ part, decide }: { part: Part; decide: Decide }) {
   return part.type === 'file' ? <FileView {...part} /> : null
 }
 
-/** A file is named, never loaded. */
+/** Shows a file's name. Never loads the file. */
 function FileView({ filename, mediaType }: { filename?: string | undefined; mediaType: string }) {
   return (
     <p className="file">
@@ -79,7 +81,7 @@ interface Piece {
   parts: Part[]
 }
 
-/** An answer that read messages on its way, cut where it read them. */
+/** An answer, split where it read messages of the user. */
 function splitBySteers(parts: readonly Part[]): Piece[] {
   const pieces: Piece[] = [{ parts: [] }]
   for (const part of parts) {

@@ -8,20 +8,20 @@ import type { Decide } from './tool-card.tsx'
 
 export interface MessagesProps {
   messages: readonly UIMessage[]
-  /** What the user has sent while an answer was being written. */
+  /** The messages that the user sent during the answer. */
   steers: readonly Outgoing[]
-  /** The end of the last message grows. */
+  /** Whether the last message is streaming. */
   isWriting: boolean
   decide: Decide
 }
 
-/** All messages, and behind them those that the running answer has not read yet. */
+/** All messages, followed by those that the running turn has not read yet. */
 export function Messages({ messages, steers, isWriting, decide }: MessagesProps) {
   const read = new Set(messages.flatMap(({ parts }) => parts.flatMap((part) => steerIn(part)?.id ?? [])))
   return (
     <>
       {messages.map((message, at) => (
-        // A message keeps its place while ids change: the server gives those of the page's own messages.
+        // Keys by position, because the server replaces the ids of the page's messages.
         <Boundary key={`${at}`} fallback={<Broken>This message could not be shown.</Broken>}>
           <MessageView
             message={message}

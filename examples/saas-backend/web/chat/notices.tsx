@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { codeOf, sentenceOf } from '../shared/problems.ts'
 import type { Conversation } from './use-conversation.ts'
 
-/** What went wrong, in words for a user, and what they can do about it. */
+/** Explains a problem to the user, with the next step. */
 export function Notices({ of }: { of: Conversation }) {
   const { messages, busy, lost, unsent, problem, retry, dismiss } = of
   const isUnsent = unsent.hasFailed === true && unsent.draft !== ''
@@ -28,7 +28,7 @@ export function Notices({ of }: { of: Conversation }) {
   )
 }
 
-/** A spent budget or an ended sign-in fails in the same way again. */
+/** A retry does not help if the budget is used up or the session has expired. */
 function isWorthRetrying(problem: Error | undefined): boolean {
   const code = problem && codeOf(problem)
   return code !== 'guard.budget' && code !== 'request.principal'

@@ -11,30 +11,30 @@ export interface Outgoing {
 }
 
 interface Unsent {
-  /** What is in the message box. */
+  /** The text in the message box. */
   draft: string
   outgoing?: Outgoing | undefined
   /** The request of the outgoing message failed, so its text is in the draft again. */
   hasFailed?: boolean | undefined
-  /** Messages that were sent while an answer was being written. */
+  /** Messages that were sent during an answer. */
   steers: readonly Outgoing[]
 }
 
 export interface Outbox extends Pick<TabValue<Unsent>, 'get' | 'subscribe'> {
   write(draft: string): void
   send(text: string, messages: readonly UIMessage[]): void
-  /** The server has the outgoing message. */
+  /** The server has received the outgoing message. */
   confirm(): void
   /** The outgoing message may not have arrived. */
   fail(): void
   steer(text: string, messages: readonly UIMessage[]): Outgoing
-  /** Takes back a message that the running answer did not read. False when it is not from this tab. */
+  /** Returns a message that the running turn did not read to the message box. Returns false if another tab sent it. */
   returnSteer(id: string): boolean
-  /** Compares everything that is unconfirmed with what the server has. */
+  /** Compares unconfirmed messages with those on the server. */
   settle(history: History): void
 }
 
-/** Keeps the user's own words until the server has them, over failed requests and reloads. What does not arrive returns to the message box. */
+/** Stores the user's messages until the server confirms them, across failed requests and reloads. Lost messages return to the message box. */
 export function openOutbox(chatId: string, stored: History): Outbox {
   const { get, set, subscribe } = tabValue<Unsent>(`outbox:${chatId}`, { draft: '', steers: [] })
   const change = (next: Partial<Unsent>) => set({ ...get(), ...next })

@@ -1,7 +1,7 @@
 import type { Me } from '../shared/api.ts'
 import { Name } from '../shared/name.tsx'
 
-/** Questions to begin with. */
+/** Questions for a new conversation. */
 export function Suggestions({ me, send }: { me: Me; send(text: string): unknown }) {
   const all = me.refunds ? business : starter
   return (
@@ -11,7 +11,8 @@ export function Suggestions({ me, send }: { me: Me; send(text: string): unknown 
       </h1>
       <p className="quiet">
         Ask about an order of <Name of={me.tenant} />.{' '}
-        {me.refunds && 'Small refunds are paid at once. You approve larger ones, and an admin the largest.'}
+        {me.refunds &&
+          'Small refunds are paid immediately. You approve larger ones yourself, and an admin approves the largest.'}
       </p>
       <ul className="suggestions">
         {all.map(([label, text]) => (
@@ -29,15 +30,15 @@ export function Suggestions({ me, send }: { me: Me; send(text: string): unknown 
 
 const business = [
   ['Find an order', 'Where is order A-1042?'],
-  ['Refund a dented stove', 'Refund the dented camp stove of A-1042, and tell ann@acme.example.'],
-  ['A refund that an admin approves', 'Refund three of the camp stoves of A-1042, and tell ann@acme.example.'],
+  ['Refund a dented stove', 'Refund the dented camp stove of A-1042, and notify ann@acme.example.'],
+  ['A refund that an admin approves', 'Refund three of the camp stoves of A-1042, and notify ann@acme.example.'],
   ['A long answer', 'Explain the returns policy.'],
-  ['What others wrote', 'What does the note on A-1043 say?'],
+  ['A note from someone else', 'What does the note on A-1043 say?'],
   ['When something fails', 'What happens when the model is down?'],
 ] as const
 const starter = [
   ['Find an order', 'Show me order G-2001.'],
-  ['An order of somebody else', 'Show me order A-1042, please.'],
+  ['An order of another company', 'Show me order A-1042, please.'],
   ['A refund', 'Please refund both sensors.'],
   ['A long answer', 'Explain the returns policy.'],
 ] as const

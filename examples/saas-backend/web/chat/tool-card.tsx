@@ -36,8 +36,8 @@ function Decision({ canApprove, decide }: { canApprove: boolean; decide(approved
       <legend className="hidden">Your decision</legend>
       <p>
         {canApprove
-          ? 'This is what will run. It needs your approval.'
-          : 'An admin has to approve this. The page continues by itself once they have decided. You can still deny it.'}
+          ? 'This call needs your approval.'
+          : 'An admin must approve this. The page continues automatically after their decision. You can still deny it.'}
       </p>
       {canApprove && (
         <button type="button" className="primary" onClick={() => decide(true)}>

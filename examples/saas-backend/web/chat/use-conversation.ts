@@ -9,14 +9,13 @@ import { type SyncedChatOptions, useSyncedChat } from './use-synced-chat.ts'
 export type ConversationOptions = Pick<SyncedChatOptions, 'id' | 'stored' | 'revision' | 'changed'>
 export type Conversation = ReturnType<typeof useConversation>
 
-/** A conversation, and what the user can do in it. */
+/** Returns a conversation and the actions of the user. */
 export function useConversation(options: ConversationOptions) {
   const { id, stored } = options
   const [outbox] = useState(() => openOutbox(id, stored))
   const unsent = useTabValue(outbox)
   const [refusal, refuse] = useState<Error>()
-  const notRead = () =>
-    refuse(new Error('The answer ended before it could read your message. Send it again to ask next.'))
+  const notRead = () => refuse(new Error('The answer ended before it could read your message. Send it again.'))
   const { messages, status, error, busy, lost, ...chat } = useSyncedChat({ ...options, outbox, notRead })
 
   function begin(): void {
@@ -37,7 +36,7 @@ export function useConversation(options: ConversationOptions) {
     })
   }
 
-  /** Sends what did not arrive, or asks again what was not answered. */
+  /** Sends a lost message again, or repeats an unanswered one. */
   async function retry(): Promise<void> {
     if (!outbox.get().hasFailed) return say(lastSaid(messages))
     await chat.refresh()

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'react'
 
-/** Keeps the end of a list in sight while it grows, unless the user has scrolled up. */
+/** Scrolls to the end of a list as it grows, unless the user has scrolled up. */
 export function useFollow(growing: readonly [messages: readonly unknown[], ...unknown[]]) {
   const list = useRef<HTMLDivElement>(null)
   const isAtEnd = useRef(true)

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { retryUntilDone } from '../shared/polling.ts'
 
-/** Loads the conversation again when it has changed elsewhere: in another tab, or because somebody else has decided. */
+/** Reloads the conversation after a change in another tab, or after the decision of an admin. */
 export function useFollowing(revision: string | undefined, busy: boolean, refresh: () => Promise<void>): void {
   const known = useRef<string>(undefined)
   useEffect(() => {

@@ -5,7 +5,7 @@ interface Open {
   isNew: boolean
 }
 
-/** The conversation that the address names, or a new one. */
+/** Returns the id in the address, or a new one. */
 export function useOpenChat(): Open & { begin(): void } {
   const [{ id, isNew }, set] = useState(fromAddress)
   useEffect(() => {
@@ -35,7 +35,7 @@ function newChat(): Open {
   return { id: crypto.randomUUID(), isNew: true }
 }
 
-/** An address that somebody has typed may hold anything. */
+/** The address may contain any text. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -10,18 +10,18 @@ import { useFollowing, useReconnect } from './use-following.ts'
 export interface SyncedChatOptions {
   id: string
   stored: History
-  /** Differs when the conversation has changed on the server, by this page or from elsewhere. */
+  /** Changes whenever the conversation changes on the server. */
   revision: string | undefined
   outbox: Outbox
   /** Called when this page has changed the conversation. */
   changed(): void
-  /** Called when a message of this page was not read by the answer that it was sent to. */
+  /** Called if the turn ended before it read a message of this page. */
   notRead(): void
 }
 
 const transport = new DefaultChatTransport({ api: '/api/chat' })
 
-/** `useChat`, kept equal to what the server has: after an error, after a lost connection, and when it changes elsewhere. */
+/** `useChat`, synchronized with the server after errors, after lost connections, and after changes elsewhere. */
 export function useSyncedChat({ id, stored, revision, outbox, changed, notRead }: SyncedChatOptions) {
   const { messages, status, error, ...chat } = useChat({
     id,
@@ -44,7 +44,7 @@ export function useSyncedChat({ id, stored, revision, outbox, changed, notRead }
   const lost = error !== undefined && isConnectionLost(error)
   const isBusy = useRef(busy)
   isBusy.current = busy
-  /** A history that was requested before the user's last action is out of date. */
+  /** Whether a history was requested before the user's last action, and so is outdated. */
   const actions = useRef(0)
 
   const refresh = useCallback(async () => {
@@ -67,7 +67,7 @@ export function useSyncedChat({ id, stored, revision, outbox, changed, notRead }
     changed()
   }, [status, outbox, changed])
 
-  /** Finds out what the server has of a request that failed. Without a connection the user's words return at once. */
+  /** Checks whether the server received a failed request. Without a connection, the text returns to the message box immediately. */
   function recover(failure: Error): void {
     if (!isConnectionLost(failure)) return void refresh().catch(outbox.fail)
     const isUnsent = outbox.get().outgoing !== undefined
@@ -84,7 +84,7 @@ export function useSyncedChat({ id, stored, revision, outbox, changed, notRead }
     refresh,
     sendMessage: chat.sendMessage,
     respond: chat.addToolApprovalResponse,
-    /** To be called before everything that the user does. */
+    /** Call this before each action of the user. */
     begin(): void {
       actions.current++
       clearError()

@@ -4,8 +4,8 @@ import { retryUntilDone } from '../shared/polling.ts'
 import { emptyHistory, loadHistory, textOf } from './history.ts'
 
 /**
- * Returns titles by session id: the first words of each conversation. The page reads each conversation once for it. The words
- * are stored nowhere else, so that deleting a conversation deletes them too.
+ * Returns titles by session id: the first words of each conversation. The page reads each conversation once. The titles
+ * are stored nowhere else, so deleting a conversation also deletes its title.
  */
 export function useTitles(ids: readonly string[]): ReadonlyMap<string, string> {
   const [titles, set] = useState<ReadonlyMap<string, string>>(new Map())

@@ -23,7 +23,7 @@ export async function ask<T>(path: string, { method, body }: { method?: string; 
   throw new Refused(problemIn(answer), response.status)
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy may answer with an HTML page. */
 function problemIn(answer: unknown): { code: string; message: string } {
   const { code, message } = (answer ?? {}) as { code?: unknown; message?: unknown }
   return { code: typeof code === 'string' ? code : 'unknown', message: typeof message === 'string' ? message : '' }

@@ -6,7 +6,7 @@ interface BoundaryProps {
   children: ReactNode
 }
 
-/** Keeps an error in one part of the page from taking the rest away. */
+/** Limits an error to one part of the page. */
 export class Boundary extends Component<BoundaryProps, { hasFailed: boolean }> {
   override state = { hasFailed: false }
 

@@ -4,7 +4,7 @@ export interface NameProps {
   most?: number
 }
 
-/** A text from elsewhere, such as the name of a user or a tool: it changes neither the direction nor the size of what is around it. */
+/** An untrusted text, such as the name of a user or a tool. It cannot change the direction or the size of the text around it. */
 export function Name({ of, most = 80 }: NameProps) {
   if (of.length <= most) return <bdi>{of}</bdi>
   return <bdi title={of}>{`${[...of].slice(0, most).join('')}…`}</bdi>

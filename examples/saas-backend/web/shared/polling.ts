@@ -12,8 +12,8 @@ export interface PollingOptions {
 }
 
 /**
- * Runs a task again and again, and reports through it whether something changed: soon after a change, less and less often
- * otherwise. Stops while the tab is hidden, and runs at once when it is shown or the connection is back.
+ * Polls with a task, which reports whether something changed. Polls soon after a change, and less and less often
+ * otherwise. Stops while the tab is hidden, and polls immediately when the tab is shown or the connection is back.
  */
 export function startPolling(
   task: () => Promise<boolean>,
@@ -52,7 +52,7 @@ export function startPolling(
   }
 }
 
-/** Runs a task until it succeeds, with growing pauses. Returns what ends it early. */
+/** Runs a task until it succeeds, with growing pauses. Returns a function that stops it. */
 export function retryUntilDone(task: () => Promise<void>, options: PollingOptions = {}): () => void {
   const polling = startPolling(async () => {
     await task()

@@ -1,12 +1,12 @@
 import { Refused } from './api.ts'
 
-/** Whether the connection failed, as opposed to an answer of the server that says no. */
+/** Whether the connection failed. False if the server rejected the request. */
 export function isConnectionLost(error: Error): boolean {
   if (error instanceof Refused) return error.code === 'network'
   return error instanceof TypeError || /network|fetch|aborted/i.test(error.message)
 }
 
-/** Returns what happened and what to do, in a sentence for a user. Names of error classes, codes and HTML never get through. */
+/** Returns a sentence for the user that explains the error. It never contains class names, codes or HTML. */
 export function sentenceOf(error: Error): string {
   const { code, message } = problemOf(error)
   const known = code === undefined ? undefined : sentences.get(code)
@@ -54,17 +54,17 @@ const sentences: ReadonlyMap<string, string> = new Map([
   ['store.unavailable', away],
   ['store.full', away],
   ['store.readonly', away],
-  ['session.busy', 'An answer is still being written. Wait for it, or stop it first.'],
-  ['session.not_found', 'This conversation does not exist, or it belongs to somebody else.'],
-  ['session.invalid_id', 'The address of this page names no conversation. Start a new one.'],
+  ['session.busy', 'The previous answer is not finished. Wait for it, or stop it first.'],
+  ['session.not_found', 'This conversation does not exist, or it belongs to another user.'],
+  ['session.invalid_id', 'The address of this page is not a valid conversation. Start a new one.'],
   ['run.interrupted', 'The answer was interrupted. Ask again.'],
-  ['run.not_running', 'The answer had just ended, so your message was not read. Send it again to ask next.'],
+  ['run.not_running', 'The answer had just ended, so your message was not read. Send it again.'],
   ['request.principal', 'You are signed out. Reload the page to sign in again.'],
   ['request.too_large', 'This message is too long. Shorten it, then send it again.'],
   ['approval.used', 'This request has already been decided.'],
   ['approval.unknown', 'This request is no longer waiting for a decision.'],
-  ['approval.changed', 'This request has changed. Look at it again before you decide.'],
-  ['approval.expired', 'The time to decide this request is over. Ask again.'],
-  ['approval.forbidden', 'You are not allowed to approve this request. Somebody else has to.'],
-  ['approval.forged', 'You are not allowed to approve this request. Somebody else has to.'],
+  ['approval.changed', 'This request has changed. Review it again before you decide.'],
+  ['approval.expired', 'This request has expired. Ask again.'],
+  ['approval.forbidden', 'You are not allowed to approve this request. An admin must do it.'],
+  ['approval.forged', 'You are not allowed to approve this request. An admin must do it.'],
 ])

@@ -6,7 +6,7 @@ import { Failed, Loading } from './states.tsx'
 import { clearTabValues } from './tab-value.ts'
 import { useAsked } from './use-asked.ts'
 
-/** Shows its children to a person who is signed in, and asks everybody else for a key. */
+/** Shows its children to signed-in users, and a sign-in form to others. */
 export function SignedIn({ children }: { children(me: Me): ReactNode }) {
   const [me, again] = useAsked<{ me: Me | null }>('/me')
   if (me.state === 'loading') return <Loading />
@@ -56,7 +56,7 @@ function SignInForm({ done }: { done(): void }) {
   )
 }
 
-/** Who is signed in, and the way out. */
+/** The signed-in user, with a button to sign out. */
 export function Account({ me }: { me: Me }) {
   const leave = async () => {
     await ask('/sign-out', { method: 'POST' }).catch(() => {})

@@ -9,7 +9,7 @@ export function Loading({ of = 'Loading…' }: { of?: string }) {
   )
 }
 
-/** Why something could not be loaded, and what to do about it. */
+/** Explains why something could not be loaded, with a button to try again. */
 export function Failed({ error, again }: { error: Error; again(): void }) {
   return (
     <div className="page-state" role="alert">

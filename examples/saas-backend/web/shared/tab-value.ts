@@ -28,7 +28,7 @@ export function useTabValue<T>({ subscribe, get }: Pick<TabValue<T>, 'get' | 'su
   return useSyncExternalStore(subscribe, get)
 }
 
-/** Nothing of a person stays in the tab after they have signed out. */
+/** Deletes the user's data from the tab when they sign out. */
 export function clearTabValues(): void {
   sessionStorage.clear()
 }
@@ -42,7 +42,7 @@ function read<T>(key: string, initial: T): T {
   }
 }
 
-/** A browser may have no room, or forbid storage: the value then lives in memory alone. */
+/** If storage is full or blocked, the value is only in memory. */
 function write(key: string, value: unknown): void {
   try {
     sessionStorage.setItem(key, JSON.stringify(value))

@@ -1,7 +1,7 @@
 import { Kept } from './kept.tsx'
 import { Name } from './name.tsx'
 
-/** What users call a tool. */
+/** The names of tools for users. */
 export function toolLabel(name: string): string {
   return labels.get(name) ?? name
 }
@@ -39,14 +39,14 @@ const fieldNames: ReadonlyMap<string, string> = new Map([
   ['notify', 'Tell'],
 ])
 
-/** The result of a call: JSON behind a summary, everything else as text. */
+/** The result of a call. JSON is collapsed, other results are text. */
 export function Output({ value }: { value: unknown }) {
   const data = dataIn(value)
   if (data === undefined) return <OutputText text={textOf(value)} />
   return (
     <details>
-      <summary>What it found</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by key */}
+      <summary>Result</summary>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls */}
       <pre tabIndex={0}>{JSON.stringify(data, null, 2)}</pre>
     </details>
   )
@@ -61,7 +61,7 @@ export function OutputText({ text, isError = false }: { text: string; isError?: 
   )
 }
 
-/** A long text scrolls, so it must be reached by key. */
+/** A long text scrolls, so the keyboard must reach it. */
 function scroller(text: string): { tabIndex?: number; className?: string } {
   return text.length > 400 ? { tabIndex: 0, className: 'long' } : {}
 }

@@ -2,13 +2,13 @@ import { useCallback, useEffect, useRef, useState } from 'react'
 import { ask, type Refused } from './api.ts'
 import { type Polling, startPolling } from './polling.ts'
 
-/** `error` beside a value: the last attempt to update it failed. */
+/** A value together with `error` is from before the last failed update. */
 export type Asked<T> =
   | { state: 'loading' }
   | { state: 'failed'; error: Refused }
   | { state: 'ready'; value: T; error?: Refused }
 
-/** Returns what a path answers; without a path nothing is asked. Asks again when `change` differs, and keeps the earlier answer until then. */
+/** Loads the JSON at a path, if there is one. Loads it again when `change` differs, and returns the previous value until then. */
 export function useAsked<T>(path: string | undefined, change: unknown = 0): [Asked<T>, () => void] {
   const [asked, set] = useState<Asked<T>>({ state: 'loading' })
   const [count, again] = useState(0)
@@ -28,12 +28,12 @@ export function useAsked<T>(path: string | undefined, change: unknown = 0): [Ask
 
 export interface Live<T> {
   asked: Asked<T>
-  /** Differs whenever the answer has changed, and once more soon after: what follows from a change may come a little later. */
+  /** Changes with each new answer, and again shortly after, because effects of a change may be delayed. */
   change: number
   refresh(): void
 }
 
-/** Returns what a path answers, and keeps it up to date. */
+/** Loads the JSON at a path, and keeps it up to date. */
 export function useLive<T>(path: string): Live<T> {
   const [asked, set] = useState<Asked<T>>({ state: 'loading' })
   const [change, setChange] = useState(0)

@@ -6,10 +6,10 @@ const pages = {
     { page: 'p. 12', text: 'The onion was grown in Egypt five thousand years ago.' },
     { page: 'p. 31', text: 'Allium is the genus of onion, garlic and leek.' },
   ],
-  internal: [{ page: 'memo 4', text: 'We do not know yet whether we print this at all.' }],
+  internal: [{ page: 'memo 4', text: 'We have not decided yet whether to print this.' }],
 }
 
-/** The model names the shelf, so the policy of the newsroom decides which of them it gets. */
+/** The model chooses the shelf, and the policy of the newsroom decides whether it may read that shelf. */
 export const searchArchive = defineTool({
   name: 'search_archive',
   description: 'Searches a shelf of the archive.',

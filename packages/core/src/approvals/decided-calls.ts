@@ -1,5 +1,5 @@
 import { lastCalls } from '../messages/history.ts'
-import { cloneJson } from '../messages/json.ts'
+import { cloneJson, equalJson } from '../messages/json.ts'
 import type { RequestedCall } from '../scopes/tool/tool-call.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
 import type { Resume } from '../scopes/turn/turn-options.ts'
@@ -23,6 +23,7 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
         index,
         problem: undefined,
         approval,
+        isEdited: !equalJson(args, part.args),
         approvalRecord: records.get(callId),
         suspension: suspended,
         inner,

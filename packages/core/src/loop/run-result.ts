@@ -99,10 +99,12 @@ export function storedReasonOf(turn: Turn): string | undefined {
     : String((end.error as Error).name)
 }
 
-/** Returns the code of the error that ended the run. */
+/** Returns the code of the error that ended the run. A failed run has one, whatever its error. */
 export function codeOf({ end }: Turn): string | undefined {
-  const code = (end?.error as { code?: unknown } | undefined)?.code
-  return typeof code === 'string' ? code : undefined
+  const { code, status } = (end?.error ?? {}) as { code?: unknown; status?: unknown }
+  if (typeof code === 'string') return code
+  if (end?.kind !== 'failed') return undefined
+  return typeof status === 'number' ? 'model.failed' : 'run.failed'
 }
 
 /** Returns the status of a run. The first abort or block wins, then failed, suspended, stopped. */

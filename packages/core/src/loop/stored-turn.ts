@@ -21,6 +21,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]
   if (reason !== undefined) stored.reason = reason
   if (code !== undefined) stored.code = code
+  if (answer.response !== undefined) stored.finishReason = answer.response.finishReason
   return Object.assign(stored, options.storedAs)
 }
 
@@ -31,7 +32,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
  * the code that began it can still continue it
  */
 export function endedTurn(turn: Turn): StoredTurn {
-  if ((turn.end?.error as Partial<AlliumError> | undefined)?.code === 'journal.diverged') throw turn.end?.error
+  if (codeOf(turn) === 'journal.diverged') throw turn.end?.error
   turn.isLost = turn.journal.takenOver === true
   if (turn.isLost)
     throw turn.end?.error ?? new AlliumError('run.interrupted', `Another process continues the run "${turn.turnId}".`)

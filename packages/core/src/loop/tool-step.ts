@@ -155,7 +155,7 @@ function resultPart(turn: Turn, { name, result, approval }: ToolCallRecord): Too
   else if (result.status === 'denied' && turn.options.tools.declaresFlow) part.flow = {}
   if (approval !== undefined) part.approval = approval
   if (isError === true) part.isError = true
-  else if (typeof content === 'string' && isJson(result)) part.json = true
+  else if (typeof content === 'string' && approval?.decision !== 'edited' && isJson(result)) part.json = true
   return part
 }
 

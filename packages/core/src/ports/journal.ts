@@ -23,8 +23,7 @@ export interface Journal {
   /** Whether a step is recorded. Without this function, a replayed run does not receive the messages that arrived while it ran. */
   known?(id: string): boolean | PromiseLike<boolean>
   /**
-   * Called before a turn completes or suspends. A journal throws if the turn does not fit its recording. Then the turn fails and is not
-   * stored.
+   * Called when a turn ends, in any way. A journal throws if the turn does not fit its recording. Then the turn fails and is not stored.
    *
    * @throws AlliumError `journal.diverged`
    */

@@ -17,7 +17,7 @@ import type { ToolCallRecord } from '../tool/call-record.ts'
  * @throws the error that it ended with, if it was aborted, failed or interrupted
  */
 export function endAsStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): RunResult {
-  const { turnId, answer, usage, messages, reason, code, resumes, rest } = stored
+  const { turnId, answer, usage, messages, reason, code, finishReason, resumes, rest } = stored
   const sessionId = scope.id
   const status = endOf(stored)
   // The calls of the run that are still pending.
@@ -50,6 +50,7 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
   })
   if (reason !== undefined) result.reason = reason
   if (code !== undefined) result.code = code
+  if (finishReason !== undefined) result.finishReason = finishReason
   if (resumes !== undefined) result.resumes = resumes
   return result
 }

@@ -1,11 +1,13 @@
 import type { SessionStore } from '@allium/store'
 
 /** The functions of a session store that change nothing. */
-type SessionReads = Pick<SessionStore, 'load' | 'find' | 'list'>
+type SessionReads = Pick<SessionStore, 'load' | 'head' | 'history' | 'find' | 'list'>
 
 const names: Record<Exclude<keyof SessionStore, 'outbox'>, true> = {
   load: true,
   find: true,
+  head: true,
+  history: true,
   list: true,
   acquire: true,
   renew: true,
@@ -25,7 +27,13 @@ const names: Record<Exclude<keyof SessionStore, 'outbox'>, true> = {
  * place. Returns its own functions for reading.
  */
 export function redirectSessions(from: SessionStore, to: SessionStore): SessionReads {
-  const reads = { load: from.load.bind(from), find: from.find.bind(from), list: from.list.bind(from) }
+  const reads = {
+    load: from.load.bind(from),
+    head: from.head.bind(from),
+    history: from.history.bind(from),
+    find: from.find.bind(from),
+    list: from.list.bind(from),
+  }
   for (const name of Object.keys(names) as (keyof typeof names)[])
     Object.defineProperty(from, name, { value: to[name].bind(to), configurable: true, writable: true })
   Object.defineProperty(from, 'outbox', { value: to.outbox, configurable: true, writable: true })

@@ -16,7 +16,10 @@ export interface PageServerOptions {
 
 /** Serves the page, the API of the agent's process, and the journal, to requests with the token. */
 export async function servePage(options: PageServerOptions): Promise<{ port: number; server: Server }> {
-  const server = createServer((request, response) => void respond(request, response))
+  const server = createServer((request, response) => {
+    // An unhandled rejection would end the process, and the agent with it.
+    respond(request, response).catch(() => (response.headersSent ? response.destroy() : end(response, 500, failed)))
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenError(error, options.port)))
     server.listen(options.port, '127.0.0.1', resolve)
@@ -28,7 +31,7 @@ export async function servePage(options: PageServerOptions): Promise<{ port: num
     for (const [name, value] of Object.entries(securityHeaders)) response.setHeader(name, value)
     const admission = checkRequest(request, { token: options.token, port })
     if (!admission.admitted) return end(response, admission.status, admission.reason)
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost')
+    const { pathname } = admission
     if (admission.setsCookie) return signIn(response, pathname)
     if (pathname.startsWith('/api/')) return proxy(request, response, options)
     if (pathname === '/dev/journal') return streamJournal(response)
@@ -56,6 +59,8 @@ function listenError(cause: Error, port: number): Error {
     { cause },
   )
 }
+
+const failed = 'The inspector failed to answer this request.'
 
 const securityHeaders = {
   'content-security-policy':

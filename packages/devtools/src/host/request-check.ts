@@ -9,7 +9,7 @@ export interface RequestCheckOptions {
 
 /** Whether a request may pass, or the reason why it may not. */
 export type Admission =
-  | { readonly admitted: true; readonly setsCookie: boolean }
+  | { readonly admitted: true; readonly setsCookie: boolean; readonly pathname: string }
   | { readonly admitted: false; readonly status: number; readonly reason: string }
 
 /**
@@ -27,10 +27,15 @@ export function checkRequest(request: IncomingMessage, { token, port }: RequestC
   const isNavigation = headers['sec-fetch-mode'] === 'navigate' && request.method === 'GET'
   if (site !== undefined && site !== 'same-origin' && site !== 'none' && !isNavigation)
     return rejected(403, 'A page of another site may not call the inspector.')
-  const given = new URL(request.url ?? '/', 'http://localhost').searchParams.get('token')
-  if (given !== null && request.method === 'GET' && isEqual(given, token)) return { admitted: true, setsCookie: true }
+  const target = request.url ?? '/'
+  if (!URL.canParse(target, 'http://localhost')) return rejected(400, 'The target of the request is not a valid URL.')
+  const { pathname, searchParams } = new URL(target, 'http://localhost')
+  const given = searchParams.get('token')
+  if (given !== null && request.method === 'GET' && isEqual(given, token))
+    return { admitted: true, setsCookie: true, pathname }
   const bearer = /^Bearer (.+)$/i.exec(headers.authorization ?? '')?.[1]
-  if (isEqual(bearer ?? cookieOf(headers.cookie, cookieName(port)), token)) return { admitted: true, setsCookie: false }
+  const secrets = bearer === undefined ? cookiesOf(headers.cookie, cookieName(port)) : [bearer]
+  if (secrets.some((secret) => isEqual(secret, token))) return { admitted: true, setsCookie: false, pathname }
   return rejected(401, 'Open the address that "allium dev" printed: it has the token.')
 }
 
@@ -39,13 +44,14 @@ export function cookieName(port: number): string {
   return `allium-dev-${port}`
 }
 
-function cookieOf(header: string | undefined, name: string): string | undefined {
-  for (const pair of header?.split('; ') ?? []) if (pair.startsWith(`${name}=`)) return pair.slice(name.length + 1)
-  return undefined
+/** Returns all values, because a page on another port can set a cookie of this name for another path. */
+function cookiesOf(header: string | undefined, name: string): string[] {
+  const pairs = header?.split('; ') ?? []
+  return pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1))
 }
 
-function isEqual(given: string | undefined, token: string): boolean {
-  const [a, b] = [Buffer.from(given ?? ''), Buffer.from(token)]
+function isEqual(given: string, token: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(token)]
   return a.length === b.length && timingSafeEqual(a, b)
 }
 

@@ -18,14 +18,16 @@ export function clock(ms: number): string {
   return new Date(ms).toLocaleTimeString(undefined, { hour12: false })
 }
 
-/** Returns a value as text: a text unchanged, anything else as indented JSON. */
-export function pretty(value: unknown): string {
-  return typeof value === 'string' ? value : (JSON.stringify(value, undefined, 2) ?? 'undefined')
+/** Returns a value as text: a text as it is, anything else as indented JSON. Bidirectional controls are escaped. */
+export function pretty(value: unknown, indent = 2): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value, undefined, indent) ?? 'undefined')
+  // A character that overrides the direction of text would reorder the rest of its row.
+  return text.replace(/[\u202a-\u202e\u2066-\u2069]/g, (control) => `\\u${control.charCodeAt(0).toString(16)}`)
 }
 
 /** Returns a value as one short line. */
 export function brief(value: unknown, length = 160): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+  const text = pretty(value, 0)
   return text.length > length ? `${text.slice(0, length)}…` : text
 }
 

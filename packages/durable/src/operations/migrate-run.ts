@@ -1,5 +1,6 @@
 import { AlliumError, isAlliumError, messageOf, systemClock } from '@allium/core'
 import type { RunSummary } from '@allium/store'
+import { shapeOf } from '@allium/store/code-shape'
 import { type Migration, migrate } from '../migrate.ts'
 import type { RehearsalHost } from '../rehearsal.ts'
 import { text } from './bounds.ts'
@@ -28,7 +29,8 @@ export async function migrateRun(
   const found = await runs.get(id)
   if (found === undefined) throw runNotFound(run)
   const migration = await migrate(host, found, { to: text('version', to), check: true })
-  if (check || migration.moved || !migration.fits) return migration
+  if (check || !migration.fits) return migration
+  if (found.version === to) return { ...migration, moved: true }
   await beforeMove()
   return { ...migration, moved: await runs.migrate(id, { from: found.version, to }) }
 }
@@ -49,7 +51,16 @@ function hostOf(
       'agent.options',
       `A run can only be moved to code with a version. Create "${name}" with one, such as new Agent({ version: '1.5' }).`,
     )
-  return { agent, version, runs: store.runs, clock, lease: patience, options: { resolvePrincipal }, reasonOf }
+  return {
+    agent,
+    version,
+    shape: () => shapeOf(agent),
+    runs: store.runs,
+    clock,
+    lease: patience,
+    options: { resolvePrincipal },
+    reasonOf,
+  }
 }
 
 /** Other messages may contain content. */

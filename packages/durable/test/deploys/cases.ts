@@ -1,58 +1,61 @@
 import fc from 'fast-check'
-import type { Build } from './builds.ts'
+import type { Build, Helper } from './builds.ts'
+import { type Change, changes } from './changes.ts'
+
+/** How the new build comes to the run: it accepts the former version, has the same one by mistake, or the run is moved to it. */
+export type Way = 'accept' | 'same' | 'migrate'
 
 /** A run of one build whose process is lost after some records, and another build that takes it over. */
 export interface DeployCase {
+  readonly change: string
   readonly before: Build
   readonly after: Build
+  readonly way: Way
   /** How many steps are recorded before the process is lost. */
   readonly dieAfter: number
 }
 
-const layerNames = fc.uniqueArray(fc.constantFrom('watch', 'fee', 'again', 'cap'), { minLength: 1, maxLength: 3 })
+const all = ['watch', 'fee', 'again', 'cap', 'usage', 'quiet', 'welcome', 'receipt', 'stamp', 'gate']
+const layerNames = fc.shuffledSubarray(all, { minLength: 1, maxLength: 5 })
 
-const before: fc.Arbitrary<Build> = fc.record({
-  layers: fc
-    .tuple(layerNames, fc.constantFrom(true, true, false))
-    .map(([names, isGuarded]) => (isGuarded ? [...names, 'quiet'] : names)),
+const helper: fc.Arbitrary<Helper> = fc.record({
+  layers: fc.constantFrom(
+    ['gate', 'quiet', 'welcome'],
+    ['welcome', 'stamp', 'quiet', 'gate'],
+    ['stamp', 'gate', 'quiet'],
+  ),
+  look: fc.constant('look'),
+  model: fc.constant('scripted/helper'),
+  instructions: fc.constant(''),
+})
+
+export const builds: fc.Arbitrary<Build> = fc.record({
+  layers: layerNames,
   schema: fc.constant({}),
   requireApproval: fc.constant(false),
   mail: fc.constant('mail'),
   model: fc.constant('scripted/model'),
+  instructions: fc.constant('Be kind.'),
+  description: fc.constant('pay'),
+  temperature: fc.constant(0),
+  toolConcurrency: fc.constant(10),
+  maxSteps: fc.constant(20),
+  isParallel: fc.constantFrom(true, false, false),
+  helper: fc.option(helper, { nil: undefined }),
 })
 
-type Change = (build: Build, names: readonly string[]) => Build
-
-const replace =
-  (from: string, to: string): Change =>
-  (build) => ({ ...build, layers: build.layers.map((name) => (name === from ? to : name)) })
-
-const none: Change = (build) => build
-/** One change of a build. Some do nothing to a build without a certain layer. */
-const changes = {
-  add: (build, names) => ({
-    ...build,
-    layers: [...names, ...build.layers.filter((name) => !names.includes(name))],
-  }),
-  remove: (build) => ({ ...build, layers: build.layers.slice(1) }),
-  reorder: (build) => ({ ...build, layers: build.layers.toReversed() }),
-  rename: replace('watch', 'seen'),
-  policy: replace('quiet', 'policy'),
-  option: replace('watch', 'watch2'),
-  budget: replace('cap', 'cap2'),
-  schema: (build) => ({ ...build, schema: { type: 'object' } }),
-  tool: (build) => ({ ...build, mail: 'post' }),
-  approval: (build) => ({ ...build, requireApproval: true }),
-  model: (build) => ({ ...build, model: 'scripted/next' }),
-} satisfies Readonly<Record<string, Change>>
-
-/** Only the body of a policy differs, so only the replay can find that change. */
-const anyChange = fc.constantFrom<Change>(none, ...Object.values(changes), changes.policy, changes.policy)
+const change = fc.oneof(...changes.map((group) => fc.constantFrom(...Object.entries(group)))) as fc.Arbitrary<
+  [string, Change]
+>
 
 export const deployCases: fc.Arbitrary<DeployCase> = fc
-  .tuple(before, anyChange, layerNames, fc.integer({ min: 2, max: 6 }))
-  .map(([build, change, names, dieAfter]) => {
-    const changed = change(build, names)
-    const isSame = change !== none && JSON.stringify(changed) === JSON.stringify(build)
-    return { before: build, after: isSame ? changes.add(build, names) : changed, dieAfter }
+  .record({
+    ...{ build: builds, change, names: layerNames, helper, dieAfter: fc.integer({ min: 1, max: 16 }) },
+    way: fc.constantFrom<Way>('accept', 'same', 'migrate'),
+  })
+  .map(({ build, change: [name, { needs = [], needsHelper, apply }], names, helper, dieAfter, way }) => {
+    const layers = [...build.layers, ...needs.filter((layer) => !build.layers.includes(layer))]
+    const isParallel = name === 'one tool at once' || build.isParallel
+    const former = { ...build, layers, isParallel, helper: needsHelper ? helper : build.helper }
+    return { change: name, before: former, after: apply(former, names), dieAfter, way }
   })

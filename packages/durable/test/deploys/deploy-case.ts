@@ -2,7 +2,7 @@ import type { RunStore } from '@allium/store'
 import type { Durable, Entry } from '../../src/index.ts'
 import { agentOf, type Build, type Effect, effectsIn, isCall } from './builds.ts'
 import type { DeployCase } from './cases.ts'
-import { endOf, type Place, principal, processOf, stepsOf } from './process.ts'
+import { endOf, type Place, principal, processOf, rehearsed, stepsOf } from './process.ts'
 import { type Start, startHere } from './start-here.ts'
 
 /** The end of a case, and what went wrong in it. */
@@ -11,84 +11,163 @@ export interface Deployed {
   readonly status: string
   /** The process of the old build was lost. Otherwise it ended the run, and there is nothing to check. */
   readonly isLost: boolean
-  /** An effect that ran again or is missing in the history, or a difference that was not reported. */
+  /** An effect that ran again or is hidden, a rehearsal that was wrong, or a difference that was not reported. */
   readonly wrong: readonly string[]
   /** The new build stopped the run, with a named divergence. */
   readonly isStopped: boolean
-  /** The run was moved to the new build afterwards. */
+  /** The run was moved to the new build. */
   readonly isMoved: boolean
 }
 
+const unchanged: Deployed = { status: 'completed', wrong: [], isLost: false, isStopped: false, isMoved: false }
+
 /** Runs a case: the old build loses its process, and the new one takes the run over. */
 export async function deployed(of: DeployCase, place: Place, start: Start = startHere): Promise<Deployed> {
-  const wrong: string[] = []
   const { run, isLost } = await start(place, of)
-  if (!isLost) return { status: 'completed', wrong, isLost, isStopped: false, isMoved: false }
+  if (!isLost) return unchanged
   const steps = await stepsOf(place, run)
-  const recorded = effectsIn(steps)
-  const onEffect = (effect: Effect) => {
-    if (recorded.has(effect)) wrong.push(`${effect} ran twice`)
-  }
-  const runs = noting(place.store.runs, recorded)
-  const next = processOf(place, '2', of.after, { onEffect, runs })
-  await next.recover()
-  let end = await endOf(next, run, place)
-  const isStopped = end.code === 'journal.diverged'
-  const isMoved = isStopped && (await moves(next, run, place))
-  if (isMoved) end = await endOf(next, run, place)
-  if (!isStopped || isMoved) wrong.push(...(await silentDifferences(of, place, { run, runs: next, steps })))
+  const seen = new Seen(place.store.runs, steps, repeatsCalls(of))
+  const fit = await fits(of, place, run)
+  const { way } = of
+  const version = way === 'same' ? '1' : '2'
+  let asked = seen.process()
+  const next = processOf(place, version, of.after, { ...asked.effects, accepts: way === 'accept' ? ['1'] : [] })
+  const isMoved = way === 'migrate' && fit.fits && (await next.migrate(run, { principal, to: '2' })).moved
+  const takesOver = way !== 'migrate' || isMoved
+  if (takesOver) await next.recover()
+  let end = takesOver ? await endOf(next, run, place) : undefined
+  const isStopped = end?.code === 'journal.diverged'
+  const wrong = seen.wrong
+  if (end !== undefined) wrong.push(...(await wrongRehearsal(of, { fit, isStopped, isMoved, reason: end.reason })))
+  if (end !== undefined && !isStopped) wrong.push(...(await silentDifferences(of, { run, runs: next, steps })))
   await next.drain()
-  if (isStopped && !isMoved) {
-    const former = processOf(place, '1', of.before, { onEffect, runs })
-    if (!(await former.retry(run, { principal }))) wrong.push('the build that began the run cannot continue it')
+  if (end === undefined || isStopped) {
+    asked = seen.process()
+    const former = processOf(place, isMoved ? '2' : '1', of.before, asked.effects)
+    if (isStopped && !(await former.retry(run, { principal })))
+      wrong.push('the build that began the run cannot continue it')
+    await former.recover()
     end = await endOf(former, run, place)
     await former.drain()
   }
-  for (const effect of [...recorded].filter(isCall)) {
-    const result = end.toolCalls?.find(({ callId }) => callId === effect)?.result
-    if (end.status === 'completed' && result?.isError !== false) wrong.push(`${effect} is missing in the history`)
+  wrong.push(
+    ...(await hidden(place, {
+      run,
+      recorded: seen.recorded,
+      asked: asked.asked,
+      status: end.code ?? end.status,
+    })),
+  )
+  for (const effect of [...seen.recorded].filter(isCall))
     if (end.pending?.some(({ callId }) => callId === effect)) wrong.push(`${effect} waits for approval again`)
-  }
-  return { status: end.status, wrong, isLost, isStopped, isMoved }
+  return { status: end.code === 'journal.diverged' ? 'diverged' : end.status, wrong, isLost, isStopped, isMoved }
 }
 
-/** Adds each recorded effect to a set. */
-function noting(runs: RunStore, recorded: Set<Effect>): RunStore {
-  const record: RunStore['record'] = async (lease, run, step) => {
-    await runs.record(lease, run, step)
-    for (const effect of effectsIn([step.id])) recorded.add(effect)
-  }
-  return Object.assign(Object.create(runs) as RunStore, { record })
+/** Whether the new build throws after a tool inside of a layer that repeats failed calls. It would repeat them without a deploy, too. */
+function repeatsCalls({ after: { layers } }: DeployCase): boolean {
+  const throws = layers.findIndex((layer) => /^gate: throw after a tool/.test(layer))
+  return throws >= 0 && layers.includes('again')
 }
 
-/** Moves the run, if it fits. A rehearsal waits one lease for recorded calls that the code may still request. */
-async function moves(runs: Durable, run: string, { pass, lease }: Place): Promise<boolean> {
-  const migration = runs.migrate(run, { principal, to: '2' })
-  let isOver = false
-  migration.finally(() => (isOver = true)).catch(() => {})
-  while (!isOver) await pass(lease / 10)
-  return (await migration).moved
+/** Notes which effects are recorded, and which of them happen again. */
+class Seen {
+  readonly recorded: Set<Effect>
+  readonly wrong: string[] = []
+  readonly #runs: RunStore
+  readonly #mayRepeat: boolean
+
+  constructor(runs: RunStore, steps: readonly string[], mayRepeat: boolean) {
+    this.#runs = runs
+    this.#mayRepeat = mayRepeat
+    this.recorded = effectsIn(steps)
+  }
+
+  /** Returns what another process gets, and the effects that its code comes to. */
+  process() {
+    const asked = new Set<Effect>()
+    const record: RunStore['record'] = async (lease, run, step) => {
+      await this.#runs.record(lease, run, step)
+      for (const effect of effectsIn([step.id])) this.recorded.add(effect)
+    }
+    const runs = Object.assign(Object.create(this.#runs) as RunStore, { record })
+    const onEffect = (effect: Effect) => {
+      if (this.recorded.has(effect) && !(this.#mayRepeat && isCall(effect))) this.wrong.push(`${effect} ran twice`)
+    }
+    return { asked, effects: { runs, onEffect, onAsk: (effect: Effect) => void asked.add(effect) } }
+  }
+}
+
+/** Rehearses the run with the new build, under a version of its own that takes over nothing. */
+async function fits({ after }: DeployCase, place: Place, run: string) {
+  const ran: Effect[] = []
+  const rehearsing = processOf(place, '2', after, { onEffect: (effect) => void ran.push(effect) })
+  const fit = await rehearsed(rehearsing, run, { place, to: '2' })
+  await rehearsing.drain()
+  return { ...fit, ran }
+}
+
+interface Rehearsed {
+  readonly fit: Awaited<ReturnType<typeof fits>>
+  readonly isStopped: boolean
+  readonly isMoved: boolean
+  readonly reason: string | undefined
+}
+
+/** Returns how the rehearsal differs from the takeover. One that was not moved is stopped by any difference of the structure, too. */
+async function wrongRehearsal({ before, after }: DeployCase, { fit, isStopped, isMoved, reason }: Rehearsed) {
+  const wrong = fit.ran.map((effect) => `${effect} ran in the rehearsal`)
+  const isSame = isMoved || JSON.stringify(structureOf(before)) === JSON.stringify(structureOf(after))
+  if (fit.fits && isStopped && isSame) wrong.push(`the rehearsal fits, but the takeover stopped: ${reason}`)
+  if (!fit.fits && !isStopped) wrong.push(`the takeover continued, but the rehearsal does not fit: ${fit.reason}`)
+  return wrong
+}
+
+/** Returns the recorded effects that the end of the run neither has nor came to. A stopped run keeps its steps. */
+async function hidden(
+  { store, name }: Place,
+  { run, recorded, asked, status }: { run: string; recorded: Iterable<Effect>; asked: Set<Effect>; status: string },
+) {
+  if (status === 'journal.diverged') return []
+  const key = { tenant: 'acme', owner: 'ann', agent: name, sessionId: 'chat' }
+  const turn = await store.sessions.find(key, { turnId: run })
+  const parts = (turn?.messages ?? []).flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+  const results = parts.flatMap((part) => (part.type === 'tool-result' && part.isError !== true ? [part.callId] : []))
+  const isKnown = (effect: Effect) => {
+    // A layer may end the turn after a call, so that its result is not in the history.
+    if (isCall(effect)) return results.includes(effect) || (status !== 'completed' && asked.has(effect))
+    const isOfHelper = effect === 'look' || effect.endsWith('of the helper')
+    return asked.has(effect) || (isOfHelper && results.includes('ask'))
+  }
+  return [...recorded].filter((one) => !isKnown(one)).map((effect) => `${effect} is hidden: the run is ${status}`)
 }
 
 /** Returns the layers and tools that differ although the run neither stopped nor reported a difference. */
 async function silentDifferences(
-  { before, after }: DeployCase,
-  place: Place,
+  { before, after, change }: DeployCase,
   { run, runs, steps }: { run: string; runs: Durable; steps: readonly string[] },
 ): Promise<string[]> {
-  const [was, is] = [before, after].map((build) => declaredBy(build, place))
+  const [was, is] = [before, after].map((build) => JSON.stringify(declaredBy(build)))
+  const hasModelCall = steps.some((id) => /^[^/]*:model:0:1$/.test(id))
   if (was === is || !steps.some((id) => id !== `${run}:start`)) return []
+  const isOfModel = JSON.stringify(structureOf(before, true)) === JSON.stringify(structureOf(after, true))
+  if (isOfModel && !hasModelCall) return []
   for await (const { event } of runs.attach(run, { principal }))
     if ((event as Entry).event.type === 'journal:drift') return []
-  return [`${was} became ${is}, and nothing reported it`]
+  return [`another ${change}, and nothing reported it`]
 }
 
-/** The layers with their options, and the tools with their schemas. */
-function declaredBy(build: Build, { store, clock }: Place): string {
-  const agent = agentOf(build, { name: 'declared', sessions: store.sessions, clock, onEffect() {} })
+/** The parts of a build of which a difference is reported. */
+function declaredBy(build: Build) {
+  const { instructions, description, temperature } = build
+  return [structureOf(build, true), instructions, description, temperature]
+}
+
+/** The layers, with their options if asked, and the tools with their schemas. */
+function structureOf(build: Build, withOptions = false) {
+  const agent = agentOf(build, { name: 'declared', clock: undefined as never, onEffect() {} })
   const { layers, tools } = agent.inspect()
-  return JSON.stringify([
-    layers.map(({ place: _, ...layer }) => layer),
+  return [
+    layers.map(({ place: _, options, ...layer }) => (withOptions ? { ...layer, options } : layer)),
     tools.map(({ name, jsonSchema }) => [name, jsonSchema]),
-  ])
+  ]
 }

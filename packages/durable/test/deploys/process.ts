@@ -1,13 +1,19 @@
 import type { Clock } from '@allium/core'
-import type { EventLog, RunStore, SessionStore } from '@allium/store'
+import type { EventLog, Ledger, RunStore, SessionStore } from '@allium/store'
 import { type Durable, durable } from '../../src/index.ts'
-import { agentOf, type Build, type Effect, logger } from './builds.ts'
+import { agentOf, type Build, logger } from './builds.ts'
+import type { Effects } from './layers.ts'
 
 export const principal = { tenantId: 'acme', userId: 'ann' }
 
 /** Where the processes of a case keep their run. */
 export interface Place {
-  readonly store: { readonly sessions: SessionStore; readonly runs: RunStore; readonly events: EventLog }
+  readonly store: {
+    readonly sessions: SessionStore
+    readonly runs: RunStore
+    readonly events: EventLog
+    readonly ledger?: Ledger
+  }
   /** The clock of the processes that are not lost. */
   readonly clock: Clock
   /** Milliseconds. */
@@ -20,41 +26,63 @@ export interface Place {
   soon(): Promise<void>
 }
 
-export interface ProcessSetup {
-  onEffect(effect: Effect): void
+export interface ProcessSetup extends Effects {
+  /** Versions whose runs it continues, too. @default none */
+  readonly accepts?: readonly string[]
+  /** @default 50 */
+  readonly attempts?: number
   readonly clock?: Clock
   readonly lease?: number
   readonly runs?: RunStore
 }
 
-/** A process with a build. The second version accepts runs of the first. */
-export function processOf(place: Place, version: '1' | '2', build: Build, setup: ProcessSetup): Durable {
+/** A process with a build. */
+export function processOf(place: Place, version: string, build: Build, setup: ProcessSetup): Durable {
   const { store, name } = place
-  const { clock = place.clock, lease = place.lease, runs = store.runs, onEffect } = setup
-  const { sessions, events } = store
-  const agent = agentOf(build, { name, version, sessions, clock, onEffect })
-  const accepts = version === '1' ? [] : ['1']
-  return durable(agent as never, { store: { sessions, events, runs }, accepts, lease, attempts: 50, clock, logger })
+  const { clock = place.clock, lease = place.lease, runs = store.runs, accepts = [], attempts = 50 } = setup
+  const { sessions, events, ledger } = store
+  const agent = agentOf(build, { ...setup, name, version, sessions, ledger, clock })
+  return durable(agent as never, {
+    ...{ store: { sessions, events, runs }, accepts: [...accepts], lease, attempts, clock, logger },
+  })
 }
 
-/** Calls `beforeStep` with the lease before each record of a step. */
+/** Calls `beforeStep` before each record of a step. */
 export function watchedRuns(
   runs: RunStore,
-  beforeStep: (lease: Parameters<RunStore['record']>[0]) => unknown,
+  beforeStep: (lease: Parameters<RunStore['record']>[0], step: Parameters<RunStore['record']>[2]) => unknown,
 ): RunStore {
   const record: RunStore['record'] = async (lease, run, step) => {
-    await beforeStep(lease)
+    await beforeStep(lease, step)
     await runs.record(lease, run, step)
   }
   return Object.assign(Object.create(runs) as RunStore, { record })
 }
 
-export async function endOf(runs: Durable, run: string, { soon }: Pick<Place, 'soon'>) {
-  for (;;) {
+/** Looks so often before time passes, too: a process waits for recorded steps that the code may still request. */
+const busyLooks = 100
+
+export async function endOf(runs: Durable, run: string, { soon, pass, lease }: Pick<Place, 'soon' | 'pass' | 'lease'>) {
+  for (let look = 1; ; look++) {
     const info = await runs.get(run, { principal })
     if (info.status !== 'running' && info.status !== 'queued') return info
     await soon()
+    if (look > busyLooks) await pass(lease / 10)
+    if (look > 3000) throw new Error(`The run "${run}" is still ${info.status}.`)
   }
+}
+
+/** Whether the code of a process fits a run. The run stays as it is. */
+export async function rehearsed(runs: Durable, run: string, { place, to }: { place: Place; to: string }) {
+  const check = runs.migrate(run, { principal, to, check: true })
+  let isOver = false
+  check.finally(() => (isOver = true)).catch(() => {})
+  for (let look = 1; !isOver; look++) {
+    await place.soon()
+    if (look > busyLooks) await place.pass(place.lease / 10)
+    if (look > 3000) throw new Error(`The rehearsal of "${run}" does not end.`)
+  }
+  return check
 }
 
 export async function stepsOf({ store, name }: Place, run: string): Promise<string[]> {

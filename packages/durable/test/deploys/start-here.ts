@@ -18,7 +18,7 @@ export const startHere: Start = async (place, { before, dieAfter }) => {
   })
   const first = processOf(place, '1', before, { onEffect() {}, runs, clock: manualClock(), lease: 600_000 })
   const { run } = await first.start({ principal, sessionId: 'chat', input: 'Go.' })
-  const lease = await Promise.race([lost, endOf(first, run, place).then(() => undefined)])
+  const lease = await Promise.race([lost, endOf(first, run, { ...place, pass: place.soon }).then(() => undefined)])
   if (lease === undefined) return { run, isLost: false }
   await place.store.runs.renew([lease], 1)
   await place.pass(10)

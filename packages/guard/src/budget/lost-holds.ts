@@ -22,13 +22,15 @@ export class LostHolds {
 
   /**
    * Returns the hold of a call's recorded attempt, if it still has to be posted, and posts the holds of the other attempts, which were cut.
-   * The journal keeps which are which, because a later process can no longer tell.
+   * The journal keeps which are which, because a later process can no longer tell. A rehearsal does not know, and posts nothing.
    */
   async resolve(ctx: ModelContext, call: string) {
     const cut: Reservation[] = []
     let recorded: Reservation | undefined
     for (const hold of this.of(call)) {
-      const isRecorded = await ctx.once(`recorded:${hold.id}`, async () => ctx.isRecorded(), { per: 'attempt' })
+      const find = async (): Promise<boolean | undefined> => ctx.isRecorded()
+      const isRecorded = await ctx.once(`takeover/recorded:${hold.id}`, find, { per: 'attempt' })
+      if (isRecorded === undefined) continue
       if (!isRecorded) cut.push(hold)
       else if (this.#open.has(hold.id)) recorded = hold
       this.#counted.add(hold.id)
@@ -41,7 +43,7 @@ export class LostHolds {
   async resolveRest(ctx: TurnContext): Promise<readonly Reservation[]> {
     const rest = [...this.#all.values()].filter(({ id }) => !this.#counted.has(id))
     // The journal rejects the step if another process continues the run, which may still make these calls.
-    if (rest.length > 0) await ctx.once('rest', () => this.#post(rest), { per: 'attempt' })
+    if (rest.length > 0) await ctx.once('takeover/rest', () => this.#post(rest), { per: 'attempt' })
     return rest
   }
 

@@ -60,6 +60,8 @@ type Replacement = [written: string, taken: number]
 function replacementFor(match: RegExpExecArray, text: string, isAllowedHost: HostFilter): Replacement {
   const [whole] = match
   const { url, relative, mail, host, www } = match.groups as Record<string, string | undefined>
+  // A path of Windows, as in a text with escapes. What follows is looked at, too.
+  if (url !== undefined && /^[a-z]:\\\\/i.test(url)) return [whole.slice(0, 2), 2]
   if (url !== undefined) return keepAllowed(text, match.index, isAllowedHost) ?? [removedLink, whole.length]
   if (relative !== undefined) return [/[.:@]|localhost/i.test(whole) ? removedLink : whole, whole.length]
   if (mail !== undefined) return [defang(whole), whole.length]

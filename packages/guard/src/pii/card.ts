@@ -21,7 +21,11 @@ function find(text: string, from: number): Span | undefined {
 /** Returns the end of the longest valid card number. */
 function cardEnd(text: string, start: number): number | undefined {
   const groups = groupsAt(text, start, 5)
+  const isInLines = /^[\r\n]/.test(text.slice(groups[0]?.end))
+  // A longer column of numbers is none of a card.
+  if (isInLines && /\d\s+$/.test(text.slice(Math.max(0, start - 4), start))) return undefined
   for (let count = groups.length; count > 0; count--) {
+    if (isInLines && count < groups.length) return undefined
     const prefix = groups.slice(0, count)
     const shape = prefix.map(({ length }) => length).join(' ')
     const { end } = prefix.at(-1) as { end: number }

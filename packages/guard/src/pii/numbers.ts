@@ -7,20 +7,19 @@ export interface DigitGroup {
   readonly end: number
 }
 
-/** Returns up to `maxGroups` groups of digits with the same single space, dash or dot between them. */
+/** Returns up to `maxGroups` groups of digits with the same one to three spaces, line breaks, dashes, dots or underscores between them. */
 export function groupsAt(text: string, start: number, maxGroups: number): DigitGroup[] {
   const groups: DigitGroup[] = []
   let at = start
-  let separator: number | undefined
+  let separator: string | undefined
   while (groups.length < maxGroups) {
     const from = at
     while (isDigit(text.charCodeAt(at)) && at - from < 20) at++
     if (at === from || isDigit(text.charCodeAt(at))) return groups
     groups.push({ digits: text.slice(from, at), length: at - from, end: at })
-    const next = text.charCodeAt(at)
-    if (separator === undefined ? next !== 32 && next !== 45 && next !== 46 : next !== separator) return groups
-    separator = next
-    at++
+    separator ??= /^[ \r\n._-]{1,3}/.exec(text.slice(at, at + 3))?.[0]
+    if (separator === undefined || !text.startsWith(separator, at)) return groups
+    at += separator.length
   }
   return groups
 }
@@ -31,9 +30,12 @@ export function continuesNumber(text: string, at: number): boolean {
   return (before === 46 || before === 44) && isDigit(text.charCodeAt(at - 2))
 }
 
+/** A space, line breaks, a dash, a dot and an underscore. */
+const separators = [32, 10, 13, 45, 46, 95]
+
 /** Returns the start of the digits and separators at the end of a text. */
 export function partialNumberStart(text: string): number {
-  let at = runStart(text, text.length, 64, (code) => isDigit(code) || code === 32 || code === 45 || code === 46)
+  let at = runStart(text, text.length, 64, (code) => isDigit(code) || separators.includes(code))
   while (at < text.length && (!isDigit(text.charCodeAt(at)) || isWord(text.charCodeAt(at - 1)))) at++
   return at
 }

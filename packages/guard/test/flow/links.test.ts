@@ -39,6 +39,7 @@ const hostile = [
   '//evil.com ///evil.com \\/\\/evil.com //u@evil',
   '<img src=x onerror=alert(1)> <p style="background:url(//evil.com)"> <!-- --> <?x ?> <![CDATA[x]]>',
   'data:text/html,x javascript:alert(1) mailto:a@evil',
+  'c:\\\\//evil.com x:\\\\http://evil.com',
 ]
 
 /** Text that leads nowhere, or where it may. */
@@ -55,6 +56,7 @@ const harmless = [
   'Call `fetch("https://evil.com/x")`, or `a[0](b)`, with `x@y.com` in `README.md`.',
   'The `Promise<string>` of `obj.method()` is <b>bold</b> here.',
   'x\r\ny\r\n\r\nz\tw  \n',
+  'It is in C:\\\\Users\\\\ann\\\\notes.txt, or C:\\Users\\ann.',
 ]
 
 describe('links of answers', () => {

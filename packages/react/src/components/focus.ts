@@ -14,3 +14,8 @@ export function focusComposer(from: HTMLElement): void {
 function composerOf(thread: Element | null): HTMLElement | null | undefined {
   return thread?.querySelector<HTMLElement>('[data-allium-composer]')
 }
+
+/** Moves the focus into a field that a button has opened. */
+export function focus(field: HTMLElement | null): void {
+  field?.focus()
+}

@@ -27,6 +27,8 @@ export interface Labels {
   queued: string
   removeQueued(text: string): string
   edit: string
+  cancel: string
+  regenerate: string
 }
 
 export const englishLabels: Labels = {
@@ -77,4 +79,6 @@ export const englishLabels: Labels = {
   queued: 'Waiting to be sent',
   removeQueued: (text) => `Remove: ${text}`,
   edit: 'Edit',
+  cancel: 'Cancel',
+  regenerate: 'Answer again',
 }

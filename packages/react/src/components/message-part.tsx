@@ -18,13 +18,7 @@ export function MessagePartView({ part, rendered }: { part: MessagePart; rendere
         </details>
       )
     case 'file':
-      return part.mediaType.startsWith('image/') ? (
-        <img className="allium-file" src={part.url} alt={part.mediaType} />
-      ) : (
-        <a className="allium-file" href={part.url} download>
-          {part.mediaType}
-        </a>
-      )
+      return <File part={part} />
     case 'source':
       return <Source part={part} />
     case 'steer':
@@ -49,10 +43,28 @@ function Paragraphs({ text }: { text: string }): ReactNode {
   )
 }
 
+/**
+ * A file can come from the model. Its link could run code in the page, and a remote image would tell its server what the model put into
+ * the link. So only data and files of this server are shown at once.
+ */
+function File({ part: { url, mediaType, own } }: { part: MessagePart & { type: 'file' } }): ReactNode {
+  const isLocal = own === true || /^(?:data:|blob:|\/(?![/\\]))/i.test(url)
+  if (isLocal && mediaType.startsWith('image/')) return <img className="allium-file" src={url} alt={mediaType} />
+  if (!isLocal && !isWebUrl(url)) return <span className="allium-file">{mediaType}</span>
+  return (
+    <a className="allium-file" href={url} rel="noopener noreferrer" download>
+      {mediaType}
+    </a>
+  )
+}
+
+function isWebUrl(url: string | undefined): url is string {
+  return url !== undefined && /^https?:/i.test(url)
+}
+
 /** The link comes from the model. A `javascript:` link would run code in the page. */
 function Source({ part: { url, title } }: { part: MessagePart & { type: 'source' } }): ReactNode {
-  const isWeb = url !== undefined && /^https?:/i.test(url)
-  if (!isWeb) return <span className="allium-source">{title ?? url}</span>
+  if (!isWebUrl(url)) return <span className="allium-source">{title ?? url}</span>
   return (
     <a className="allium-source" href={url} rel="noopener noreferrer">
       {title ?? url}

@@ -1,6 +1,7 @@
 import { memo, type ReactNode } from 'react'
 import type { ChatMessage, MessagePart } from '../store/chat-message.ts'
 import { classNames } from './class-names.ts'
+import { EditMessage } from './edit-message.tsx'
 import { EditUnsent } from './edit-unsent.tsx'
 import { MessagePartView } from './message-part.tsx'
 import { useLabels } from './thread-context.ts'
@@ -27,6 +28,7 @@ export const Message = memo(function Message({ message, className, renderPart }:
         <MessagePartView key={index} part={part} rendered={renderPart?.(part, message)} />
       ))}
       {status === 'unsent' && <EditUnsent id={message.id} />}
+      {status === 'done' && role === 'user' && <EditMessage message={message} />}
     </li>
   )
 })

@@ -7,6 +7,14 @@ export const SessionContext = createContext<ChatSession | undefined>(undefined)
 /** Separate from the session, so that messages do not render again with each change of it. */
 export const LabelsContext = createContext(englishLabels)
 
+/** Separate as well: the function stays the same while the session changes. */
+export const EditContext = createContext<ChatSession['edit'] | undefined>(undefined)
+
+/** Returns the function that edits a message; undefined outside of a `Thread`. */
+export function useEdit(): ChatSession['edit'] | undefined {
+  return useContext(EditContext)
+}
+
 /** Returns the session and the labels of the enclosing `Thread`. @throws Error outside of a `Thread` */
 export function useThread(): { session: ChatSession; labels: Labels } {
   const session = useContext(SessionContext)

@@ -8,7 +8,8 @@ import { ErrorNotice } from './error-notice.tsx'
 import { englishLabels, type Labels } from './labels.ts'
 import { Messages } from './messages.tsx'
 import { Queue } from './queue.tsx'
-import { LabelsContext, SessionContext } from './thread-context.ts'
+import { Regenerate } from './regenerate.tsx'
+import { EditContext, LabelsContext, SessionContext } from './thread-context.ts'
 
 export interface ThreadProps<K extends CallTypes = CallTypes> {
   /** The session, from `useSession()`. */
@@ -16,7 +17,7 @@ export interface ThreadProps<K extends CallTypes = CallTypes> {
   /** Texts that differ from the English ones. @default English texts */
   labels?: Partial<Labels> | undefined
   className?: string | undefined
-  /** @default Messages, Queue, ErrorNotice and Composer */
+  /** @default Messages, Regenerate, Queue, ErrorNotice and Composer */
   children?: ReactNode
 }
 
@@ -32,22 +33,25 @@ export function Thread<K extends CallTypes>({ session, labels, className, childr
     // Components show calls of any tool.
     <SessionContext.Provider value={session as unknown as ChatSession}>
       <LabelsContext.Provider value={allLabels}>
-        <section
-          className={classNames('allium-thread', className)}
-          aria-label={allLabels.thread}
-          data-allium-thread=""
-          data-status={session.status}
-        >
-          {children ?? (
-            <>
-              <Messages />
-              <Queue />
-              <ErrorNotice />
-              <Composer />
-            </>
-          )}
-          <Announcer />
-        </section>
+        <EditContext.Provider value={session.edit}>
+          <section
+            className={classNames('allium-thread', className)}
+            aria-label={allLabels.thread}
+            data-allium-thread=""
+            data-status={session.status}
+          >
+            {children ?? (
+              <>
+                <Messages />
+                <Regenerate />
+                <Queue />
+                <ErrorNotice />
+                <Composer />
+              </>
+            )}
+            <Announcer />
+          </section>
+        </EditContext.Provider>
       </LabelsContext.Provider>
     </SessionContext.Provider>
   )

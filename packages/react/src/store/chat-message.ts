@@ -36,6 +36,8 @@ export interface FilePart {
   readonly mediaType: string
   /** A data URL, or a link that needs the headers of the client. */
   readonly url: string
+  /** The link leads to the server of the session. Other links can come from the model. */
+  readonly own?: true
 }
 
 export interface SourcePart {

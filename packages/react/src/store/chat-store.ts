@@ -1,6 +1,7 @@
 import type { CallTypes, Decision } from '@allium/core'
 import type { ClientInput, ClientSession } from '@allium/server/client'
 import { hasCode, toChatError } from './chat-error.ts'
+import { messageText } from './chat-message.ts'
 import type { ChatOptions } from './chat-options.ts'
 import type { ChatState } from './chat-state.ts'
 import { isEmptyInput } from './input.ts'
@@ -56,6 +57,24 @@ export class ChatStore<K extends CallTypes = CallTypes, S = Record<string, unkno
     this.#continue()
   }
 
+  /**
+   * Replaces a message of the user, and everything after it, once the active run has ended. The server keeps the former conversation as
+   * another session. Pending calls are not approved.
+   */
+  readonly edit = (messageId: string, input: ClientInput): void => {
+    if (isEmptyInput(input)) return
+    this.#data.outbox.add({ ...queuedItem(input), messageId })
+    this.#continue()
+  }
+
+  /** Answers the last message of the user again, once the active run has ended. Like `edit()`, it replaces what follows the message. */
+  readonly regenerate = (): void => {
+    const message = this.#data.transcript.messages.findLast(({ role }) => role === 'user')
+    if (message === undefined) return
+    this.#data.outbox.add({ ...queuedItem(messageText(message)), messageId: message.id, again: true })
+    this.#continue()
+  }
+
   /** Sends a message to the active run. If the run can no longer receive it, the message becomes the next input. */
   readonly steer = async (input: ClientInput): Promise<void> => {
     if (this.#data.status !== 'streaming') return this.send(input)
@@ -104,8 +123,11 @@ export class ChatStore<K extends CallTypes = CallTypes, S = Record<string, unkno
    * has failed, sends its input again as a new run.
    */
   readonly retry = (): void => {
-    const { failedInput } = this.#data
-    if (failedInput !== undefined) this.#data.outbox.add(queuedItem(failedInput), 'first')
+    const { failedItem } = this.#data
+    if (failedItem !== undefined) {
+      const { id, input, messageId = id } = failedItem
+      this.#data.outbox.add({ ...queuedItem(input), messageId, again: true }, 'first')
+    }
     this.#continue()
   }
 
@@ -115,9 +137,9 @@ export class ChatStore<K extends CallTypes = CallTypes, S = Record<string, unkno
    */
   readonly removeQueued = (id: string): ClientInput | undefined => {
     const { outbox, status } = this.#data
-    const item = outbox.items.find((one) => one.id === id && one.mode === 'queue')
+    const item = outbox.items.find((one) => (one.id === id || one.messageId === id) && one.mode === 'queue')
     if (item === undefined || (item.state === 'sending' && status !== 'failed')) return undefined
-    outbox.remove(id)
+    outbox.remove(item.id)
     this.#data.publish()
     return item.input
   }
@@ -150,7 +172,7 @@ export class ChatStore<K extends CallTypes = CallTypes, S = Record<string, unkno
   #continue(): void {
     this.#data.isHeld = false
     this.#data.error = undefined
-    this.#data.failedInput = undefined
+    this.#data.failedItem = undefined
     this.#work()
   }
 

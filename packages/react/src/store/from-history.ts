@@ -15,11 +15,15 @@ export function fromHistory({ messages }: Pick<SessionHistory, 'messages'>): Cha
 
 function fromPart(part: HistoryPart): MessagePart[] {
   if (part.type === 'text' || part.type === 'reasoning') return [{ type: part.type, text: String(part.text) }]
-  if (part.type === 'file') return [{ type: 'file', mediaType: String(part.mediaType), url: String(part.url) }]
+  if (part.type === 'file') return [fileOf(part)]
   if (part.type === 'source-url') return [{ type: 'source', url: String(part.url), ...titleOf(part) }]
   if (part.type === 'data-steer')
     return [{ type: 'steer', id: String(part.id), text: (part.data as { text: string }).text }]
   return part.type.startsWith('tool-') ? [toolPart(part)] : []
+}
+
+function fileOf({ mediaType, url, own }: HistoryPart): MessagePart {
+  return { type: 'file', mediaType: String(mediaType), url: String(url), ...(own === true && { own }) }
 }
 
 function titleOf({ title }: HistoryPart): { title?: string } {

@@ -19,6 +19,10 @@ export interface ChatStorage {
 export interface OutboxItem {
   readonly id: string
   readonly input: ClientInput
+  /** The message that the input takes the place of. @default none: it is a new message, with the id of the item */
+  readonly messageId?: string
+  /** The stored message is answered again. */
+  readonly again?: true
   readonly mode: 'queue' | 'steer'
   readonly state: 'queued' | 'sending' | 'unsent' | 'delivered'
 }
@@ -52,6 +56,11 @@ export class Outbox {
   /** The next input to send. */
   get next(): OutboxItem | undefined {
     return this.items.find(({ mode }) => mode === 'queue')
+  }
+
+  /** The next input that takes the place of a message. It does not wait for pending calls, because it discards them. */
+  get nextEdit(): OutboxItem | undefined {
+    return this.items.find(({ mode, messageId }) => mode === 'queue' && messageId !== undefined)
   }
 
   /** Reads the stored text. It is not read earlier, so that the first render equals that of the server. */

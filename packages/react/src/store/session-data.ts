@@ -1,8 +1,7 @@
-import type { ClientInput } from '@allium/server/client'
 import type { ChatError } from './chat-error.ts'
 import type { ChatState, ChatStatus } from './chat-state.ts'
 import type { SentDecisions } from './decisions.ts'
-import type { Outbox } from './outbox.ts'
+import type { Outbox, OutboxItem } from './outbox.ts'
 import { snapshotOf } from './snapshot.ts'
 import { Transcript } from './transcript.ts'
 
@@ -15,8 +14,8 @@ export class SessionData {
   error: ChatError | undefined
   /** Queued inputs wait for `retry()` or the next input. */
   isHeld = false
-  /** The input of a run that failed after the server had stored it. */
-  failedInput: ClientInput | undefined
+  /** The stored input of a run that failed. */
+  failedItem: OutboxItem | undefined
   readonly #throttle: number
   readonly #notify: (state: ChatState) => void
   #timer: ReturnType<typeof setTimeout> | undefined

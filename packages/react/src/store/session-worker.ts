@@ -61,7 +61,7 @@ export class SessionWorker<K extends CallTypes, S> {
       return true
     }
     const isSuspended = transcript.pending.length > 0
-    const input = this.#data.isHeld || isSuspended ? undefined : outbox.next
+    const input = this.#data.isHeld ? undefined : isSuspended ? outbox.nextEdit : outbox.next
     if (input === undefined) {
       this.#data.set({ status: isSuspended ? 'suspended' : 'idle' })
       return false
@@ -115,7 +115,7 @@ export class SessionWorker<K extends CallTypes, S> {
    * has the input already, and the answer too if the run has ended.
    */
   async #confirm(item: OutboxItem): Promise<void> {
-    const run = this.#session.run(item.input, this.#runOptions(item))
+    const run = this.#request(item)
     let isRunning = true
     await this.#guardInput(item, () =>
       this.#read(run, async () => {
@@ -130,24 +130,24 @@ export class SessionWorker<K extends CallTypes, S> {
   async #run(item: OutboxItem): Promise<void> {
     this.#data.outbox.update(item.id, { state: 'sending' })
     this.#data.set({ status: 'sending' })
-    const run = this.#session.run(item.input, this.#runOptions(item))
+    const run = this.#request(item)
     await this.#guardInput(item, () =>
       this.#read(run, async () => {
         this.#data.outbox.remove(item.id)
-        this.#data.transcript.addInput(item.id, item.input)
+        this.#data.transcript.addItem(item)
         return true
       }),
     )
   }
 
-  #runOptions({ id }: OutboxItem) {
-    return { idempotencyKey: id, signal: this.#signal, clientTools: this.#clientTools }
+  #request({ id, input, messageId = id, again }: OutboxItem): ClientRun<K> {
+    const options = { idempotencyKey: id, signal: this.#signal, clientTools: this.#clientTools }
+    return again ? this.#session.regenerate(messageId, options) : this.#session.run(input, { ...options, messageId })
   }
 
   /** Keeps the input if its request or run fails. */
   async #guardInput(item: OutboxItem, read: () => Promise<void>): Promise<void> {
     const { transcript, outbox } = this.#data
-    const before = transcript.userMessages
     try {
       await read()
     } catch (error) {
@@ -156,8 +156,8 @@ export class SessionWorker<K extends CallTypes, S> {
       if (hasCode(error, 'session.busy')) return this.#waitForRun(item, error.retryAfter)
       await this.#readHistory()
       transcript.fail()
-      if (transcript.hasStored(item.input, before)) {
-        this.#data.failedInput = item.input
+      if (transcript.hasStored(item)) {
+        this.#data.failedItem = item
         outbox.remove(item.id)
       }
       // The server may return the failed run for the same key.

@@ -3,7 +3,7 @@ import type { ChatError } from './chat-error.ts'
 import type { ChatMessage } from './chat-message.ts'
 import type { ChatState, ChatStatus } from './chat-state.ts'
 import type { SentDecisions } from './decisions.ts'
-import { userMessage } from './input.ts'
+import { withItem } from './input.ts'
 import type { Outbox } from './outbox.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -23,11 +23,13 @@ export function snapshotOf<K extends CallTypes>(sources: Sources): ChatState<K> 
   const queue = outbox.items.filter(
     ({ mode, state }) => state === 'queued' || (mode === 'steer' && state === 'sending'),
   )
-  const unsent = sent.map(({ id, input, state }) =>
-    userMessage(id, input, state === 'sending' && status !== 'failed' ? 'sending' : 'unsent'),
+  const shown = sent.reduce<readonly ChatMessage[]>(
+    (messages, item) =>
+      withItem(messages, item, item.state === 'sending' && status !== 'failed' ? 'sending' : 'unsent'),
+    transcript.messages.map((message) => withDeciding(message, decided)),
   )
   return {
-    messages: [...transcript.messages.map((message) => withDeciding(message, decided)), ...unsent] as ChatMessage<K>[],
+    messages: shown as ChatMessage<K>[],
     status,
     pending: transcript.pending,
     queue: queue.map(({ id, input, mode }) => ({ id, input, mode })),

@@ -1,9 +1,10 @@
 import type { PendingCall } from '@allium/core'
-import type { ClientEvent, ClientInput, SessionHistory } from '@allium/server/client'
+import type { ClientEvent, SessionHistory } from '@allium/server/client'
 import { applyEvent } from './apply-event.ts'
 import type { ChatMessage, MessagePart, ToolPart } from './chat-message.ts'
 import { fromHistory } from './from-history.ts'
-import { inputText, userMessage } from './input.ts'
+import { inputText, withItem } from './input.ts'
+import type { OutboxItem } from './outbox.ts'
 
 /** The messages that the server has, and the pending calls. */
 export class Transcript {
@@ -19,8 +20,10 @@ export class Transcript {
     this.pending = history.running ? [] : calls.filter((call) => call !== undefined)
   }
 
-  addInput(id: string, input: ClientInput): void {
-    this.messages = [...this.messages, userMessage(id, input, 'done')]
+  /** Adds an input that the server has accepted. An edit takes the place of its message and everything after it. */
+  addItem(item: OutboxItem): void {
+    if (item.messageId !== undefined) this.pending = []
+    this.messages = withItem(this.messages, item, 'done')
   }
 
   /** Replaces pending calls with the same ones as a run sent them, which also have the reason of the request. */
@@ -51,20 +54,16 @@ export class Transcript {
       this.#replaceAnswer({ ...answer, status: 'failed' })
   }
 
-  get userMessages(): number {
-    return this.messages.filter(({ role }) => role === 'user').length
-  }
-
   /** Returns the ids of messages that were delivered to a run. */
   get steers(): readonly string[] {
     return this.messages.flatMap(({ parts }) => parts.flatMap((part) => (part.type === 'steer' ? [part.id] : [])))
   }
 
-  /** Tells whether the server stored an input, if there were `before` messages of the user when it was sent. */
-  hasStored(input: ClientInput, before: number): boolean {
-    const last = this.messages.findLast(({ role }) => role === 'user')
-    const text = last?.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n')
-    return this.userMessages > before && text === inputText(input)
+  /** Returns whether the server has stored an input. The message that an edit replaces has another text. */
+  hasStored({ id, input, messageId }: OutboxItem): boolean {
+    const message = this.messages.find((message) => message.id === (messageId ?? id))
+    if (message === undefined || messageId === undefined) return message !== undefined
+    return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') === inputText(input)
   }
 
   /** A resumed run continues its answer. A run that is read again replaces it. */

@@ -8,11 +8,16 @@ type AguiEvent = { type: string; [field: string]: unknown }
 /** Writes a run as events of AG-UI 1.0: https://docs.ag-ui.com/concepts/events. Leaves out sub-agents and layers. */
 export function aguiFrames(ids: { threadId: string; runId: string }): FrameWriter {
   const writer = new Writer(ids)
+  const started = { type: 'RUN_STARTED', ...ids, protocolVersion: '1.0' }
   return {
+    begin: () => [{ data: JSON.stringify(started) }],
     *write({ event, pending = [] }) {
       if ('path' in event && event.path !== undefined) return
       for (const aguiEvent of writer.write(event as StreamEvent | RunError, pending))
         yield { data: JSON.stringify(aguiEvent) }
+    },
+    *end() {
+      if (!writer.done) yield { data: JSON.stringify(writer.cut()) }
     },
     isDone: () => writer.done,
   }
@@ -23,8 +28,12 @@ class Writer {
   readonly #ids: { threadId: string; runId: string }
   /** The open text or reasoning message. */
   #open: { kind: 'TEXT' | 'REASONING'; messageId: string } | undefined
+  #openStep: string | undefined
+  /** The calls whose input is open. */
+  readonly #openCalls = new Set<string>()
   #hasNoText = true
-  #turnId = ''
+  /** A repeated request gets the answer of its run, without the start of it. */
+  #turnId: string = crypto.randomUUID()
   #messages = 0
 
   constructor(ids: { threadId: string; runId: string }) {
@@ -38,18 +47,20 @@ class Writer {
     switch (event.type) {
       case 'turn:start':
         this.#turnId = event.turnId
-        return yield { type: 'RUN_STARTED', ...this.#ids, protocolVersion: '1.0' }
+        return
       case 'step:start':
-        return yield { type: 'STEP_STARTED', stepName: `step-${event.stepIndex}` }
+        this.#openStep = `step-${event.stepIndex}`
+        return yield { type: 'STEP_STARTED', stepName: this.#openStep }
       case 'step:end':
-        return yield { type: 'STEP_FINISHED', stepName: `step-${event.stepIndex}` }
+        return yield* this.#closeStep()
       case 'tool-input-start':
+        this.#openCalls.add(event.callId)
         return yield { type: 'TOOL_CALL_START', toolCallId: event.callId, toolCallName: event.name }
       case 'tool-input-delta':
         if (event.delta !== '') yield { type: 'TOOL_CALL_ARGS', toolCallId: event.callId, delta: event.delta }
         return
       case 'tool-input-end':
-        return yield { type: 'TOOL_CALL_END', toolCallId: event.callId }
+        return yield this.#closeCall(event.callId)
       case 'tool-result':
         return yield this.#result(event.callId, event.content)
       case 'tool:end':
@@ -86,6 +97,26 @@ class Writer {
     if (kind === 'REASONING') yield { type: 'REASONING_END', messageId }
   }
 
+  /** Ends the open step and calls. A client rejects the end of a run while one is open. */
+  *#closeStep(): Generator<AguiEvent> {
+    for (const callId of this.#openCalls) yield this.#closeCall(callId)
+    if (this.#openStep !== undefined) yield { type: 'STEP_FINISHED', stepName: this.#openStep }
+    this.#openStep = undefined
+  }
+
+  #closeCall(toolCallId: string): AguiEvent {
+    this.#openCalls.delete(toolCallId)
+    return { type: 'TOOL_CALL_END', toolCallId }
+  }
+
+  /** Returns the end of a stream that ends before its run. */
+  cut(): AguiEvent {
+    return this.#error({
+      code: 'run.interrupted',
+      message: 'The stream ended before the run. Load the messages of the session to see the rest.',
+    })
+  }
+
   #result(toolCallId: string, content: string | readonly { type: string; text?: string }[]): AguiEvent {
     const text =
       typeof content === 'string'
@@ -107,6 +138,7 @@ class Writer {
     if (status === 'failed') return
     if (status === 'blocked' && this.#hasNoText)
       return yield this.#error({ code: 'run.blocked', message: reason ?? 'The request was refused.' })
+    yield* this.#closeStep()
     this.done = true
     yield { type: 'RUN_FINISHED', ...this.#ids, outcome: outcomeOf(status, pending), usage: [usageOf(usage)] }
   }

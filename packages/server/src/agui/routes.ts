@@ -1,6 +1,7 @@
 import { decisionsFromResults } from '../approvals/client-calls.ts'
 import { pendingCallError, requirePendingCalls } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
+import { namedRequest } from '../native/named-message.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import { type RequestOf, route } from '../request/route.ts'
@@ -37,13 +38,17 @@ export function aguiRoutes(serve: Serve, host: Host): void {
 
   async function requestOf(
     caller: Caller,
-    { threadId, messages, resume = [] }: RequestOf<typeof run>['body'],
+    { threadId, runId, messages, resume = [] }: RequestOf<typeof run>['body'],
   ): Promise<RunRequest> {
     const pendingCalls = () => requirePendingCalls(host, caller, threadId)
     if (resume.length > 0)
       return { decisions: await decisionsOf(resume, await pendingCalls(), (id) => pendingCallError(host, caller, id)) }
-    const { input, results } = requestIn(messages)
-    if (input !== undefined) return { input }
+    const { userMessage, results } = requestIn(messages)
+    if (userMessage !== undefined) {
+      const { id, previous, content } = userMessage
+      if (id === undefined) return { input: { role: 'user', content } }
+      return namedRequest(host, caller, threadId, { id, previous, content, attempt: runId })
+    }
     return { decisions: await decisionsFromResults(host, caller, await pendingCalls(), results) }
   }
 }

@@ -1,15 +1,22 @@
-import type { Decision, Input, PendingCall, ToolDef } from '@allium/core'
+import type { Decision, Message, PendingCall, ToolDef } from '@allium/core'
 import { clientTool, clientTools } from '../native/bodies.ts'
 import { list, openObject, variants } from '../request/containers.ts'
 import { base64, type ContentPart, content, filePart, maxMessages, mediaType, textPart } from '../request/content.ts'
-import { id, sessionId, token } from '../request/fields.ts'
+import { id, messageId, sessionId, token } from '../request/fields.ts'
 import { anyObject, anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation } from '../request/value-location.ts'
 
 /** The request of an AG-UI client: its newest message, or the results of its tools. */
 export type AguiRequest =
-  | { readonly input: Input; readonly results?: undefined }
-  | { readonly results: readonly ToolResult[]; readonly input?: undefined }
+  | { readonly userMessage: UserMessage; readonly results?: undefined }
+  | { readonly results: readonly ToolResult[]; readonly userMessage?: undefined }
+
+interface UserMessage {
+  readonly id: string | undefined
+  /** The id of the user message before it. */
+  readonly previous: string | undefined
+  readonly content: Message['content']
+}
 
 interface ToolResult {
   readonly id: string
@@ -39,7 +46,7 @@ const part: Schema<ContentPart> = variants('type', {
   document: filePartOf('document'),
 })
 
-const userMessage = openObject({ role: oneOf('user'), content: content(part) })
+const userMessage = openObject({ id: nullable(messageId), role: oneOf('user'), content: content(part) })
 const toolMessage = openObject({
   role: oneOf('tool'),
   toolCallId: id,
@@ -47,7 +54,7 @@ const toolMessage = openObject({
   error: nullable(text()),
 })
 /** Earlier messages are not read. */
-const anyMessage = openObject({ role: text({ max: 100 }) })
+const anyMessage = openObject({ role: text({ max: 100 }), id: nullable(anything()) })
 
 const messages = mapped(
   list(anything({ anyOf: [userMessage.json, toolMessage.json, anyMessage.json] }), { max: maxMessages }),
@@ -96,11 +103,14 @@ export const runInput = openObject({
 
 /** Returns the request in the newest messages. */
 export function requestIn({ all, location }: Messages): AguiRequest {
-  const roles = all.map((message, index) => anyMessage.parse(message, childLocation(location, index)).role)
+  const list = all.map((message, index) => anyMessage.parse(message, childLocation(location, index)))
+  const roles = list.map(({ role }) => role)
   const index = all.length - 1
   if (roles.at(-1) === 'user') {
-    const { content: userContent } = userMessage.parse(all[index], childLocation(location, index))
-    return { input: { role: 'user', content: userContent } }
+    const previous = list.findLast(({ role }, at) => role === 'user' && at < index)?.id as string | undefined
+    return {
+      userMessage: { id: undefined, ...userMessage.parse(all[index], childLocation(location, index)), previous },
+    }
   }
   if (roles.at(-1) !== 'tool') throw rejection(location, 'must end with a user message or a tool result.')
   const from = roles.findLastIndex((role) => role !== 'tool') + 1

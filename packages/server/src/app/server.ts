@@ -65,7 +65,7 @@ export function server(
   return {
     // Hono's error handler does not receive thrown values that are not an Error.
     fetch: async (request) =>
-      app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host)),
+      notCached(await app.then((ready) => ready.fetch(request)).catch((error) => internalErrorResponse(error, host))),
     hosts: options.hosts,
     maxBody: Math.max(host.maxBody, imageBody),
     idle: () => host.runs.idle(),
@@ -74,6 +74,12 @@ export function server(
       await host.runs.drain(options?.timeout ?? 30_000)
     },
   }
+}
+
+/** Keeps an answer, which may be one user's, out of caches. Streams and files have a header of their own. */
+function notCached(response: Response): Response {
+  if (!response.headers.has('cache-control')) response.headers.set('cache-control', 'no-store')
+  return response
 }
 
 function singleAgent(agent: ServedAgent): Map<string, ServedAgent> {

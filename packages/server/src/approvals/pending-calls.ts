@@ -1,8 +1,9 @@
 import type { AlliumError, PendingCall, SessionKey } from '@allium/core'
-import type { StoredSession } from '@allium/store'
+import type { SessionHead } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
+import { readHistory } from '../request/read-history.ts'
 import { requireSession } from '../request/require-session.ts'
 import { isTokenUsed } from '../run/used-tokens.ts'
 
@@ -10,16 +11,16 @@ import { isTokenUsed } from '../run/used-tokens.ts'
  * Returns the pending calls in a session of the caller. Calls that they may approve have a token and unredacted values. Calls that
  * `canApprove` reserves for another approver are shown as the model made them; their owner may still deny them.
  */
-export function pendingCallsOf(
+export async function pendingCallsOf(
+  host: Host,
   caller: Caller,
-  sessionId: string,
-  { rest }: Pick<StoredSession, 'rest'>,
+  key: SessionKey,
+  { rest }: Pick<SessionHead, 'rest'>,
 ): Promise<readonly PendingCall[]> {
-  if (rest.suspension === undefined) return Promise.resolve([])
-  return withSession(caller, sessionId, caller.principal, async (session) => {
-    const allowed = new Map((await session.pendingFor(caller.principal as never)).map((call) => [call.callId, call]))
-    return session.pending.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
-  })
+  if (rest.suspension === undefined) return []
+  const session = await suspendedSession(host, caller, key, { rest, principal: caller.principal })
+  const allowed = new Map((await session.pendingFor(caller.principal as never)).map((call) => [call.callId, call]))
+  return session.pending.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
 }
 
 /** Returns the pending calls in a stored session of the caller. @throws AlliumError `session.not_found` */
@@ -28,7 +29,8 @@ export async function requirePendingCalls(
   caller: Caller,
   sessionId: string,
 ): Promise<readonly PendingCall[]> {
-  return pendingCallsOf(caller, sessionId, await requireSession(host, keyOf(caller, sessionId)))
+  const key = keyOf(caller, sessionId)
+  return pendingCallsOf(host, caller, key, await requireSession(host, key))
 }
 
 /**
@@ -42,19 +44,19 @@ export async function decidableCallsOf(
 ): Promise<readonly PendingCall[]> {
   // A session that is listed under another name of the agent is moved when it is read.
   const key = { ...listed, agent: caller.sessionAgent }
-  const stored = await host.sessions.load(key)
-  if (stored?.rest.suspension === undefined) return []
+  const head = await host.sessions.head(key)
+  if (head?.rest.suspension === undefined) return []
   const calls =
     key.owner === caller.owner
-      ? await pendingCallsOf(caller, key.sessionId, stored)
-      : await otherOwnersCalls(host, caller, key)
+      ? await pendingCallsOf(host, caller, key, head)
+      : await otherOwnersCalls(host, caller, key, head)
   return calls.filter(({ client }) => client !== true)
 }
 
-async function otherOwnersCalls(host: Host, caller: Caller, { owner, sessionId }: SessionKey) {
-  const principal = await ownerPrincipal(host, caller, owner)
+async function otherOwnersCalls(host: Host, caller: Caller, key: SessionKey, { rest }: SessionHead) {
+  const principal = await ownerPrincipal(host, caller, key.owner)
   if (principal === undefined) return []
-  return withSession(caller, sessionId, principal, (session) => session.pendingFor(caller.principal as never))
+  return (await suspendedSession(host, caller, key, { rest, principal })).pendingFor(caller.principal as never)
 }
 
 /**
@@ -83,8 +85,9 @@ export async function pendingForReader(
   pending: readonly PendingCall[],
 ): Promise<readonly PendingCall[]> {
   if (sessionId === undefined || pending.every(({ token }) => token !== undefined)) return pending
-  const stored = await host.sessions.load(keyOf(caller, sessionId))
-  const readerCalls = stored === undefined ? [] : await pendingCallsOf(caller, sessionId, stored)
+  const key = keyOf(caller, sessionId)
+  const head = await host.sessions.head(key)
+  const readerCalls = head === undefined ? [] : await pendingCallsOf(host, caller, key, head)
   return pending.map((call) => readerCalls.find(({ callId }) => callId === call.callId) ?? call)
 }
 
@@ -120,17 +123,15 @@ export async function pendingCallError(
   return requestError('approval.unknown', 'No pending call has this token, or only another user may decide it.')
 }
 
-async function withSession<T>(
+/** Returns a suspended session with the last messages of its history. They have the pending calls. It is never opened. */
+async function suspendedSession(
+  { sessions }: Host,
   { agent }: Caller,
-  id: string,
-  principal: unknown,
-  use: (session: ReturnType<Caller['agent']['session']>) => Promise<T>,
-): Promise<T> {
-  const session = agent.session({ id, principal: principal as never })
-  await session.open()
-  try {
-    return await use(session)
-  } finally {
-    await session.close()
-  }
+  key: SessionKey,
+  { rest, principal }: Pick<SessionHead, 'rest'> & { principal: unknown },
+): Promise<ReturnType<Caller['agent']['session']>> {
+  const { entries } = await readHistory(sessions, key, { limit: 1 })
+  const session = agent.session({ id: key.sessionId, principal: principal as never })
+  session.restore({ ...rest, history: entries.map(({ message }) => message) })
+  return session
 }

@@ -1,4 +1,4 @@
-import type { CallTypes, Decision, Session } from '@allium/core'
+import type { CallTypes, Clock, Decision, Session } from '@allium/core'
 import type { KeysOf } from '@allium/core/internal'
 import type { ServedAgent } from '../options/options.ts'
 import type { PendingCall } from './events.ts'
@@ -12,10 +12,15 @@ interface CommonOptions {
   headers?: (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>) | undefined
   /** @default the global `fetch` */
   fetch?: ((url: string, init: RequestInit) => Promise<Response>) | undefined
-  /** Most attempts in a row to connect without receiving anything. @default 5 */
+  /** Most attempts in a row to connect without receiving anything. @default 10 */
   attempts?: number | undefined
-  /** Waits before another attempt, counted from 1. @default 250 ms, doubled each time up to 5 seconds, with jitter */
-  delay?: ((attempt: number) => Promise<void>) | undefined
+  /**
+   * Waits before another attempt, counted from 1. `retryAfter` has the milliseconds that the server asked for, up to 30,000, or 0.
+   * @default 250 ms, doubled each time up to 5 seconds, with jitter, but at least `retryAfter`
+   */
+  delay?: ((attempt: number, retryAfter: number) => Promise<void>) | undefined
+  /** Times the delays, and the silence after which a connection counts as lost. @default `setTimeout` */
+  clock?: Pick<Clock, 'after'> | undefined
 }
 
 /** With several agents, `agent` is the name of the one to use. */
@@ -98,21 +103,8 @@ export function createClient<A extends ServedAgent | Readonly<Record<string, Ser
   const transport = createTransport(options as CommonOptions & { agent?: string })
   return {
     session: (id = crypto.randomUUID()) => clientSession<CallTypesOf<A>, StateOf<A>>(transport, id),
-    list: async (page) => {
-      const { sessions, cursor } = await json<{ sessions: SessionListItem[]; cursor?: string }>(
-        transport,
-        `/sessions${query(page)}`,
-      )
-      return { items: sessions, cursor }
-    },
-    approvals: async (page) => {
-      const path = `/approvals${query(page)}`
-      const { approvals, cursor } = await json<{ approvals: PendingApproval<CallTypesOf<A>>[]; cursor?: string }>(
-        transport,
-        path,
-      )
-      return { items: approvals, cursor }
-    },
+    list: (page) => readPage(transport, 'sessions', page),
+    approvals: (page) => readPage(transport, 'approvals', page),
     decide: ({ token }, decision) =>
       json<DecisionResult>(transport, '/approvals', {
         method: 'POST',
@@ -128,23 +120,39 @@ const optionKeys: KeysOf<CommonOptions & { agent: string }> = {
   fetch: true,
   attempts: true,
   delay: true,
+  clock: true,
 }
 
 function createTransport(options: CommonOptions & { agent?: string }): Transport {
   checkOptionNames(options, optionKeys, 'createClient()')
-  const { agent, headers = () => ({}), attempts = 5, delay = exponentialBackoff } = options
+  const { agent, headers = () => ({}), attempts = 10, clock = timers } = options
   const { fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init) } = options
+  const { delay: wait = (attempt, retryAfter) => backoff(clock, attempt, retryAfter) } = options
   const basePath = agent === undefined ? '' : `/agents/${pathSegment(agent, 'the name of an agent')}`
-  return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait: delay, fetch: customFetch }
+  return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait, clock, fetch: customFetch }
 }
 
-function query(page: { limit?: number; cursor?: string } = {}): string {
+/** Reads a page of a list, which has the same name in the path and in the response. */
+async function readPage<Item>(
+  transport: Transport,
+  name: 'sessions' | 'approvals',
+  page: { limit?: number; cursor?: string } = {},
+): Promise<Page<Item>> {
   checkOptionNames(page, { limit: true, cursor: true }, 'A page')
   const params = Object.entries(page).filter(([, value]) => value !== undefined)
-  return `?${new URLSearchParams(params as [string, string][])}`
+  const path = `/${name}?${new URLSearchParams(params as [string, string][])}`
+  const { [name]: items, cursor } = await json<Record<typeof name, Item[]> & { cursor?: string }>(transport, path)
+  return { items, cursor }
 }
 
-function exponentialBackoff(attempt: number): Promise<void> {
+const timers: Pick<Clock, 'after'> = {
+  after(ms, fn) {
+    const timer = setTimeout(fn, ms)
+    return () => clearTimeout(timer)
+  },
+}
+
+function backoff(clock: Pick<Clock, 'after'>, attempt: number, retryAfter: number): Promise<void> {
   const max = Math.min(250 * 2 ** (attempt - 1), 5000)
-  return new Promise((resolve) => setTimeout(resolve, max / 2 + (Math.random() * max) / 2))
+  return new Promise((resolve) => void clock.after(Math.max(retryAfter, max / 2 + (Math.random() * max) / 2), resolve))
 }

@@ -21,8 +21,8 @@ export interface Answer<K extends CallTypes = CallTypes, O = string> {
   readonly output: O | null
   readonly usage: Usage
   /** Why it was stopped, blocked or aborted. */
-  readonly reason?: string
-  readonly code?: string
+  readonly reason?: string | undefined
+  readonly code?: string | undefined
   /** The pending calls. */
   readonly pending: readonly PendingCall<K>[]
 }

@@ -1,3 +1,5 @@
+import type { Clock } from '@allium/core'
+
 /** The connection of a client to its server. */
 export interface Transport {
   readonly url: string
@@ -5,7 +7,8 @@ export interface Transport {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   readonly attempts: number
   /** Waits before another attempt, counted from 1. */
-  readonly wait: (attempt: number) => Promise<void>
+  readonly wait: (attempt: number, retryAfter: number) => Promise<void>
+  readonly clock: Pick<Clock, 'after'>
 }
 
 /** An error that the server returned or the client detected. `code` is one of the table of error codes. */
@@ -19,7 +22,10 @@ export class ClientError extends Error {
   /** Milliseconds after which a retry makes sense. */
   readonly retryAfter: number | undefined
 
-  constructor(message: string, details: { code: string; status?: number; requestId?: string; retryAfter?: number }) {
+  constructor(
+    message: string,
+    details: { code: string; status?: number; requestId?: string | undefined; retryAfter?: number | undefined },
+  ) {
     super(message)
     this.code = details.code
     this.status = details.status
@@ -64,33 +70,61 @@ export interface HttpCall {
 }
 
 /** @throws ClientError for an error response; the error of `fetch` if there is no response */
-export async function request(transport: Transport, path: string, call: HttpCall = {}): Promise<Response> {
-  const { method = 'GET', idempotent = method === 'GET', signal } = call
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await sendOnce(transport, path, call)
-    } catch (error) {
-      if (error instanceof ClientError || signal?.aborted || !idempotent || attempt >= transport.attempts) throw error
-    }
-    await transport.wait(attempt)
-  }
+export function request(transport: Transport, path: string, call?: HttpCall): Promise<Response> {
+  return send(transport, path, call, async (response) => response)
 }
 
 /** Sends a request and returns the JSON of the response. */
-export async function json<T>(transport: Transport, path: string, call: HttpCall = {}): Promise<T> {
-  const { method = 'GET' } = call
+export function json<T>(transport: Transport, path: string, call?: HttpCall): Promise<T> {
+  return send(transport, path, call, (response) => response.json() as Promise<T>)
+}
+
+async function send<T>(
+  transport: Transport,
+  path: string,
+  call: HttpCall = {},
+  read: (response: Response) => Promise<T>,
+): Promise<T> {
+  const { method = 'GET', idempotent = method === 'GET', signal } = call
+  const sendAndRead = async () => read(await sendOnce(transport, path, call))
+  return idempotent ? retry(transport, signal, sendAndRead) : sendAndRead()
+}
+
+/**
+ * Repeats a call after a lost connection, until all attempts in a row have failed.
+ *
+ * @param call its argument starts the count again
+ */
+export async function retry<T>(
+  { attempts, wait }: Transport,
+  signal: AbortSignal | undefined,
+  call: (startAgain: () => void) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const response = await request(transport, path, call)
     try {
-      return (await response.json()) as T
+      return await call(() => (attempt = 0))
     } catch (error) {
-      if (method !== 'GET' || attempt >= transport.attempts) throw error
+      if (signal?.aborted || attempt >= attempts || !isLost(error)) throw error
+      await wait(attempt || 1, (error as Partial<ClientError>).retryAfter ?? 0)
     }
-    await transport.wait(attempt)
   }
 }
 
-async function sendOnce(
+/** Longest `Retry-After` in milliseconds after which the client itself repeats a request. */
+const maxRetryAfter = 30_000
+
+/**
+ * Whether another attempt may succeed: there was no response, or it says that the server is restarting or cannot be reached. Other
+ * errors with such a status are those of a run, and a repeated request would return that run.
+ */
+function isLost(error: unknown): boolean {
+  if (!(error instanceof ClientError) || error.status === undefined) return true
+  const { status, code, retryAfter = 0 } = error
+  return [502, 503, 504].includes(status) && /^(server|store)\./.test(code) && retryAfter <= maxRetryAfter
+}
+
+/** @throws ClientError for an error response; the error of `fetch` if there is no response */
+export async function sendOnce(
   transport: Transport,
   path: string,
   { method = 'GET', body, headers, signal }: HttpCall,
@@ -98,27 +132,25 @@ async function sendOnce(
   const allHeaders = new Headers(await transport.headers())
   for (const [name, value] of Object.entries(headers ?? {})) allHeaders.set(name, value)
   if (body !== undefined) allHeaders.set('content-type', 'application/json')
-  const init = { method, headers: allHeaders, ...(body !== undefined && { body: JSON.stringify(body) }) }
   const response = await transport.fetch(`${transport.url}${path}`, {
-    ...init,
-    ...(signal !== undefined && { signal }),
+    method,
+    headers: allHeaders,
+    body: body === undefined ? null : JSON.stringify(body),
+    signal: signal ?? null,
   })
   if (response.ok) return response
-  throw errorFrom(response, await response.text())
+  // A proxy answers with a page, which is not JSON.
+  throw errorFrom(response, (await response.json().catch(() => ({}))) as Partial<Problem>)
 }
 
-function errorFrom({ status, headers }: Response, text: string): ClientError {
-  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = parseProblem(text)
-  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
-  const retryAfter = Number.isFinite(seconds) ? { retryAfter: seconds * 1000 } : {}
-  return new ClientError(message, { code, status, ...(requestId !== undefined && { requestId }), ...retryAfter })
+function errorFrom({ status, headers }: Response, problem: Partial<Problem>): ClientError {
+  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = problem
+  const retryAfter = Number(headers.get('retry-after')) * 1000 || undefined
+  return new ClientError(message, { code, status, requestId, retryAfter })
 }
 
-/** Returns an empty object for text that is not JSON, such as the HTML page of a proxy. */
-function parseProblem(text: string): { code?: string; message?: string; requestId?: string } {
-  try {
-    return JSON.parse(text) as object
-  } catch {
-    return {}
-  }
+interface Problem {
+  code: string
+  message: string
+  requestId: string
 }

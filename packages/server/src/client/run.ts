@@ -1,7 +1,8 @@
 import type { CallTypes } from '@allium/core'
-import { EventSourceParserStream } from 'eventsource-parser/stream'
+import type { RunError } from '@allium/event-log'
+import { createParser } from 'eventsource-parser'
 import type { Answer, ClientEvent, ClientRun } from './events.ts'
-import { ClientError, type HttpCall, request, type Transport } from './http.ts'
+import { ClientError, type HttpCall, retry, sendOnce, type Transport } from './http.ts'
 import { type OutputSchema, outputOf } from './output.ts'
 
 /** The request of a run, and the path of its events. */
@@ -31,8 +32,17 @@ class Events<K extends CallTypes, O> {
   readonly #transport: Transport
   readonly #runCall: RunCall
   readonly #completed: Promise<void>
-  #waiters: (() => void)[] = []
+  readonly #waiters: (() => void)[] = []
   #isOver = false
+  #lastEventId: string | undefined
+  /** The text of the last step. */
+  #text = ''
+  #end: Omit<Answer<K>, 'text' | 'output'> | undefined
+  /** The last event of a failed run. */
+  #error: RunError | undefined
+  #disarm = () => {}
+  /** Milliseconds without a byte after which a connection counts as lost. 0 until the server has stated its heartbeat. */
+  #maxSilence = 0
 
   constructor(transport: Transport, runCall: RunCall) {
     this.#transport = transport
@@ -55,78 +65,90 @@ class Events<K extends CallTypes, O> {
   /** @throws ClientError if the run failed */
   async answer(): Promise<Answer<K, O>> {
     await this.#completed
-    let text = ''
-    for (const event of this.#read as ClientEvent[]) {
-      if ('path' in event && event.path !== undefined) continue
-      if (event.type === 'step:start' || event.type === 'model:reset') text = ''
-      if (event.type === 'text-delta') text += (event as { delta: string }).delta
-    }
-    const error = this.#read.find(({ type }) => type === 'run:error') as { code: string; message: string } | undefined
-    if (error !== undefined) throw new ClientError(error.message, error)
-    const end = this.#read.findLast(({ type }) => type === 'turn:end') as Omit<Answer<K>, 'text' | 'output'> | undefined
-    if (end === undefined)
+    if (this.#error !== undefined) throw new ClientError(this.#error.message, this.#error)
+    if (this.#end === undefined)
       throw new ClientError('The events of the run are no longer stored.', { code: 'run.interrupted' })
-    const { sessionId, turnId, status, usage, pending = [] } = end
-    const block = { ...(end.reason && { reason: end.reason }), ...(end.code && { code: end.code }) }
+    const { sessionId, turnId, status, usage, reason, code, pending = [] } = this.#end
+    const text = this.#text
     const output = status === 'completed' ? await outputOf(this.#runCall.output, text) : null
-    return { sessionId, turnId, status, text, output: output as O | null, usage, ...block, pending }
+    return { sessionId, turnId, status, text, output: output as O | null, usage, reason, code, pending }
   }
 
   async #follow(): Promise<void> {
     try {
-      await this.#connect()
+      await retry(this.#transport, this.#runCall.call.signal, (startAgain) => this.#connect(startAgain))
     } finally {
       this.#isOver = true
       this.#notify()
     }
   }
 
-  /** Reconnects after the last received event if the connection ends before the run does, or is cut. */
-  async #connect(): Promise<void> {
+  /** Reads the run from after the last received event to its end. @throws ClientError if the connection ends before */
+  async #connect(onEvent: () => void): Promise<void> {
     const { path, call, events } = this.#runCall
-    let last: string | undefined
-    for (let failures = 0; failures < this.#transport.attempts; failures++) {
-      if (failures > 0) await this.#transport.wait(failures)
-      const response =
-        last === undefined
-          ? await request(this.#transport, path, { ...call, headers: { ...call.headers, accept } })
-          : await request(this.#transport, events, { headers: { accept, 'last-event-id': last }, signal: call.signal })
+    const connection = new AbortController()
+    const abort = () => connection.abort(call.signal?.reason)
+    call.signal?.throwIfAborted()
+    call.signal?.addEventListener('abort', abort)
+    try {
+      this.#arm(abort)
+      const { signal } = connection
+      const resumed = { headers: { accept, 'last-event-id': this.#lastEventId ?? '' }, signal }
+      const response = await (this.#lastEventId === undefined
+        ? sendOnce(this.#transport, path, { ...call, headers: { ...call.headers, accept }, signal })
+        : sendOnce(this.#transport, events, resumed))
       if (response.status === 204) return
-      const previous = last
-      const isComplete = await this.#readEvents(response, (id) => (last = id)).catch((error) => {
-        if (call.signal?.aborted) throw error
-        return false
-      })
-      if (isComplete && this.#hasEnd()) return
-      if (last !== previous) failures = 0
+      // A connection that is cut may also look complete, so only the events tell.
+      await this.#readEvents(response, onEvent, abort).catch(() => {})
+      call.signal?.throwIfAborted()
+      if ((this.#end ?? this.#error) === undefined)
+        throw new ClientError('The connection was lost repeatedly.', { code: 'run.interrupted' })
+    } finally {
+      this.#disarm()
+      call.signal?.removeEventListener('abort', abort)
+      abort()
     }
-    throw new ClientError('The connection was lost repeatedly.', { code: 'run.interrupted' })
   }
 
-  async #readEvents(response: Response, onEventId: (id: string) => void): Promise<true> {
-    const decoded = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream() as never)
-    const reader = (decoded as ReadableStream<string>).pipeThrough(new EventSourceParserStream()).getReader()
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      const { id, data } = next.value
-      this.#read.push(JSON.parse(data))
-      if (id !== undefined) onEventId(id)
-      this.#notify()
-    }
-    return true
-  }
-
-  /** The error of a failed run follows its end. */
-  #hasEnd(): boolean {
-    return (this.#read as ClientEvent[]).some((event) => {
-      if ('path' in event && event.path !== undefined) return false
-      return event.type === 'run:error' || (event.type === 'turn:end' && event.status !== 'failed')
+  async #readEvents(response: Response, onEvent: () => void, abort: () => void): Promise<void> {
+    const parser = createParser({
+      onEvent: ({ id, data }) => {
+        this.#receive(JSON.parse(data))
+        this.#lastEventId = id ?? this.#lastEventId
+        onEvent()
+      },
+      onComment: (comment) => {
+        const [, heartbeat] = /^heartbeat (\d{1,8})/.exec(comment) ?? []
+        if (heartbeat !== undefined) this.#maxSilence = 3 * Number(heartbeat)
+      },
     })
+    const decoded = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream() as never)
+    const reader = (decoded as ReadableStream<string>).getReader()
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      parser.feed(next.value)
+      this.#arm(abort)
+    }
+  }
+
+  /** Aborts a connection that stays silent from now on. */
+  #arm(abort: () => void): void {
+    this.#disarm()
+    if (this.#maxSilence > 0) this.#disarm = this.#transport.clock.after(this.#maxSilence, abort)
+  }
+
+  #receive(event: ClientEvent<K>): void {
+    this.#read.push(event)
+    this.#notify()
+    const { type, path, delta, status } = event as { type: string; path?: unknown; delta?: string; status?: string }
+    if (path !== undefined) return
+    if (type === 'step:start' || type === 'model:reset') this.#text = ''
+    if (type === 'text-delta') this.#text += delta
+    if (type === 'turn:end' && status !== 'failed') this.#end = event as never
+    if (type === 'run:error') this.#error = event as never
   }
 
   #notify(): void {
-    const waiters = this.#waiters
-    this.#waiters = []
-    for (const wake of waiters) wake()
+    for (const wake of this.#waiters.splice(0)) wake()
   }
 }
 

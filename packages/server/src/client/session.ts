@@ -32,6 +32,11 @@ export interface RequestOptions<O extends OutputSchema | undefined = undefined> 
 }
 
 export interface RunRequestOptions<O extends OutputSchema | undefined = undefined> extends RequestOptions<O> {
+  /**
+   * The id of the message in the history. A message that has this id already, and everything after it, is replaced. The former
+   * conversation stays as another session. @default none
+   */
+  messageId?: string | undefined
   /** Tools that run in the client. Their calls are pending until `resume({ [callId]: { result } })` sends their results. @default none */
   clientTools?: readonly ToolDef[] | undefined
 }
@@ -55,6 +60,11 @@ export interface ClientSession<K extends CallTypes = CallTypes, S = Record<strin
   run<O extends OutputSchema | undefined = undefined>(
     input: ClientInput,
     options?: RunRequestOptions<O>,
+  ): ClientRun<K, OutputOf<O>>
+  /** Answers a stored message again, by its id in `history()`. The former conversation stays as another session. */
+  regenerate<O extends OutputSchema | undefined = undefined>(
+    messageId: string,
+    options?: Omit<RunRequestOptions<O>, 'messageId'>,
   ): ClientRun<K, OutputOf<O>>
   /** Resumes with decisions about pending calls and results of client tools, by call id. */
   resume<O extends OutputSchema | undefined = undefined>(
@@ -122,7 +132,10 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
   return {
     id,
     resume,
-    run: (input, { clientTools, ...options } = {}) => startRun(`${basePath}/runs`, { input, clientTools }, options),
+    run: (input, { clientTools, messageId, ...options } = {}) =>
+      startRun(`${basePath}/runs`, { input, messageId, clientTools }, options),
+    regenerate: (messageId, { clientTools, ...options } = {}) =>
+      startRun(`${basePath}/runs`, { messageId, clientTools }, options),
     approve: (call, options) => resume(decisionFor(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decisionFor(call, { deny: reason }), options),
     follow: (options = {}) => {
@@ -154,12 +167,19 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
   }
 }
 
-async function readHistory(transport: Transport, basePath: string): Promise<SessionHistory> {
-  const history = await json<SessionHistory>(transport, `${basePath}/messages`)
+/** Reads all pages of the history, the last one first. */
+async function readHistory(transport: Transport, basePath: string, before?: number): Promise<SessionHistory> {
+  const path = `${basePath}/messages${before === undefined ? '' : `?before=${before}`}`
+  const history = await json<SessionHistory & { before?: number }>(transport, path)
   // The server links to its path, which a proxy may serve under another one.
   for (const part of history.messages.flatMap(({ parts }) => parts))
-    if (part.type === 'file') part.url = String(part.url).replace(/^\/.*(?=\/files\/)/, () => transport.url + basePath)
-  return history
+    if (part.type === 'file' && String(part.url).startsWith('/')) {
+      part.url = transport.url + basePath + /\/files\/.*/.exec(String(part.url))
+      part.own = true
+    }
+  if (history.before === undefined) return history
+  const { messages } = await readHistory(transport, basePath, history.before)
+  return { ...history, messages: [...messages, ...history.messages] }
 }
 
 function decisionFor(call: unknown, decision: Decision): Record<string, Decision> {

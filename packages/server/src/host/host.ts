@@ -3,6 +3,7 @@ import { nearestFirst } from '@allium/core/internal'
 import { persist } from '@allium/memory'
 import { type EventLog, memoryEventLog, memoryStore, type SessionStore } from '@allium/store'
 import { Cursors } from '../http/cursors.ts'
+import { Slots } from '../http/slots.ts'
 import type { DurableRuns } from '../options/durable-runs.ts'
 import { createShares, type Shares, steerLimitOf } from '../options/limits.ts'
 import type { ServedAgent, ServerOptions } from '../options/options.ts'
@@ -28,6 +29,8 @@ export interface Host {
   readonly cursors: Cursors
   readonly shares: Shares
   readonly activeRequests: ActiveRequests
+  /** For reads of files and of whole sessions, which need much memory. */
+  readonly slots: { readonly files: Slots; readonly sessions: Slots }
 }
 
 export function createHost(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
@@ -61,9 +64,13 @@ export function createHost(agents: ReadonlyMap<string, ServedAgent>, options: Se
   const { maxBody = 1_048_576, secret } = options
   const cursors = new Cursors(secret)
   const activeRequests = new ActiveRequests(agents, shares.requests)
-  const bounds = { headersAfter, heartbeat, maxBody, shares, activeRequests }
+  const slots = { files: new Slots(maxFileReads), sessions: new Slots(maxSessionReads) }
+  const bounds = { headersAfter, heartbeat, maxBody, shares, activeRequests, slots }
   return { agents, sessions, events, runs, metrics, clock, logger, options, cursors, ...bounds }
 }
+
+/** Files, and whole sessions, that requests of one process read at once: what they need of a heap of 384 MB. */
+const [maxFileReads, maxSessionReads] = [4, 2]
 
 /** @throws AlliumError `server.options` for a key that no layer has */
 function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly string[] = []): void {

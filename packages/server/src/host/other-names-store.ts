@@ -3,7 +3,7 @@ import type { SessionStore } from '@allium/store'
 
 /**
  * Returns the store as the routes use it. A session that is stored under another name of its agents is moved before it is read. Lists
- * include it before it is moved.
+ * include it before it is moved. Runs are found with their files unread.
  *
  * @param names for each name under which sessions are stored, the other names
  */
@@ -17,10 +17,17 @@ export function otherNamesStore(store: SessionStore, names: ReadonlyMap<string, 
     query.agents === undefined
       ? query
       : { ...query, agents: query.agents.flatMap((name) => [name, ...otherNamesOf(name)]) }
+  /** Reads a session, and again if it was found under another name. */
+  const readAs = async <T>(key: SessionKey, read: () => Promise<T | undefined>): Promise<T | undefined> =>
+    (await read()) ?? ((await assign(key)) ? read() : undefined)
   return {
-    load: async (key, options) =>
-      (await store.load(key, options)) ?? ((await assign(key)) ? store.load(key, options) : undefined),
-    find: async (key, by) => (await store.find(key, by)) ?? ((await assign(key)) ? store.find(key, by) : undefined),
+    load: (key, options) => readAs(key, () => store.load(key, options)),
+    head: (key, options) => readAs(key, () => store.head(key, options)),
+    find: (key, by, options) => readAs(key, () => store.find(key, by, { files: 'onDemand', ...options })),
+    async history(key, of) {
+      const turns = await store.history(key, of)
+      return turns.length === 0 && (await assign(key)) ? store.history(key, of) : turns
+    },
     async acquire(key, ms) {
       await assign(key)
       return store.acquire(key, ms)

@@ -76,6 +76,8 @@ class SseConnection implements SseWriter {
     if (signal?.aborted === true) return this.#disconnect()
     signal?.addEventListener('abort', this.#disconnect)
     this.#armHeartbeat()
+    // Clients know from it after which silence a connection is lost.
+    this.#text = `: heartbeat ${this.#options.heartbeat}\n\n`
     produce(this).then(
       () => this.#end(),
       (error) => this.#fail(error),

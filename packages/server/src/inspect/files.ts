@@ -1,6 +1,8 @@
-import type { AlliumError, Message, Part } from '@allium/core'
+import type { AlliumError, Message, Part, SessionKey } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import { requestError } from '../http/problem.ts'
-import { contentHash, type File, isEmbedded } from '../native/files.ts'
+import { contentHash, type File, isEmbedded, withData } from '../native/files.ts'
+import { endOfHistory } from '../request/read-history.ts'
 import { byteCount } from './plain-json.ts'
 
 /** An image or a file of a message, without its bytes. `GET /inspect/sessions/:id/files/:file` returns these. */
@@ -18,20 +20,45 @@ export function haveFiles(messages: readonly Message[]): boolean {
   return messages.some(({ content }) => filesIn(content).length > 0)
 }
 
-/** Returns the messages with a view in place of each file. */
+/** Returns the messages with a view in place of each file. Reads one file at a time. */
 export async function withFileViews(messages: readonly Message[]): Promise<Message[]> {
-  return Promise.all(
-    messages.map(async (message) => {
-      if (filesIn(message.content).length === 0) return message
-      return { ...message, content: await Promise.all((message.content as Part[]).map(viewOf)) } as Message
-    }),
-  )
+  const views: Message[] = []
+  for (const message of messages) views.push({ ...message, content: await contentView(message.content) } as Message)
+  return views
+}
+
+async function contentView(content: unknown): Promise<unknown> {
+  if (filesIn(content).length === 0) return content
+  const views: unknown[] = []
+  for (const part of content as Part[]) views.push(await viewOf(part))
+  return views
 }
 
 /** Returns the file of a history whose data has this SHA-256. */
 export async function findFile(history: readonly Message[], hash: string): Promise<File | undefined> {
   for (const { content } of history)
-    for (const file of filesIn(content)) if ((await contentHash(file)) === hash) return file
+    for (const unread of filesIn(content)) {
+      const file = await withData(unread)
+      if ((await contentHash(file)) === hash) return file
+    }
+  return undefined
+}
+
+/** Returns the file of a session whose data has this SHA-256. Reads one file at a time, the newest run first. */
+export async function findStoredFile(
+  sessions: Pick<SessionStore, 'history'>,
+  key: SessionKey,
+  hash: string,
+): Promise<File | undefined> {
+  for (let before = endOfHistory; before > 0; ) {
+    const turns = await sessions.history(key, { before, limit: 100 })
+    for (const { messages } of turns) {
+      const file = await findFile(messages, hash)
+      if (file !== undefined) return file
+    }
+    before = Math.min(...turns.filter(({ version }) => version !== undefined).map(({ from }) => from), before - 1)
+    if (turns.every(({ version }) => version === undefined)) return undefined
+  }
   return undefined
 }
 
@@ -41,11 +68,11 @@ export function fileNotFound({ id, file }: { id: string; file: string }): Allium
 
 async function viewOf(part: Part): Promise<unknown> {
   if (isFile(part)) return fileView(part)
-  if (part.type !== 'tool-result' || filesIn(part.content).length === 0) return part
-  return { ...part, content: await Promise.all((part.content as Part[]).map(viewOf)) }
+  return part.type === 'tool-result' ? { ...part, content: await contentView(part.content) } : part
 }
 
-async function fileView({ data, ...rest }: File): Promise<FileView> {
+async function fileView(file: File): Promise<FileView> {
+  const { data, ...rest } = await withData(file)
   const bytes = data instanceof Uint8Array ? data.byteLength : byteCount(String(data))
   return { ...rest, bytes, file: await contentHash({ ...rest, data } as File) }
 }

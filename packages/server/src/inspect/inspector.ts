@@ -23,6 +23,8 @@ export interface InspectorOptions {
   state?: readonly string[] | 'all' | undefined
   /** The number of records in memory. A step of a turn has about 30. @default 200_000 */
   records?: number | undefined
+  /** The size of the records in memory, in characters. The oldest are removed first. @default 33_554_432 */
+  size?: number | undefined
   /**
    * Another session store, such as that of production. Principals with access see its sessions in their tenant and may copy them to
    * sessions of their own on this server. Nothing in it changes. @default none
@@ -32,12 +34,19 @@ export interface InspectorOptions {
   prices?: Prices | undefined
 }
 
-const optionKeys: KeysOf<InspectorOptions> = { access: true, state: true, records: true, readOnly: true, prices: true }
+const optionKeys: KeysOf<InspectorOptions> = {
+  access: true,
+  state: true,
+  records: true,
+  size: true,
+  readOnly: true,
+  prices: true,
+}
 
 /**
  * Lets chosen principals inspect the agents of a server: their layers, and each turn as it runs, with the layers' decisions, the requests
- * and answers of models, the state, and the events. Adds the routes under `/inspect`. Contents are recorded in the memory of this process.
- * Credentials in them are hidden.
+ * and answers of models, the state, and the events. Adds the routes under `/inspect`. Contents are recorded in the memory of this process
+ * until their session is deleted or erased. Credentials in them are hidden.
  *
  * @throws AlliumError `server.options`
  * @example
@@ -51,7 +60,7 @@ export function inspector(options: InspectorOptions): Inspect {
       "inspector() needs access: (principal) => …, which returns 'own', 'tenant' or 'all'.",
     )
   if (options.readOnly !== undefined) checkReadOnlyStore(options.readOnly)
-  const log = new TraceLog(options.records ?? 200_000)
+  const log = new TraceLog({ records: options.records ?? 200_000, size: options.size ?? 32 * 1_048_576 })
   const costOf = createPricing(options.prices)
 
   return {
@@ -66,7 +75,8 @@ export function inspector(options: InspectorOptions): Inspect {
         // Inside a layer that redacts, a tool gets the original values.
         const showsChanges = !layers.some(isRedacting)
         const onSpan = createTurnRecorder({
-          add: ({ tenant, owner }, record) => log.add({ agent: sessionAgent, tenant, owner }, record),
+          run: (key, turnId) => log.run({ ...key, agent: sessionAgent }, turnId),
+          add: (run, record) => log.add(run, record),
           stateKeys,
           showsChanges,
           costOf,

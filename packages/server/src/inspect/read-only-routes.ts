@@ -1,18 +1,17 @@
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { download } from '../native/files.ts'
-import { snapshotAfter } from '../native/fork.ts'
+import { forkSnapshot, snapshotAfter, snapshotAt } from '../native/fork.ts'
 import { unfilteredPage } from '../native/listing.ts'
 import { object } from '../request/containers.ts'
 import { fileName, id, storedOwner as owner, pageQuery, sessionId } from '../request/fields.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional } from '../request/schema.ts'
-import { fileNotFound, findFile } from './files.ts'
+import { fileNotFound, findStoredFile } from './files.ts'
 import type { Inspecting } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { AuditedSessions, type OpenedSession, type ReadOnlyStore, sealedReason } from './read-only-store.ts'
-import { storeCopy } from './store-copy.ts'
 import { turnsOf } from './stored-turns.ts'
 
 const before = described(optional(integerText(1, 1_000_000_000, 1)), 'Only turns before this version of the session.')
@@ -80,8 +79,8 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
 
   serve(routes.file, async (c, read) => {
     const { params, open } = await opening(c.req.raw, c.req.param('agent'), read)
-    const { stored } = await open('file')
-    const file = await findFile([...(stored?.history ?? []), ...(stored?.open?.messages ?? [])], params.file)
+    const { sessions, key } = await open('file')
+    const file = sessions && (await findStoredFile(sessions, key, params.file))
     if (file === undefined) throw fileNotFound(params)
     return download(file)
   })
@@ -95,10 +94,11 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
         'store.conflict',
         `The content of the session ${JSON.stringify(params.id)} is sealed, so it was not copied. Open the store with its option encrypt.`,
       )
-    const { sessions, key, stored } = opened
-    const { history, rest } = stored
-    const snapshot = body.at === undefined ? { ...rest, history } : await snapshotAfter(sessions, key, body.at)
-    await storeCopy(host, caller, body.id, snapshot)
+    const { sessions, key } = opened
+    const { at } = body
+    await forkSnapshot(host, caller, body.id, () =>
+      at === undefined ? snapshotAt(sessions, key) : snapshotAfter(sessions, key, at),
+    )
     return c.json({ id: body.id }, 201)
   })
 
@@ -122,9 +122,9 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
 async function viewOf(opened: OpenedSession, before: number | undefined): Promise<object> {
   const sealed = (reason: string) => ({ turns: [], pending: [], running: false, sealed: reason })
   if (opened.sealed !== undefined) return sealed(opened.sealed)
-  const { sessions, key, stored } = opened
+  const { sessions, key, head } = opened
   try {
-    return { ...(await turnsOf(sessions, key, stored, before)), pending: [] }
+    return { ...(await turnsOf(sessions, key, head, before)), pending: [] }
   } catch (error) {
     return sealed(sealedReason(error))
   }

@@ -2,13 +2,13 @@ import { AlliumError, type Clock, isAlliumError, messageOf, ownerOf, type Sessio
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSinkInput } from '@allium/observe'
 import { type AuditLog, auditLog } from '@allium/observe/audit-log'
-import type { SessionStore, StoredSession } from '@allium/store'
+import type { SessionHead, SessionStore } from '@allium/store'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 
 /** Another session store, of which the inspector reads sessions and changes none. */
 export interface ReadOnlyStore {
-  readonly sessions: Pick<SessionStore, 'load' | 'find' | 'list'>
+  readonly sessions: Pick<SessionStore, 'load' | 'head' | 'history' | 'find' | 'list'>
   /** The destination of audit records, as for `observe.audit`: each look at the content of a session. */
   readonly audit: AuditSinkInput
   /** The secret of the audit chains, if `observe.audit` writes them with one. @default none */
@@ -68,8 +68,8 @@ export class AuditedSessions {
   async #load(key: SessionKey): Promise<OpenedSession | undefined> {
     const { sessions } = this.#store
     try {
-      const stored = await sessions.load(key)
-      return stored && { key, stored, sessions }
+      const head = await sessions.head(key)
+      return head && { key, head, sessions }
     } catch (error) {
       return { key, sealed: sealedReason(error) }
     }
@@ -92,11 +92,11 @@ export class AuditedSessions {
 export type OpenedSession =
   | {
       readonly key: SessionKey
-      readonly stored: StoredSession
+      readonly head: SessionHead
       readonly sessions: ReadOnlyStore['sessions']
       readonly sealed?: undefined
     }
-  | { readonly key: SessionKey; readonly sealed: string; readonly stored?: undefined }
+  | { readonly key: SessionKey; readonly sealed: string; readonly sessions?: undefined }
 
 /** Returns why content cannot be opened. Throws other errors. Without a key, sealed content looks like damaged content. */
 export function sealedReason(error: unknown): string {

@@ -2,7 +2,7 @@ import type { SessionKey } from '@allium/core'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { sse } from '../http/sse.ts'
-import { download } from '../native/files.ts'
+import { download, type File } from '../native/files.ts'
 import { filteredPage } from '../native/listing.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { fileName, owner, pageQuery, sessionId } from '../request/fields.ts'
@@ -10,11 +10,12 @@ import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
-import { fileNotFound, findFile } from './files.ts'
+import { fileNotFound, findStoredFile } from './files.ts'
 import { inspectingWith } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { readOnlyRoutes } from './read-only-routes.ts'
 import type { ReadOnlyStore } from './read-only-store.ts'
+import { existenceIn, isIn, type RecordedRun } from './recorded-run.ts'
 import { sessionUsage } from './session-usage.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
@@ -146,12 +147,16 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = inspectableKey(caller, scope, params.id, query.owner)
-    const stored = await host.sessions.load(key)
-    const messages = [...(stored?.history ?? []), ...(stored?.open?.messages ?? [])]
-    const file = (await findFile(messages, params.file)) ?? (await log.files.find(key, params.file))
+    const file = (await findStoredFile(host.sessions, key, params.file)) ?? (await recentFile(key, params.file))
     if (file === undefined) throw fileNotFound(params)
     return download(file)
   })
+
+  /** Returns a file that the store does not have yet. */
+  async function recentFile(key: SessionKey, hash: string): Promise<File | undefined> {
+    const recent = await log.files.find((run) => isIn(key, run.key), hash)
+    return recent !== undefined && (await existenceIn(host.sessions, host.events)(recent.run)) ? recent.file : undefined
+  }
 
   function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
     const closed = new AbortController()
@@ -164,6 +169,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const options = { clock, heartbeat, signal, onClose }
     return sse(async (out) => {
       let seq = from
+      const exists = existenceIn(host.sessions, host.events)
       out.write([{ event: 'epoch', id: `${log.epoch}.${seq}`, data: '[]' }])
       while (!out.closed) {
         const records = log.after(seq, batch)
@@ -175,12 +181,24 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
           continue
         }
         seq = last.seq
-        const shown = await Promise.all(records.filter(isShown).map((record) => record.json))
+        const visible = records.filter(isShown)
+        const deleted = await deletedRuns(visible, exists)
+        if (deleted.size > 0) log.forget((run) => deleted.has(run))
+        const shown = await Promise.all(visible.filter(({ run }) => !deleted.has(run)).map(({ json }) => json))
         if (shown.length > 0) out.write([{ id: `${log.epoch}.${seq}`, data: `[${shown.join(',')}]` }])
         if (out.isFull) await out.flush()
       }
     }, options)
   }
+}
+
+async function deletedRuns(
+  records: readonly LoggedRecord[],
+  exists: (run: RecordedRun) => Promise<boolean>,
+): Promise<Set<RecordedRun>> {
+  const deleted = new Set<RecordedRun>()
+  for (const run of new Set(records.map((record) => record.run))) if (!(await exists(run))) deleted.add(run)
+  return deleted
 }
 
 function listed({ tenant, sessionAgent, owner }: Caller, scope: InspectAccess) {
@@ -193,7 +211,8 @@ function inspectableKey(caller: Caller, scope: InspectAccess, id: string, owner 
   throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
 }
 
-function isVisible({ agent, tenant, owner }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
+function isVisible({ run }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
+  const { agent, tenant, owner } = run.key
   if (agent !== caller.sessionAgent) return false
   if (scope === 'all') return true
   return tenant === caller.tenant && (scope === 'tenant' || owner === caller.owner)

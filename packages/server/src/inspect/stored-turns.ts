@@ -1,5 +1,5 @@
 import type { Message, PendingCall, SessionKey, StoredTurn, Usage } from '@allium/core'
-import type { SessionStore, StoredSession, StoredStatus } from '@allium/store'
+import type { SessionHead, SessionStore, StoredStatus } from '@allium/store'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
@@ -37,11 +37,11 @@ export async function storedTurns(
   key: SessionKey,
   before?: number,
 ): Promise<TurnsView & { pending: readonly PendingCall[] }> {
-  const stored = await host.sessions.load(key)
+  const head = await host.sessions.head(key)
   // The first run of a session may not have stored anything yet.
-  if (stored === undefined) return { turns: [], pending: [], running: false }
-  const pending = key.owner === caller.owner ? await pendingCallsOf(caller, key.sessionId, stored) : []
-  return { ...(await turnsOf(host.sessions, key, stored, before)), pending }
+  if (head === undefined) return { turns: [], pending: [], running: false }
+  const pending = key.owner === caller.owner ? await pendingCallsOf(host, caller, key, head) : []
+  return { ...(await turnsOf(host.sessions, key, head, before)), pending }
 }
 
 /** Some turns of a session. With `before` there are earlier ones. */
@@ -53,21 +53,24 @@ export interface TurnsView {
 
 /** Returns the last turns of a session before a version, oldest first. */
 export async function turnsOf(
-  sessions: Pick<SessionStore, 'find'>,
+  sessions: Pick<SessionStore, 'find' | 'history'>,
   key: SessionKey,
-  stored: StoredSession,
+  { version }: Pick<SessionHead, 'version'>,
   before?: number,
 ): Promise<TurnsView> {
-  const last = Math.min(before ?? Number.POSITIVE_INFINITY, stored.version + 1) - 1
+  const last = Math.min(before ?? Number.POSITIVE_INFINITY, version + 1) - 1
   const first = Math.max(1, last - maxTurns + 1)
   const turns: StoredTurnView[] = []
   for (let version = first; version <= last; version++) {
-    const turn = await sessions.find(key, { version })
+    const turn = await sessions.find(key, { version }, { files: 'onDemand' })
     if (turn !== undefined) turns.push(await viewOf(turn))
   }
-  if (stored.open !== undefined && before === undefined) turns.push(await viewOf(stored.open))
+  // Before the first message there is only the run in progress.
+  const [open] = await sessions.history(key, { before: 0, limit: 1 })
+  const turn = open && before === undefined ? await sessions.find(key, open, { files: 'onDemand' }) : undefined
+  if (turn !== undefined) turns.push(await viewOf(turn))
   const more = first > 1 ? { before: first } : {}
-  return { turns, ...more, running: stored.open !== undefined }
+  return { turns, ...more, running: open !== undefined }
 }
 
 async function viewOf(turn: StoredTurn): Promise<StoredTurnView> {

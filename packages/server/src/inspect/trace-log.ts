@@ -1,17 +1,24 @@
 import type { Message, SessionKey } from '@allium/core'
+import { sessionKeyString } from '../run/session-key-string.ts'
 import { haveFiles, withFileViews } from './files.ts'
 import { plainJson } from './plain-json.ts'
 import { RecentFiles } from './recent-files.ts'
+import type { RecordedRun } from './recorded-run.ts'
 import type { EventRecord, InspectRecord } from './records.ts'
 
-/** A record as it is sent, with the agent and the owner of its turn. */
+/** A record as it is sent, with its run. */
 export interface LoggedRecord {
   readonly seq: number
   /** A promise while the files of a request are being hashed. */
   json: string | Promise<string>
-  readonly agent: string
-  readonly tenant: string
-  readonly owner: string
+  readonly run: RecordedRun
+}
+
+export interface TraceLogOptions {
+  /** Most records. */
+  readonly records: number
+  /** Most characters of all records. */
+  readonly size: number
 }
 
 /** The last records of all turns, in order. */
@@ -20,22 +27,41 @@ export class TraceLog {
   readonly epoch = crypto.randomUUID()
   /** The files of events, until the store has them. */
   readonly files = new RecentFiles()
-  readonly #limit: number
+  readonly #limits: TraceLogOptions
+  readonly #runs = new Map<string, RecordedRun>()
   #records: LoggedRecord[] = []
   #seq = 0
+  /** Characters that were added since records were last removed. */
+  #added = 0
   /** Called once at the next record. */
   #waiting: (() => void)[] = []
 
-  constructor(limit: number) {
-    this.#limit = limit
+  constructor(limits: TraceLogOptions) {
+    this.#limits = limits
   }
 
-  add({ agent, tenant, owner }: Pick<SessionKey, 'agent' | 'tenant' | 'owner'>, record: InspectRecord): void {
-    const logged: LoggedRecord = { seq: ++this.#seq, json: jsonOf(record), agent, tenant, owner }
-    if (typeof logged.json !== 'string') void logged.json.then((json) => Object.assign(logged, { json }))
+  /** Returns a run, and creates it for its first record. */
+  run(key: SessionKey, turnId: string): RecordedRun {
+    const name = JSON.stringify([sessionKeyString(key), turnId])
+    const run = this.#runs.get(name) ?? { key, turnId, openTurns: 0, isLogged: false, lastAt: 0, lastSeq: 0 }
+    this.#runs.set(name, run)
+    return run
+  }
+
+  add(run: RecordedRun, record: InspectRecord): void {
+    const logged: LoggedRecord = { seq: ++this.#seq, json: jsonOf(record), run }
+    run.lastAt = Date.now()
+    run.lastSeq = logged.seq
     this.#records.push(logged)
+    if (typeof logged.json === 'string') this.#added += logged.json.length
+    else
+      void logged.json.then((json) => {
+        logged.json = json
+        this.#added += json.length
+      })
     // Removed in blocks, because each removal moves the rest.
-    if (this.#records.length > this.#limit * 1.1) this.#records = this.#records.slice(-this.#limit)
+    const { records, size } = this.#limits
+    if (this.#records.length > records * 1.1 || this.#added > size * 0.1) this.#trim()
     const waiting = this.#waiting
     this.#waiting = []
     for (const resume of waiting) resume()
@@ -43,9 +69,36 @@ export class TraceLog {
 
   /** Returns at most `limit` records after a position. */
   after(seq: number, limit: number): readonly LoggedRecord[] {
-    const first = this.#records[0]?.seq ?? 0
-    const from = Math.max(0, seq + 1 - first)
-    return this.#records.slice(from, from + limit)
+    // Positions may have gaps, where records were forgotten.
+    let [low, high] = [0, this.#records.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((this.#records[middle] as LoggedRecord).seq > seq) high = middle
+      else low = middle + 1
+    }
+    return this.#records.slice(low, low + limit)
+  }
+
+  /** Removes the records and files of the runs that were deleted. */
+  forget(isDeleted: (run: RecordedRun) => boolean): void {
+    this.#records = this.#records.filter(({ run }) => !isDeleted(run))
+    this.files.forget(isDeleted)
+    for (const [name, run] of this.#runs) if (isDeleted(run) && run.openTurns === 0) this.#runs.delete(name)
+  }
+
+  #trim(): void {
+    const { records, size } = this.#limits
+    let first = this.#records.length
+    for (let sum = 0; first > Math.max(0, this.#records.length - records); first--) {
+      const { json } = this.#records[first - 1] as LoggedRecord
+      sum += typeof json === 'string' ? json.length : 0
+      if (sum > size) break
+    }
+    this.#records = this.#records.slice(first)
+    this.#added = 0
+    const from = this.#records[0]?.seq ?? this.#seq + 1
+    for (const [name, { lastSeq, openTurns }] of this.#runs)
+      if (lastSeq < from && openTurns === 0) this.#runs.delete(name)
   }
 
   /** Resolves at the next record, or when the signal aborts. */

@@ -1,13 +1,16 @@
 import type { Message, ModelContext, ModelResponse, SessionKey, ToolContext, ToolResult } from '@allium/core'
 import type { SpanEvent } from '@allium/observe'
 import { type CallInput, changesBetween, commonPrefix, inputOf } from './call-input.ts'
+import type { RecordedRun } from './recorded-run.ts'
 import type { InspectRecord } from './records.ts'
 import { reducersOf } from './state-reducers.ts'
 import { StateWatch } from './state-watch.ts'
 
 export interface TurnRecorderOptions {
+  /** Returns the run of a turn. */
+  run(key: SessionKey, turnId: string): RecordedRun
   /** Receives the records of a turn. */
-  add(key: SessionKey, record: InspectRecord): void
+  add(run: RecordedRun, record: InspectRecord): void
   /** The state keys whose values are recorded. */
   readonly stateKeys: readonly string[]
   /** Whether the contents of changes are recorded. Without them, records say only which fields a layer changed. */
@@ -22,17 +25,31 @@ export function createTurnRecorder(options: TurnRecorderOptions) {
     const { turnId } = event.turn
     let turn = turns.get(turnId)
     if (turn === undefined) {
-      turn = new RecordedTurn(event, options)
+      turn = new RecordedTurn(event, runOf(event), options)
       turns.set(turnId, turn)
+      turn.run.openTurns++
     }
     turn.record(event)
-    if (event.phase === 'close' && event.parent === undefined) turns.delete(turnId)
+    if (event.phase !== 'close' || event.parent !== undefined) return
+    turns.delete(turnId)
+    turn.run.openTurns--
+  }
+
+  /** Returns the run of a turn. The turn of a sub-agent belongs to the run that started it, because it is stored with that one. */
+  function runOf({ turn, ctx }: SpanEvent): RecordedRun {
+    const parent = [...turns.values()].find(
+      ({ turnId, rootTurnId }) => turnId === turn.rootTurnId || rootTurnId === turn.rootTurnId,
+    )
+    const isSubAgent = turn.rootTurnId !== undefined && !turn.resumed && parent !== undefined
+    return isSubAgent ? parent.run : options.run(ctx.sessionKey, turn.turnId)
   }
 }
 
 /** The records of one turn. */
 class RecordedTurn {
-  readonly #turnId: string
+  readonly turnId: string
+  readonly rootTurnId: string | undefined
+  readonly run: RecordedRun
   readonly #key: SessionKey
   readonly #options: TurnRecorderOptions
   readonly #state: StateWatch
@@ -42,8 +59,10 @@ class RecordedTurn {
   #sent: readonly Message[] = []
   #tools: unknown
 
-  constructor({ turn, ctx }: SpanEvent, options: TurnRecorderOptions) {
-    this.#turnId = turn.turnId
+  constructor({ turn, ctx }: SpanEvent, run: RecordedRun, options: TurnRecorderOptions) {
+    this.turnId = turn.turnId
+    this.rootTurnId = turn.rootTurnId
+    this.run = run
     this.#key = ctx.sessionKey
     this.#options = options
     this.#state = new StateWatch(options.stateKeys, ctx.state as Record<string, unknown>)
@@ -77,7 +96,7 @@ class RecordedTurn {
 
   #open({ span, parent, ctx }: SpanEvent): void {
     const { id, layer, scope, core, subject, start } = span
-    const [turnId, inside] = [this.#turnId, parent === undefined ? {} : { parent }]
+    const [turnId, inside] = [this.turnId, parent === undefined ? {} : { parent }]
     this.#add({
       type: 'open',
       turnId,
@@ -97,7 +116,7 @@ class RecordedTurn {
   #close({ id, duration, self, decision, entered, detail, changed }: SpanEvent['span'], error?: string): void {
     const thrown = error === undefined ? {} : { error }
     const rest = { ...thrown, ...(detail !== undefined && { detail }), ...(changed !== undefined && { changed }) }
-    this.#add({ type: 'close', turnId: this.#turnId, id, duration, self, decision, entered, ...rest })
+    this.#add({ type: 'close', turnId: this.turnId, id, duration, self, decision, entered, ...rest })
   }
 
   #request(id: number, { model, request }: ModelContext): void {
@@ -107,12 +126,12 @@ class RecordedTurn {
     this.#sent = [...messages]
     this.#tools = tools
     const sent = { model, keep, messages: messages.slice(keep), ...changedTools, settings, toolChoice, responseFormat }
-    this.#add({ type: 'request', turnId: this.#turnId, id, ...sent })
+    this.#add({ type: 'request', turnId: this.turnId, id, ...sent })
   }
 
   #response(id: number, { model, text, reasoning, toolCalls, finishReason, usage }: ModelResponse): void {
     const thought = reasoning === undefined ? {} : { reasoning }
-    const turnId = this.#turnId
+    const turnId = this.turnId
     this.#add({ type: 'response', turnId, id, model, text, ...thought, toolCalls, finishReason, usage: { ...usage } })
     this.#options.costOf(model, usage).then(
       (usd) => usd !== undefined && this.#add({ type: 'cost', turnId, id, usd }),
@@ -125,13 +144,13 @@ class RecordedTurn {
     if (before === undefined) return
     this.#inputs.set(id, now)
     if (!this.#options.showsChanges) return
-    for (const change of changesBetween(before, now)) this.#add({ type: 'change', turnId: this.#turnId, id, ...change })
+    for (const change of changesBetween(before, now)) this.#add({ type: 'change', turnId: this.turnId, id, ...change })
   }
 
   #recordState({ span, ctx }: SpanEvent): void {
     const { id, layer } = span
     const { sessionId } = this.#key
-    const turnId = this.#turnId
+    const turnId = this.turnId
     for (const { key, value } of this.#state.changes(ctx.state as Record<string, unknown>)) {
       const reducer = this.#reducer(key)
       const reduced = reducer === undefined ? {} : { reducer }
@@ -140,7 +159,7 @@ class RecordedTurn {
   }
 
   #add(record: InspectRecord): void {
-    this.#options.add(this.#key, record)
+    this.#options.add(this.run, record)
   }
 }
 

@@ -65,8 +65,13 @@ async function reportProgress(
 }
 
 function toToolResult(answer: Answer): ToolResult {
-  const { sessionId, status, text, reason, code, pending } = answer
-  const structured = { sessionId, status, ...(typeof code === 'string' && { code }) }
+  const { sessionId, status, finishReason, text, reason, code, pending } = answer
+  const structured = {
+    sessionId,
+    status,
+    ...(typeof code === 'string' && { code }),
+    ...(finishReason && { finishReason }),
+  }
   if (status === 'completed' || status === 'stopped')
     return { content: [{ type: 'text', text }], structuredContent: structured }
   if (status === 'suspended') {

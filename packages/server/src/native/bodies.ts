@@ -1,8 +1,8 @@
-import type { Decision, Input, ToolDef } from '@allium/core'
+import type { Decision, ToolDef } from '@allium/core'
 import { untrustedSchema } from '@allium/json-schema'
 import { list, object, record, variants } from '../request/containers.ts'
 import { base64, content, filename, mediaType } from '../request/content.ts'
-import { id, sessionId, token } from '../request/fields.ts'
+import { id, messageId, sessionId, token } from '../request/fields.ts'
 import {
   anyObject,
   anything,
@@ -100,17 +100,21 @@ export const components = {
   Decision: decision.json,
 }
 
-export const runBody = object({
-  input: mapped(
-    messageContent,
-    (value): Input => (typeof value === 'string' ? value : { role: 'user', content: value }),
-  ),
-  clientTools: described(
-    optional(clientTools(named('ClientTool', clientTool))),
-    'Tools that the client runs. The run waits for the results of their calls.',
-  ),
-  output,
-})
+export const runBody = object(
+  {
+    input: described(optional(messageContent), 'Without it, the stored message `messageId` is answered again.'),
+    messageId: described(
+      optional(messageId),
+      'The id of the message in the history. A message that has this id already, and everything after it, is replaced.',
+    ),
+    clientTools: described(
+      optional(clientTools(named('ClientTool', clientTool))),
+      'Tools that the client runs. The run waits for the results of their calls.',
+    ),
+    output,
+  },
+  { anyOf: [{ required: ['input'] }, { required: ['messageId'] }] },
+)
 
 export const decisionsBody = object({
   decisions: described(

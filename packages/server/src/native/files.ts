@@ -1,19 +1,41 @@
-import type { FilePart, ImagePart, Message } from '@allium/core'
+import type { FilePart, ImagePart } from '@allium/core'
+import type { StoredFile } from '@allium/store'
+import type { HistoryEntry } from '../request/read-history.ts'
 
 export type File = ImagePart | FilePart
 
-/** Returns the files of a history that are not URLs elsewhere, each with the SHA-256 of its data as its name. */
-export async function collectFiles(history: readonly Message[]): Promise<Map<File, string>> {
-  const files = new Map<File, string>()
-  for (const { content } of history)
-    for (const part of typeof content === 'string' ? [] : content)
-      if ((part.type === 'image' || part.type === 'file') && isEmbedded(part)) files.set(part, await contentHash(part))
+/**
+ * Returns the files of a history that are not URLs elsewhere, by their names. A name has the place of the file, so that the file is found
+ * without the others, and the version of its run, because a later run may put another message there.
+ *
+ * @param version the number of turns after the run in progress
+ */
+export function collectFiles(entries: readonly HistoryEntry[], version: number): Map<string, File> {
+  const files = new Map<string, File>()
+  for (const entry of entries)
+    for (const [index, part] of [...entry.message.content].entries())
+      if (typeof part === 'object' && (part.type === 'image' || part.type === 'file') && isEmbedded(part))
+        files.set(`${entry.version ?? version}-${entry.index}-${index}`, part)
   return files
+}
+
+/** Returns the index of the message with a file. */
+export function messageIndexOf(name: string): number {
+  return Number(/^\d+-(\d{1,9})-\d+$/.exec(name)?.[1] ?? -1)
+}
+
+/** Reads the data of a file, if that was not done with its message. */
+export async function withData<T extends File>(file: T): Promise<T> {
+  return isStored(file.data) ? { ...file, data: await file.data.read() } : file
+}
+
+function isStored(data: File['data']): data is StoredFile {
+  return typeof (data as StoredFile).read === 'function'
 }
 
 /** Serves a file as a download, so that an uploaded page never runs as a page of this server. */
 export async function download(file: File): Promise<Response> {
-  const { data, mediaType } = file
+  const { data, mediaType } = await withData(file)
   const headers = {
     'content-type': /^[\w.+-]+\/[\w.+-]+$/.test(mediaType) ? mediaType : 'application/octet-stream',
     'content-disposition': 'attachment',
@@ -25,7 +47,7 @@ export async function download(file: File): Promise<Response> {
 
 /** Whether the history has the bytes of a file, not only its URL. */
 export function isEmbedded({ data }: File): boolean {
-  return data instanceof Uint8Array || !/^(?!data:)[a-z][a-z0-9+.-]*:/i.test(String(data))
+  return data instanceof Uint8Array || isStored(data) || !/^(?!data:)[a-z][a-z0-9+.-]*:/i.test(String(data))
 }
 
 /** Returns the SHA-256 of a file's data as it is in the history. */

@@ -1,5 +1,5 @@
-import { AlliumError, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
-import type { SessionStore, StoredSession } from '@allium/store'
+import { AlliumError, type Lease, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
+import type { SessionStore } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
@@ -15,56 +15,84 @@ export async function fork(
   caller: Caller,
   { from, to, at }: { from: string; to: string; at?: string | undefined },
 ): Promise<void> {
-  const { agent, principal } = caller
   const key = keyOf(caller, from)
   await requireSession(host, key)
-  const source = agent.session({ id: from, principal: principal as never })
-  await source.open()
-  try {
-    if (at !== undefined) source.restore(await snapshotAfter(host.sessions, key, at))
-    await storeFork(host, keyOf(caller, to), agent.name, source.fork({ id: to }).snapshot())
-  } finally {
-    await source.close()
-  }
+  await forkSnapshot(host, caller, to, () =>
+    at === undefined ? snapshotAt(host.sessions, key) : snapshotAfter(host.sessions, key, at),
+  )
 }
 
 /**
- * Stores a new session that begins with a snapshot.
+ * Stores a session of the caller that begins with a snapshot. Pending calls are closed. Few snapshots are in memory at once.
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
-export async function storeFork(
-  { sessions, clock }: Host,
-  key: SessionKey,
-  agent: string,
-  snapshot: Snapshot,
-): Promise<void> {
-  const { lease, heldUntil } = await sessions.acquire(key, 10_000)
-  if (lease === undefined)
-    throw new AlliumError(
-      'session.busy',
-      `The session "${key.sessionId}" is running a turn. Try again when it has ended.`,
-      { details: { heldUntil } },
-    )
-  try {
+export function forkSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
+  return host.slots.sessions.run(caller, async () => storeSnapshot(host, caller, id, await read()))
+}
+
+/** Does the same with a snapshot that is in memory already. */
+export async function storeSnapshot(host: Host, caller: Caller, id: string, snapshot: Snapshot): Promise<void> {
+  const { agent, principal } = caller
+  const source = agent.session({ principal: principal as never })
+  source.restore(snapshot)
+  await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
+}
+
+/** Stores a new session that begins with a snapshot. */
+function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+  return withLease(host, key, async (lease) => {
     if (lease.version > 0)
       throw requestError(
         'store.conflict',
         `The session ${JSON.stringify(key.sessionId)} already exists. Choose another id.`,
       )
-    await sessions.append(lease, 0, forkedTurn(agent, snapshot, clock.now()), { release: true })
-  } catch (error) {
+    const turnId = `${forkPrefix}${crypto.randomUUID()}`
+    await host.sessions.append(lease, 0, entryOf({ turnId, status: 'closed', agent, from: 0 }, host, snapshot))
+  })
+}
+
+/**
+ * Changes a session while no run can start in it.
+ *
+ * @throws AlliumError `session.busy` while a run is active
+ */
+export async function withLease(
+  { sessions }: Host,
+  key: SessionKey,
+  change: (lease: Lease) => Promise<void>,
+): Promise<void> {
+  const { lease, heldUntil } = await sessions.acquire(key, 10_000)
+  if (lease === undefined) throw busyError(key, { heldUntil })
+  try {
+    await change(lease)
+  } finally {
     await sessions.release(lease)
-    throw error
   }
 }
 
-/** Returns the beginning of the new session, as a stored turn. */
-function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now: number): StoredTurn {
-  const turnId = `fork:${crypto.randomUUID()}`
+export function busyError({ sessionId }: SessionKey, details?: { heldUntil: number }): AlliumError {
+  const message = `The session "${sessionId}" is running a turn. Try again when it has ended.`
+  return new AlliumError('session.busy', message, { details })
+}
+
+const forkPrefix = 'fork:'
+
+/** Whether a turn is the beginning of a forked session. */
+export function isFork({ turnId }: StoredTurn): boolean {
+  return turnId.startsWith(forkPrefix)
+}
+
+/** Returns an entry that no run made: it replaces the history from an index on. */
+export function entryOf(
+  entry: Pick<StoredTurn, 'turnId' | 'status' | 'agent' | 'from'>,
+  { clock }: Host,
+  { history: messages, ...rest }: Snapshot,
+): StoredTurn {
+  const now = clock.now()
   const times = { startedAt: now, endedAt: now }
   const emptyFields = { usage: noUsage(), answer: null, records: [] }
-  return { turnId, rootId: turnId, agent, status: 'closed', ...times, ...emptyFields, from: 0, messages, rest }
+  return { ...entry, rootId: entry.turnId, ...times, ...emptyFields, messages, rest }
 }
 
 /**
@@ -72,28 +100,37 @@ function forkedTurn(agent: string, { history: messages, ...rest }: Snapshot, now
  *
  * @throws AlliumError `session.unknown_turn`
  */
-export async function snapshotAfter(
-  sessions: Pick<SessionStore, 'load' | 'find'>,
-  key: SessionKey,
-  turnId: string,
-): Promise<Snapshot> {
-  const turn = await sessions.find(key, { turnId })
-  const latest = await sessions.load(key)
-  if (turn?.endedAt === undefined || latest === undefined) throw unknownTurnError(key, turnId)
-  for (let version = latest.version; version > 0; version--) {
-    const stored = await sessions.load(key, { version })
-    if (stored !== undefined && isAfter(stored, turn)) return { ...stored.rest, history: stored.history }
-  }
-  throw unknownTurnError(key, turnId)
+export async function snapshotAfter(sessions: Reads, key: SessionKey, turnId: string): Promise<Snapshot> {
+  return snapshotAt(sessions, key, await versionAfter(sessions, key, turnId))
 }
 
-function isAfter({ rest }: StoredSession, turn: StoredTurn): boolean {
-  return rest.runCount === turn.rest.runCount
+/**
+ * Returns the session as it was before one of its runs.
+ *
+ * @throws AlliumError `session.unknown_turn`
+ */
+export async function snapshotBefore(sessions: Reads, key: SessionKey, turnId: string): Promise<Snapshot> {
+  return snapshotAt(sessions, key, (await versionAfter(sessions, key, turnId)) - 1)
 }
 
-function unknownTurnError({ sessionId }: SessionKey, turnId: string): AlliumError {
-  return requestError(
+type Reads = Pick<SessionStore, 'load' | 'head'>
+
+/**
+ * Returns the session as it was after a number of runs.
+ *
+ * @param version @default all of them
+ */
+export async function snapshotAt(sessions: Reads, key: SessionKey, version?: number): Promise<Snapshot> {
+  const { rest = { state: {} }, history = [] } =
+    (await sessions.load(key, version === undefined ? {} : { version })) ?? {}
+  return { ...rest, history }
+}
+
+async function versionAfter(sessions: Reads, key: SessionKey, turnId: string): Promise<number> {
+  const { version } = (await sessions.head(key, { turnId })) ?? {}
+  if (version !== undefined) return version
+  throw requestError(
     'session.unknown_turn',
-    `The session ${JSON.stringify(sessionId)} has no run ${JSON.stringify(turnId)}, or it has not ended.`,
+    `The session ${JSON.stringify(key.sessionId)} has no run ${JSON.stringify(turnId)}, or it has not ended.`,
   )
 }

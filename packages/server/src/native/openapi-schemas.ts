@@ -26,9 +26,10 @@ export const schemas: Readonly<Record<string, Schema>> = {
       pending: list(ref('Pending')),
       reason: text,
       code: text,
+      finishReason: { enum: ['stop', 'length', 'tool-calls', 'content-filter', 'other'] },
       resumes: text,
     },
-    ['output', 'reason', 'code', 'resumes'],
+    ['output', 'reason', 'code', 'finishReason', 'resumes'],
   ),
   Events: {
     type: 'string',
@@ -37,12 +38,16 @@ export const schemas: Readonly<Record<string, Schema>> = {
   },
   Sessions: page('sessions', open({ id: text, version: count, status: text, updatedAt: { type: 'number' } })),
   Approvals: page('approvals', { allOf: [ref('Pending'), open({ sessionId: text, owner: text })] }),
-  Messages: open({
-    messages: list(
-      open({ id: text, role: { enum: ['system', 'user', 'assistant'] }, parts: list({ type: 'object' }) }),
-    ),
-    running: { type: 'boolean' },
-  }),
+  Messages: open(
+    {
+      messages: list(
+        open({ id: text, role: { enum: ['system', 'user', 'assistant'] }, parts: list({ type: 'object' }) }),
+      ),
+      running: { type: 'boolean' },
+      before: count,
+    },
+    ['before'],
+  ),
   SessionUsage: open({ tokens: any, cost: any, models: any }),
   SessionState: open({ state: { type: 'object' } }),
   Forked: open({ id: text }),

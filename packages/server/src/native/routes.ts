@@ -1,7 +1,14 @@
 import { acceptsStream } from '../request/accept.ts'
 import { fileName, idempotencyKey, lastEventId, owner, pageQuery, sessionId } from '../request/fields.ts'
+import { endOfHistory } from '../request/read-history.ts'
 import { route } from '../request/route.ts'
+import { described, integerText } from '../request/schema.ts'
 import { approvalBody, decisionsBody, forkBody, noBody, runBody, steerBody } from './bodies.ts'
+
+const messagesBefore = described(
+  integerText(1, endOfHistory, endOfHistory),
+  'The `before` of the later page. Default: the last messages.',
+)
 
 /** The native routes: what each accepts and returns. */
 export const routes = {
@@ -57,7 +64,7 @@ export const routes = {
     method: 'get',
     path: '/sessions/:id/messages',
     summary: 'List the messages of the session',
-    query: { owner },
+    query: { owner, before: messagesBefore, limit: integerText(1, 200, 200) },
     answers: { 200: 'Messages' },
   }),
   file: route({

@@ -7,12 +7,15 @@ import { blockedProblem, type Problem, requestError } from '../http/problem.ts'
 import { type Caller, type Ctx, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
 import type { Serve } from '../request/router.ts'
+import type { Infer } from '../request/schema.ts'
 import { resumeStream } from '../response/resume-stream.ts'
 import { type StreamProtocol, streamRun } from '../response/stream.ts'
 import { parseJsonAnswer } from '../run/json-answer.ts'
 import { awaitAnswer } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
+import type { runBody } from './bodies.ts'
 import { ownKey } from './can-read.ts'
+import { namedRequest } from './named-message.ts'
 import { nativeFrames } from './native-frames.ts'
 import { routes } from './routes.ts'
 
@@ -24,7 +27,8 @@ export function runRoutes(serve: Serve, host: Host): void {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query, body, headers } = await read()
     ownKey(caller, params.id, query.owner)
-    return run(c, caller, { ...body, idempotencyKey: headers['idempotency-key'] }, headers.accept)
+    const request = await inputRequest(caller, params.id, body, headers['idempotency-key'])
+    return run(c, caller, request, headers.accept)
   })
 
   serve(routes.decisions, async (c, read) => {
@@ -44,6 +48,21 @@ export function runRoutes(serve: Serve, host: Host): void {
 
   stopRoute(serve, host, routes.stop)
   steerRoute(serve, host, routes.steer)
+
+  async function inputRequest(
+    caller: Caller,
+    sessionId: string,
+    { input: content, messageId: id, ...settings }: Infer<typeof runBody>,
+    idempotencyKey: string | undefined,
+  ): Promise<RunRequest> {
+    if (id !== undefined) {
+      const message = { id, content, again: content === undefined, idempotencyKey }
+      return { ...settings, ...(await namedRequest(host, caller, sessionId, message)) }
+    }
+    if (content === undefined)
+      throw requestError('request.invalid', 'A run needs `input`, or the `messageId` of a stored message.')
+    return { ...settings, input: typeof content === 'string' ? content : { role: 'user', content }, idempotencyKey }
+  }
 
   async function run(c: Ctx, caller: Caller, request: RunRequest, streams: boolean): Promise<Response | Problem> {
     const sessionId = c.req.param('id') as string

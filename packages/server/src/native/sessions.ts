@@ -1,4 +1,4 @@
-import { toJson } from '@allium/core'
+import { type SessionKey, toJson } from '@allium/core'
 import type { Page, SessionSummary } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
@@ -6,6 +6,7 @@ import { requireSession } from '../request/require-session.ts'
 import type { Serve } from '../request/router.ts'
 import { canRead, ownKey, readableKey } from './can-read.ts'
 import { displayMessages, serveFile } from './display-messages.ts'
+import { formerKeys } from './edit.ts'
 import { fork } from './fork.ts'
 import { filteredPage, type PageRequest, type ReadPage, unfilteredPage } from './listing.ts'
 import { routes } from './routes.ts'
@@ -36,9 +37,10 @@ function readRoutes(serve: Serve, host: Host): void {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = await readableKey(host, caller, params.id, query.owner)
-    const { pathname, search } = new URL(c.req.url)
+    const { pathname } = new URL(c.req.url)
+    const search = query.owner === undefined ? '' : `?owner=${encodeURIComponent(query.owner)}`
     const urlOf = (name: string) => `${pathname.replace(/messages$/, 'files/')}${name}${search}`
-    return c.body(toJson(await displayMessages(host, caller, key, urlOf)), 200, json)
+    return c.body(toJson(await displayMessages(host, caller, key, query, urlOf)), 200, json)
   })
 
   serve(routes.file, async (c, read) => {
@@ -83,12 +85,19 @@ function ownerRoutes(serve: Serve, host: Host): void {
     const { params, query } = await read()
     const key = ownKey(caller, params.id, query.owner)
     await requireSession(host, key)
-    await host.runs.drop(key)
-    await stop(host, caller, key)
-    await host.sessions.delete(key)
-    await host.events.delete(key)
+    await deleteSession(host, caller, key)
     return c.body(null, 204)
   })
+}
+
+/** Deletes a session, and the conversations that edits of it replaced. */
+async function deleteSession(host: Host, caller: Caller, key: SessionKey): Promise<void> {
+  await host.runs.drop(key)
+  await stop(host, caller, key)
+  for (const former of await formerKeys(host.sessions, key))
+    if ((await host.sessions.find(former, { version: 1 })) !== undefined) await deleteSession(host, caller, former)
+  await host.sessions.delete(key)
+  await host.events.delete(key)
 }
 
 const json = { 'content-type': 'application/json' }

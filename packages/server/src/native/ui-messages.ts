@@ -1,4 +1,5 @@
 import type { DisplayTransform, Message, Part, PendingCall, ToolResultPart } from '@allium/core'
+import type { HistoryEntry } from '../request/read-history.ts'
 
 /** A message in the format of the AI SDK's `useChat`: https://ai-sdk.dev/docs/reference/ai-sdk-core/ui-message */
 export interface UiMessage {
@@ -11,7 +12,7 @@ type UiPart = { type: string; [field: string]: unknown }
 
 /** The contents of a session for a page. */
 export interface UiMessagesInput {
-  readonly history: readonly Message[]
+  readonly history: readonly Pick<HistoryEntry, 'index' | 'message'>[]
   readonly pending: readonly PendingCall[]
   /** Pending calls that the active run has resumed. */
   readonly resumedCalls?: readonly string[] | undefined
@@ -27,11 +28,10 @@ export interface UiMessagesInput {
  */
 export function uiMessages({ history, pending, resumedCalls, display, links }: UiMessagesInput): UiMessage[] {
   const states: CallStates = { pending, resumedCalls: new Set(resumedCalls), display, links }
-  const results = new Map(
-    history.flatMap(partsOf).flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])),
-  )
+  const parts = history.flatMap(({ message }) => partsOf(message))
+  const results = new Map(parts.flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])))
   const messages: UiMessage[] = []
-  for (const [index, message] of history.entries()) {
+  for (const { index, message } of history) {
     if (message.role === 'tool') continue
     const isSteer = message.steer !== undefined
     const role = isSteer ? 'assistant' : message.role

@@ -20,8 +20,10 @@ export function toFastify(server: Pick<Server, 'fetch' | 'maxBody'>): FastifyRou
       const problem = problemOf(error, server.maxBody)
       // An error of a user's hook belongs to the error handler of the application.
       if (problem === undefined) throw error
-      const errorFormat = errorFormatOf(new URL(request.raw.url ?? '/', 'http://localhost').pathname)
-      reply.code(problem.status).send(errorFormat(problem, crypto.randomUUID()))
+      // Fastify also routes targets that are no URL, such as `//`.
+      const [path = ''] = (request.raw.url ?? '').split('?')
+      const body = errorFormatOf(path)(problem, crypto.randomUUID())
+      reply.code(problem.status).header('cache-control', 'no-store').send(body)
     },
   }
 }
@@ -38,7 +40,9 @@ interface FastifyRequest {
 interface FastifyReply {
   readonly raw: ServerResponse
   hijack(): unknown
-  code(status: number): { send(body: unknown): unknown }
+  code(status: number): FastifyReply
+  header(name: string, value: string): FastifyReply
+  send(body: unknown): unknown
 }
 
 /** Maps a parse error of Fastify. Returns undefined for any other error. */

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream/promises'
 import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Server } from '../app/server.ts'
+import { errorFormatOf } from '../http/error-formats.ts'
 
 /** The event of a function URL: https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads */
 export interface LambdaEvent {
@@ -68,7 +69,9 @@ export function lambdaHandler(server: Pick<Server, 'fetch' | 'idle'>, options: L
     const request = new AbortController()
     const timer = setTimeout(() => request.abort(), Math.max(0, context.getRemainingTimeInMillis() - margin))
     try {
-      await send(await server.fetch(toRequest(event, request.signal)), responseStream, runtime)
+      const parsed = toRequest(event, request.signal)
+      const response = parsed === undefined ? malformed(event) : await server.fetch(parsed)
+      await send(response, responseStream, runtime)
     } catch {
       // The client has disconnected.
     } finally {
@@ -80,7 +83,16 @@ export function lambdaHandler(server: Pick<Server, 'fetch' | 'idle'>, options: L
   })
 }
 
-function toRequest(event: LambdaEvent, signal: AbortSignal): Request {
+/** Returns undefined for an event that is no HTTP request, such as one with an invalid header or the method TRACE. */
+function toRequest(event: LambdaEvent, signal: AbortSignal): Request | undefined {
+  try {
+    return requestOf(event, signal)
+  } catch {
+    return undefined
+  }
+}
+
+function requestOf(event: LambdaEvent, signal: AbortSignal): Request {
   const { rawPath, rawQueryString = '', requestContext, body, isBase64Encoded = false, cookies = [] } = event
   const headers = new Headers()
   for (const [name, value] of Object.entries(event.headers)) if (value !== undefined) headers.set(name, value)
@@ -92,6 +104,15 @@ function toRequest(event: LambdaEvent, signal: AbortSignal): Request {
     signal,
     ...(body !== undefined && { body: Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8') }),
   })
+}
+
+/** Without a response, the function's URL would answer 502. */
+function malformed({ rawPath }: LambdaEvent): Response {
+  const message = 'The event is not a valid HTTP request. Check its method, its headers, its domain name and its body.'
+  const errorFormat = errorFormatOf(rawPath)
+  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' }
+  const body = errorFormat({ status: 400, code: 'request.invalid', message }, crypto.randomUUID())
+  return Response.json(body, { status: 400, headers })
 }
 
 async function send(response: Response, responseStream: Writable, runtime: LambdaRuntime): Promise<void> {

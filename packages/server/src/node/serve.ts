@@ -145,6 +145,7 @@ function misdirected(request: Request): Response {
   const errorFormat = errorFormatOf(new URL(request.url).pathname)
   return Response.json(errorFormat({ status: 421, code: 'request.host', message }, crypto.randomUUID()), {
     status: 421,
+    headers: { 'cache-control': 'no-store' },
   })
 }
 

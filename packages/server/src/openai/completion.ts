@@ -1,5 +1,6 @@
 import type { FinishReason, PendingCall, Usage } from '@allium/core'
 import { errorBody } from '../http/error-body.ts'
+import type { Problem } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import type { FrameWriter } from '../response/stream.ts'
 import type { Answer } from '../run/run-handle.ts'
@@ -17,7 +18,7 @@ export interface CompletionMeta {
 export function completion({ id, model, created }: CompletionMeta, result: Answer, calls: readonly WireCall[]): object {
   const text = { role: 'assistant', content: result.text, refusal: null }
   const message = calls.length === 0 ? text : { ...text, tool_calls: calls }
-  const reason = calls.length === 0 ? finishOf(result.status, undefined) : 'tool_calls'
+  const reason = calls.length === 0 ? finishOf(result.status, result.finishReason) : 'tool_calls'
   const choice = { index: 0, message, logprobs: null, finish_reason: reason }
   return { id, object: 'chat.completion', created, model, choices: [choice], usage: usageOf(result.usage) }
 }
@@ -42,6 +43,10 @@ export function completionFrames(
   let finish: FinishReason | undefined
   let calls: object[] = []
   let done = false
+  function* fail(problem: Problem): Generator<Frame> {
+    done = true
+    yield { data: JSON.stringify(errorBody(problem)) }
+  }
   return {
     begin: () => [chunk(choice({ role: 'assistant', content: '' }))],
     async prepare(pending) {
@@ -51,12 +56,12 @@ export function completionFrames(
       if ('path' in event && event.path !== undefined) return
       if (event.type === 'text-delta') yield chunk(choice({ content: event.delta }))
       else if (event.type === 'finish') finish = (event as { reason: FinishReason }).reason
-      else if (event.type === 'model:reset' || event.type === 'run:error') {
-        done = true
-        yield { data: JSON.stringify(errorBody(event.type === 'run:error' ? (event as never) : resetError)) }
-      } else if (event.type === 'turn:end') {
+      else if (event.type === 'model:reset') yield* fail(resetError)
+      else if (event.type === 'run:error') yield* fail(event as never)
+      else if (event.type === 'turn:end') {
         const { status, usage } = event as { status: string; usage: Usage }
         if (status === 'failed') return
+        if (status === 'aborted') return yield* fail(cutOff)
         if (calls.length > 0) yield chunk(choice({ tool_calls: calls }))
         yield chunk(choice({}, calls.length > 0 ? 'tool_calls' : finishOf(status, finish)))
         if (includeUsage) yield chunk([], { usage: usageOf(usage) })
@@ -65,6 +70,13 @@ export function completionFrames(
     end: () => (done ? [] : [{ data: '[DONE]' }]),
     isDone: () => done,
   }
+}
+
+/** An answer that was cut off, which `finish_reason` cannot express. */
+export const cutOff: Problem = {
+  status: 409,
+  code: 'run.interrupted',
+  message: 'The answer was cut off, because its run was stopped. Send the request again.',
 }
 
 const resetError = { status: 502, code: 'stream.reset', message: 'The answer was restarted. Send the request again.' }

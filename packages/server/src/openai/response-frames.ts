@@ -5,6 +5,7 @@ import type { FrameWriter } from '../response/stream.ts'
 import type { WireCall } from './client-tool-calls.ts'
 import {
   callItem,
+  lastItemStatus,
   messageItem,
   type ResponseMeta,
   type ResponseState,
@@ -64,7 +65,7 @@ class Writer {
       case 'text-delta':
         return yield* this.#delta(event.delta)
       case 'step:end':
-        return yield* this.#close('completed')
+        return yield* this.#close(lastItemStatus(statusOf('completed', this.#finish)))
       case 'finish':
         this.#finish = event.reason
         return
@@ -107,10 +108,9 @@ class Writer {
     // The error follows.
     if (status === 'failed') return
     const end = statusOf(status, this.#finish)
-    yield* this.#close(end.status === 'completed' ? 'completed' : 'incomplete')
+    yield* this.#close(lastItemStatus(end))
     for (const call of this.calls) yield* this.#call(call)
-    const completed = end.status === 'completed' ? { completed: this.#now() } : {}
-    yield this.#snapshot(`response.${end.status}`, { ...end, ...completed, usage })
+    yield this.#snapshot(`response.${end.status}`, { ...end, ended: this.#now(), usage })
     this.done = true
   }
 

@@ -73,9 +73,9 @@ async function sessionFor(
   if (previous === undefined) return { sessionId: newSessionId }
   const run = parseResponseId(previous)
   const key = keyOf(caller, run?.sessionId ?? newSessionId)
-  const turn = run && (await host.sessions.find(key, { turnId: run.turnId }))
-  if (run === undefined || turn?.endedAt === undefined) throw responseNotFound(previous)
+  const head = run && (await host.sessions.head(key, { turnId: run.turnId }))
+  if (run === undefined || head === undefined) throw responseNotFound(previous)
   const { rest } = await requireSession(host, key)
-  if (hasResults || rest.runCount === turn.rest.runCount) return { sessionId: run.sessionId }
+  if (hasResults || rest.runCount === head.rest.runCount) return { sessionId: run.sessionId }
   return { sessionId: newSessionId, fork: { from: run.sessionId, to: newSessionId, at: run.turnId } }
 }

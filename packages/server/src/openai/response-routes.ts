@@ -12,7 +12,15 @@ import { type Answer, awaitAnswer, type RunHandle } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import { responseBody } from './bodies.ts'
 import { callableTools, clientToolCalls, type WireCall } from './client-tool-calls.ts'
-import { callItem, messageItem, type ResponseMeta, type ResponseState, responseOf, statusOf } from './response.ts'
+import {
+  callItem,
+  lastItemStatus,
+  messageItem,
+  type ResponseMeta,
+  type ResponseState,
+  responseOf,
+  statusOf,
+} from './response.ts'
 import { responseFrames } from './response-frames.ts'
 import { responseId } from './response-id.ts'
 import { type ResponseRequest, responseRequest } from './response-request.ts'
@@ -78,7 +86,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
     if (stream) return streamRun(host, caller, start, { frames })
     const answer = await awaitAnswer(await start(), c.req.raw.signal)
     const state = answeredState(answer, await clientCallsIn(answer.pending))
-    return blockedProblem(answer) ?? c.json(responseOf(meta, { ...state, id: idOf(answer.turnId), completed: now() }))
+    return blockedProblem(answer) ?? c.json(responseOf(meta, { ...state, id: idOf(answer.turnId), ended: now() }))
   })
 }
 
@@ -103,8 +111,12 @@ async function startRun(
 }
 
 /** Returns the text and the calls of an answer as items of a response. */
-function answeredState({ status, text, usage }: Answer, calls: readonly WireCall[]): Omit<ResponseState, 'id'> {
-  const messageItems = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, 'completed', [text])]
+function answeredState(
+  { status, finishReason, text, usage }: Answer,
+  calls: readonly WireCall[],
+): Omit<ResponseState, 'id'> {
+  const end = statusOf(status, finishReason)
+  const messageItems = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, lastItemStatus(end), [text])]
   const output = [...messageItems, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]
-  return { ...statusOf(status, undefined), output, usage }
+  return { ...end, output, usage }
 }

@@ -22,7 +22,8 @@ export interface ResponseState {
   readonly id: string
   readonly status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   readonly output: readonly object[]
-  readonly completed?: number
+  /** Seconds since the epoch. */
+  readonly ended?: number
   readonly reason?: string | undefined
   readonly error?: { code: string; message: string }
   readonly usage?: Usage
@@ -36,12 +37,12 @@ export function responseOf(
   { model, sessionId, previous, metadata, tools = [], format, created }: ResponseMeta,
   state: ResponseState,
 ): object {
-  const { id, status, output, completed, reason, error, usage } = state
+  const { id, status, output, ended, reason, error, usage } = state
   return {
     id,
     object: 'response',
     created_at: created,
-    completed_at: completed ?? null,
+    completed_at: (status === 'completed' && ended) || null,
     status,
     incomplete_details: reason === undefined ? null : { reason },
     model,
@@ -100,7 +101,12 @@ export function statusOf(run: string, finish: string | undefined): Pick<Response
   if (run === 'blocked' || finish === 'content-filter') return { status: 'incomplete', reason: 'content_filter' }
   if (finish === 'length') return { status: 'incomplete', reason: 'max_output_tokens' }
   if (run === 'completed' || run === 'suspended') return { status: 'completed' }
-  return { status: 'incomplete', reason: run }
+  return run === 'failed' ? { status: run } : { status: 'incomplete', reason: run }
+}
+
+/** Returns the status of the last message of an ended response. */
+export function lastItemStatus({ status }: Pick<ResponseState, 'status'>): 'completed' | 'incomplete' {
+  return status === 'incomplete' || status === 'failed' ? 'incomplete' : 'completed'
 }
 
 function usageOf({ inputTokens, outputTokens, cachedInputTokens = 0, reasoningTokens = 0 }: Usage): object {

@@ -15,7 +15,7 @@ import type { RunRequest } from '../run/run-request.ts'
 import { completionBody } from './bodies.ts'
 import { chatHistory, chatInput, resultsAt } from './chat-input.ts'
 import { callableTools, clientToolCalls } from './client-tool-calls.ts'
-import { completion, completionFrames } from './completion.ts'
+import { completion, completionFrames, cutOff } from './completion.ts'
 import type { ChatMessage } from './messages.ts'
 import { responseRoutes } from './response-routes.ts'
 
@@ -78,6 +78,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
       })
     if (!stream) {
       const result = await awaitAnswer(await start(), c.req.raw.signal)
+      if (result.status === 'aborted') return cutOff
       return blockedProblem(result) ?? c.json(completion(meta, result, await clientCallsIn(result.pending)))
     }
     const includeUsage = streamed?.include_usage === true

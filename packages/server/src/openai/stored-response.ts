@@ -6,7 +6,7 @@ import { type Caller, canUse, keyOf, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
 import { clientToolCalls, type WireCall } from './client-tool-calls.ts'
-import { callItem, messageItem, responseOf, statusOf } from './response.ts'
+import { callItem, lastItemStatus, messageItem, responseOf, statusOf } from './response.ts'
 import { parseResponseId, responseNotFound } from './response-id.ts'
 
 /** Returns a stored run of any agent that the principal may use, as a response. @throws AlliumError `session.not_found` */
@@ -39,13 +39,14 @@ async function pendingCallsAfter(
   sessionId: string,
   turn: StoredTurn,
 ): Promise<readonly PendingCall[]> {
-  const stored = await requireSession(host, keyOf(caller, sessionId))
-  return stored.rest.runCount === turn.rest.runCount ? pendingCallsOf(caller, sessionId, stored) : []
+  const key = keyOf(caller, sessionId)
+  const head = await requireSession(host, key)
+  return head.rest.runCount === turn.rest.runCount ? pendingCallsOf(host, caller, key, head) : []
 }
 
 /** Returns a stored run as a response, with the texts of its answer. An active run has the texts that are stored so far. */
 function storedResponse(
-  { status, messages, usage, startedAt, endedAt }: StoredTurn,
+  { status, finishReason, code = 'server.failed', messages, usage, startedAt, endedAt }: StoredTurn,
   calls: readonly WireCall[],
   {
     id,
@@ -55,14 +56,16 @@ function storedResponse(
   }: { id: string; model: string; sessionId: string | undefined; display: DisplayTransform },
 ): object {
   const texts = messages.flatMap(({ role, content }) => (role === 'assistant' ? [display(textOf(content))] : []))
-  const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status ?? 'failed', undefined)
+  const end = endedAt === undefined ? { status: 'in_progress' as const } : statusOf(status, finishReason)
   const messageItems = texts
     .filter((text) => text !== '')
-    .map((text, index) => messageItem(`msg_${id.slice(-16)}_${index}`, 'completed', [text]))
+    .map((text, index, { length }) =>
+      messageItem(`msg_${id.slice(-16)}_${index}`, index === length - 1 ? lastItemStatus(end) : 'completed', [text]),
+    )
   const output = [...messageItems, ...calls.map((call, index) => callItem(call, `fc_${id.slice(-16)}_${index}`))]
   const meta = { model, sessionId, previous: null, metadata: {}, created: Math.floor(startedAt / 1000) }
-  const completed = endedAt === undefined ? {} : { completed: Math.floor(endedAt / 1000) }
-  return responseOf(meta, { ...end, ...completed, id, output, usage })
+  const error = end.status === 'failed' ? { error: { code, message: 'The run has failed.' } } : {}
+  return responseOf(meta, { ...end, ...error, ended: Math.floor((endedAt ?? 0) / 1000), id, output, usage })
 }
 
 function textOf(content: Message['content']): string {

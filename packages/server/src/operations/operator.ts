@@ -131,7 +131,7 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
     const { params, query, body } = await read()
     const exported = await runs.export(params.run, { ...query, reason: body.reason, operator: by.name })
     // Bytes are encoded as `toJson` does.
-    return c.body(toJson(exported), 200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    return c.body(toJson(exported), 200, { 'content-type': 'application/json' })
   })
 
   serve(routes.schedules, async (c, read) => {

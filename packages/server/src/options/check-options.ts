@@ -22,6 +22,7 @@ const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
   abortAfter: isNonNegative,
   state: isStringList,
   onBusy: (value) => value === 'reject' || value === 'steer' || value === 'queue',
+  edits: (value) => value === 'fork' || value === 'reject',
   headersAfter: isNonNegative,
   heartbeat: (value) => isNonNegative(value) && value !== 0,
   maxBody: (value) => isNonNegative(value) && value !== 0,

@@ -104,6 +104,13 @@ export interface ServerOptions {
    */
   onBusy?: 'reject' | 'steer' | 'queue' | undefined
   /**
+   * What happens to a message of a client that takes the place of an earlier one: an edit, or a question that is answered again. `'fork'`
+   * continues the session before that message, and keeps the former conversation as another session of the owner, which is deleted with
+   * this one. `'reject'` answers 400.
+   * @default 'fork'
+   */
+  edits?: 'fork' | 'reject' | undefined
+  /**
    * The keys of session state that readers of the session may read, as the last run left them, for example values that a page shows.
    * State is written by layers and can contain secrets. @default none
    */

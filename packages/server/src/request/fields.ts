@@ -20,6 +20,14 @@ export const id: Schema<string> = text({
   expected: 'an id of 1 to 1000 characters, without control characters',
 })
 
+/** The id that a client gives a message. */
+export const messageId: Schema<string> = text({
+  min: 1,
+  max: maxNameLength,
+  accepts: isPrintable,
+  expected: `a message id: 1 to ${maxNameLength} characters, none of them a control character`,
+})
+
 /** The token of a call. In a sub-agent it includes the tokens of the calls around it. */
 export const token: Schema<string> = text({
   min: 1,

@@ -1,18 +1,17 @@
 import type { SessionKey } from '@allium/core'
-import type { StoredSession } from '@allium/store'
+import type { SessionHead } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 
 /**
- * Returns a stored session. Its key contains the owner, so it never finds a session of another owner.
+ * Returns a stored session without its messages. Its key contains the owner, so it never finds a session of another owner.
  *
  * @throws AlliumError `session.not_found`
  */
-export async function requireSession({ sessions, events }: Host, key: SessionKey): Promise<StoredSession> {
-  const stored = await sessions.load(key)
+export async function requireSession({ sessions, events }: Host, key: SessionKey): Promise<SessionHead> {
+  const stored = await sessions.head(key)
   if (stored !== undefined) return stored
   // A durable run stores nothing in its session before it has ended.
-  if ((await events.latest(key))?.ended === false)
-    return { version: 0, owner: key.owner, history: [], rest: { state: {} } }
+  if ((await events.latest(key))?.ended === false) return { version: 0, rest: { state: {} } }
   throw requestError('session.not_found', `There is no session ${JSON.stringify(key.sessionId)}.`)
 }

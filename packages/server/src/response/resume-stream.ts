@@ -109,7 +109,7 @@ async function hasMore(
 async function isStored({ sessions, runs }: Host, caller: Caller, { key, turnId }: RunKey): Promise<boolean> {
   if ((await sessions.find(key, { turnId })) !== undefined) return true
   // A run that failed before its turn was stored.
-  return (await runs.durableStatus(turnId, caller)) !== undefined || (await sessions.load(key)) !== undefined
+  return (await runs.durableStatus(turnId, caller)) !== undefined || (await sessions.head(key)) !== undefined
 }
 
 function readLocal({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {

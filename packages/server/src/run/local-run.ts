@@ -65,9 +65,10 @@ export class LocalRun implements RunHandle {
   /** Returns the answer. A run that was stopped has a partial one. */
   async answer(): Promise<Answer> {
     try {
-      const { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes } = await this.result
+      const { sessionId, turnId, status, finishReason, text, reason, code, retryAfter, usage, pending, resumes } =
+        await this.result
       await this.started.catch(rethrowKeyReuse)
-      return { sessionId, turnId, status, text, reason, code, retryAfter, usage, pending, resumes }
+      return { sessionId, turnId, status, finishReason, text, reason, code, retryAfter, usage, pending, resumes }
     } catch (error) {
       const { name, partial } = error as { name?: unknown; partial?: { text: string; usage: Usage; turnId?: string } }
       if (name !== 'AbortError' || isAlliumError(error) || partial?.turnId === undefined) throw error

@@ -67,7 +67,7 @@ export class Queues {
       isLogged ||= (await log.latest(key)) !== undefined
       await this.#waitUntilFree(key, abandoned)
       // Another process that deletes the session does not notify this one.
-      if (isLogged && (await log.latest(key)) === undefined && (await sessions.load(key)) === undefined) throw deleted()
+      if (isLogged && (await log.latest(key)) === undefined && (await sessions.head(key)) === undefined) throw deleted()
     }
   }
 

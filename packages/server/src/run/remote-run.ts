@@ -84,6 +84,7 @@ export class RemoteRun implements RunHandle {
       sessionId: this.sessionId,
       turnId: this.turnId,
       status: status ?? info.status,
+      finishReason: turn?.finishReason,
       text: info.text ?? '',
       reason,
       code: blockCode,

@@ -1,4 +1,4 @@
-import type { Clock, PendingCall, SessionKey, Usage } from '@allium/core'
+import type { Clock, FinishReason, PendingCall, SessionKey, Usage } from '@allium/core'
 import type { EntryReader } from './entry-reader.ts'
 
 /** A run as its readers see it. */
@@ -71,6 +71,8 @@ export interface Answer {
   reason?: unknown
   code?: unknown
   retryAfter?: unknown
+  /** Of the last model call. */
+  finishReason?: FinishReason | undefined
   pending: readonly PendingCall[]
   resumes?: unknown
 }

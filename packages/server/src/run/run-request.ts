@@ -20,7 +20,19 @@ export type RunRequest = RunSettings &
 
 export type AgentRunRequest = AgentCaller & RunRequest
 
+/** The message that a run answers, with the id that its client gave it. */
+export interface RunMessage {
+  readonly id: string
+  /** Whether a run with this idempotency key answers the same request. */
+  isAnsweredBy(idempotencyKey: string): boolean
+  /** Whether the message is neither in the session nor takes the place of another one. */
+  isNew(): Promise<boolean>
+  /** Removes the messages that this one takes the place of, once the session is free. Returns the input and the key of the run. */
+  prepare(): Promise<{ readonly input: Input; readonly idempotencyKey: string }>
+}
+
 export interface RunSettings {
+  readonly message?: RunMessage | undefined
   /** @default a session that is not stored */
   readonly sessionId?: string | undefined
   /** Tools whose calls are returned to the client. */

@@ -36,11 +36,12 @@ export class RunStarter {
   }
 
   /** Starts a run, or finds the run of its idempotency key. @throws AlliumError `server.draining`, `run.key_reused` */
-  async start(request: AgentRunRequest): Promise<RunHandle> {
+  async start(given: AgentRunRequest): Promise<RunHandle> {
     if (this.draining) throw requestError('server.draining', 'The server is shutting down. Try again in a moment.')
-    const session = sessionOf(request)
+    const session = sessionOf(given)
     const permit = this.#options.shares.runs.acquire(session.key)
     try {
+      const request = { ...given, ...(await given.message?.prepare()) } as AgentRunRequest
       const run = await this.#startRun(session, request)
       // A run that was found by its key already has a permit.
       if (this.#active.agentOf(run) !== undefined) permit.release()

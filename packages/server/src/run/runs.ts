@@ -65,11 +65,13 @@ export class Runs {
    *
    * @throws AlliumError `server.draining`, `run.key_reused`
    */
-  async start(request: AgentRunRequest): Promise<RunHandle> {
-    const { sessionId, idempotencyKey, approver } = request
-    if (approver !== undefined) return this.#starter.start(request)
-    const { key } = sessionOf(request)
+  async start(given: AgentRunRequest): Promise<RunHandle> {
+    const { sessionId, approver } = given
+    if (approver !== undefined) return this.#starter.start(given)
+    const { key } = sessionOf(given)
     if (sessionId !== undefined) await this.#options.sessions.rename(key, [])
+    const request = this.#withKeyOfActive(key, given)
+    const { idempotencyKey } = request
     await this.#preemptUnread(key, idempotencyKey)
     const live = this.#active.current(key)
     const isSameRequest = live !== undefined && idempotencyKey !== undefined && live.idempotencyKey === idempotencyKey
@@ -88,14 +90,14 @@ export class Runs {
   /** Sends the input to the active run, or queues it. */
   async #steerOrQueue(key: SessionKey, request: AgentRunRequest, abandoned: AbortSignal): Promise<RunHandle> {
     const { onBusy } = this.#options
-    const { agent, principal, input, output, decisions, idempotencyKey } = request
+    const { agent, principal, input, output, decisions, message, idempotencyKey } = request
     // If agents share a history, the active run may belong to another agent.
     const isSameAgent = agent.sessionGroup === undefined
     // The active run answers in the output format of its own request.
     const steerContent =
       isSameAgent && decisions === undefined && output === undefined ? userContentOf(input) : undefined
-    if (onBusy === 'steer' && steerContent !== undefined) {
-      const id = idempotencyKey ?? crypto.randomUUID()
+    if (onBusy === 'steer' && steerContent !== undefined && (await message?.isNew()) !== false) {
+      const id = message?.id ?? idempotencyKey ?? crypto.randomUUID()
       const { steerLimits } = this
       const display = this.#starter.displayFor(agent, key)
       const steer = { steerLimits, display, principal, key, idempotencyKey, id, abandoned }
@@ -148,6 +150,13 @@ export class Runs {
   drain(timeout: number): Promise<void> {
     this.#starter.draining = true
     return this.#active.drain(timeout)
+  }
+
+  /** Returns the request with the key of the active run, if that run answers the same message. */
+  #withKeyOfActive(key: SessionKey, request: AgentRunRequest): AgentRunRequest {
+    const { idempotencyKey = '' } = this.#active.current(key) ?? {}
+    if (request.message?.isAnsweredBy(idempotencyKey) !== true) return request
+    return { ...request, idempotencyKey, message: undefined }
   }
 
   /** Stops an active run without readers, so that its owner's next request can start. */

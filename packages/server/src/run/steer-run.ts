@@ -28,15 +28,11 @@ export async function steerRun(steer: Message['content'], options: SteerOptions)
   for await (const { seq, event: logged } of readRemote({ ...options, events: log }, run, latest.seq, abandoned)) {
     const { type, id: eventId } = (logged as Entry).event as { type: string; id?: unknown }
     if (eventId !== id) continue
-    if (rejected.has(type)) return undefined
-    if (delivered.has(type)) return followFrom(run, seq - 1, options)
+    if (type === 'steer:rejected') return undefined
+    if (type === 'steer:delivered') return followFrom(run, seq - 1, options)
   }
   return undefined
 }
-
-/** The outcomes of a steer. A process with an earlier version may still run the turn: its events have the second name. */
-const delivered: ReadonlySet<string> = new Set(['steer:delivered', 'steer:heard'])
-const rejected: ReadonlySet<string> = new Set(['steer:rejected', 'steer:returned'])
 
 function followFrom({ turnId }: RunKey, from: number, options: SteerOptions): RunHandle {
   const run = new RemoteRun(turnId, { ...options, runs: logSource(options), from })

@@ -111,8 +111,9 @@ async function storeInterrupted(
   turnId: string,
   now: number,
 ): Promise<boolean> {
-  const { open, version = 0 } = (await sessions.load(lease.key)) ?? {}
-  if (open?.turnId !== turnId) return false
+  const { version = 0 } = (await sessions.head(lease.key)) ?? {}
+  const open = await sessions.find(lease.key, { turnId }, { files: 'atOnce' })
+  if (open === undefined || open.endedAt !== undefined) return false
   await sessions.append(lease, version, interruptedTurn(open, now), { release: true })
   return true
 }

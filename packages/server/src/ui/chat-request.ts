@@ -1,15 +1,24 @@
-import type { Decision, Input, ToolDef } from '@allium/core'
+import type { Decision, Message, ToolDef } from '@allium/core'
 import { clientTool, clientTools } from '../native/bodies.ts'
 import { list, openObject, variants } from '../request/containers.ts'
 import { content, dataUrl, filename, filePart, maxMessages, mediaType, textPart } from '../request/content.ts'
-import { id, sessionId, token } from '../request/fields.ts'
+import { id, messageId, sessionId, token } from '../request/fields.ts'
 import { anything, flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { childLocation, rejection, type ValueLocation, violation } from '../request/value-location.ts'
 
 /** The request of an AI SDK client: its newest message, or its responses to calls. The rest of the body is not read. */
 export type ChatRequest =
-  | { input: Input; callResponses?: undefined }
-  | { callResponses: CallResponses; input?: undefined }
+  | { userMessage: UserMessage; callResponses?: undefined }
+  | { callResponses: CallResponses; userMessage?: undefined }
+
+/** The newest message of a page. */
+export interface UserMessage {
+  readonly id: string | undefined
+  /** The id of the user message before it. */
+  readonly previous: string | undefined
+  /** @throws AlliumError `request.invalid` for content that only the server can have sent, such as a link to a file */
+  content(): Message['content']
+}
 
 /** Decisions about pending calls, and outputs of calls that the page may have run. */
 export interface CallResponses {
@@ -55,15 +64,21 @@ const answerPart = variants(
 
 /** Parts are parsed only where they matter: in the last message, and for responses to calls. */
 const anyPart = anything({ anyOf: [userPart.json, answerPart.json, {}] })
-const message = openObject({ role: oneOf('system', 'user', 'assistant'), parts: list(anyPart, { max: 10_000 }) })
+const message = openObject({
+  id: nullable(anything(messageId.json)),
+  role: oneOf('system', 'user', 'assistant'),
+  parts: list(anyPart, { max: 10_000 }),
+})
+const givenId = nullable(messageId)
 
 const messages = mapped(list(message, { min: 1, max: maxMessages }), (all, location): ChatRequest => {
   const lastIndex = all.length - 1
   const last = all[lastIndex]
   const partsOf = (index: number) => childLocation(childLocation(location, index), 'parts')
   if (last?.role === 'user') {
-    const userParts = userContent.parse(last.parts, partsOf(lastIndex))
-    return { input: { role: 'user', content: userParts } }
+    const id = givenId.parse(last.id, childLocation(childLocation(location, lastIndex), 'id'))
+    const previous = all.findLast(({ role }, index) => role === 'user' && index < lastIndex)?.id as string | undefined
+    return { userMessage: { id, previous, content: () => userContent.parse(last.parts, partsOf(lastIndex)) } }
   }
   return {
     callResponses: callResponsesIn(
@@ -108,18 +123,15 @@ function resultOf(part: AnswerPart): [string, Decision][] {
   return [[part.toolCallId, { result: String(part.errorText), isError: true }]]
 }
 
-/** The trigger of a request. An answer cannot be regenerated, because the server owns the history. */
-const trigger: Schema<string> = mapped(text({ max: 100 }), (value, location) => {
-  if (value !== 'regenerate-message') return value
-  throw rejection(
-    location,
-    'asks to regenerate an answer, but the server owns the history. Send the message again, or fork the session.',
-  )
-})
-
 /** The body that `DefaultChatTransport` of the AI SDK sends. */
 export const chatBody: Schema<{
   readonly id: string
+  readonly trigger?: string | undefined
   readonly messages: ChatRequest
   readonly clientTools?: readonly ToolDef[] | undefined
-}> = openObject({ id: sessionId, trigger: nullable(trigger), messages, clientTools: nullable(clientTools(clientTool)) })
+}> = openObject({
+  id: sessionId,
+  trigger: nullable(text({ max: 100 })),
+  messages,
+  clientTools: nullable(clientTools(clientTool)),
+})

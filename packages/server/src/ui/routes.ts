@@ -5,18 +5,20 @@ import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import { displayMessages } from '../native/display-messages.ts'
+import { namedRequest } from '../native/named-message.ts'
 import { routes as native } from '../native/routes.ts'
 import { steerRoute, stopRoute } from '../native/runs.ts'
 import type { UiChunk } from '../native/ui-messages.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { endOfHistory } from '../request/read-history.ts'
 import { requireSession } from '../request/require-session.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { resumeStream } from '../response/resume-stream.ts'
 import { emptyStream, type FrameWriter, type StreamProtocol, streamRun } from '../response/stream.ts'
 import type { RunRequest } from '../run/run-request.ts'
-import { type CallResponses, chatBody } from './chat-request.ts'
+import { type CallResponses, chatBody, type UserMessage } from './chat-request.ts'
 import { replayMessage } from './replay.ts'
 import { steerChunksOf } from './steers.ts'
 import { type UiVersion, UiWriter } from './ui-writer.ts'
@@ -52,10 +54,12 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
 
   serve(routes.chat, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
-    const { id, messages, clientTools } = (await read()).body
-    const { input, callResponses } = messages
+    const { id, trigger, messages, clientTools } = (await read()).body
+    const { userMessage, callResponses } = messages
     const request =
-      callResponses === undefined ? { input, clientTools } : await newDecisions(host, caller, id, callResponses)
+      callResponses === undefined
+        ? { ...(await messageRequest(caller, id, userMessage, trigger === 'regenerate-message')), clientTools }
+        : await newDecisions(host, caller, id, callResponses)
     return streamRun(
       host,
       caller,
@@ -75,7 +79,7 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     const isHead = c.req.method === 'HEAD'
     const resumedCalls = isHead ? undefined : await readResumedCalls(host, key, c.req.raw.signal)
     if (resumedCalls === undefined) return follow()
-    const { messages, running } = await displayMessages(host, caller, key)
+    const { messages, running } = await displayMessages(host, caller, key, { before: endOfHistory, limit: 1 })
     const last = messages.at(-1)
     if (last?.role !== 'assistant') return c.body(null, 204)
     const replayedChunks = [...replayMessage(last)]
@@ -86,6 +90,23 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
       })
     return follow(replayedChunks)
   })
+
+  async function messageRequest(
+    caller: Caller,
+    sessionId: string,
+    { id, previous, content }: UserMessage,
+    again: boolean,
+  ): Promise<RunRequest> {
+    if (id !== undefined)
+      return namedRequest(host, caller, sessionId, {
+        id,
+        previous,
+        again,
+        content: again ? parsed(content) : content(),
+      })
+    if (!again) return { input: { role: 'user', content: content() } }
+    throw requestError('request.invalid', 'A message without an id cannot be answered again. Send its id.')
+  }
 
   stopRoute(serve, host, routes.stop)
   steerRoute(serve, host, routes.steer)
@@ -117,6 +138,15 @@ function* framesOf(chunks: Iterable<UiChunk>): Generator<Frame> {
   for (const chunk of chunks) yield { data: JSON.stringify(chunk) }
 }
 
+/** Returns undefined for content that cannot be parsed. The stored message then has it, for example the file behind a link. */
+function parsed<T>(content: () => T): T | undefined {
+  try {
+    return content()
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Returns the new decisions. With each new one, a page sends its old decisions and the outputs of all tools again. Outputs count only
  * for calls that the page was given. If no decision is new, they are rejected as used.
@@ -128,11 +158,11 @@ async function newDecisions(
   { decisions, results }: CallResponses,
 ): Promise<RunRequest> {
   const key = keyOf(caller, id)
-  const stored = await host.sessions.load(key)
+  const stored = await host.sessions.head(key)
   if (stored === undefined && Object.keys(decisions).length === 0)
     throw requestError('request.invalid', 'A page can send tool outputs only for calls that it received.')
   const { rest } = stored ?? (await requireSession(host, key))
-  const newEntries = (await pendingCallsOf(caller, id, { rest })).flatMap(
+  const newEntries = (await pendingCallsOf(host, caller, key, { rest })).flatMap(
     ({ callId, client, token }): [string, Decision][] => {
       const response = client === true ? results[callId] : decisions[callId]
       if (response === undefined) return []

@@ -2,17 +2,18 @@ import type { SessionKey } from '@allium/core'
 import type { Host } from '../host/host.ts'
 import { type UiChunk, uiMessages } from '../native/ui-messages.ts'
 import type { Caller } from '../request/caller.ts'
+import { endOfHistory } from '../request/read-history.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
 
-/** Returns the steering messages of a session by id, because a reloaded page does not have the text that it sent. */
+/** Returns the steering messages of the latest run by id, because a reloaded page does not have the text that it sent. */
 export async function steerChunksOf(
   host: Host,
   caller: Caller,
   key: SessionKey,
 ): Promise<ReadonlyMap<string, UiChunk>> {
-  const { history = [], open } = (await host.sessions.load(key)) ?? {}
-  const all = [...history, ...(open?.messages ?? [])]
-  const steers = all.filter(({ steer }) => steer !== undefined)
+  const [latest] = await host.sessions.history(key, { before: endOfHistory, limit: 1 })
+  const all = latest?.messages.map((message, index) => ({ index, message })) ?? []
+  const steers = all.filter(({ message }) => message.steer !== undefined)
   if (steers.length === 0) return new Map()
   const display = await displayTransformOf(caller.agent, key, host.logger)
   const parts = uiMessages({ history: steers, pending: [], display }).flatMap((message) => message.parts)

@@ -28,6 +28,8 @@ export class UiWriter {
   readonly #inputs = new Map<string, { name: string; text: string; client: true | undefined }>()
   /** A resumed run begins in the step that the page already has. */
   #resumed = false
+  /** The answer to a repeated request has no start, and all its calls are new to the page. */
+  #hasStarted = false
   #hasNoText = true
   #reason: string | undefined
   #sources = 0
@@ -61,6 +63,7 @@ export class UiWriter {
     yield* this.#blocks.close()
     switch (event.type) {
       case 'turn:start':
+        this.#hasStarted = true
         this.#resumed = event.resumes !== undefined
         if (!this.#isContinuation) yield this.#resumed ? { type: 'start' } : { type: 'start', messageId: event.turnId }
         return
@@ -174,7 +177,7 @@ export class UiWriter {
     path,
     client,
   }: PendingCall): Generator<UiChunk> {
-    if (this.#inputs.has(toolCallId) || path !== undefined || client === true)
+    if (this.#inputs.has(toolCallId) || path !== undefined || client === true || !this.#hasStarted)
       yield { type: 'tool-input-available', toolCallId, toolName, input }
     if (client === true) return
     yield { type: 'tool-approval-request', toolCallId, approvalId: token ?? toolCallId }

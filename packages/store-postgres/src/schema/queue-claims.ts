@@ -31,7 +31,8 @@ begin
     select r.n, r.status, r.attempts, p.progressed
     from {s}.runs r join {s}.sessions s on ${sessionJoin},
     lateral (
-      select exists (select from {s}.steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token) as progressed
+      select exists (select from {s}.steps p where p.tenant = r.tenant and p.run = r.run and p.token = r.token
+        and p.id not like '%:takeover/%') as progressed
     ) p
     where r.n in (
       select n from {s}.runs where agent = any (_agents) and status = 'running'

@@ -1,5 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
-import { AlliumError, fromJson, isAlliumError, type Lease, type SessionKey } from '@allium/core'
+import {
+  AlliumError,
+  type FilePart,
+  fromJson,
+  isAlliumError,
+  type Lease,
+  type Message,
+  type SessionKey,
+} from '@allium/core'
+import { filesIn, StoredFile } from '@allium/store'
 import type { EncryptionContext } from '../encryption.ts'
 import { corrupt, type Sealer } from '../sealer.ts'
 import { type BlobReference, type BlobSource, type BlobSources, parseRowText, pieceSize } from './blob-extractor.ts'
@@ -10,6 +19,13 @@ const collectStepsPerWrite = 8
 
 /** How often a row is read if its blobs are deleted meanwhile. */
 const maxReadAttempts = 3
+
+type FileData = FilePart['data']
+
+/** Returns the files of a value. */
+export type FilesOf = (value: unknown) => readonly { readonly data: FileData }[]
+
+export const filesOfMessages: FilesOf = (messages) => (messages as Message[]).flatMap(({ content }) => filesIn(content))
 
 /** Stores bytes apart from the rows that refer to them. */
 export class Blobs {
@@ -81,35 +97,47 @@ export class Blobs {
   /**
    * Returns the value of a row. Synchronous if the row has no blobs and the store does not encrypt.
    *
+   * @param filesOf returns the files of the value. Their blobs become {@link StoredFile}s, and only the others are read
    * @throws AlliumError as {@link Sealer.open} does; `store.corrupt` if bytes are missing
    */
-  open(owner: BlobOwner, bytes: Uint8Array, context: EncryptionContext): unknown {
+  open(owner: BlobOwner, bytes: Uint8Array, context: EncryptionContext, filesOf?: FilesOf): unknown {
     const row = this.#sealer.openText(bytes, context)
     return typeof row === 'string'
-      ? this.#value(owner, row, context)
-      : row.then((own) => this.#value(owner, own, context))
+      ? this.#value(owner, row, context, filesOf)
+      : row.then((own) => this.#value(owner, own, context, filesOf))
   }
 
-  #value(owner: BlobOwner, row: string, context: EncryptionContext): unknown {
+  #value(owner: BlobOwner, row: string, context: EncryptionContext, filesOf?: FilesOf): unknown {
     try {
       const { text, references } = parseRowText(row)
-      return references.length === 0 ? fromJson(text) : this.#withBlobs(owner, text, references, context)
+      return references.length === 0 ? fromJson(text) : this.#withBlobs(owner, text, references, context, filesOf)
     } catch (error) {
       throw corrupt(context, error)
     }
   }
 
-  async #withBlobs(owner: BlobOwner, text: string, references: readonly BlobReference[], context: EncryptionContext) {
-    const values: unknown[] = []
-    for (const reference of references) values.push(await this.#read(owner, reference))
-    try {
-      return fromJson(text, (index) => values[index as number])
-    } catch (error) {
-      throw corrupt(context, error)
+  async #withBlobs(
+    owner: BlobOwner,
+    text: string,
+    references: readonly BlobReference[],
+    context: EncryptionContext,
+    filesOf: FilesOf | undefined,
+  ): Promise<unknown> {
+    const values: unknown[] = references.map((reference) => new StoredFile(() => this.#read(owner, reference)))
+    const parse = () => {
+      try {
+        return fromJson(text, (index) => values[index as number])
+      } catch (error) {
+        throw corrupt(context, error)
+      }
     }
+    const unread = new Set<unknown>(filesOf?.(parse()).map(({ data }) => data))
+    for (const [index, reference] of references.entries())
+      if (!unread.has(values[index])) values[index] = await this.#read(owner, reference)
+    return parse()
   }
 
-  async #read(owner: BlobOwner, { digest, size, form, head = '', url }: BlobReference): Promise<unknown> {
+  async #read(owner: BlobOwner, { digest, size, form, head = '', url }: BlobReference): Promise<FileData> {
     const bytes = new Uint8Array(form === undefined ? size : 0)
     let text = head
     let length = 0

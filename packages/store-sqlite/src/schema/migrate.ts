@@ -10,22 +10,19 @@ import { versions } from './versions.ts'
  */
 export function migrate(db: Libsql.Database, path: string, steps = versions): void {
   const [{ user_version: version = 0 } = {}] = db.pragma('user_version') as { user_version?: number }[]
+  const unknown = (problem: string) =>
+    new AlliumError(
+      'store.corrupt',
+      `The file "${path}" has schema version ${version}, but ${problem}, or a new file if this one was written before Allium 0.1.`,
+    )
   const { count } = db.prepare(countTables).get() as { count: number }
   if (version > steps.length)
-    throw unknown(
-      `The file "${path}" has schema version ${version}, but this version of Allium supports at most ${steps.length}. Use a newer version of Allium`,
-    )
+    throw unknown(`this version of Allium supports at most ${steps.length}. Use a newer version of Allium`)
   if (count !== (version === 0 ? 0 : 2))
-    throw unknown(
-      `The file "${path}" has schema version ${version}, but not the tables of this version. Use the application that wrote it`,
-    )
+    throw unknown('not the tables of this version of Allium. Use the application that wrote it')
   for (const step of steps.slice(version)) db.exec(step)
   db.exec(`pragma user_version = ${steps.length}`)
 }
 
 /** Counts two tables of every version. Files of development versions before 0.1 and of other applications have none or one of them. */
 const countTables = `select count(*) as count from sqlite_master where type = 'table' and name in ('sessions', 'erasures')`
-
-function unknown(problem: string): AlliumError {
-  return new AlliumError('store.corrupt', `${problem}, or a new file if this one was written before Allium 0.1.`)
-}

@@ -1,3 +1,21 @@
+import type { Message, Part } from '@allium/core'
+import { isBlob, StoredFile } from '../blob.ts'
+
+/** Copies messages, but the large data of their files only when it is read. */
+export function copyWithoutFiles(messages: readonly Message[]): Message[] {
+  return ownCopy(messages.map((message) => ({ ...message, content: unread(message.content) }) as Message))
+}
+
+function unread(content: string | readonly Part[]): string | Part[] {
+  if (typeof content === 'string') return content
+  return content.map((part) => {
+    if (part.type === 'tool-result') return { ...part, content: unread(part.content) } as Part
+    if ((part.type !== 'image' && part.type !== 'file') || !isBlob(part.data)) return part
+    const { data } = part
+    return { ...part, data: new StoredFile(async () => ownCopy(data)) }
+  })
+}
+
 /** Copies a value deeply, including bytes. Shares URLs, which are treated as immutable. */
 export function ownCopy<T>(value: T): T {
   if (typeof value !== 'object' || value === null || value instanceof URL) return value

@@ -1,6 +1,14 @@
 import { type Message, type SessionKey, type StoredTurn, toJson } from '@allium/core'
-import type { FindBy, SessionSummary, StoredPendingCall, StoredSession } from '../session-store.ts'
-import { ownCopy } from './copy.ts'
+import type {
+  FindBy,
+  HistoryTurn,
+  ReadFiles,
+  SessionHead,
+  SessionSummary,
+  StoredPendingCall,
+  StoredSession,
+} from '../session-store.ts'
+import { copyWithoutFiles, ownCopy } from './copy.ts'
 
 /** One session in the memory store: every appended turn, and the lease. */
 export class MemorySession {
@@ -12,22 +20,11 @@ export class MemorySession {
   token = 0
   until = 0
 
-  constructor(readonly key: SessionKey) {}
+  constructor(public key: SessionKey) {}
 
   /** Whether the session was only leased and has no turns. */
   get isEmpty(): boolean {
     return this.last === undefined && this.open === undefined
-  }
-
-  /** Returns the same session under another key. */
-  movedTo(key: SessionKey): MemorySession {
-    const moved = new MemorySession(key)
-    moved.turns.push(...this.turns)
-    moved.open = this.open
-    moved.updatedAt = this.updatedAt
-    moved.token = this.token
-    moved.until = this.until
-    return moved
   }
 
   has(turnId: string): boolean {
@@ -48,26 +45,61 @@ export class MemorySession {
     const session: StoredSession = {
       version,
       owner: this.key.owner,
-      history: this.history(version),
+      history: this.#history(version),
       rest: last?.rest ?? { state: {} },
     }
     if (open !== undefined) session.open = open
     return ownCopy(session)
   }
 
-  history(version = this.turns.length): Message[] {
-    let history: Message[] = []
-    for (const { from, messages } of this.turns.slice(0, version)) history = [...history.slice(0, from), ...messages]
+  /** Returns the session after its last turn, or after a run, without its messages. */
+  head(turnId = this.last?.turnId): SessionHead | undefined {
+    const index = this.turns.findLastIndex((turn) => turn.turnId === turnId)
+    if (index === -1 && (turnId !== undefined || this.open === undefined)) return undefined
+    return { version: index + 1, rest: ownCopy(this.turns[index]?.rest ?? { state: {} }) }
+  }
+
+  /** Returns the runs with the last messages before an index, newest first, and the open run. */
+  page(before: number, limit: number): HistoryTurn[] {
+    const { open } = this
+    const page: HistoryTurn[] = []
+    if (open !== undefined)
+      page.push({ ...historyTurn(open), ...(open.resumes !== undefined && { resumes: open.resumes }) })
+    let from = Math.min(before, this.length)
+    const end = from - limit
+    for (let version = this.version; version > 0 && from > end; version--) {
+      const turn = this.turns[version - 1] as StoredTurn
+      if (turn.from < from) page.push({ ...historyTurn(turn), version })
+      from = Math.min(from, turn.from)
+    }
+    return page
+  }
+
+  /** The number of messages of the history. */
+  get length(): number {
+    return this.last === undefined ? 0 : this.last.from + this.last.messages.length
+  }
+
+  #history(version: number): Message[] {
+    const history: Message[] = []
+    for (const { from, messages } of this.turns.slice(0, version)) {
+      history.length = from
+      for (const message of messages) history.push(message)
+    }
     return history
   }
 
-  find(by: FindBy): StoredTurn | undefined {
-    if ('version' in by) return ownCopy(this.turns[by.version - 1])
+  find(by: FindBy, files?: ReadFiles): StoredTurn | undefined {
+    const turn = this.#find(by)
+    return turn && files === 'onDemand'
+      ? { ...ownCopy({ ...turn, messages: [] }), messages: copyWithoutFiles(turn.messages) }
+      : ownCopy(turn)
+  }
+
+  #find(by: FindBy): StoredTurn | undefined {
+    if ('version' in by) return this.turns[by.version - 1]
     const all = this.open === undefined ? this.turns : [...this.turns, this.open]
-    const found = all.find((turn) =>
-      'turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey,
-    )
-    return ownCopy(found)
+    return all.find((turn) => ('turnId' in by ? turn.turnId === by.turnId : turn.idempotencyKey === by.idempotencyKey))
   }
 
   summary(): SessionSummary | undefined {
@@ -87,6 +119,10 @@ export class MemorySession {
       ...(expiresAt !== undefined && { expiresAt }),
     }))
   }
+}
+
+function historyTurn({ turnId, from, messages }: StoredTurn): HistoryTurn {
+  return { turnId, from, messages: copyWithoutFiles(messages) }
 }
 
 /** Whether two turns are equal in every field. */

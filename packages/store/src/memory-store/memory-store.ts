@@ -1,5 +1,6 @@
-import { AlliumError, type Clock, type Lease, type SessionKey, type StoredTurn, systemClock } from '@allium/core'
+import { type Clock, type Lease, type SessionKey, type StoredTurn, systemClock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
+import { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '../conflicts.ts'
 import type { SessionStore } from '../session-store.ts'
 import { checkOwner, checkStoreName } from '../store-name.ts'
 import { checkTurn } from '../stored-turn.ts'
@@ -33,6 +34,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     sessions.set(name, session)
     return session
   }
+  const found = (key: SessionKey) => sessions.get(nameOf(checkKey(key)))
   const isHeld = ({ until }: MemorySession) => until > clock.monotonic()
   /** Returns the session if the lease is still valid. */
   const held = (lease: Lease) => {
@@ -44,34 +46,27 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
     const session = sessions.get(nameOf(key))
     if (session?.token === token) session.until = 0
   }
-  const of = ({
-    tenant,
-    owner,
-    agents,
-  }: {
-    tenant: string
-    owner?: string | undefined
-    agents?: readonly string[] | undefined
-  }) =>
+  const of = ({ tenant, owner, agents }: ListScope) =>
     [...sessions.values()].filter(
       ({ key }) =>
-        key.tenant === tenant &&
-        (owner === undefined || key.owner === owner) &&
-        (agents === undefined || agents.includes(key.agent)),
+        key.tenant === tenant && (owner ?? key.owner) === key.owner && (agents ?? [key.agent]).includes(key.agent),
     )
   const forget = (selected: readonly MemorySession[]) => {
     for (const { key } of selected) sessions.delete(nameOf(key))
     return selected.filter((session) => session.summary() !== undefined).length
   }
-  const pendingCalls = (which: Parameters<typeof of>[0]) =>
+  const pendingCalls = (which: ListScope) =>
     of(which).flatMap((session) => session.pendingCalls().map((call) => ({ session, call })))
   const moved = (from: MemorySession, key: SessionKey) => {
     sessions.delete(nameOf(from.key))
-    sessions.set(nameOf(key), from.movedTo(ownCopy(key)))
+    from.key = ownCopy(key)
+    sessions.set(nameOf(key), from)
   }
 
   return {
-    load: async (key, { version } = {}) => sessions.get(nameOf(checkKey(key)))?.loaded(version),
+    load: async (key, { version } = {}) => found(key)?.loaded(version),
+    head: async (key, { turnId } = {}) => found(key)?.head(turnId),
+    history: async (key, { before, limit }) => found(key)?.page(before, limit) ?? [],
     async acquire(key, ms) {
       const session = sessionOf(checkKey(key))
       const left = session.until - clock.monotonic()
@@ -108,7 +103,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
       }
       if (release) free(lease)
     },
-    find: async (key, by) => sessions.get(nameOf(checkKey(key)))?.find(by),
+    find: async (key, by, { files } = {}) => found(key)?.find(by, files),
     async list({ cursor, limit, ...which }) {
       const all = of(checkOwner(which)).flatMap((session) => session.summary() ?? [])
       return pageOf(all, (one) => [-one.updatedAt, nameOf(one.key)], { cursor, limit })
@@ -137,7 +132,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
         .flatMap((agent) => sessions.get(nameOf({ ...key, agent })) ?? [])
         .find((session) => !session.isEmpty || session.token === lease?.token)
       if (from === undefined) return false
-      if (isHeld(from) && from.token !== lease?.token) throw busy(key, clock.now() + from.until - clock.monotonic())
+      if (isHeld(from) && from.token !== lease?.token)
+        throw heldByOtherAgent(key, clock.now() + from.until - clock.monotonic())
       moved(from, key)
       return true
     },
@@ -160,15 +156,16 @@ export function memoryStore(options: MemoryStoreOptions = {}): SessionStore {
   }
 }
 
+interface ListScope {
+  tenant: string
+  owner?: string | undefined
+  agents?: readonly string[] | undefined
+}
+
 function check(session: MemorySession, version: number, { from, turnId }: StoredTurn): void {
-  if (session.has(turnId)) throw taken(session.key, turnId)
-  if (session.version !== version) throw conflict(session.key, version, session.version)
-  const { length } = session.history()
-  if (from <= length) return
-  throw new AlliumError(
-    'store.conflict',
-    `The turn "${turnId}" starts at message ${from}, but the session "${session.key.sessionId}" has ${length} messages. Load it again, and repeat the run.`,
-  )
+  if (session.has(turnId)) throw turnIdTaken(session.key, turnId)
+  const conflict = turnConflict(session.key, session, { version, from, turnId })
+  if (conflict !== undefined) throw conflict
 }
 
 /** @throws AlliumError `store.key`, as in every other store */
@@ -182,33 +179,4 @@ function checkKey(key: SessionKey): SessionKey {
 /** Serializes the key as a JSON list, so that no two keys are equal. */
 function nameOf({ tenant, owner, agent, sessionId }: SessionKey): string {
   return JSON.stringify([tenant, owner, agent, sessionId])
-}
-
-function busy({ sessionId }: SessionKey, heldUntil: number): AlliumError {
-  return new AlliumError(
-    'session.busy',
-    `The session "${sessionId}" is running a turn under another name of its agent. Try again when it has ended.`,
-    { details: { sessionId, heldUntil } },
-  )
-}
-
-function fenced({ sessionId }: SessionKey): AlliumError {
-  return new AlliumError(
-    'store.fenced',
-    `The lease of the session "${sessionId}" was lost: it expired, and another process may have continued the session. Nothing was stored.`,
-  )
-}
-
-function conflict({ sessionId }: SessionKey, expected: number, found: number): AlliumError {
-  return new AlliumError(
-    'store.conflict',
-    `The session "${sessionId}" has ${found} stored turns, but ${expected} were expected. Load it again, and repeat the run.`,
-  )
-}
-
-function taken({ sessionId }: SessionKey, turnId: string): AlliumError {
-  return new AlliumError(
-    'store.conflict',
-    `The session "${sessionId}" already has a turn with the id "${turnId}", which was kept. Use turn ids that are unique in the session.`,
-  )
 }

@@ -8,7 +8,7 @@ import { digestOf } from '../../ports/seal.ts'
 import type { Approval } from '../../tool/approval.ts'
 import { type CheckedArgs, checkArgs, formatIssues } from '../../tool/check-args.ts'
 import type { AnyTool } from '../../tool/tool.ts'
-import { errorResult, type ToolResult } from '../../tool/tool-result.ts'
+import { errorResult, serialize, type ToolResult } from '../../tool/tool-result.ts'
 import { recordEffects, replayEffects, withEffects } from '../turn/effect-log.ts'
 import type { Fingerprint } from '../turn/steps.ts'
 import type { ToolAttempt } from './context.ts'
@@ -118,7 +118,7 @@ function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outco
 /** Delivers the outcome to the layers at once. */
 const intoOnion: Outcome = {
   done(core, result) {
-    if (isOpen(core)) succeed(core, withoutDetails(core, result))
+    if (isOpen(core)) succeed(core, withNotice(core, withoutDetails(core, result)))
   },
   abandoned: fail,
 }
@@ -130,6 +130,17 @@ function withoutDetails({ $call: call }: ToolAttempt, result: ToolResult): ToolR
   const { value: _, ...shown } = result
   call.suspended ??= shown
   return call.suspended
+}
+
+/** Tells the model that other arguments ran than it sent. The layers see the notice as a part of the result. */
+function withNotice({ $call, $fields: { args, shown = args } }: ToolAttempt, result: ToolResult): ToolResult {
+  if ($call.requested.isEdited !== true || result.status === 'suspended') return result
+  const { content } = result
+  const notice = `The approver changed the arguments of this call. It ran with ${serialize(shown)}\n`
+  return {
+    ...result,
+    content: typeof content === 'string' ? notice + content : [{ type: 'text', text: notice }, ...content],
+  }
 }
 
 async function fingerprintOf({ $call: { name } }: ToolAttempt, args: unknown): Promise<Fingerprint> {

@@ -19,6 +19,8 @@ export interface RequestedCall {
   /** Why the arguments are not a complete JSON object. */
   readonly problem: string | undefined
   readonly approval: Approval | undefined
+  /** Whether the approver gave other arguments than the model. */
+  readonly isEdited?: boolean
   /** The stored record of the approval. */
   readonly approvalRecord?: Omit<ApprovalRecord, 'at'> | undefined
   /** The suspended call, if the run resumes with it. */

@@ -5,9 +5,17 @@ import { z } from 'zod'
 const timeIn = defineTool({
   name: 'time_in',
   description: 'Returns the current time in a time zone, such as Europe/Oslo.',
-  schema: z.object({ zone: z.string() }),
+  schema: z.object({ zone: z.string().refine(isTimeZone, 'There is no such time zone.') }),
   execute: ({ zone }) => ({ zone, time: new Date().toLocaleTimeString('en-GB', { timeZone: zone }) }),
 })
+
+function isTimeZone(zone: string): boolean {
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: zone }) !== undefined
+  } catch {
+    return false
+  }
+}
 
 /** The agent. Layers run from the first (outermost) to the last (innermost). */
 export function createAgent(model: Model | string) {

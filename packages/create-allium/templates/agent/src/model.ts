@@ -7,7 +7,7 @@ export function chooseModel(env: NodeJS.ProcessEnv): { model: Model | string; no
   return { model: demoModel, note: 'a script, because OPENAI_API_KEY is not set' }
 }
 
-/** Plays a model without a network: it calls the tool once, then answers with the tool's result. */
+/** Plays a model without a network: it looks up the time in the city that the user names, then answers with the tool's result. */
 const demoModel: Model = {
   id: 'openai/gpt-5-mini', // so that the layers count its price
   stream: (request) => scriptedModel([reply(request)]).stream(request),
@@ -16,7 +16,15 @@ const demoModel: Model = {
 function reply({ messages }: ModelRequest) {
   const content = messages.at(-1)?.content ?? ''
   const result = typeof content === 'string' ? undefined : content.find((part) => part.type === 'tool-result')
-  if (result === undefined)
-    return { toolCalls: [{ name: 'time_in', callId: crypto.randomUUID(), args: { zone: 'Europe/Oslo' } }] }
+  if (result === undefined) {
+    const zone = zoneIn(JSON.stringify(content)) ?? 'Europe/Oslo'
+    return { toolCalls: [{ name: 'time_in', callId: crypto.randomUUID(), args: { zone } }] }
+  }
   return `This is a scripted answer. The tool returned ${result.content}.`
+}
+
+/** Returns the time zone of a city in the text, such as Asia/Tokyo for "What time is it in Tokyo?". */
+function zoneIn(text: string): string | undefined {
+  const cityOf = (zone: string) => zone.slice(zone.lastIndexOf('/') + 1).replaceAll('_', ' ')
+  return Intl.supportedValuesOf('timeZone').find((zone) => text.includes(cityOf(zone)))
 }

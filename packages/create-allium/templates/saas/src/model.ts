@@ -7,22 +7,30 @@ export function chooseModel(env: NodeJS.ProcessEnv): { model: Model | string; no
   return { model: demoModel, note: 'a script, because OPENAI_API_KEY is not set' }
 }
 
-/** Plays a model without a network: it looks up order 7, asks for a refund, and answers. */
+/** Plays a model without a network: it looks up the order that the user names, and refunds it on request. */
 const demoModel: Model = {
   id: 'openai/gpt-5-mini', // so that the layers count its price
   stream: (request) => scriptedModel([reply(request)]).stream(request),
 }
 
+const noNumber = 'This is a scripted answer. Try "Where is order 17?" or "My lamp of order 17 is broken."'
+
 function reply({ messages }: ModelRequest) {
   const turn = messages.slice(messages.findLastIndex(({ role }) => role === 'user'))
-  const calls = turn.filter(({ role }) => role === 'tool').length
-  if (calls === 0) return { toolCalls: [call('find_order', { number: '7' })] }
-  if (calls === 1)
+  const question = JSON.stringify(turn[0]?.content ?? '')
+  const number = /\d+/.exec(question)?.[0]
+  if (number === undefined) return noNumber
+  const results = turn.filter(({ role }) => role === 'tool')
+  if (results.length === 0) return { toolCalls: [call('find_order', { number })] }
+  const isRefund = /refund|broken|damaged|return|money/i.test(question)
+  if (!isRefund) return { chunks: [`Order ${number} is a desk lamp. `, 'It was delivered.'] }
+  if (results.length === 1)
     return {
-      chunks: ['Order 7 is a desk lamp. ', 'I can refund it.'],
-      toolCalls: [call('refund', { number: '7', cents: 4900 })],
+      chunks: [`Order ${number} is a desk lamp. `, 'I can refund it.'],
+      toolCalls: [call('refund', { number, cents: 4900 })],
     }
-  return { chunks: ['This is a scripted answer: ', 'the refund was handled as you decided.'] }
+  const isDenied = JSON.stringify(results.at(-1)?.content).includes('denied')
+  return { chunks: [isDenied ? 'I have not refunded ' : 'I have refunded ', `order ${number}.`] }
 }
 
 function call(name: string, args: Record<string, unknown>) {

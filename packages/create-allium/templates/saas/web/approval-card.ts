@@ -1,4 +1,5 @@
 import type { Decision } from 'allium'
+import { describeCall } from './describe-call.ts'
 import { element } from './dom.ts'
 
 export interface Question {
@@ -15,7 +16,7 @@ export function approvalCard(
   { callId, name, args, token }: Question,
   decide: (decisions: Record<string, Decision>) => void,
 ) {
-  const card = element('div', 'tool', `Allow ${name} ${JSON.stringify(args)}?`)
+  const card = element('div', 'tool', `${describeCall(name, args)}?`)
   const buttons = element('p', 'buttons')
   card.append(buttons)
   button('Approve', 'Approved', { approve: true })

@@ -1,6 +1,7 @@
 import { ClientError, type ClientRun, type ClientSession, createClient } from '@allium/server/client'
 import type { Assistant } from '../src/agent.ts'
 import { approvalCard, type Question } from './approval-card.ts'
+import { describeCall } from './describe-call.ts'
 import { byId, element } from './dom.ts'
 import { questionOf, textOf } from './history.ts'
 
@@ -10,22 +11,26 @@ messages.tabIndex = 0 // the keyboard can scroll it
 const composer = byId('composer', HTMLFormElement)
 const input = byId('input', HTMLTextAreaElement)
 const stop = byId('stop', HTMLButtonElement)
+/** The elements of tool calls, by call id. */
+const calls = new Map<string, HTMLElement>()
 
 /** Opens the user's last chat. An active run continues to stream, also after a reload. */
 export async function openChat(email: string): Promise<void> {
   const key = `chat:${email}`
-  const id = localStorage.getItem(key) ?? crypto.randomUUID()
-  localStorage.setItem(key, id)
+  const stored = localStorage.getItem(key)
+  const id = stored ?? crypto.randomUUID()
   const session = client.session(id)
 
   byId('new-chat', HTMLButtonElement).onclick = () => {
     localStorage.removeItem(key)
     messages.replaceChildren()
+    calls.clear()
     void openChat(email)
   }
   stop.onclick = () => void session.stop().catch(showError)
   composer.onsubmit = (event) => {
     event.preventDefault()
+    localStorage.setItem(key, id)
     void send(session, input.value.trim())
   }
   input.onkeydown = (event) => {
@@ -33,7 +38,8 @@ export async function openChat(email: string): Promise<void> {
     event.preventDefault()
     composer.requestSubmit()
   }
-  await restore(session)
+  // The server has no history of a new chat.
+  if (stored !== null) await restore(session)
 }
 
 async function send(session: ClientSession, text: string): Promise<void> {
@@ -56,7 +62,8 @@ async function read(session: ClientSession, run: ClientRun): Promise<boolean> {
         answer.textContent += event.delta
       } else if (event.type === 'tool:start') {
         answer = undefined
-        add('tool', `${event.name} ${JSON.stringify(event.args)}`)
+        // A call that was approved has a card.
+        if (!calls.has(event.callId)) calls.set(event.callId, add('tool', describeCall(event.name, event.args)))
       }
       messages.scrollTop = messages.scrollHeight
     }
@@ -71,7 +78,10 @@ async function read(session: ClientSession, run: ClientRun): Promise<boolean> {
 }
 
 function ask(session: ClientSession, question: Question): void {
-  messages.append(approvalCard(question, (decisions) => void read(session, session.resume(decisions))))
+  const card = approvalCard(question, (decisions) => void read(session, session.resume(decisions)))
+  calls.get(question.callId)?.remove()
+  calls.set(question.callId, card)
+  messages.append(card)
   messages.scrollTop = messages.scrollHeight
 }
 
@@ -88,7 +98,7 @@ async function restore(session: ClientSession): Promise<void> {
       }
     if (running) await read(session, session.follow())
   } catch (error) {
-    // A new chat has no history.
+    // The first message may not have reached the server.
     if (!(error instanceof ClientError && error.status === 404)) showError(error)
   }
 }

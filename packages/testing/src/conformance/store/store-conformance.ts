@@ -11,6 +11,7 @@ import { contentCases } from './content-cases.ts'
 import { copyCases } from './copy-cases.ts'
 import { eraseCases } from './erase-cases.ts'
 import { findCases } from './find-cases.ts'
+import { historyCases } from './history-cases.ts'
 import { keyCases } from './key-cases.ts'
 import { leaseCases } from './lease-cases.ts'
 import { listCases } from './list-cases.ts'
@@ -65,6 +66,7 @@ export function storeCases(makeStore: MakeStore, options: StoreConformanceOption
     ...checkpointCases,
     ...repeatCases,
     ...findCases,
+    ...historyCases,
     ...keyCases,
     ...assignAgentCases,
     ...listCases,

@@ -1,0 +1,11 @@
+import { get } from 'node:http'
+
+// Exits with 0 if the server in this container is ready. It sends the public host, because the server rejects others.
+const { PORT = '3000', PUBLIC_URL } = process.env
+const headers = PUBLIC_URL ? { host: new URL(PUBLIC_URL).host } : {}
+
+get({ host: '127.0.0.1', port: PORT, path: '/api/readyz', headers, timeout: 5000 }, ({ statusCode }) => {
+  process.exit(statusCode === 200 ? 0 : 1)
+})
+  .on('timeout', () => process.exit(1))
+  .on('error', () => process.exit(1))

@@ -1,0 +1,81 @@
+import { digestOf, type Lease, type SessionKey } from '@allium/core'
+import { interruptedTurn } from '@allium/core/internal'
+import type { SessionStore } from '@allium/store'
+import type { Host } from '../host/host.ts'
+import { type Caller, keyOf } from '../request/caller.ts'
+import type { HistoryEntry } from '../request/read-history.ts'
+import { activeDurableRun } from './display-messages.ts'
+import { busyError, entryOf, isFork, storeSnapshot, withLease } from './fork.ts'
+import { type MessageIds, replacedMessage } from './message-position.ts'
+
+/**
+ * Removes the message that a client's newest message takes the place of, and everything after it. The former conversation becomes a
+ * session of the same owner, which is deleted with this one. Pending calls end as not approved.
+ *
+ * @throws AlliumError `session.busy` while a run is active; nothing has changed then
+ */
+export async function cutBefore(host: Host, caller: Caller, sessionId: string, ids: MessageIds): Promise<void> {
+  const { sessions, clock, slots } = host
+  const key = keyOf(caller, sessionId)
+  const cut = async (lease: Lease) => {
+    if ((await activeDurableRun(host, caller, key)) !== undefined) throw busyError(key)
+    const open = (await sessions.load(key))?.open
+    // The process of this run was lost.
+    if (open !== undefined) await sessions.append(lease, lease.version, interruptedTurn(open, clock.now()))
+    const replaced = await replacedMessage(sessions, key, ids)
+    const stored = await sessions.load(key)
+    // Another request has edited the message meanwhile.
+    if (replaced === undefined || stored === undefined) return
+    const { history, version, rest } = stored
+    const edit = (await lastEdit(sessions, key)) + 1
+    const former = await formerKey(key, edit)
+    // An earlier attempt may have stopped after its copy.
+    await sessions.delete(former)
+    await storeSnapshot(host, caller, former.sessionId, { ...rest, history })
+    const { from, ...before } = await stateBefore(sessions, key, replaced)
+    const { runCount, usedApprovals } = rest
+    const snapshot = { ...before, history: [], runCount, usedApprovals }
+    const turn = entryOf({ turnId: editId(edit), status: 'rewound', agent: caller.agent.name, from }, host, snapshot)
+    await sessions.append(lease, version, turn)
+  }
+  await slots.sessions.run(caller, () => withLease(host, key, cut))
+}
+
+/** Returns the state from before the run with a message, and the index at which that run begins. */
+async function stateBefore(sessions: SessionStore, key: SessionKey, { version = 0, index }: HistoryEntry) {
+  const written = await sessions.find(key, { version })
+  // A forked session begins with the state that it was forked with.
+  const isForked = written !== undefined && isFork(written)
+  const before = isForked ? written : await sessions.find(key, { version: version - 1 })
+  const { state = {}, turnCount = 0 } = before?.rest ?? {}
+  const length = before === undefined ? 0 : before.from + before.messages.length
+  return { state, turnCount, from: Math.min(index, length) }
+}
+
+/** Returns the keys of the conversations that edits replaced. The last one may not exist: an edit may have stopped after its copy. */
+export async function formerKeys(sessions: SessionStore, key: SessionKey): Promise<SessionKey[]> {
+  const edits = (await lastEdit(sessions, key)) + 1
+  return Promise.all(Array.from({ length: edits }, (_, index) => formerKey(key, index + 1)))
+}
+
+/** The id does not contain the id of the session, which can be as long as an id may be, and it is none that an owner would choose. */
+async function formerKey(key: SessionKey, edit: number): Promise<SessionKey> {
+  return { ...key, sessionId: `edited-${(await digestOf([key.sessionId, edit])).slice(0, 32)}` }
+}
+
+function editId(edit: number): string {
+  return `edit:${edit}`
+}
+
+/** Returns the number of the latest edit, by bisection. Edits are counted from 1. */
+async function lastEdit(sessions: SessionStore, key: SessionKey): Promise<number> {
+  const exists = async (edit: number) => (await sessions.find(key, { turnId: editId(edit) })) !== undefined
+  let [last, none] = [0, 1]
+  while (await exists(none)) [last, none] = [none, none * 2]
+  while (none - last > 1) {
+    const middle = (last + none) >> 1
+    if (await exists(middle)) last = middle
+    else none = middle
+  }
+  return last
+}

@@ -1,0 +1,105 @@
+import { Agent } from '@allium/core'
+import { expect, test } from 'vitest'
+import { agentOf, ask, asStream, gated, kinds, listen, silent } from './kit.ts'
+
+interface Response {
+  id: string
+  status: string
+  incomplete_details: { reason: string } | null
+  completed_at: number | null
+  output: { status: string }[]
+}
+
+/** The JSON objects of a stream, and whether it says that it is done. */
+function parse(text: string) {
+  const data = [...text.matchAll(/^data: (.*)$/gm)].map(([, line = '']) => line)
+  const isDone = data.at(-1) === '[DONE]'
+  return { isDone, events: data.filter((line) => line !== '[DONE]').map((line) => JSON.parse(line)) }
+}
+
+const seen = ({ status, incomplete_details: details, completed_at: at, output }: Response) => [
+  status,
+  details?.reason,
+  at === null,
+  output.at(-1)?.status,
+]
+
+test.each(kinds)('an answer cut at the limit of tokens is incomplete in each form, for runs %s', async (_, listen) => {
+  const cut = { text: 'Half of an ans', finishReason: 'length' } as const
+  const { url } = await listen(agentOf([cut, cut, cut, cut, cut]), { openai: true })
+  const post = (path: string, body: object) => ask(`${url}${path}`, { body })
+  const response = { model: 'agent', input: 'Hi' }
+  const created = (await (await post('/v1/responses', response)).json()) as Response
+  const stored = (await (await ask(`${url}/v1/responses/${created.id}`)).json()) as Response
+  const { events } = parse(await (await post('/v1/responses', { ...response, stream: true })).text())
+  const streamed = events.at(-1) as { type: string; response: Response }
+  for (const one of [created, stored, streamed.response])
+    expect(seen(one)).toEqual(['incomplete', 'max_output_tokens', true, 'incomplete'])
+  expect([streamed.type, events.find(({ type }) => type === 'response.output_item.done').item.status]).toEqual([
+    'response.incomplete',
+    'incomplete',
+  ])
+
+  const chat = { model: 'agent', messages: [{ role: 'user', content: 'Hi' }] }
+  const completion = (await (await post('/v1/chat/completions', chat)).json()) as { choices: object[] }
+  const chunks = parse(await (await post('/v1/chat/completions', { ...chat, stream: true })).text())
+  expect(completion.choices[0]).toMatchObject({ finish_reason: 'length' })
+  expect([chunks.events.at(-1).choices[0].finish_reason, chunks.isDone]).toEqual(['length', true])
+
+  const key = { 'idempotency-key': 'a' }
+  const run = async () => (await ask(`${url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: key })).json()
+  for (const _ of ['first', 'again']) expect(await run()).toMatchObject({ finishReason: 'length', status: 'completed' })
+})
+
+test('an answer that a deploy cuts is no complete one for clients of chat completions', async () => {
+  const chat = { model: 'agent', messages: [{ role: 'user', content: 'Hi' }], stream: true }
+  const { text, isDone, events } = await drained('/v1/chat/completions', chat)
+  expect([text, isDone]).toEqual([expect.not.stringContaining('"stop"'), false])
+  expect(events.at(-1)).toMatchObject({ error: { code: 'run.interrupted' } })
+  const whole = await drained('/v1/chat/completions', { ...chat, stream: false })
+  expect([whole.status, JSON.parse(whole.text)]).toEqual([
+    409,
+    { error: expect.objectContaining({ code: 'run.interrupted' }) },
+  ])
+})
+
+test('an answer that a deploy cuts is an incomplete response, as a stream, as JSON and stored', async () => {
+  const body = { model: 'agent', input: 'Hi' }
+  const { events } = await drained('/v1/responses', { ...body, stream: true })
+  expect(seen(events.at(-1).response)).toEqual(['incomplete', 'aborted', true, 'incomplete'])
+  const { text, url } = await drained('/v1/responses', body)
+  const created = JSON.parse(text) as Response
+  const stored = (await (await ask(`${url}/v1/responses/${created.id}`)).json()) as Response
+  expect([seen(created), seen(stored)]).toEqual(Array(2).fill(['incomplete', 'aborted', true, 'incomplete']))
+})
+
+test('a run that failed is a failed response when it is read again', async () => {
+  const error = Object.assign(new Error('Overloaded'), { statusCode: 500 })
+  const { url } = await listen(agentOf([{ text: 'One', error }]), { openai: true })
+  const body = { model: 'agent', input: 'Hi', stream: true }
+  const { events } = parse(await (await ask(`${url}/v1/responses`, { body })).text())
+  const streamed = events.at(-1).response
+  const stored = (await (await ask(`${url}/v1/responses/${streamed.id}`)).json()) as Response
+  expect([streamed.status, seen(stored)]).toEqual(['failed', ['failed', undefined, true, 'incomplete']])
+  expect(stored).toMatchObject({ error: { code: expect.any(String) } })
+})
+
+/** Asks for an answer, and stops the server without grace while the answer is under way. */
+async function drained(path: string, body: object) {
+  const { model, text } = gated()
+  const agent = new Agent({ model, logger: silent })
+  const isUnderWay = new Promise((resolve) => agent.on('text-delta', resolve))
+  const { url, made } = await listen(agent, { openai: true })
+  const asked = ask(`${url}${path}`, { body, headers: 'stream' in body && body.stream ? asStream : {} })
+  text('Half of an ans')
+  await isUnderWay
+  await made.drain({ timeout: 0 })
+  const answer = await asked
+  const all = await answer.text()
+  return {
+    url,
+    status: answer.status,
+    text: all,
+    ...(all.includes('data: ') ? parse(all) : { isDone: false, events: [] }),
+  }
+}
