@@ -1,3 +1,4 @@
+import { toEntry } from '@allium/event-log'
 import { expect, it } from 'vitest'
 import { idleScene, liveScene } from './operations-scene.ts'
 
@@ -38,7 +39,7 @@ it('tells the readers of a run that was ended at once, and frees its process', a
   await ops.forceStop(run)
   const events: string[] = []
   const read = (async () => {
-    for await (const { event } of runs.attach(run, { principal })) events.push((event.event as { type: string }).type)
+    for await (const logged of runs.attach(run, { principal })) events.push(toEntry(logged).event.type)
   })()
   await expect
     .poll(async () => {
