@@ -1,7 +1,7 @@
 import type { Message, SessionKey } from '@allium/core'
 import type { SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import type { Blobs } from './blobs/blobs.ts'
-import { type TurnRow, turnContext } from './turn-row.ts'
+import { checkPart, type TurnRow, turnContext } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -47,7 +47,9 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
 /** Opens the messages of a row, or the rest of the session after it. */
 export function openPart(key: SessionKey, row: SqlRow, name: 'messages' | 'rest', blobs: Blobs): unknown {
   const context = turnContext(key, { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }, name)
-  return blobs.open(key, toBytes(row[name]), context)
+  const opened = blobs.open(key, toBytes(row[name]), context)
+  if (opened instanceof Promise) return opened.then((value) => checkPart(value, name, context))
+  return checkPart(opened, name, context)
 }
 
 /** Parses a row of a session list. */

@@ -156,10 +156,19 @@ function fieldText(extractor: BlobExtractor, name: string, value: unknown): Extr
   return { text: text.slice(JSON.stringify(name).length + 2, -1), sources }
 }
 
+/** @throws AlliumError `store.corrupt` if a part of a row is neither the list of messages nor an object */
+export function checkPart(value: unknown, part: string, context: EncryptionContext): unknown {
+  if (part === 'messages' ? Array.isArray(value) : typeof value === 'object' && value !== null) return value
+  throw corrupt(context, 'It has another form.')
+}
+
 /** Opens the run of a row. */
 export async function turnFromRow(key: SessionKey, row: TurnRow, blobs: Blobs): Promise<StoredTurn> {
   const { turnId, status, from } = row
-  const openPart = (bytes: Uint8Array, part: string) => blobs.open(key, bytes, turnContext(key, row, part))
+  const openPart = async (bytes: Uint8Array, part: string) => {
+    const context = turnContext(key, row, part)
+    return checkPart(await blobs.open(key, bytes, context), part, context)
+  }
   const info = (await openPart(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await openPart(row.messages, 'messages')) as StoredTurn['messages']
   const rest = (await openPart(row.rest, 'rest')) as StoredTurn['rest']
