@@ -48,6 +48,19 @@ describe('usage', () => {
     expect(result?.usage).toEqual({ ...clean, calls: 1 })
   })
 
+  it('stays finite, however much a provider counts', async () => {
+    const usage = { inputTokens: 1e308, outputTokens: 1e308 }
+    const { result } = await turn(
+      [
+        { toolCalls: [{ name: 'work' }], usage },
+        { text: 'ok', usage },
+      ],
+      [],
+      { tools: [tool('work')] },
+    )
+    expect(result?.usage.inputTokens).toBe(2 * Number.MAX_SAFE_INTEGER)
+  })
+
   it('takes a finish without any', async () => {
     const { result } = await turn([{ chunks: ['ok', { type: 'finish', reason: 'stop' } as never] }])
     expect(result?.usage).toEqual({ ...estimate, calls: 1 })
