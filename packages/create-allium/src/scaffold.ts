@@ -1,5 +1,5 @@
 import { cp, readdir, readFile, rename, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, relative, sep } from 'node:path'
 import type { Choices } from './choices.ts'
 import { providers } from './providers.ts'
 
@@ -23,7 +23,7 @@ export async function scaffold({ directory, name, template, provider }: Choices,
     [template === 'pack' ? 'allium-pack-template' : `allium-${template}`, name],
   ]
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || entry.parentPath.includes('.git')) continue
+    if (!entry.isFile() || relative(directory, entry.parentPath).split(sep).includes('.git')) continue
     const path = join(entry.parentPath, entry.name)
     const text = await readFile(path, 'utf8')
     const filled = replacements.reduce((filling, [from, to]) => filling.replaceAll(from, to), text)

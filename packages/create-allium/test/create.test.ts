@@ -83,6 +83,13 @@ test('makes a valid package name of any directory name', async () => {
   expect(JSON.parse(read('My Größe, 2/package.json')).name).toBe('my-gr-e-2')
 })
 
+test('fills in a project below a directory whose name contains .git', async () => {
+  const { create, read } = folder()
+  await create('acme.github.io/app')
+  expect(JSON.parse(read('acme.github.io/app/package.json')).name).toBe('app')
+  expect(read('acme.github.io/app/.gitignore')).toContain('node_modules')
+})
+
 test('changes nothing in a directory that is not empty', async () => {
   const { cwd, create, said } = folder()
   writeFileSync(join(cwd, 'notes.txt'), '')

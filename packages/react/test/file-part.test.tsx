@@ -15,12 +15,16 @@ test.each(['javascript:alert(1)', ' javascript:alert(1)', 'java\nscript:alert(1)
   },
 )
 
-test.each(['https://evil.example/p.png?secret', '//evil.example/p.png', '/\\evil.example/p.png'])(
-  'a remote image at %s loads only after a click',
-  (url) => {
-    expect(fileHtml(url, 'image/png')).not.toContain('<img')
-  },
-)
+test.each([
+  'https://evil.example/p.png?secret',
+  '//evil.example/p.png',
+  '/\\evil.example/p.png',
+  '/\t/evil.example/p.png',
+  '/\n\\evil.example/p.png',
+  '/\r/evil.example/p.png',
+])('a remote image at %j loads only after a click', (url) => {
+  expect(fileHtml(url, 'image/png')).not.toContain('<img')
+})
 
 test('an image of this server, or in the message, is shown at once', () => {
   expect(fileHtml('https://api.acme.com/sessions/a/files/x', 'image/png', true)).toContain('<img')

@@ -57,6 +57,14 @@ test.each<[string, Parameters<typeof ask>[1], number, string]>([
   expect(await refusal(await ask(`${url}/sessions/a/runs`, asked))).toEqual([status, code])
 })
 
+test('a link of another site may open a page, and a form of it may not post', async () => {
+  const { made } = await listen(agentOf([]))
+  const headers = { authorization: 'acme/ann', 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+  const status = async (path: string, method: string) =>
+    (await made.fetch(new Request(`http://127.0.0.1${path}`, { method, headers }))).status
+  expect([await status('/sessions', 'GET'), await status('/sessions/a/stop', 'POST')]).toEqual([200, 403])
+})
+
 test('a body without a length is cut off at the bound', async () => {
   const { url } = await listen(agentOf([]))
   const status = await new Promise((resolve, reject) => {

@@ -41,7 +41,9 @@ export async function servePage(options: PageServerOptions): Promise<{ port: num
   /** Moves the token from the address to a cookie, so that it is in no history and no `Referer`. */
   function signIn(response: ServerResponse, pathname: string): void {
     const attributes = 'Path=/; HttpOnly; SameSite=Strict'
-    response.writeHead(303, { location: pathname, 'set-cookie': `${cookieName(port)}=${options.token}; ${attributes}` })
+    // A path that begins with two slashes would name another host.
+    const location = pathname.replace(/^\/+/, '/')
+    response.writeHead(303, { location, 'set-cookie': `${cookieName(port)}=${options.token}; ${attributes}` })
     response.end()
   }
 

@@ -20,7 +20,12 @@ export async function proxy(
   const { method, url: path } = request
   const options = { host: '127.0.0.1', port: target.port, method, path, headers: { ...headers, [keyHeader]: key } }
   const forwarded = send(options, (answer) => {
-    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    try {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+    } catch {
+      // The parser of node:http accepts a status that it cannot send, and nothing would catch the error here.
+      return void forwarded.destroy(new Error('The answer cannot be forwarded.'))
+    }
     answer.pipe(response)
     answer.once('error', () => response.destroy())
   })

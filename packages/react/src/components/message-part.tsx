@@ -48,7 +48,8 @@ function Paragraphs({ text }: { text: string }): ReactNode {
  * the link. So only data and files of this server are shown at once.
  */
 function File({ part: { url, mediaType, own } }: { part: MessagePart & { type: 'file' } }): ReactNode {
-  const isLocal = own === true || /^(?:data:|blob:|\/(?![/\\]))/i.test(url)
+  // Browsers drop tabs and line breaks, so with one of them `/` could begin the address of another host.
+  const isLocal = own === true || /^(?:data:|blob:|\/(?![/\\\t\n\r]))/i.test(url)
   if (isLocal && mediaType.startsWith('image/')) return <img className="allium-file" src={url} alt={mediaType} />
   if (!isLocal && !isWebUrl(url)) return <span className="allium-file">{mediaType}</span>
   return (

@@ -21,7 +21,7 @@ export function checkOrigin(request: Request, { hosts, origins, trustProxy }: Or
       'The server does not accept this host. To allow it, add it to the option `hosts` of server().',
     )
   const origin = headers.get('origin')
-  const isCrossOrigin = origin !== null ? !origins.includes(origin) && hostOf(origin) !== host : isCrossSite(headers)
+  const isCrossOrigin = origin !== null ? !origins.includes(origin) && hostOf(origin) !== host : isCrossSite(request)
   if (isCrossOrigin)
     throw requestError(
       'request.origin',
@@ -29,8 +29,10 @@ export function checkOrigin(request: Request, { hosts, origins, trustProxy }: Or
     )
 }
 
-function isCrossSite(headers: Headers): boolean {
-  return headers.get('sec-fetch-site') === 'cross-site' && headers.get('sec-fetch-mode') !== 'navigate'
+/** A link of another site may open a page of this one. Its forms may not post to it. */
+function isCrossSite({ headers, method }: Request): boolean {
+  const isLink = method === 'GET' && headers.get('sec-fetch-mode') === 'navigate'
+  return headers.get('sec-fetch-site') === 'cross-site' && !isLink
 }
 
 /** Returns undefined for `null`, which files and sandboxed frames send. */

@@ -29,16 +29,32 @@ export async function cutBefore(host: Host, caller: Caller, sessionId: string, i
     const { history, version, rest } = stored
     const edit = (await lastEdit(sessions, key)) + 1
     const former = await formerKey(key, edit)
-    // An earlier attempt may have stopped after its copy.
-    await sessions.delete(former)
-    await storeSnapshot(host, caller, former.sessionId, { ...rest, history })
     const { from, ...before } = await stateBefore(sessions, key, replaced)
     const { runCount, usedApprovals } = rest
     const snapshot = { ...before, history: [], runCount, usedApprovals }
     const turn = entryOf({ turnId: editId(edit), status: 'rewound', agent: caller.agent.name, from }, host, snapshot)
-    await sessions.append(lease, version, turn)
+    // An earlier attempt may have stopped after its copy.
+    await sessions.delete(former)
+    try {
+      await storeSnapshot(host, caller, former.sessionId, { ...rest, history })
+      await sessions.append(lease, version, turn)
+    } catch (error) {
+      // The session was deleted meanwhile, or erased. Nothing would delete the copy later.
+      if ((await sessions.head(key)) === undefined) await sessions.delete(former)
+      throw error
+    }
+    await deleteUnused(host, await formerKey(key, edit - maxFormers))
   }
   await slots.sessions.run(caller, () => withLease(host, key, cut))
+}
+
+/** Most former conversations of a session, without those that their owner continued. Each is a copy. */
+const maxFormers = 20
+
+/** Deletes a former conversation in which no run was started. */
+async function deleteUnused({ sessions, events }: Host, key: SessionKey): Promise<void> {
+  const isUnused = (await sessions.head(key))?.version === 1 && (await events.latest(key)) === undefined
+  if (isUnused) await sessions.delete(key)
 }
 
 /** Returns the state from before the run with a message, and the index at which that run begins. */

@@ -94,10 +94,16 @@ function ownerRoutes(serve: Serve, host: Host): void {
 async function deleteSession(host: Host, caller: Caller, key: SessionKey): Promise<void> {
   await host.runs.drop(key)
   await stop(host, caller, key)
-  for (const former of await formerKeys(host.sessions, key))
-    if ((await host.sessions.find(former, { version: 1 })) !== undefined) await deleteSession(host, caller, former)
+  const deleteFormers = async (keys: readonly SessionKey[]) => {
+    for (const former of keys)
+      if ((await host.sessions.head(former)) !== undefined) await deleteSession(host, caller, former)
+  }
+  const formers = await formerKeys(host.sessions, key)
+  await deleteFormers(formers)
   await host.sessions.delete(key)
   await host.events.delete(key)
+  // An edit may have stored its copy meanwhile.
+  await deleteFormers(formers.slice(-1))
 }
 
 const json = { 'content-type': 'application/json' }
