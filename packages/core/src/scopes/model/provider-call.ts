@@ -173,15 +173,13 @@ function reportedUsage(error: unknown): Partial<Usage> | undefined {
  */
 async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Fingerprint> {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
-  const { items } = turn.session.history
   const [history, given, tools] = await Promise.all([
-    contentDigestOf(items.map(withoutApprovals)),
+    contentDigestOf(turn.session.history.items.map(withoutApprovals)),
     digestOf({ settings, toolChoice, responseFormat }),
     digestOf(toolDefs),
   ])
   return {
     type: 'step:asked',
-    // Earlier versions recorded another digest, named `conversation`. It is not compared any more.
     must: { model: call.model, history },
     may: { settings: given, 'tool definitions': tools },
   }
