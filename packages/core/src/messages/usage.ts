@@ -53,7 +53,6 @@ export function usageOf(calls: readonly { readonly usage: Readonly<Usage> }[]): 
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0
-    ? Math.min(Math.floor(value), Number.MAX_SAFE_INTEGER)
-    : 0
+  const whole = Number.isFinite(value) ? Math.floor(value as number) : 0
+  return Math.min(Math.max(whole, 0), Number.MAX_SAFE_INTEGER)
 }
