@@ -70,19 +70,22 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
   })
 
   serve(routes.turns, async (c, read) => {
-    const { query, open } = await opening(c.req.raw, c.req.param('agent'), read)
+    const { caller, query, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const opened = await open('turns')
     // `read()` fills in 1 for an absent number.
     const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
-    return c.body(plainJson(await viewOf(opened, version)), 200, { 'content-type': 'application/json' })
+    const view = await host.slots.files.run(caller, () => viewOf(opened, version))
+    return c.body(plainJson(view), 200, { 'content-type': 'application/json' })
   })
 
   serve(routes.file, async (c, read) => {
-    const { params, open } = await opening(c.req.raw, c.req.param('agent'), read)
+    const { caller, params, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const { sessions, key } = await open('file')
-    const file = sessions && (await findStoredFile(sessions, key, params.file))
-    if (file === undefined) throw fileNotFound(params)
-    return download(file)
+    return host.slots.files.run(caller, async () => {
+      const file = sessions && (await findStoredFile(sessions, key, params.file))
+      if (file === undefined) throw fileNotFound(params)
+      return download(file)
+    })
   })
 
   if (store.copies === false) return

@@ -26,7 +26,7 @@ export function existenceIn(sessions: SessionStore, events: EventLog): (run: Rec
   return async (run) => {
     const { key, turnId, openTurns, isLogged, lastAt } = run
     if (openTurns > 0 || stored.has(run)) return true
-    if ((await sessions.find(key, { turnId })) !== undefined) {
+    if ((await sessions.head(key, { turnId })) !== undefined) {
       stored.add(run)
       return true
     }

@@ -137,7 +137,8 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const key = inspectableKey(caller, scope, params.id, query.owner)
     // `read()` fills in 1 for an absent number.
     const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
-    const { pending, ...stored } = await storedTurns(host, caller, key, version)
+    // Each file is read, because its view has its digest.
+    const { pending, ...stored } = await host.slots.files.run(caller, () => storedTurns(host, caller, key, version))
     // The owner needs the tokens, which are credentials otherwise.
     const calls = pending.map(({ token, ...call }) => ({ ...(JSON.parse(plainJson(call)) as object), token }))
     return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })
@@ -147,9 +148,11 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
     const key = inspectableKey(caller, scope, params.id, query.owner)
-    const file = (await findStoredFile(host.sessions, key, params.file)) ?? (await recentFile(key, params.file))
-    if (file === undefined) throw fileNotFound(params)
-    return download(file)
+    return host.slots.files.run(caller, async () => {
+      const file = (await findStoredFile(host.sessions, key, params.file)) ?? (await recentFile(key, params.file))
+      if (file === undefined) throw fileNotFound(params)
+      return download(file)
+    })
   })
 
   /** Returns a file that the store does not have yet. */
