@@ -100,7 +100,7 @@ function helperOf({ layers, look, model, instructions }: Helper, setup: AgentSet
     name: 'helper',
     clock: setup.clock,
     logger,
-    model: modelOf(model, script, setup),
+    model: modelOf(model, script, {}),
     tools: [{ name: look, description: 'looks', jsonSchema: {}, execute }],
     instructions,
   })
@@ -122,7 +122,7 @@ interface ScriptedCall {
   readonly args: object
 }
 
-function modelOf(id: string, steps: readonly (readonly ScriptedCall[])[], { onModel }: AgentSetup) {
+function modelOf(id: string, steps: readonly (readonly ScriptedCall[])[], { onModel }: Pick<AgentSetup, 'onModel'>) {
   return {
     id,
     async *stream(request: ModelRequest) {
