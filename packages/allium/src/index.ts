@@ -27,6 +27,7 @@ export {
   toAiSdkAgent,
 } from '@allium/providers'
 export * from '@allium/store'
+export { type MemoryJournal, memoryJournal } from '@allium/store/memory-journal'
 export { type Seals, sealedJournal } from '@allium/store/sealed-journal'
 export * as tools from '@allium/tools'
 // Imported by the package's name, because tsup writes wrong types for a namespace of its files.

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { persist } from '../../memory/src/index.ts'
-import { memoryJournal, memoryStore } from '../../store/src/index.ts'
+import { memoryStore } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/memory-journal.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, type ModelContext, type ModelResponse } from '../src/index.ts'
 import { differences } from '../src/scopes/turn/steps.ts'

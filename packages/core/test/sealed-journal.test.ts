@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/memory-journal.ts'
 import { type Seals, sealedJournal } from '../../store/src/sealed-journal.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, type Middleware } from '../src/index.ts'

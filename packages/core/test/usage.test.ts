@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/memory-journal.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import {
   Agent,
