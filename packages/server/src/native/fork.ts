@@ -36,13 +36,16 @@ export function forkSnapshot(host: Host, caller: Caller, id: string, read: () =>
   })
 }
 
+/** How long the new session is leased in milliseconds: a busy machine needs seconds to store many images. */
+const writeTimeout = 60_000
+
 /**
  * Stores a new session that begins with a snapshot.
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
 async function storeFork({ sessions, clock }: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
-  const { lease, heldUntil } = await sessions.acquire(key, 10_000)
+  const { lease, heldUntil } = await sessions.acquire(key, writeTimeout)
   if (lease === undefined)
     throw new AlliumError(
       'session.busy',
