@@ -8,13 +8,13 @@ import { serve } from '../../src/node.ts'
 /** A server for the tests of deploys, in a process of its own: `node deployed.js <port> <file of the store>`. */
 const [port = '', file = ''] = process.argv.slice(2)
 
-/** Says thirty words in a second. A step that another process repeats says the same again. */
+/** Says thirty words in half a second. A step that another process repeats says the same again. */
 const model: Model = {
   id: 'slow',
   async *stream({ messages }) {
     for (let word = 0; word < 30; word++) {
       yield { type: 'text-delta', delta: `w${messages.length}-${word} ` }
-      await new Promise((resolve) => setTimeout(resolve, 30))
+      await new Promise((resolve) => setTimeout(resolve, 15))
     }
     yield { type: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 30 } }
   },
