@@ -36,6 +36,8 @@ export async function startAgain(
       `The run "${run}" has recorded ${effects} steps of tools and once(), which the new run does not know and may do again. Look at its timeline. If that is right, repeat the call with repeatEffects: true (on the command line: --repeat-effects).`,
     )
   await beforeAdd()
+  // The owner may have been erased while the audit stored its record. The new run would bring their request back.
+  if ((await runs.get(scope)) === undefined) throw runNotFound(run)
   const { agent, version, queue, priority } = stored
   // Repeating the call returns the same run.
   const once = { idempotencyKey: `operator:start_again:${run}`, fingerprint: run }

@@ -36,7 +36,7 @@ export async function cutBefore(host: Host, caller: Caller, sessionId: string, i
     // An earlier attempt may have stopped after its copy.
     await sessions.delete(former)
     try {
-      await storeSnapshot(host, caller, former.sessionId, { ...rest, history })
+      await storeSnapshot(host, caller, former.sessionId, async () => ({ ...rest, history }))
       await sessions.append(lease, version, turn)
     } catch (error) {
       // The session was deleted meanwhile, or erased. Nothing would delete the copy later.

@@ -28,27 +28,26 @@ export async function fork(
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
 export function forkSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
-  return host.slots.sessions.run(caller, async () => storeSnapshot(host, caller, id, await read()))
+  return host.slots.sessions.run(caller, () => storeSnapshot(host, caller, id, read))
 }
 
-/** Does the same with a snapshot that is in memory already. */
-export async function storeSnapshot(host: Host, caller: Caller, id: string, snapshot: Snapshot): Promise<void> {
+/** Does the same at once, for a caller that has the slot. */
+export function storeSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
   const { agent, principal } = caller
-  const source = agent.session({ principal: principal as never })
-  source.restore(snapshot)
-  await storeFork(host, keyOf(caller, id), agent.name, source.fork({ id }).snapshot())
-}
-
-/** Stores a new session that begins with a snapshot. */
-function storeFork(host: Host, key: SessionKey, agent: string, snapshot: Snapshot): Promise<void> {
+  const key = keyOf(caller, id)
+  // The lease is older than what is read. So if the owner is erased meanwhile, the store rejects the copy.
   return withLease(host, key, async (lease) => {
     if (lease.version > 0)
-      throw requestError(
-        'store.conflict',
-        `The session ${JSON.stringify(key.sessionId)} already exists. Choose another id.`,
-      )
-    const turnId = `${forkPrefix}${crypto.randomUUID()}`
-    await host.sessions.append(lease, 0, entryOf({ turnId, status: 'closed', agent, from: 0 }, host, snapshot))
+      throw requestError('store.conflict', `The session ${JSON.stringify(id)} already exists. Choose another id.`)
+    const source = agent.session({ principal: principal as never })
+    source.restore(await read())
+    const turn = {
+      turnId: `${forkPrefix}${crypto.randomUUID()}`,
+      status: 'closed',
+      agent: agent.name,
+      from: 0,
+    } as const
+    await host.sessions.append(lease, 0, entryOf(turn, host, source.fork({ id }).snapshot()))
   })
 }
 
