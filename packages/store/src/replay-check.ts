@@ -116,6 +116,8 @@ export class ReplayCheck {
     const steps = [id, ...this.#running, ...this.#refused]
     for (const [step, during] of this.#unused) {
       if (this.#isCovered(step)) this.#unused.delete(step)
+      // An agent's journal has the steps of several runs.
+      else if (id !== '' && runOf(step) !== runOf(id)) continue
       else if ((callsOnly || (during === undefined && isCall)) && !callStep.test(step)) continue
       else if (
         !steps.some((one) => mayFollow(step, isStrict ? [] : during, { one, isReplaying: this.#replaying.has(one) }))
@@ -156,6 +158,11 @@ export class ReplayCheck {
 /** The prefix of the sub-agent's ids that a tool call runs. */
 function agentIn(id: string): string {
   return id.replace(toolStep, '$1/$2')
+}
+
+/** The turn that a step belongs to, also as a step of a sub-agent. */
+function runOf(id: string): string | undefined {
+  return id.split(counted)[0]?.split('/')[0]
 }
 
 function isInside(id: string, outer: string): boolean {
