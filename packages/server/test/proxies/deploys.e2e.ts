@@ -43,8 +43,7 @@ class Reader {
   constructor(name: string, url: string) {
     this.#name = name
     const headers = () => ({ authorization: name })
-    const delay = () => new Promise<void>((resolve) => setTimeout(resolve, 100))
-    this.#session = createClient<Agent>({ url, headers, attempts: 1000, delay }).session('a') as ClientSession
+    this.#session = createClient<Agent>({ url, headers, attempts: 200 }).session('a') as ClientSession
   }
 
   async read(): Promise<void> {
@@ -122,7 +121,10 @@ async function restartable() {
     async restart(signal: NodeJS.Signals) {
       const exited = once(child, 'exit')
       child.kill(signal)
+      // As systemd does after TimeoutStopSec.
+      const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
       await exited
+      clearTimeout(timer)
       await start()
     },
   }
