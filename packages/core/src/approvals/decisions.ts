@@ -185,11 +185,10 @@ async function checkCall(
  * history or secret.
  */
 function checkSuspender(session: SessionScope, callId: string, { agent }: SuspendedCall): void {
-  const { name } = session.agent.setup
   if (!session.isOwnCall(callId))
     fail(
       'approval.forbidden',
-      `The call "${callId}" was suspended by the agent ${describe(agent)}, not by "${name}". Resume it with that agent. If it was renamed, set formerNames on "${name}".`,
+      `The call "${callId}" was suspended by the agent ${describe(agent)}, not by "${session.agent.setup.name}". Resume it with that agent. If it was renamed, set formerNames to its old names.`,
     )
 }
 

@@ -1,4 +1,4 @@
-import type { Part, ProviderApprovalRequest, ProviderMetadata } from '../messages/message.ts'
+import type { ProviderApprovalRequest, ProviderMetadata, ToolResultPart } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 
 interface ChunkBase {
@@ -36,14 +36,10 @@ export interface ToolInputEnd extends ChunkBase {
   providerExecuted?: boolean
 }
 /** The result of a call that the provider executed itself. */
-export interface ProviderToolResult extends ChunkBase {
+export interface ProviderToolResult
+  extends ChunkBase,
+    Pick<ToolResultPart, 'callId' | 'name' | 'content' | 'isError' | 'json'> {
   type: 'tool-result'
-  callId: string
-  name: string
-  content: string | Part[]
-  isError?: boolean
-  /** The content is JSON, because the provider's result was not text. */
-  json?: boolean
 }
 export interface FileChunk extends ChunkBase {
   type: 'file'

@@ -3,25 +3,12 @@ import { describe } from '../errors/describe.ts'
 import { checkOptions, keysOf } from '../errors/known-options.ts'
 import { isOpaque } from '../errors/plain.ts'
 import { equalJson } from '../messages/json.ts'
-import {
-  type Message,
-  type Part,
-  type ProviderApprovalRequest,
-  type ProviderMetadata,
-  type ToolCallPart,
-  textOf,
-} from '../messages/message.ts'
+import { type Message, type Part, type ProviderMetadata, type ToolCallPart, textOf } from '../messages/message.ts'
 import { cleanUsage, type Usage } from '../messages/usage.ts'
 import type { FinishChunk, FinishReason, ModelWarning } from './chunk.ts'
 
-export interface ToolCall {
-  callId: string
-  name: string
-  args: Record<string, unknown>
-  /** The provider ran the call itself. */
-  providerExecuted?: boolean
-  /** The provider requires an approval before it runs the call. No tool of the agent runs for it. */
-  approvalRequest?: ProviderApprovalRequest
+/** A call as the model sent it. If the provider requires an approval, no tool of the agent runs for it. */
+export interface ToolCall extends Omit<ToolCallPart, 'type' | 'providerMetadata'> {
   /** Why the argument text is not a JSON object; `args` is then `{}`. */
   invalid?: string
 }
