@@ -1,4 +1,4 @@
 import { defineConfig } from 'tsup'
 import base from '../../tsup.base.ts'
 
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/code-shape.ts', 'src/sealed-journal.ts'] })
+export default defineConfig({ ...base, entry: ['src/index.ts', 'src/code-shape.ts', 'src/journal.ts'] })

@@ -35,7 +35,8 @@ export function runRoutes(store: Store): Hono<Env> {
 
   app.post('/:run/retry', async (c) => {
     const operator = c.get('principal').userId
-    return c.json({ done: await runsOf(c).retry(c.req.param('run'), { operator }) })
+    const { queued, reason } = await runsOf(c).retry(c.req.param('run'), { operator })
+    return c.json({ done: queued, ...(reason !== undefined && { reason }) })
   })
 
   app.post('/:run/content', async (c) => {

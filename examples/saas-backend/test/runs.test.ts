@@ -92,5 +92,8 @@ test('an admin stops a run of their company', async () => {
   const [{ run } = { run: '' }] = await runs()
   expect((await ask(alex, `/admin/api/acme/runs/${run}/stop`, {})).json).toEqual({ done: true })
   expect((await running).json).toMatchObject({ status: 'aborted' })
-  expect((await ask(alex, `/admin/api/acme/runs/${run}/retry`, {})).json).toEqual({ done: false })
+  expect((await ask(alex, `/admin/api/acme/runs/${run}/retry`, {})).json).toMatchObject({
+    done: false,
+    reason: expect.stringContaining('only failed runs'),
+  })
 })

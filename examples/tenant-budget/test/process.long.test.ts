@@ -13,7 +13,7 @@ describe('a budget for each tenant', { timeout: 60_000 }, () => {
     expect([code, err]).toEqual([0, ''])
     const lines = out.split('\n')
     expect(lines.filter((line) => line === 'acme     completed: Let me see: yes.')).toHaveLength(3)
-    expect(out).toMatch(/^globex {3}blocked: Your team has used up today's starter budget\. It begins again at/m)
+    expect(out).toMatch(/^globex {3}blocked: Your team has used up today's starter budget\. It resets at/m)
     expect(lines).toContain('initech  completed, after 1 reset: Let me see: yes.')
     // 20 tokens at $1 and 100 at $4 for a million; the cut call its input of 18 and 3 tokens that were streamed.
     expect(lines).toContain('globex   $0.000420 + $0.000420 = $0.000840')

@@ -1,5 +1,6 @@
 import type { AgentOptions, ToolExecution } from '@allium/core'
-import { memoryJournal, memoryStore } from '@allium/store'
+import { memoryStore } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { Agent, delegate, observe } from '../src/index.ts'

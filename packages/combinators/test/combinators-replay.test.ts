@@ -1,5 +1,5 @@
 import { Agent, defineMiddleware } from '@allium/core'
-import { type MemoryJournal, memoryJournal } from '@allium/store'
+import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { canary, when } from '../src/index.ts'

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { persist } from '../../memory/src/index.ts'
-import { memoryJournal, memoryStore } from '../../store/src/index.ts'
+import { memoryStore } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/journal.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, type ModelContext, type ModelResponse } from '../src/index.ts'
 import { differences } from '../src/scopes/turn/steps.ts'
@@ -68,12 +69,12 @@ it('tells other settings and tools as a drift, and goes on by what is recorded',
   const journal = await died(3)
   const model = scriptedModel(['Paid.'])
   const tool = { ...pay([]), description: 'Pays somebody' }
-  const run = new Agent({ model, tools: [tool], settings: { temperature: 0 }, ids })
+  const run = new Agent({ model, tools: [tool], settings: { temperature: 0 }, instructions: 'Be brief.', ids })
     .session()
     .run('Pay Ada.', { turnId: 't', journal })
   const drifts: unknown[] = []
   for await (const event of run) if (event.type === 'journal:drift') drifts.push(event)
-  expect(drifts).toMatchObject([{ step: 't:model:0:1', differs: ['settings', 'tool definitions'] }])
+  expect(drifts).toMatchObject([{ step: 't:model:0:1', differs: ['settings', 'tool definitions', 'instructions'] }])
   expect((await run).text).toBe('Paid.')
 })
 

@@ -21,17 +21,16 @@ it.each([
   expect(() => agent.use({ name: 'mine', ...layer } as never)).toThrow(refusal('layer.invalid', ...parts))
 })
 
-describe('a function whose body would never run, because it is a generator', () => {
-  it.each(['agent', 'session', 'turn', 'model', 'tool'])('is refused by use() as a %s hook', (scope) => {
-    const { agent } = build(['hi'])
-    const parts = [scope, 'a generator function', 'async function (ctx, next)']
-    expect(() => agent.use({ name: 'mine', *[scope]() {} } as never)).toThrow(refusal('layer.invalid', ...parts))
-    expect(() => agent.use(scope as 'turn', async function* () {} as never)).toThrow(refusal('layer.invalid', ...parts))
+describe('a function whose body never runs, because it is a generator', () => {
+  it.each(['agent', 'session', 'turn', 'model', 'tool'] as const)('fails the run as a %s hook', async (scope) => {
+    const { agent } = build(oneCall, [{ name: 'mine', *[scope]() {} } as never], { tools: [tool('work')] })
+    await expect(agent.run('hi')).rejects.toMatchObject({ code: expect.stringMatching(/^layer\.(no_next|result)$/) })
   })
 
-  it('is refused as the execute of a tool', () => {
-    const pay = tool('pay', async function* () {})
-    expect(made({ tools: [pay] })).toThrow(refusal('tool.invalid', '"pay"', 'generator', 'ctx.emit()'))
+  it('fails the call of a tool', async () => {
+    const { agent, log } = build(oneCall, [], { tools: [tool('work', async function* () {})] })
+    expect((await agent.run('hi')).toolCalls[0]?.result.status).toBe('error')
+    expect(log[0]?.message).toContain('AsyncGenerator')
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type MemoryJournal, memoryJournal } from '../../store/src/index.ts'
+import { type MemoryJournal, memoryJournal } from '../../store/src/journal.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type AnyTool, delegate, type Middleware, type TurnContext } from '../src/index.ts'
 import { merged } from '../src/messages/join-deltas.ts'

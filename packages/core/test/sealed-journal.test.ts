@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
-import { type Seals, sealedJournal } from '../../store/src/sealed-journal.ts'
+import { memoryJournal, type Seals, sealedJournal } from '../../store/src/journal.ts'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, type Journal, type Middleware } from '../src/index.ts'
 import { tool } from './kit.ts'

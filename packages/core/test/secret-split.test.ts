@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/journal.ts'
 import type { ScriptedStep } from '../../testing/src/index.ts'
 import type { ContentChunk, Middleware } from '../src/index.ts'
 import { build, failure, reach, read, tool } from './kit.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/journal.ts'
 import type { Middleware, SteerInput } from '../src/index.ts'
 import { build, failure, tool } from './kit.ts'
 

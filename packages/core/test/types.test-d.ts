@@ -352,3 +352,9 @@ export const answers = new Agent({ model: 'x/y' }).use('turn', (ctx, next) => {
   ctx.output = null
   return next()
 })
+
+export async function decidePending(session: ReturnType<typeof agent.session>) {
+  const [call] = session.pending
+  // The token of a pending call fits a decision, with exactOptionalPropertyTypes too.
+  if (call !== undefined) await session.resume({ [call.callId]: { approve: true, token: call.token } })
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { memoryJournal } from '../../store/src/index.ts'
+import { memoryJournal } from '../../store/src/journal.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
 import {
   Agent,
@@ -46,6 +46,19 @@ describe('usage', () => {
   ])('of a provider is cleaned, and what is left out estimated: %s', async (_, usage, clean) => {
     const { result } = await turn([{ text: 'ok', usage }])
     expect(result?.usage).toEqual({ ...clean, calls: 1 })
+  })
+
+  it('stays finite, however much a provider counts', async () => {
+    const usage = { inputTokens: 1e308, outputTokens: 1e308 }
+    const { result } = await turn(
+      [
+        { toolCalls: [{ name: 'work' }], usage },
+        { text: 'ok', usage },
+      ],
+      [],
+      { tools: [tool('work')] },
+    )
+    expect(result?.usage.inputTokens).toBe(2 * Number.MAX_SAFE_INTEGER)
   })
 
   it('takes a finish without any', async () => {

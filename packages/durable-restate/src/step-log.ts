@@ -1,5 +1,6 @@
 import { AbortError, type Emit, type Journal } from '@allium/core'
-import { ReplayCheck, recordStep, replayStep } from '@allium/store'
+import { recordStep, replayStep } from '@allium/store'
+import { ReplayCheck } from '@allium/store/journal'
 
 /** An entry of Restate's journal: steps by id, in the order in which they ended, or the result of the work. */
 export interface Entry {
@@ -66,7 +67,9 @@ export class StepLog implements Journal {
     this.#check.use(id)
     if (recordedStep === undefined) {
       if (this.takenOver) throw new AbortError('Another attempt of Restate continues the run.')
-      await this.#check.begin(id)
+      const waiting = this.#check.wait(id)
+      if (waiting !== undefined) await waiting
+      this.#check.begin(id)
       try {
         return await recordStep(work, emit, (record) => this.#record(id, record))
       } finally {

@@ -54,7 +54,7 @@ it('another process with the same code continues the run', async () => {
 it.each<[string, Build, string]>([
   ['a layer was added', { layers: [passes('a'), passes('b')] }, 'the layer "b" was added'],
   ['a layer was removed', { layers: [] }, 'the layer "a" was removed'],
-  ['a schema has changed', { jsonSchema: { type: 'object' } }, 'the tool "pay" has changed'],
+  ['a schema has changed', { jsonSchema: { type: 'object', required: ['to'] } }, 'the tool "pay" has changed'],
   ['a tool was renamed', { name: 'send' }, 'the tool "pay" was removed'],
 ])('stops a run with the difference where %s, before any step', async (_, build, difference) => {
   const { written } = await attempt([])

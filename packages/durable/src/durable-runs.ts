@@ -1,5 +1,5 @@
 import { AlliumError } from '@allium/core'
-import { toEntry } from '@allium/event-log'
+import { type Entry, toEntry } from '@allium/event-log'
 import type { DurableRun, DurableStatus, ExpiredCalls, LoggedEvent, Page } from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
 import { type MigrateOptions, type Migration, migrate } from './migrate.ts'
@@ -35,6 +35,13 @@ export interface ListOptions {
   code?: string
   cursor?: string
   limit?: number
+}
+
+/** An event of a run, with its position: pass its `seq` as `after` to continue from here. */
+export interface AttachedEvent {
+  readonly seq: number
+  /** `event.event` is an event of the stream. */
+  readonly event: Entry
 }
 
 /** Stores the runs of an agent, follows their events, and ends them. Its worker executes them. */
@@ -126,7 +133,7 @@ export class DurableRuns {
   async *attach(
     run: string,
     { principal, after = 0, signal }: RunAccess & { after?: number; signal?: AbortSignal } = {},
-  ): AsyncGenerator<LoggedEvent, undefined> {
+  ): AsyncGenerator<AttachedEvent, undefined> {
     const { key } = this.#findLive(run, principal) ?? (await this.#findOwned(run, principal))
     const watch = this.#unloggedEnds.watch(run)
     const abortSignal =
@@ -153,7 +160,7 @@ export class DurableRuns {
       after,
       signal,
     }: { key: DurableRun['key']; principal: unknown; after: number; signal: AbortSignal },
-  ): AsyncGenerator<LoggedEvent, undefined> {
+  ): AsyncGenerator<AttachedEvent, undefined> {
     const isAborted = () => signal.aborted
     let seq = after
     let isOver = false
@@ -161,7 +168,7 @@ export class DurableRuns {
       for await (const logged of this.#host.events.read({ key, turnId: run }, seq, signal)) {
         seq = logged.seq
         isOver ||= isFinal(logged)
-        yield logged
+        yield { seq, event: toEntry(logged) }
       }
       if (isOver || isAborted()) break
       const { status } = await this.#findOwned(run, principal)

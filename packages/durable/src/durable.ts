@@ -1,7 +1,7 @@
 import { AlliumError, systemClock } from '@allium/core'
-import type { DurableRun, EventLog, LoggedEvent, Page, SessionStore } from '@allium/store'
+import type { DurableRun, EventLog, Page, SessionStore } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
-import { DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
+import { type AttachedEvent, DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
 import { setHost } from './host-of.ts'
 import type { MigrateOptions, Migration } from './migrate.ts'
 import {
@@ -35,7 +35,7 @@ export interface Durable {
   attach(
     run: string,
     options?: RunAccess & { after?: number; signal?: AbortSignal },
-  ): AsyncGenerator<LoggedEvent, undefined>
+  ): AsyncGenerator<AttachedEvent, undefined>
   /**
    * Stops a run at its next step, whichever process executes it, even if that process is lost first. Returns false if the run has ended.
    */

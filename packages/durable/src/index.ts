@@ -1,7 +1,7 @@
 export { type Entry, entryOf, type RunError, type RunEvent } from '@allium/event-log'
 export { type Durable, durable } from './durable.ts'
 export type { DurableEvent } from './durable-event.ts'
-export type { StartedRun } from './durable-runs.ts'
+export type { AttachedEvent, StartedRun } from './durable-runs.ts'
 export type { MigrateOptions, Migration } from './migrate.ts'
 export type { DurableAgent, DurableOptions, DurableStore, Retention, RunOwner, StartOptions } from './options.ts'
 export { type PatchContext, patched } from './patched.ts'

@@ -1,6 +1,7 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
-import type { ClaimedRun, DurableRun, ReplayCheck, RunSignal } from '@allium/store'
+import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
+import type { ReplayCheck } from '@allium/store/journal'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'

@@ -1,12 +1,6 @@
-import { AbortError, type Emit, type Journal, type Lease, messageOf } from '@allium/core'
-import {
-  type DurableRun,
-  isCallStep,
-  isTakeoverStep,
-  type RecordedStep,
-  type ReplayCheck,
-  replayStep,
-} from '@allium/store'
+import { AbortError, type Emit, type Journal, type Lease, messageOf, type ToolResult } from '@allium/core'
+import { type DurableRun, type RecordedStep, replayStep } from '@allium/store'
+import { isTakeoverStep, type ReplayCheck } from '@allium/store/journal'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
 import type { Host } from './host.ts'
@@ -102,14 +96,16 @@ class RehearsalJournal implements Journal {
     if (isPatchStep(id)) return work(emit)
     // A process that takes the run over adds such steps before recorded ones.
     if (isTakeoverStep(id)) return undefined as T
-    await Promise.race([this.#check.begin(id), this.#stopped.promise])
+    await Promise.race([this.#check.wait(id), this.#stopped.promise])
+    this.#check.begin(id)
     // Its agent has recorded steps.
     if (this.#check.hasInner(id)) return work(emit)
     this.#hasNew = true
     this.#stopAtEnd()
     // Tools that wait for this one may have recorded steps, too.
-    if (!this.fits && isCallStep(id)) throw new AbortError('rehearsal')
-    return this.#stopped.promise
+    const callId = /(?<!:once):tool:(.+):\d+$/s.exec(id)?.[1]
+    if (this.fits || callId === undefined) return this.#stopped.promise
+    return { callId, content: 'Not run in a rehearsal.', isError: true, status: 'error' } satisfies ToolResult as T
   }
   /** Ends the rehearsal. Parallel calls may still be requested after the first new step. */
   stop(): void {

@@ -1,13 +1,6 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
-import {
-  isTakeoverStep,
-  type RecordedStep,
-  ReplayCheck,
-  type RunStore,
-  recordStepValue,
-  replayStep,
-  type StepValue,
-} from '@allium/store'
+import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
+import { isTakeoverStep, ReplayCheck } from '@allium/store/journal'
 import type { Host } from './host.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
@@ -64,7 +57,7 @@ export function runJournal(
       check.use(id)
       if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
       const isStopping = host.over() !== undefined
-      const during = host.fenced() ? [] : await checkReplay(() => check.begin(id, isStopping), host)
+      if (!host.fenced()) await checkReplay(() => check.wait(id, isStopping), host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
@@ -75,6 +68,7 @@ export function runJournal(
         }
       }
       running.add(id)
+      const during = check.begin(id)
       try {
         const result = await recordStepValue(work, emit, (body) => record(id, recordOf(body, during)))
         if (host.over() !== undefined) host.ended()

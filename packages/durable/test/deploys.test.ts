@@ -90,7 +90,12 @@ describe('a deploy while a run has paid', () => {
       'the layer "a" has changed',
     ],
     ['a tool was renamed', {}, { tool: { name: 'charge' } }, 'the tool "pay" was removed; the tool "charge" was added'],
-    ['a schema has changed', {}, { tool: { jsonSchema: { type: 'object' } } }, 'the tool "pay" has changed'],
+    [
+      'a schema has changed',
+      {},
+      { tool: { jsonSchema: { type: 'object', required: ['to'] } } },
+      'the tool "pay" has changed',
+    ],
     ['a tool needs an approval now', {}, { tool: { requireApproval: true } }, 'is recorded, but the current code does'],
   ])('stops the run and names the change: %s', async (_, before, now, difference) => {
     const { deploy, paid } = world()

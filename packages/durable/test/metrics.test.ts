@@ -94,7 +94,7 @@ it('does not report the retry of a dead letter as a takeover', async () => {
   await other.recover()
   await ended(other, run)
   await other.drain()
-  expect(await ops.retry(run)).toBe(true)
+  expect(await ops.retry(run)).toEqual({ queued: true })
   const fixed = process(['Done.'])
   await fixed.recover()
   await ended(fixed, run)

@@ -1,3 +1,6 @@
+import { Agent, delegate, type ToolContext } from '@allium/core'
+import { toEntry } from '@allium/event-log'
+import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { idleScene, liveScene } from './operations-scene.ts'
 
@@ -38,7 +41,7 @@ it('tells the readers of a run that was ended at once, and frees its process', a
   await ops.forceStop(run)
   const events: string[] = []
   const read = (async () => {
-    for await (const { event } of runs.attach(run, { principal })) events.push((event.event as { type: string }).type)
+    for await (const logged of runs.attach(run, { principal })) events.push(toEntry(logged).event.type)
   })()
   await expect
     .poll(async () => {
@@ -118,6 +121,21 @@ it('denies a pending call without its token, and names the operator as the appro
   expect(history).not.toContain('private reason')
   expect(await audited()).toMatchObject([{ type: 'operator:deny', turn: run, call: 'c1', operator: 'sam' }])
   await expect(ops.deny(run, sam)).rejects.toMatchObject({ code: 'run.options' })
+})
+
+it('denies no call that waits in a sub-agent, which only an approver can decide', async () => {
+  const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
+  const model = scriptedModel([{ toolCalls: [{ name: 'pay', callId: 'p1', args: {} }] }])
+  const helper = new Agent({ name: 'helper', model, tools: [pay as never] })
+  const execute = async (_: unknown, ctx: ToolContext) => (await delegate(ctx, helper, 'Pay.'))?.text
+  const ask = { name: 'ask', description: 'Asks', jsonSchema: {}, execute }
+  const { ops, ended, runs, audited } = liveScene([{ toolCalls: [{ name: 'ask', callId: 'c1', args: {} }] }], {
+    tools: [ask],
+  })
+  const { run, principal } = await ended()
+  const refused = { code: 'run.options', message: expect.stringContaining('waits in a sub-agent') }
+  await expect(ops.deny(run, sam)).rejects.toMatchObject(refused)
+  expect([(await runs.get(run, { principal })).pending?.length, await audited()]).toEqual([1, []])
 })
 
 it('denies no call that does not wait, and none without a name and a reason', async () => {

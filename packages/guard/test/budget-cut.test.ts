@@ -1,5 +1,6 @@
 import { Agent, type Middleware } from '@allium/core'
-import { memoryJournal, memoryLedger } from '@allium/store'
+import { memoryLedger } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { budget } from '../src/index.ts'

@@ -1,5 +1,6 @@
 import { Agent, type Middleware, type ModelChunk, type TypedMiddleware } from '@allium/core'
-import { type MemoryJournal, memoryJournal, memoryLedger } from '@allium/store'
+import { memoryLedger } from '@allium/store'
+import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { budget, injection, judge, pii, rateLimit } from '../src/index.ts'

@@ -1,6 +1,7 @@
 import { Agent, type AlliumError, type Middleware, type PartialResult, type StoredTurn } from '@allium/core'
 import type { SessionStore } from '@allium/store'
-import { memoryJournal, memoryStore } from '@allium/store'
+import { memoryStore } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

@@ -1,5 +1,6 @@
 import { Agent } from '@allium/core'
-import { memoryJournal, memoryStore } from '@allium/store'
+import { memoryStore } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { persist } from '../src/index.ts'

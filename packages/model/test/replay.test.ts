@@ -1,6 +1,6 @@
 import { Agent, type Usable } from '@allium/core'
 import { SingleFlight } from '@allium/resilience'
-import { type MemoryJournal, memoryJournal } from '@allium/store'
+import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { breaker, cache, fallback, memoryKeyValue, retry, route, selectTools } from '../src/index.ts'

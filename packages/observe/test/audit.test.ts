@@ -2,7 +2,7 @@ import { mkdtemp, open, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { delegate, type Journal, type Middleware } from '@allium/core'
-import { memoryJournal } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import { leaks, type ManualClock, manualClock, type ScriptedStep } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import {

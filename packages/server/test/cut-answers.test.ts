@@ -1,6 +1,6 @@
-import { Agent } from '@allium/core'
+import { Agent, type Model } from '@allium/core'
 import { expect, test } from 'vitest'
-import { agentOf, ask, asStream, gated, kinds, listen, silent } from './kit.ts'
+import { agentOf, ask, kinds, listen, silent } from './kit.ts'
 
 interface Response {
   id: string
@@ -86,20 +86,21 @@ test('a run that failed is a failed response when it is read again', async () =>
 
 /** Asks for an answer, and stops the server without grace while the answer is under way. */
 async function drained(path: string, body: object) {
-  const { model, text } = gated()
-  const agent = new Agent({ model, logger: silent })
-  const isUnderWay = new Promise((resolve) => agent.on('text-delta', resolve))
-  const { url, made } = await listen(agent, { openai: true })
-  const asked = ask(`${url}${path}`, { body, headers: 'stream' in body && body.stream ? asStream : {} })
-  text('Half of an ans')
-  await isUnderWay
+  let isUnderWay = () => {}
+  const underWay = new Promise<void>((resolve) => (isUnderWay = resolve))
+  const model: Model = {
+    id: 'slow',
+    async *stream({ signal }) {
+      yield { type: 'text-delta', delta: 'Half of an ans' }
+      isUnderWay()
+      await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    },
+  }
+  const { url, made } = await listen(new Agent({ model, logger: silent }), { openai: true })
+  const asked = ask(`${url}${path}`, { body })
+  await underWay
   await made.drain({ timeout: 0 })
   const answer = await asked
-  const all = await answer.text()
-  return {
-    url,
-    status: answer.status,
-    text: all,
-    ...(all.includes('data: ') ? parse(all) : { isDone: false, events: [] }),
-  }
+  const text = await answer.text()
+  return { url, status: answer.status, text, ...parse(text) }
 }

@@ -289,3 +289,27 @@ test('state that a removed turn wrote is removed with it', async () => {
   expect(JSON.stringify(state)).toContain('edited')
   expect(JSON.stringify(state)).not.toContain('secret')
 })
+
+test('a former conversation can be continued and edited, and all of them are deleted together', async () => {
+  const { url } = await listen(agentOf(['One.', 'Two.', 'Three.']), all)
+  const send = (id: string, text: string) =>
+    ask(`${url}/chat`, { body: { id, messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text }] }] } })
+  await (await send('a', 'first')).text()
+  await (await send('a', 'second')).text()
+  const [former] = await sessionsOf(url)
+  await (await send(former!, 'third')).text()
+  expect([await textsOf(url, former), (await sessionsOf(url)).length]).toEqual([['third', 'Three.'], 2])
+  await ask(`${url}/sessions/a`, { method: 'DELETE' })
+  expect(await sessionsOf(url)).toEqual([])
+})
+
+test('the former conversations of many edits are all deleted', async () => {
+  const sessions = memoryStore()
+  const { agent } = kept(agentOf([], { model: scriptedModel(Array(21).fill('Yes.')) }), sessions)
+  const { url } = await listen(agent, { sessions, uiStream: 7, agui: true })
+  for (let edit = 0; edit <= 20; edit++) await (await protocols['/chat']!(url, { id: 'u1', text: `${edit}` })).text()
+  const { items } = await sessions.list({ tenant: 'acme', owner: 'ann', limit: 100 })
+  expect(items).toHaveLength(21)
+  await ask(`${url}/sessions/a`, { method: 'DELETE' })
+  expect((await sessions.list({ tenant: 'acme', owner: 'ann', limit: 100 })).items).toEqual([])
+})

@@ -77,6 +77,6 @@ test('the records in memory have at most the given number of characters', async 
   const run = log.run({ tenant: '', owner: 'ann', agent: 'agent', sessionId: 's' }, 't')
   for (let id = 0; id < 100; id++) log.add(run, { type: 'cost', turnId: 'x'.repeat(1000), id, usd: 0 })
   const records = log.after(0, 1000)
-  expect(records.map(({ json }) => json.length).reduce((sum, length) => sum + length)).toBeLessThan(11_000)
+  expect(records.map(({ json }) => (json as string).length).reduce((sum, length) => sum + length)).toBeLessThan(11_000)
   expect(JSON.parse(records.at(-1)?.json as string)).toMatchObject({ id: 99 })
 })

@@ -195,6 +195,7 @@ create table runs (
   run_at double precision not null,
   attempts integer not null default 0,
   token bigint not null default 0,
+  worker text,
   idempotency_key text,
   asked text not null,
   stop text,
@@ -384,7 +385,7 @@ CREATE INDEX run_log_by_run ON run_log USING btree (tenant, run, n);
 
 CREATE INDEX runs_by_end ON runs USING btree (updated_at) WHERE (status <> ALL (ARRAY['queued'::text, 'running'::text]));
 
-CREATE INDEX runs_by_id ON runs USING btree (hashtextextended(run, (0)::bigint));
+CREATE INDEX runs_by_id ON runs USING btree ("left"(run, 64));
 
 CREATE INDEX runs_by_key ON runs USING btree (tenant, owner, session, hashtextextended(idempotency_key, (0)::bigint)) WHERE (idempotency_key IS NOT NULL);
 
@@ -487,7 +488,7 @@ begin
   select t.token_, t.version_, t.open_ into token_, version_, open_
     from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
   if token_ is null then return; end if;
-  update runs set status = 'running', attempts = 1, token = token_ where n = n_;
+  update runs set status = 'running', attempts = 1, token = token_, worker = worker() where n = n_;
   if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
 end $function$;
 
@@ -1011,7 +1012,7 @@ begin
   update sessions set run = null
     where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and run = _run;
   if not found then return; end if;
-  update runs set status = _status, code = _code, updated_at = now_ms(),
+  update runs set status = _status, code = coalesce(_code, case _status when 'failed' then 'run.failed' end), updated_at = now_ms(),
     task = case when _status in ('failed', 'suspended') then task end
     where tenant = _tenant and run = _run;
   delete from steps where tenant = _tenant and run = _run;
@@ -1111,6 +1112,25 @@ AS $function$
   )
   select g.status, count(*)::integer from gone g group by g.status
 $function$;
+
+CREATE OR REPLACE FUNCTION force_stop_run(_tenant text, _run text, _code text, _reason text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  r runs%rowtype;
+begin
+  select * into r from runs where tenant = _tenant and run = _run;
+  if not found then return false; end if;
+  perform from sessions
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session for update;
+  update runs set status = 'aborted', code = _code, reason = _reason, updated_at = now_ms()
+    where n = r.n and status in ('queued', 'running');
+  if not found then return false; end if;
+  update sessions set run = null, held_until = 0, token = -token
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and run = _run;
+  return true;
+end $function$;
 
 CREATE OR REPLACE FUNCTION forget_accounts(_but text, _closed text[])
  RETURNS void
@@ -1378,7 +1398,8 @@ begin
     insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, now_ms(), 'stop');
   end if;
   if new.status = 'running' and old.token <> new.token then
-    insert into run_log (tenant, run, at, kind, attempt) values (new.tenant, new.run, now_ms(), 'claimed', new.attempts);
+    insert into run_log (tenant, run, at, kind, attempt, detail)
+      values (new.tenant, new.run, now_ms(), 'claimed', new.attempts, new.worker);
   elsif new.status = 'queued' and old.status not in ('queued', 'running') then
     insert into run_log (tenant, run, at, kind) values (new.tenant, new.run, now_ms(), 'retried');
   elsif new.status not in ('queued', 'running') and old.status <> new.status then
@@ -1828,6 +1849,7 @@ begin
   if token_ is null then return; end if;
   n_ := _n;
   update runs set token = token_, updated_at = now_ms(),
+    worker = case when status in ('queued', 'running') then worker() else worker end,
     status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
     where n = _n;
 end $function$;
@@ -1873,6 +1895,12 @@ begin
   delete from blob_holders where tenant = old.tenant and owner = old.owner and agent = old.session_agent and session = old.session and kind = 'task' and holder = old.run;
   return null;
 end $function$;
+
+CREATE OR REPLACE FUNCTION worker()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$ select nullif(current_setting('allium.worker', true), '') $function$;
 
 CREATE OR REPLACE FUNCTION writer_token(_tenant text, _owner text, _agent text, _session text, _lease bigint, _began double precision)
  RETURNS bigint

@@ -7,11 +7,11 @@ import { ServerClock } from './server-clock.ts'
 
 export type Row = Record<string, unknown>
 
-/** Delays between attempts in milliseconds. A server that restarts is usually back within their sum. */
-const retryDelays = [50, 100, 200, 400, 800, 1600]
-
-/** No attempt begins after this many milliseconds. */
+/** No attempt begins after this many milliseconds. A server that restarts is usually back within them, and the lease of a run is longer. */
 const retryDeadline = 10_000
+
+/** The longest delay between two attempts, in milliseconds. Delays double from 50 on. */
+const longestDelay = 1600
 
 /** Runs each statement on its own connection and holds none in between. It converts failures to errors with a code. */
 export class Database {
@@ -68,10 +68,11 @@ export class Database {
         return await this.#try(operation)
       } catch (error) {
         const { cause, wasSent } = error instanceof SentError ? error : { cause: error, wasSent: false }
-        const isExhausted = this.#closed || attempt === retryDelays.length || performance.now() > deadline
+        const delay = Math.min(50 * 2 ** attempt, longestDelay) * (0.5 + Math.random() / 2)
+        const isExhausted = this.#closed || performance.now() + delay > deadline
         const isRetryable = isNotExecuted(cause) || (isConnectionLost(cause) && (isRepeatable || !wasSent))
         if (isExhausted || !isRetryable) throw toStoreError(cause)
-        await sleep((retryDelays[attempt] ?? 0) * (0.5 + Math.random() / 2))
+        await sleep(delay)
       }
   }
 

@@ -27,7 +27,8 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
     const model = scriptedModel([
       async () => {
         await server?.crash()
-        void sleep(300).then(() => server?.start())
+        // Longer than a few attempts take.
+        void sleep(5000).then(() => server?.start())
         return 'Hello.'
       },
       'And again.',

@@ -1,7 +1,7 @@
 import type { Message, SessionKey, StoredTurn } from '@allium/core'
 import type { HistoryTurn, SessionHead, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
-import { type TurnRow, turnContext } from './turn-row.ts'
+import { checkPart, type TurnRow, turnContext } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -53,7 +53,9 @@ export function openPart(
   filesOf?: FilesOf,
 ): unknown {
   const context = turnContext(key, { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }, name)
-  return blobs.open(key, toBytes(row[name]), context, filesOf)
+  const opened = blobs.open(key, toBytes(row[name]), context, filesOf)
+  if (opened instanceof Promise) return opened.then((value) => checkPart(value, name, context))
+  return checkPart(opened, name, context)
 }
 
 /** Returns the session without its messages, from the row of the turn after which it is read, if there is one. */

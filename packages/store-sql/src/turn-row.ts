@@ -155,6 +155,12 @@ function fieldText(extractor: BlobExtractor, name: string, value: unknown): Extr
   return { text: text.slice(JSON.stringify(name).length + 2, -1), sources }
 }
 
+/** @throws AlliumError `store.corrupt` if a part of a row is neither the list of messages nor an object */
+export function checkPart(value: unknown, part: string, context: EncryptionContext): unknown {
+  if (part === 'messages' ? Array.isArray(value) : typeof value === 'object' && value !== null) return value
+  throw corrupt(context, 'It has another form.')
+}
+
 /** Opens the run of a row. */
 export async function turnFromRow(
   key: SessionKey,
@@ -164,8 +170,11 @@ export async function turnFromRow(
 ): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const unread = files === 'onDemand' ? filesOfMessages : undefined
-  const openPart = (bytes: Uint8Array, part: string) =>
-    blobs.open(key, bytes, turnContext(key, row, part), part === 'messages' ? unread : undefined)
+  const openPart = async (bytes: Uint8Array, part: string) => {
+    const context = turnContext(key, row, part)
+    const value = await blobs.open(key, bytes, context, part === 'messages' ? unread : undefined)
+    return checkPart(value, part, context)
+  }
   const info = (await openPart(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
   const messages = (await openPart(row.messages, 'messages')) as StoredTurn['messages']
   const rest = (await openPart(row.rest, 'rest')) as StoredTurn['rest']

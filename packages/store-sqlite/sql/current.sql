@@ -23,7 +23,7 @@ CREATE TRIGGER run_added after insert on runs begin
 end;
 
 CREATE TRIGGER run_claimed after update of token on runs when new.status = 'running' and old.token <> new.token begin
-  insert into run_log (tenant, run, at, kind, attempt) values (new.tenant, new.run, new.updated_at, 'claimed', new.attempts);
+  insert into run_log (tenant, run, at, kind, attempt, detail) values (new.tenant, new.run, new.updated_at, 'claimed', new.attempts, new.worker);
 end;
 
 CREATE TRIGGER run_ended after update of status on runs when not new.status in ('queued', 'running') and old.status <> new.status begin
@@ -209,6 +209,7 @@ CREATE TABLE runs (
   run_at integer not null,
   attempts integer not null default 0,
   token integer not null default 0,
+  worker text,
   idempotency_key text,
   asked text,
   stop text,

@@ -152,7 +152,7 @@ export class Database {
   }
 
   #toStoreError(error: unknown): unknown {
-    const code = String((error as { code?: unknown }).code ?? '') || codeFromMessage(error)
+    const code = codeOf(error)
     const entry = errorCodes.find(([prefix]) => code.startsWith(prefix))
     if (error instanceof AlliumError || entry === undefined) return error
     const [, storeCode, failure] = entry
@@ -187,7 +187,15 @@ const errorCodes = [
   ['SQLITE_', 'store.unavailable', 'failed'],
 ] as const
 
-/** The driver sets no code when it cannot open a file; the message ends with the error number. */
-function codeFromMessage(error: unknown): string {
-  return messageOf(error).startsWith('ConnectionFailed') ? 'SQLITE_CANTOPEN' : ''
+function codeOf(error: unknown): string {
+  const { code = '' } = error as { code?: unknown }
+  // The driver does not name extended codes that it does not know. Their last byte is the code that it extends.
+  const number = /^UNKNOWN_SQLITE_ERROR_(\d+)$/.exec(String(code))?.[1]
+  if (number !== undefined) return Number(number) % 256 === readonly ? 'SQLITE_READONLY' : 'SQLITE_ERROR'
+  // It sets no code when it cannot open a file; the message ends with the error number.
+  if (code === '' && messageOf(error).startsWith('ConnectionFailed')) return 'SQLITE_CANTOPEN'
+  return String(code)
 }
+
+/** SQLITE_READONLY, https://www.sqlite.org/rescode.html#readonly */
+const readonly = 8

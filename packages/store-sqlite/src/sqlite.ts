@@ -1,5 +1,5 @@
-import type { Clock } from '@allium/core'
-import { checkOptions, type KeysOf } from '@allium/core/internal'
+import { AlliumError, type Clock } from '@allium/core'
+import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import type { EventLog, KeyValue, Ledger, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import {
   type AuditStore,
@@ -94,6 +94,8 @@ export interface SqliteStore {
  */
 export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   checkOptions(options, optionKeys, 'sqlite()', 'options.invalid')
+  if (typeof path !== 'string')
+    throw new AlliumError('options.invalid', `sqlite() takes the path of a file, or ":memory:", not ${describe(path)}.`)
   const { encrypt, synchronous = 'full', maxBytes, eventTtl = hour, clock: testClockOption, ...outboxOptions } = options
   const db = new Database(path, { synchronous, maxBytes })
   const clock = testClockOption === undefined ? machineClock() : testClock(testClockOption)

@@ -73,6 +73,19 @@ describe('sqlite()', () => {
     store.close()
   })
 
+  it.each(['messages', 'rest', 'info'])('tells a row whose %s are null', async (part) => {
+    const path = newPath()
+    const store = sqlite(path)
+    await add(store, 'hello')
+    const raw = new Libsql(path)
+    raw.exec(`update turns set ${part} = x'6e756c6c'`)
+    raw.close()
+    const error = await failure(() => store.sessions.find(key, { version: 1 }))
+    expect([error.code, error.message.includes('chat')]).toEqual(['store.corrupt', true])
+    if (part !== 'info') expect((await failure(() => store.sessions.load(key))).code).toBe('store.corrupt')
+    store.close()
+  })
+
   it('tells a cursor that is of no list, and a row of which only the usage does not parse', async () => {
     const path = newPath()
     const store = sqlite(path)
@@ -201,6 +214,7 @@ describe('sqlite()', () => {
   it.each([
     ['SQLITE_FULL', 'store.full'],
     ['SQLITE_READONLY_DIRECTORY', 'store.readonly'],
+    ['UNKNOWN_SQLITE_ERROR_1544', 'store.readonly'],
     ['SQLITE_CANTOPEN', 'store.unavailable'],
   ])('rejects %s of the operating system with %s while it opens, and opens later', async (code, known) => {
     const path = newPath()

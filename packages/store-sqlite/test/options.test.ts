@@ -6,3 +6,9 @@ it('refuses an option that it does not have, and opens no file', () => {
   expect(open).toThrow(expect.objectContaining({ code: 'options.invalid' }))
   expect(open).toThrow('sqlite() does not know the option encript. Did you mean "encrypt"?')
 })
+
+it.each([5, undefined, null, {}])('refuses %j as its path', (path) => {
+  const open = () => sqlite(path as never)
+  expect(open).toThrow(expect.objectContaining({ code: 'options.invalid' }))
+  expect(open).toThrow('sqlite() takes the path of a file')
+})

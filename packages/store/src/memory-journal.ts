@@ -47,7 +47,9 @@ function open(entries: Map<string, string>): MemoryJournal {
       check.use(id)
       if (known !== undefined) return replayStep<T, C>(known, emit)
       if (entries.size >= limit) return new Promise(() => {})
-      await check.begin(id)
+      const waiting = check.wait(id)
+      if (waiting !== undefined) await waiting
+      check.begin(id)
       ran.push(id)
       try {
         return await recordStep(work, emit, (record) => {

@@ -16,11 +16,6 @@ export function isTakeoverStep(id: string): boolean {
   return id.includes(':takeover/')
 }
 
-/** Whether a step is a model or tool call. */
-export function isCallStep(id: string): boolean {
-  return callStep.test(id)
-}
-
 /**
  * Detects a replay that skips a recorded step, because its code has changed: an effect would be lost, or repeated. A new step waits for the
  * recorded ones that were requested before it. For implementations of `Journal`.
@@ -31,6 +26,8 @@ export class ReplayCheck {
   /** The replayed steps, and the sub-agents that ran in them. The replay requests no step inside of these. */
   readonly #replayed = new Set<string>()
   readonly #running = new Set<string>()
+  /** Running steps whose agents have recorded steps, which the replay requests. */
+  readonly #replaying = new Set<string>()
   readonly #refused = new Set<string>()
   readonly #waiting = new Set<() => void>()
   readonly #patience: Patience
@@ -55,23 +52,25 @@ export class ReplayCheck {
   }
 
   /**
-   * Called before a step that is not recorded. Waits until the recorded steps that precede it were requested. Returns the other steps that
-   * are running, to be recorded with it.
+   * Waits before a step that is not recorded, until the recorded steps that precede it were requested. Undefined if they were.
    *
    * @param isStopping the step will not run. The layers may still request records of their end
    * @throws AlliumError `journal.diverged`
    */
-  async begin(id: string, isStopping = false): Promise<readonly string[]> {
-    if (!isChecked(id)) return []
+  wait(id: string, isStopping = false): Promise<void> | undefined {
+    if (!isChecked(id)) return undefined
     const callsOnly = isStopping && (callStep.test(id) || this.#refused.size > 0)
-    for (;;) {
-      const step = this.#missing(id, { callsOnly })
-      if (step === undefined) break
-      if (isCertain(id, step)) throw this.#diverged(skipped(step))
-      await this.#requested(id, step)
-    }
+    const step = this.#missing(id, { callsOnly })
+    if (step === undefined) return undefined
+    if (isCertain(id, step)) throw this.#diverged(skipped(step))
+    return this.#requested(id, step).then(() => this.wait(id, isStopping))
+  }
+
+  /** The step begins. Returns the other steps that are running, to be recorded with it. */
+  begin(id: string): readonly string[] {
     const during = [...this.#running].filter((running) => !isInside(id, running))
     this.#running.add(id)
+    if (this.hasInner(id)) this.#replaying.add(id)
     return during
   }
 
@@ -99,7 +98,11 @@ export class ReplayCheck {
   checkEnd(turnId: string): void {
     this.throwIfDiverged()
     for (const [id, during] of this.#unused)
-      if (isInside(id, turnId) && !this.#isCovered(id) && !mayFollow(id, during, this.#refused))
+      if (
+        isInside(id, turnId) &&
+        !this.#isCovered(id) &&
+        ![...this.#refused].some((one) => mayFollow(id, during, { one }))
+      )
         throw this.#diverged(skipped(id))
   }
 
@@ -113,8 +116,13 @@ export class ReplayCheck {
     const steps = [id, ...this.#running, ...this.#refused]
     for (const [step, during] of this.#unused) {
       if (this.#isCovered(step)) this.#unused.delete(step)
+      // An agent's journal has the steps of several runs.
+      else if (id !== '' && runOf(step) !== runOf(id)) continue
       else if ((callsOnly || (during === undefined && isCall)) && !callStep.test(step)) continue
-      else if (!mayFollow(step, isStrict ? [] : during, steps)) return step
+      else if (
+        !steps.some((one) => mayFollow(step, isStrict ? [] : during, { one, isReplaying: this.#replaying.has(one) }))
+      )
+        return step
     }
     return undefined
   }
@@ -152,13 +160,22 @@ function agentIn(id: string): string {
   return id.replace(toolStep, '$1/$2')
 }
 
+/** The turn that a step belongs to, also as a step of a sub-agent. */
+function runOf(id: string): string | undefined {
+  return id.split(counted)[0]?.split('/')[0]
+}
+
 function isInside(id: string, outer: string): boolean {
   return [outer, agentIn(outer)].some((one) => id.startsWith(`${one}:`) || id.startsWith(`${one}/`))
 }
 
-/** Whether a step was requested while one of these ran, so that it may be requested after them. */
-function mayFollow(id: string, during: readonly string[] = [], steps: Iterable<string>): boolean {
-  return [...steps].some((step) => during.includes(step) || isInside(id, step))
+/** Whether a step may be requested after another one has begun: it was requested while that ran, or is inside of it. */
+function mayFollow(
+  id: string,
+  during: readonly string[] = [],
+  { one, isReplaying = false }: { one: string; isReplaying?: boolean },
+): boolean {
+  return during.includes(one) || (!isReplaying && isInside(id, one))
 }
 
 /** Whether a step can only have been skipped: all tool calls of a turn precede its next model call. */

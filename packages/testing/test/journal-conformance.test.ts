@@ -1,6 +1,5 @@
 import type { Journal } from '@allium/core'
-import { memoryJournal } from '@allium/store'
-import { type Seals, sealedJournal } from '@allium/store/sealed-journal'
+import { memoryJournal, type Seals, sealedJournal } from '@allium/store/journal'
 import { describe, expect, it } from 'vitest'
 import { journalCases, journalConformance, type MakeJournal } from '../src/index.ts'
 

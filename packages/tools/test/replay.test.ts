@@ -1,5 +1,5 @@
 import { Agent } from '@allium/core'
-import { type MemoryJournal, memoryJournal } from '@allium/store'
+import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { cache, retry } from '../src/index.ts'

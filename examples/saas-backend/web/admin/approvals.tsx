@@ -1,7 +1,7 @@
 import { usePanel } from './live.tsx'
 import { Panel, pathOf } from './panel.tsx'
 import { Request } from './request.tsx'
-import type { SessionKey } from './sessions.tsx'
+import { nameOf, type SessionKey, type SessionList } from './sessions.tsx'
 
 /** A pending call, without its arguments. */
 export interface Waiting {
@@ -16,8 +16,17 @@ export interface Decidable extends SessionKey {
   token?: string
 }
 
+export interface ApprovalsProps {
+  tenant: string
+  isOwn: boolean
+  /** The newest sessions, which know since when a call is pending. */
+  sessions: SessionList['items']
+  /** Shows the turns of a session. */
+  show(key: SessionKey): void
+}
+
 /** The pending calls of a company. Admins decide those of the company that they belong to. */
-export function Approvals({ tenant, isOwn }: { tenant: string; isOwn: boolean }) {
+export function Approvals({ tenant, isOwn, sessions, show }: ApprovalsProps) {
   const mine = usePanel<{ approvals: Decidable[] }>(isOwn ? '/api/approvals?limit=100' : undefined)
   const decidable = mine.state === 'ready' ? mine.value.approvals : []
   return (
@@ -31,7 +40,12 @@ export function Approvals({ tenant, isOwn }: { tenant: string; isOwn: boolean })
         <ul className="rows">
           {items.map((call) => (
             <li key={JSON.stringify([call.key, call.callId])}>
-              <Request call={call} decidable={decidable.find((one) => isSame(one, call))} />
+              <Request
+                call={call}
+                since={sessions.find(({ key }) => nameOf(key) === nameOf(call.key))?.updatedAt}
+                decidable={decidable.find((one) => isSame(one, call))}
+                show={show}
+              />
             </li>
           ))}
         </ul>

@@ -6,9 +6,19 @@ import { sentenceOf } from '../shared/problems.ts'
 import { Fields, toolLabel } from '../shared/tool-values.tsx'
 import type { Decidable, Waiting } from './approvals.tsx'
 import { useRefresh } from './live.tsx'
+import { timeOf } from './panel.tsx'
+import type { SessionKey } from './sessions.tsx'
+
+export interface RequestProps {
+  call: Waiting
+  /** When its session was suspended; undefined for an old session. */
+  since: number | undefined
+  decidable: Decidable | undefined
+  show(key: SessionKey): void
+}
 
 /** A pending call. An admin who may decide it sees its arguments. */
-export function Request({ call: { key, name }, decidable }: { call: Waiting; decidable: Decidable | undefined }) {
+export function Request({ call: { key, name }, since, decidable, show }: RequestProps) {
   const [problem, setProblem] = useState<string>()
   const [isBusy, setBusy] = useState(false)
   const refresh = useRefresh()
@@ -30,7 +40,11 @@ export function Request({ call: { key, name }, decidable }: { call: Waiting; dec
         </strong>{' '}
         <span className="quiet">
           for <Name of={key.owner} />
-        </span>
+          {since !== undefined && `, ${timeOf(since)}`}
+        </span>{' '}
+        <button type="button" className="plain" onClick={() => show(key)}>
+          Show its turns
+        </button>
       </p>
       {token === undefined ? (
         <p className="quiet">The owner or an admin of their company decides this.</p>

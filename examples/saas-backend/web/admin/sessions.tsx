@@ -1,4 +1,3 @@
-import { useState } from 'react'
 import { Name } from '../shared/name.tsx'
 import type { Asked } from '../shared/use-asked.ts'
 import { Panel, timeOf } from './panel.tsx'
@@ -8,13 +7,19 @@ export interface SessionKey {
   owner: string
   sessionId: string
 }
+export interface SessionsProps {
+  tenant: string
+  asked: Asked<SessionList>
+  /** The selected session. */
+  open: SessionKey | undefined
+  setOpen(key: SessionKey): void
+}
 export interface SessionList {
   items: { key: SessionKey; version: number; status: string; updatedAt: number }[]
 }
 
 /** The tenant's newest sessions, and the turns of the selected one. */
-export function Sessions({ tenant, asked }: { tenant: string; asked: Asked<SessionList> }) {
-  const [open, setOpen] = useState<SessionKey>()
+export function Sessions({ tenant, asked, open, setOpen }: SessionsProps) {
   return (
     <>
       <Panel<SessionList>
@@ -36,6 +41,9 @@ export function Sessions({ tenant, asked }: { tenant: string; asked: Asked<Sessi
                   <strong>
                     <Name of={key.owner} />
                   </strong>
+                  <code className="quiet">
+                    <Name of={key.sessionId.slice(0, 8)} />
+                  </code>
                   <span className="quiet">
                     {timeOf(updatedAt)}, {version} {version === 1 ? 'turn' : 'turns'}
                   </span>
@@ -51,6 +59,7 @@ export function Sessions({ tenant, asked }: { tenant: string; asked: Asked<Sessi
   )
 }
 
-function nameOf({ owner, sessionId }: SessionKey): string {
+/** Returns a session key as one string. */
+export function nameOf({ owner, sessionId }: SessionKey): string {
   return JSON.stringify([owner, sessionId])
 }

@@ -7,7 +7,7 @@ import { Audit } from './audit.tsx'
 import { LiveProvider, LiveStatus } from './live.tsx'
 import { pathOf } from './panel.tsx'
 import { Runs } from './runs.tsx'
-import { type SessionList, Sessions } from './sessions.tsx'
+import { type SessionKey, type SessionList, Sessions } from './sessions.tsx'
 import { Usage } from './usage.tsx'
 
 /** The companies that an admin administers, one at a time. */
@@ -32,6 +32,8 @@ export function Tenants({ me }: { me: Me }) {
 
 function Tenant({ tenant, isOwn, mayRead }: { tenant: string; isOwn: boolean; mayRead: boolean }) {
   const { asked, change, refresh } = useLive<SessionList>(pathOf(tenant, 'sessions'))
+  const [open, setOpen] = useState<SessionKey>()
+  const sessions = asked.state === 'ready' ? asked.value.items : []
   return (
     <LiveProvider value={{ change, refresh }}>
       <div className="heading">
@@ -41,9 +43,9 @@ function Tenant({ tenant, isOwn, mayRead }: { tenant: string; isOwn: boolean; ma
         <LiveStatus asked={asked} />
       </div>
       <div className="panels">
-        <Approvals tenant={tenant} isOwn={isOwn} />
+        <Approvals tenant={tenant} isOwn={isOwn} sessions={sessions} show={setOpen} />
         <Usage tenant={tenant} />
-        <Sessions tenant={tenant} asked={asked} />
+        <Sessions tenant={tenant} asked={asked} open={open} setOpen={setOpen} />
         <Runs tenant={tenant} mayRead={mayRead} />
         <Audit tenant={tenant} />
       </div>

@@ -3,6 +3,7 @@ import { isDenial } from '../shared/denials.ts'
 import { Name } from '../shared/name.tsx'
 import { Fields, Output, OutputText, toolLabel } from '../shared/tool-values.tsx'
 import { mayApprove } from './decisions.ts'
+import { useOriginals } from './use-originals.ts'
 
 export type Decide = (approvalId: string, approved: boolean) => unknown
 export type ToolPart = ToolUIPart | DynamicToolUIPart
@@ -11,6 +12,7 @@ export type ToolPart = ToolUIPart | DynamicToolUIPart
 export function ToolCard({ part, decide }: { part: ToolPart; decide: Decide }) {
   const label = toolLabel(getToolName(part))
   const { title, tone } = stateOf(part)
+  const originals = useOriginals(part)
   return (
     <section className={`card ${tone}`} aria-label={label}>
       <header>
@@ -19,11 +21,11 @@ export function ToolCard({ part, decide }: { part: ToolPart; decide: Decide }) {
         </strong>
         <span className={`badge ${tone}`}>{title}</span>
       </header>
-      <Fields of={part.input} />
+      <Fields of={part.input} originals={originals} />
       {part.state === 'approval-requested' && (
         <Decision canApprove={mayApprove(part)} decide={(approved) => decide(part.approval.id, approved)} />
       )}
-      {part.state === 'output-available' && <Output value={part.output} />}
+      {part.state === 'output-available' && <Output value={part.output} originals={originals} />}
       {part.state === 'output-error' && <OutputText text={part.errorText} isError />}
     </section>
   )

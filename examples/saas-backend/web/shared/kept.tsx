@@ -1,11 +1,14 @@
-/** Marks placeholders in a text, such as `[EMAIL_1]`, as hidden values. The page does not have the original values. */
-export function Kept({ text }: { text: string }) {
+/** Original values by placeholder. A page has those of calls that it showed before their approval. */
+export type Originals = ReadonlyMap<string, string>
+
+/** Shows a text in which placeholders, such as `[EMAIL_1]`, are replaced by their values, or marked as hidden. */
+export function Kept({ text, originals }: { text: string; originals?: Originals | undefined }) {
   return text.split(/(\[[A-Z]+_\d+\])/).map((piece, at) =>
-    at % 2 === 0 ? (
-      piece
+    at % 2 === 0 || originals?.has(piece) ? (
+      (originals?.get(piece) ?? piece)
     ) : (
       <abbr key={`${at}`} title="This value is hidden from the model and is not stored with the conversation">
-        {piece.slice(1, -1).toLowerCase().replace('_', ' ')}
+        hidden {piece.slice(1, piece.lastIndexOf('_')).toLowerCase()}
       </abbr>
     ),
   )

@@ -70,7 +70,11 @@ export function Account({ me }: { me: Me }) {
           <Name of={me.name} />
         </strong>
         <span className="quiet">
-          <Name of={me.tenant} /> · <Name of={me.plan} />
+          <Name of={me.tenant} />
+          <span className="plan">
+            {' '}
+            · <Name of={me.plan} />
+          </span>
         </span>
       </span>
       <button type="button" className="plain" onClick={leave}>

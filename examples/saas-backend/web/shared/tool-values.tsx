@@ -1,4 +1,4 @@
-import { Kept } from './kept.tsx'
+import { Kept, type Originals } from './kept.tsx'
 import { Name } from './name.tsx'
 
 /** The names of tools for users. */
@@ -12,7 +12,7 @@ const labels: ReadonlyMap<string, string> = new Map([
 ])
 
 /** The arguments of a call, by name. A model may send anything. */
-export function Fields({ of }: { of: unknown }) {
+export function Fields({ of, originals }: { of: unknown; originals?: Originals | undefined }) {
   if (typeof of !== 'object' || of === null) return null
   return (
     <dl className="fields">
@@ -24,7 +24,7 @@ export function Fields({ of }: { of: unknown }) {
               <Name of={fieldNames.get(name) ?? name} />
             </dt>
             <dd dir="auto" {...scroller(text)}>
-              <Kept text={text} />
+              <Kept text={text} originals={originals} />
             </dd>
           </div>
         )
@@ -36,13 +36,13 @@ export function Fields({ of }: { of: unknown }) {
 const fieldNames: ReadonlyMap<string, string> = new Map([
   ['orderId', 'Order'],
   ['amount', 'Amount'],
-  ['notify', 'Tell'],
+  ['notify', 'Notify'],
 ])
 
 /** The result of a call. JSON is collapsed, other results are text. */
-export function Output({ value }: { value: unknown }) {
+export function Output({ value, originals }: { value: unknown; originals?: Originals | undefined }) {
   const data = dataIn(value)
-  if (data === undefined) return <OutputText text={textOf(value)} />
+  if (data === undefined) return <OutputText text={textOf(value)} originals={originals} />
   return (
     <details>
       <summary>Result</summary>
@@ -52,11 +52,17 @@ export function Output({ value }: { value: unknown }) {
   )
 }
 
-export function OutputText({ text, isError = false }: { text: string; isError?: boolean }) {
+export interface OutputTextProps {
+  text: string
+  isError?: boolean
+  originals?: Originals | undefined
+}
+
+export function OutputText({ text, isError = false, originals }: OutputTextProps) {
   const { tabIndex, className = '' } = scroller(text)
   return (
     <p className={`output ${isError ? 'error-text' : ''} ${className}`} dir="auto" tabIndex={tabIndex}>
-      <Kept text={text} />
+      <Kept text={text} originals={originals} />
     </p>
   )
 }

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Emit, Journal } from '@allium/core'
-import { type MemoryJournal, memoryJournal, memoryLedger } from '@allium/store'
+import { memoryLedger } from '@allium/store'
+import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { model } from '../../src/index.ts'
 
 interface Deed {

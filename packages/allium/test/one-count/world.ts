@@ -1,5 +1,6 @@
 import { Agent, type AnyTool, type Usable, type Usage } from '@allium/core'
-import { type Ledger, memoryJournal, memoryLedger } from '@allium/store'
+import { type Ledger, memoryLedger } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import type { Histogram, Meter } from '@opentelemetry/api'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import { CaseClock } from '../../../core/test/explore/clock.ts'

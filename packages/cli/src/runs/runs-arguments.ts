@@ -33,7 +33,7 @@ const commands = {
   deny: { takes: 'one', options: [...by, 'call'] },
   export: { takes: 'one', options: [...by, 'content'] },
 } as const satisfies Readonly<Record<string, { takes: 'none' | 'one' | 'many'; options: readonly Option[] }>>
-export type RunsCommand = keyof typeof commands
+type RunsCommand = keyof typeof commands
 
 export interface RunsArguments {
   readonly command: RunsCommand

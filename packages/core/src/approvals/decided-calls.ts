@@ -7,9 +7,8 @@ import type { Approval, Decision } from '../tool/approval.ts'
 
 /** Returns the pending calls that have a decision, to run now. */
 export function decidedCalls({ session }: Turn, { suspension, decisions, records }: Resume): RequestedCall[] {
-  const { items } = session.history
   const waiting = new Set(session.history.pending().map(({ callId }) => callId))
-  return lastCalls(items).flatMap((part, index): RequestedCall[] => {
+  return lastCalls(session.history.items).flatMap((part, index): RequestedCall[] => {
     const { callId, name, approvalRequest } = part
     if (!waiting.has(callId)) return []
     const suspended = suspension?.calls[callId]

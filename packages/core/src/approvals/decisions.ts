@@ -156,7 +156,6 @@ async function checkCall(
   { outer, inside, tools }: Decidable & { tools: ToolRegistry },
 ): Promise<void> {
   const record = session.suspension?.calls[outer]
-  const { secret } = session.agent.setup.approvals
   if (record !== undefined && record.tenant !== tenantOf(session.principal))
     fail(
       'approval.forged',
@@ -171,7 +170,7 @@ async function checkCall(
       'approval.invalid',
       `The provider "${request.provider}" runs the call "${callId}" and cannot change its arguments. Resume it with { approve: true } or { deny: "why" }.`,
     )
-  if (record === undefined && secret !== undefined)
+  if (record === undefined && session.agent.setup.approvals.secret !== undefined)
     fail(
       'approval.forged',
       `The snapshot has no record of the call "${callId}". Restore the whole snapshot, unchanged.`,

@@ -60,7 +60,8 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
   stop(reason?: string): void
   /**
    * Stores data with the run. The record enters the store's outbox together with the run; a run that is not stored
-   * leaves no record. Records of a sub-agent are stored with the run of its parent. Takes plain data, like `toJson`.
+   * leaves no record. Records of a sub-agent are stored with the run of its parent. Takes plain data, like `toJson`,
+   * and copies it; bytes, dates and URLs are shared.
    */
   record(topic: string, data: unknown): void
   /**

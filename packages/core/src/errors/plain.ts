@@ -1,8 +1,3 @@
-/** Whether a function is a generator: calling it runs nothing of its body. */
-export function isGenerator(fn: unknown): boolean {
-  return /Generator/.test(Object.prototype.toString.call(fn))
-}
-
 /** Whether JSON shows nothing of an object, as of a stream, an iterator, a promise or a response. */
 export function isOpaque(value: object): boolean {
   return Symbol.asyncIterator in value || (!isPlain(value) && Object.keys(value).length === 0)

@@ -22,7 +22,6 @@ export function prepare(
   requested: RequestedCall,
   args: Record<string, unknown>,
 ): ToolCall | Promise<ToolCall> {
-  const { agent } = turn.session
   const { call, problem } = requested
   const isRemote = call.approvalRequest !== undefined
   const registered = isRemote ? undefined : turn.options.tools.get(call.name)
@@ -35,7 +34,7 @@ export function prepare(
   const refused = refusedKey(call.args)
   if (refused !== undefined) return make(refused.issues)
   if (registered === undefined) return make(undefined, args)
-  const checked = checkArgs(registered.tool, args, agent.setup.validate)
+  const checked = checkArgs(registered.tool, args, turn.session.agent.setup.validate)
   return checked instanceof Promise ? checked.then(judged) : judged(checked)
 }
 

@@ -53,7 +53,6 @@ export class ToolStep {
   async #runOne(step: StepCall): Promise<void> {
     const turn = this.#turn
     const { requested } = step
-    const { callId } = requested.call
     step.runs = true
     let result: ToolResult
     let call: ToolCall | undefined
@@ -69,7 +68,7 @@ export class ToolStep {
       }
     } catch (error) {
       if (!turn.lifecycle.isOver) turn.lifecycle.fail(error)
-      result = errorResult(callId, 'Cancelled.')
+      result = errorResult(requested.call.callId, 'Cancelled.')
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
     const permit = permitted ? { seal: await approvalSeal(turn.session, requested.call) } : undefined

@@ -2,12 +2,7 @@ import { base64Of } from './base64.ts'
 import { type PlainRules, toPlain } from './to-plain.ts'
 
 /** The public view of a response. An error shows its code, and its message only if `expose` is set. */
-const rules: PlainRules = {
-  error: publicError,
-  bytes: base64Of,
-  other: () => undefined,
-  unreadable: '[unreadable]',
-}
+const rules: PlainRules = { error: publicError, bytes: base64Of, other: () => undefined, unreadable: '[unreadable]' }
 
 /**
  * Adds a `toJSON()` to an object, so that JSON.stringify() never throws and exposes no thrown error. The method is not enumerable,

@@ -22,7 +22,7 @@ export function noUsage(): Usage {
   return { inputTokens: 0, outputTokens: 0, calls: 0 }
 }
 
-/** Normalizes a provider's usage to non-negative integers. A missing or invalid count becomes 0. */
+/** Normalizes a provider's usage to non-negative safe integers, so that no sum is infinite. A missing or invalid count becomes 0. */
 export function cleanUsage(given: Partial<Usage> | undefined, calls: number): Usage {
   const usage: Usage = { inputTokens: count(given?.inputTokens), outputTokens: count(given?.outputTokens), calls }
   if (given?.cachedInputTokens !== undefined) usage.cachedInputTokens = count(given.cachedInputTokens)
@@ -53,5 +53,6 @@ export function usageOf(calls: readonly { readonly usage: Readonly<Usage> }[]): 
 }
 
 function count(value: unknown): number {
-  return typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0
+  const whole = Number.isFinite(value) ? Math.floor(value as number) : 0
+  return Math.min(Math.max(whole, 0), Number.MAX_SAFE_INTEGER)
 }

@@ -3,7 +3,7 @@ import { AlliumError } from '../errors/allium-error.ts'
 import type { ErrorCode } from '../errors/codes.ts'
 import { describe } from '../errors/describe.ts'
 import { isNear, unknownName } from '../errors/nearest.ts'
-import { isGenerator, isPlain } from '../errors/plain.ts'
+import { isPlain } from '../errors/plain.ts'
 import { isThenable } from '../errors/thenable.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import { formatIssues } from '../tool/check-args.ts'
@@ -36,7 +36,6 @@ function scoped(scope: string, given: unknown, position: number): Layer {
       `use('${scope}', …) takes a function (ctx, next) or an object with process(ctx, next), not ${describe(given)}.`,
     )
   const name = hook !== given && typeof own === 'string' && own ? own : `${scope}#${position}`
-  checkRuns(hook, scope, name)
   return { name, spec: { name, [scope]: hook } as AnyMiddleware, config: undefined }
 }
 
@@ -57,19 +56,10 @@ function layer(given: unknown, config: unknown): Layer {
       throw invalid(`The ${scope} hook of the layer "${name}" is ${describe(hook)}. Pass a function (ctx, next).`, {
         layer: name,
       })
-    checkRuns(hook, scope, name)
   }
   if (!Array.isArray(spec.tools ?? []))
     throw invalid(`The tools of the layer "${name}" are ${describe(spec.tools)}. Pass a list.`, { layer: name })
   return { name, spec, config: checkConfig(name, spec.config as StandardSchemaV1 | undefined, config) }
-}
-
-function checkRuns(hook: unknown, scope: string, name: string): void {
-  if (isGenerator(hook))
-    throw invalid(
-      `The ${scope} hook of the layer "${name}" is a generator function, so its body would never run. Pass an async function (ctx, next).`,
-      { layer: name },
-    )
 }
 
 /**

@@ -92,18 +92,11 @@ function describeOption(option: unknown): string {
 function envelope(schema: JsonSchema): JsonSchema {
   const text = JSON.stringify(schema)
   const moved = text.replace(/"\$ref":"#(?!\/(definitions|\$defs)\/)/g, '"$ref":"#/definitions/answer__')
-  const { definitions, $defs, ...value } = JSON.parse(moved) as JsonSchema
-  const isRecursive = moved !== text
-  return {
-    type: 'object',
-    properties: { value: isRecursive ? { $ref: '#/definitions/answer__' } : value },
-    required: ['value'],
-    additionalProperties: false,
-    ...((isRecursive || definitions !== undefined) && {
-      definitions: { ...(definitions as JsonSchema), ...(isRecursive && { answer__: value }) },
-    }),
-    ...($defs !== undefined && { $defs }),
-  }
+  const { definitions = {}, $defs = {}, ...answer } = JSON.parse(moved) as Record<string, JsonSchema>
+  const own = moved === text ? {} : { answer__: answer }
+  const value = moved === text ? answer : { $ref: '#/definitions/answer__' }
+  const object = { type: 'object', properties: { value }, required: ['value'], additionalProperties: false }
+  return text.includes('"$ref"') ? { ...object, definitions: { ...definitions, ...own }, $defs } : object
 }
 
 function isSchema(value: unknown): value is StandardSchemaV1 {

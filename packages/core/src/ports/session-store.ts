@@ -1,6 +1,5 @@
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { FinishReason } from '../model/chunk.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 
 /** Identifies a stored session. Sessions of different tenants, owners or agents are separate even with equal ids. */
@@ -54,7 +53,7 @@ export interface StoredTurn {
   /** The answer's text; null if there is none. */
   answer: string | null
   /** The finish reason of the last model call. */
-  finishReason?: FinishReason
+  finishReason?: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'
   /** A repeated request with this key gets this run. */
   idempotencyKey?: string
   /** Digest of the input that belongs to the key. */

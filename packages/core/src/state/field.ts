@@ -61,14 +61,7 @@ function compileField(key: string, owner: string, field: StateField<unknown> | u
     )
   checkOptions(field, ofField, `The state key "${key}" of layer "${owner}"`, 'state.invalid')
   const { default: given, reducer, scope = 'session', persist = true, schema } = field
-  return {
-    make: maker(key, owner, given),
-    reducer,
-    turn: scope === 'turn',
-    persist,
-    schema,
-    owner,
-  }
+  return { make: maker(key, owner, given), reducer, turn: scope === 'turn', persist, schema, owner }
 }
 
 function maker(key: string, owner: string, given: unknown): () => unknown {

@@ -13,7 +13,7 @@ export type Approval = (
 ) & { data?: unknown }
 
 /** An approval with the token of its call. Required if the agent has `approvals.secret`. */
-export type Decision = Approval & { token?: string }
+export type Decision = Approval & { token?: string | undefined }
 
 /** A pending call that an approver wants to decide, as it would run: a frozen copy with the true values. */
 export type DecidableCall = Readonly<Pick<PendingCall, 'callId' | 'name' | 'args' | 'request' | 'path'>>

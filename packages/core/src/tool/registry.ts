@@ -1,7 +1,6 @@
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, type KeysOf, keysOf } from '../errors/known-options.ts'
-import { isGenerator } from '../errors/plain.ts'
 import { freezeJson } from '../messages/json.ts'
 import type { ToolDef } from '../model/model.ts'
 import { type FlowLabels, flowFault, type ToolFlow } from './flow.ts'
@@ -119,11 +118,6 @@ function toolDef(tool: AnyTool): ToolDef {
     throw new AlliumError('tool.invalid', `${what} has no description. Tell the model what it does.`)
   if (typeof execute !== 'function' && providerExecuted === undefined)
     throw new AlliumError('tool.invalid', `${what} has no execute function.`)
-  if (isGenerator(execute))
-    throw new AlliumError(
-      'tool.invalid',
-      `${what} has a generator as its execute, so its body would never run. Return the last value from an async function, and report progress with ctx.emit().`,
-    )
   if (isRunByProvider(tool) && tool.requireApproval !== undefined && tool.requireApproval !== false)
     throw new AlliumError(
       'tool.invalid',

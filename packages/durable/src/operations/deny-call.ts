@@ -16,10 +16,10 @@ const denial = 'An operator denied this call.'
 /**
  * Adds a run that denies a pending call of another one.
  *
- * @throws AlliumError `run.options` if the run has no such call, `approval.used` if the call was decided meanwhile
+ * @throws AlliumError `run.options` if the run has no such call, or if it waits in a sub-agent, `approval.used` if the call was decided meanwhile
  */
 export async function denyCall(
-  { runs, operations }: OperationsStore,
+  { runs, sessions, operations }: OperationsStore,
   { run, key }: RunSummary,
   {
     callId,
@@ -35,6 +35,9 @@ export async function denyCall(
     described.pending.map((one) => one.callId),
     callId,
   )
+  const turn = await sessions.find(stored.key, { turnId: run })
+  if (turn?.rest.suspension?.calls[call]?.inner !== undefined)
+    throw refused(`The call "${call}" waits in a sub-agent, so only an approver can decide it.`)
   await beforeAdd(call)
   const { principal, code, version: began } = storedTask(stored.task)
   const { agent, version, queue, priority } = stored

@@ -41,7 +41,7 @@ export function watched(store: Opened, watch: Watch): Kept & Pick<Opened, 'event
         note({ what: 'recorded', step: step.id })
       },
       giveUp: (lease, run, why) => writes('giveUp', lease, run, () => runs.giveUp(lease, run, why)),
-      markReported: (lease, run) => writes('told', lease, run, () => runs.markReported(lease, run)),
+      markReported: (lease, run, code) => writes('told', lease, run, () => runs.markReported(lease, run, code)),
     },
     events: {
       ...events,

@@ -17,14 +17,6 @@ export async function tryCases(
   const counted = { cases: 0, lost: 0, stopped: 0, moved: 0 }
   const failures: string[] = []
   const property = fc.asyncProperty(deployCases, async (of) => {
-    console.error(
-      of.change,
-      of.way,
-      of.dieAfter,
-      of.before.layers.join(),
-      of.before.isParallel,
-      of.before.helper?.layers.join(),
-    )
     const { status, wrong, isLost, isStopped, isMoved } = await play(of)
     counted.cases++
     if (isLost) counted.lost++

@@ -100,7 +100,7 @@ function helperOf({ layers, look, model, instructions }: Helper, setup: AgentSet
     name: 'helper',
     clock: setup.clock,
     logger,
-    model: modelOf(model, script, setup),
+    model: modelOf(model, script, {}),
     tools: [{ name: look, description: 'looks', jsonSchema: {}, execute }],
     instructions,
   })
@@ -122,7 +122,7 @@ interface ScriptedCall {
   readonly args: object
 }
 
-function modelOf(id: string, steps: readonly (readonly ScriptedCall[])[], { onModel }: AgentSetup) {
+function modelOf(id: string, steps: readonly (readonly ScriptedCall[])[], { onModel }: Pick<AgentSetup, 'onModel'>) {
   return {
     id,
     async *stream(request: ModelRequest) {
@@ -141,7 +141,7 @@ function answersIn(messages: readonly { readonly role: string }[]): number {
 /** The effects among the ids of recorded steps. */
 export function effectsIn(steps: Iterable<string>): Set<Effect> {
   const found = [...steps].map((id): Effect | undefined => {
-    const [, call] = /:tool:(pay|mail|look):\d+$/.exec(id) ?? []
+    const [, call] = /:tool:(pay|ask|mail|look):\d+$/.exec(id) ?? []
     if (call !== undefined) return call
     const [, name] = /:once:.*?(welcome|receipt|stamp \w+|fee \d+)(?: v2)?:\d+$/.exec(id) ?? []
     return name === undefined || !/\/ask/.test(id) ? name : `${name} of the helper`

@@ -54,7 +54,7 @@ const ofOnce = {
 } satisfies Readonly<Record<string, Change>>
 
 const ofAgent = {
-  schema: set({ schema: { type: 'object' } }),
+  schema: set({ schema: { type: 'object', properties: { to: { type: 'string' } } } }),
   tool: set({ mail: 'post' }),
   approval: set({ requireApproval: true }),
   model: set({ model: 'scripted/next' }),

@@ -125,7 +125,7 @@ async function wrongRehearsal({ before, after }: DeployCase, { fit, isStopped, i
 /** Returns the recorded effects that the end of the run neither has nor came to. A stopped run keeps its steps. */
 async function hidden(
   { store, name }: Place,
-  { run, recorded, asked, status }: { run: string; recorded: Iterable<Effect>; asked: Set<Effect>; status: string },
+  { run, recorded, asked, status }: { run: string; recorded: ReadonlySet<Effect>; asked: Set<Effect>; status: string },
 ) {
   if (status === 'journal.diverged') return []
   const key = { tenant: 'acme', owner: 'ann', agent: name, sessionId: 'chat' }
@@ -136,7 +136,8 @@ async function hidden(
     // A layer may end the turn after a call, so that its result is not in the history.
     if (isCall(effect)) return results.includes(effect) || (status !== 'completed' && asked.has(effect))
     const isOfHelper = effect === 'look' || effect.endsWith('of the helper')
-    return asked.has(effect) || (isOfHelper && results.includes('ask'))
+    const isInAnswer = results.includes('ask') || (recorded.has('ask') && asked.has('ask'))
+    return asked.has(effect) || (isOfHelper && isInAnswer)
   }
   return [...recorded].filter((one) => !isKnown(one)).map((effect) => `${effect} is hidden: the run is ${status}`)
 }

@@ -49,7 +49,7 @@ export async function deployedOnRestate(
         if (recorded.has(callId as Effect)) wrong.push(`${callId} waits for approval again`)
       return result.status
     },
-    ({ code, message }) => (code === 'journal.diverged' ? 'diverged' : `failed: ${code} ${message}`),
+    ({ code }) => (code === 'journal.diverged' ? 'diverged' : 'failed'),
   )
   for (const { endpoint } of processes) await endpoint.close()
   if (way === 'beside' && next.used) wrong.push('the run of the old build was continued by the new one')

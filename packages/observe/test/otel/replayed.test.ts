@@ -1,5 +1,5 @@
 import type { Middleware } from '@allium/core'
-import { memoryJournal } from '@allium/store'
+import { memoryJournal } from '@allium/store/journal'
 import {
   AggregationTemporality,
   InMemoryMetricExporter,

@@ -178,7 +178,8 @@ async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
     protocols.push({ perAgent: (serve) => aguiRoutes(serve, host) })
   }
   if (openai === true) {
-    const { openaiRoutes } = await import('../openai/routes.ts')
+    // Another entry of this package, because few servers have these routes.
+    const { openaiRoutes } = await import('@allium/server/openai')
     protocols.push({ shared: (serve) => openaiRoutes(serve, host) })
   }
   if (mcp !== undefined && mcp !== false) {

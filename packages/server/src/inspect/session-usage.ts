@@ -19,11 +19,11 @@ export interface SessionUsageView {
 
 /** Returns the usage of a session, from the state that its last run left. */
 export async function sessionUsage(
-  sessions: Pick<SessionStore, 'find'>,
+  sessions: Pick<SessionStore, 'head'>,
   { key, version, updatedAt }: SessionSummary,
 ): Promise<SessionUsageView> {
-  const last = version === 0 ? undefined : await sessions.find(key, { version })
-  const value = (name: string) => last?.rest.state[`observe:usage:${name}`]
+  const head = await sessions.head(key)
+  const value = (name: string) => head?.rest.state[`observe:usage:${name}`]
   const [tokens, cost, unpriced] = [value('tokens'), value('cost'), value('unpriced')]
   return {
     id: key.sessionId,

@@ -51,6 +51,9 @@ export function storeSnapshot(host: Host, caller: Caller, id: string, read: () =
   })
 }
 
+/** How long a session is leased for a change, in milliseconds: a busy machine needs seconds to store many images. */
+const writeTimeout = 60_000
+
 /**
  * Changes a session while no run can start in it.
  *
@@ -61,7 +64,7 @@ export async function withLease(
   key: SessionKey,
   change: (lease: Lease) => Promise<void>,
 ): Promise<void> {
-  const { lease, heldUntil } = await sessions.acquire(key, 10_000)
+  const { lease, heldUntil } = await sessions.acquire(key, writeTimeout)
   if (lease === undefined) throw busyError(key, { heldUntil })
   try {
     await change(lease)

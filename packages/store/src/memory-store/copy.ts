@@ -1,9 +1,9 @@
 import type { Message, Part } from '@allium/core'
 import { isBlob, StoredFile } from '../blob.ts'
 
-/** Copies messages, but the large data of their files only when it is read. */
-export function copyWithoutFiles(messages: readonly Message[]): Message[] {
-  return ownCopy(messages.map((message) => ({ ...message, content: unread(message.content) }) as Message))
+/** Returns messages whose large files are copied only when they are read. `ownCopy` copies the rest. */
+export function withoutFiles(messages: readonly Message[]): Message[] {
+  return messages.map((message) => ({ ...message, content: unread(message.content) }) as Message)
 }
 
 function unread(content: string | readonly Part[]): string | Part[] {

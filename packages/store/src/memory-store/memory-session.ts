@@ -8,7 +8,7 @@ import type {
   StoredPendingCall,
   StoredSession,
 } from '../session-store.ts'
-import { copyWithoutFiles, ownCopy } from './copy.ts'
+import { ownCopy, withoutFiles } from './copy.ts'
 
 /** One session in the memory store: every appended turn, and the lease. */
 export class MemorySession {
@@ -91,9 +91,7 @@ export class MemorySession {
 
   find(by: FindBy, files?: ReadFiles): StoredTurn | undefined {
     const turn = this.#find(by)
-    return turn && files === 'onDemand'
-      ? { ...ownCopy({ ...turn, messages: [] }), messages: copyWithoutFiles(turn.messages) }
-      : ownCopy(turn)
+    return ownCopy(turn && files === 'onDemand' ? { ...turn, messages: withoutFiles(turn.messages) } : turn)
   }
 
   #find(by: FindBy): StoredTurn | undefined {
@@ -122,7 +120,7 @@ export class MemorySession {
 }
 
 function historyTurn({ turnId, from, messages }: StoredTurn): HistoryTurn {
-  return { turnId, from, messages: copyWithoutFiles(messages) }
+  return ownCopy({ turnId, from, messages: withoutFiles(messages) })
 }
 
 /** Whether two turns are equal in every field. */

@@ -173,9 +173,8 @@ function reportedUsage(error: unknown): Partial<Usage> | undefined {
  */
 async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAttempt): Promise<Fingerprint> {
   const { settings, toolDefs, toolChoice, responseFormat } = $fields
-  const { items } = turn.session.history
   const [history, given, tools, instructions] = await Promise.all([
-    contentDigestOf(items.map(withoutApprovals)),
+    contentDigestOf(turn.session.history.items.map(withoutApprovals)),
     digestOf({ settings, toolChoice, responseFormat }),
     digestOf(toolDefs),
     digestOf(turn.system ?? null),

@@ -84,12 +84,9 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
   restore(saved: Snapshot, options: { stored?: boolean } = {}): void {
     checkOptions(options, ofRestore, 'restore()', 'layer.invalid')
     this.$checkOpening()
+    const what = 'called ctx.restore() during a turn. Call it in a session hook, or in aroundRun() before next().'
     if (this.$call.ring.scope !== 'session' || this.$session.turn !== undefined)
-      throw layerError(
-        this,
-        'layer.invalid',
-        'called ctx.restore() during a turn. Call it in a session hook, or in a wrapper of ctx.aroundRun() before next().',
-      )
+      throw layerError(this, 'layer.invalid', what)
     this.$session.restore(saved, options.stored)
   }
   aroundRun(wrapper: AroundRun): void {

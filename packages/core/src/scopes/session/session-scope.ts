@@ -102,8 +102,7 @@ export class SessionScope {
   }
   /** Returns a session's owner for a principal: the agent's `owner` option, or the parent agent's if this is a sub-agent. */
   get ownerBy(): (principal: unknown) => string | undefined {
-    const { owner } = this.agent.setup
-    return owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.ownerBy)
+    return this.agent.setup.owner ?? (this.parent === undefined ? ownerOf : this.parent.$turn.session.ownerBy)
   }
 
   /** The agent's journal, or the parent agent's if this is a sub-agent. Recorded steps are not paid for again. */
@@ -133,10 +132,7 @@ export class SessionScope {
 
   /** Ids of the tool calls in the history. A provider that counts from 0 in each answer would repeat them. */
   get callIds(): Set<string> {
-    if (this.#callIds === undefined) {
-      this.#callIds = new Set(callIdsIn(this.history.items))
-    }
-    return this.#callIds
+    return (this.#callIds ??= new Set(callIdsIn(this.history.items)))
   }
 
   /** @throws AlliumError `message.invalid` if an input contains a call id that is in the history already */
@@ -269,13 +265,8 @@ export class SessionScope {
   /** Returns everything that outlives the process, as copies. The history starts at `from`. */
   snapshot(from = 0): Snapshot {
     const { suspension, turnCount } = this
-    const runCount = this.#runCount
-    const snapshot: Snapshot = {
-      history: this.history.since(from),
-      state: this.state.persistent(),
-      turnCount,
-      runCount,
-    }
+    const [history, state] = [this.history.since(from), this.state.persistent()]
+    const snapshot: Snapshot = { history, state, turnCount, runCount: this.#runCount }
     if (suspension !== undefined) snapshot.suspension = cloneJson(suspension)
     const { once, usedApprovals } = this
     if (once.size > 0) snapshot.once = Object.fromEntries([...once].map(([key, value]) => [key, copyable(value)]))

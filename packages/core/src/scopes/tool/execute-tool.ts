@@ -118,7 +118,9 @@ function invoke(core: ToolAttempt, tool: AnyTool, value: unknown, outcome: Outco
 /** Delivers the outcome to the layers at once. */
 const intoOnion: Outcome = {
   done(core, result) {
-    if (isOpen(core)) succeed(core, withNotice(core, withoutDetails(core, result)))
+    if (!isOpen(core)) return
+    const given = withoutDetails(core, result)
+    succeed(core, core.$call.requested.isEdited === true ? withNotice(core, given) : given)
   },
   abandoned: fail,
 }
@@ -133,8 +135,8 @@ function withoutDetails({ $call: call }: ToolAttempt, result: ToolResult): ToolR
 }
 
 /** Tells the model that other arguments ran than it sent. The layers see the notice as a part of the result. */
-function withNotice({ $call, $fields: { args, shown = args } }: ToolAttempt, result: ToolResult): ToolResult {
-  if ($call.requested.isEdited !== true || result.status === 'suspended') return result
+function withNotice({ $fields: { args, shown = args } }: ToolAttempt, result: ToolResult): ToolResult {
+  if (result.status === 'suspended') return result
   const { content } = result
   const notice = `The approver changed the arguments of this call. It ran with ${serialize(shown)}\n`
   return {

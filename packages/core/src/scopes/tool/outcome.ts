@@ -1,5 +1,6 @@
 import { AlliumError } from '../../errors/allium-error.ts'
 import { fieldOf, messageOf } from '../../errors/describe.ts'
+import type { PlainRules } from '../../messages/to-plain.ts'
 import { errorResult, resultOf, type ToolResult } from '../../tool/tool-result.ts'
 import type { ToolAttempt } from './context.ts'
 
@@ -15,23 +16,20 @@ export function returnedResult(core: ToolAttempt, value: unknown): ToolResult {
   const { suspended, pendingSuspension, callId } = core.$call
   if (suspended !== undefined) return { ...suspended, value: pendingSuspension }
   try {
-    return resultOf(callId, value, (what, keys, isWhole) => onLost(core, what, keys, isWhole))
+    return resultOf(callId, value, (...lost) => onLost(core, ...lost))
   } catch (error) {
     return failedResult(core, error)
   }
 }
+
+type Lost = Parameters<NonNullable<PlainRules['lost']>>
 
 /**
  * Warns once per tool and kind: the model gets something else than the tool returned.
  *
  * @throws AlliumError `tool.invalid` if it would get nothing of it, as of a response, a stream or a promise
  */
-function onLost(
-  { $call: { name }, $turn: turn }: ToolAttempt,
-  what: string,
-  keys: readonly string[],
-  isWhole: boolean,
-): void {
+function onLost({ $call: { name }, $turn: turn }: ToolAttempt, ...[what, keys, isWhole]: Lost): void {
   const place = keys.length === 0 ? '' : ` at "${keys.join('.')}"`
   if (isWhole)
     throw new AlliumError(

@@ -61,6 +61,21 @@ export const claimCases: RunCases = {
     checkEqual(await runs.renew([stale, taken.lease], ms), [false, true], 'renew() reports the current holder')
   },
 
+  async 'counts steps that a takeover records about itself as no progress'(bench) {
+    const { runs, other, lease: ms, wait } = bench
+    const { lease } = await startRun(bench, runOf('bad', chat))
+    await runs.record(lease, 'bad', { id: 'bad:start', body: '' })
+    const attempts: (number | undefined)[] = []
+    for (let i = 0; i < 2; i++) {
+      await wait(ms * 2)
+      const [claimed] = await claim(bench, other.runs)
+      attempts.push(claimed?.run.attempts)
+      if (claimed !== undefined)
+        await other.runs.record(claimed.lease, 'bad', { id: `bad:once:1::usage:takeover/begun:${i}`, body: '' })
+    }
+    checkEqual(attempts, [1, 2], 'An attempt counts where only a takeover was recorded')
+  },
+
   async 'counts how often a run was begun without a new step, and begins it alone from the third time on'(bench) {
     const { runs, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, runOf('bad', chat))

@@ -1,0 +1,29 @@
+import { Agent, type Model } from '@allium/core'
+import { durable } from '@allium/durable'
+import { persist } from '@allium/memory'
+import { sqlite } from '@allium/store-sqlite'
+import { server } from '../../src/index.ts'
+import { serve } from '../../src/node.ts'
+
+/** A server for the tests of deploys, in a process of its own: `node deployed.js <port> <file of the store>`. */
+const [port = '', file = ''] = process.argv.slice(2)
+
+/** Says thirty words in half a second. A step that another process repeats says the same again. */
+const model: Model = {
+  id: 'slow',
+  async *stream({ messages }) {
+    for (let word = 0; word < 30; word++) {
+      yield { type: 'text-delta', delta: `w${messages.length}-${word} ` }
+      await new Promise((resolve) => setTimeout(resolve, 15))
+    }
+    yield { type: 'finish', reason: 'stop', usage: { inputTokens: 1, outputTokens: 30 } }
+  },
+}
+
+const store = sqlite(file)
+const agent = new Agent({ name: 'slow', version: '1', model, logger: { warn() {}, error() {} } })
+agent.use(persist({ store: store.sessions }))
+const runs = durable(agent, { store, lease: 1000 })
+const principal = ({ headers }: Request) => ({ tenantId: 'acme', userId: String(headers.get('authorization')) })
+const app = server(agent, { principal, durable: runs, heartbeat: 1000, logger: { warn() {}, error() {} } })
+await serve({ ...app, hosts: [] }, { port: Number(port), drainTimeout: 200 })

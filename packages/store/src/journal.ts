@@ -1,0 +1,3 @@
+export { type MemoryJournal, memoryJournal } from './memory-journal.ts'
+export { isTakeoverStep, ReplayCheck } from './replay-check.ts'
+export { type Seals, sealedJournal } from './sealed-journal.ts'
