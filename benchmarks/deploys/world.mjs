@@ -1,19 +1,15 @@
-import { existsSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { fsyncSync, openSync, writeSync } from 'node:fs'
 
-// What a program of `sides/` shares with the others: the kill, the deploy, and the file that counts what has happened.
-export const { DIR: dir, KILL: kill = '', BUILD: build = 'same' } = process.env
+// Shared by the programs that are compared: the kill, the deploy, and the file that counts the effects.
+export const { DIR: dir, BUILD: build = 'same' } = process.env
 const file = `${dir}/effects.log`
 
-/** Counts a payment, a receipt or a model call, and kills this process if it is the one to die in. */
+/** Counts a payment, a receipt or a model call, and kills this process if `KILL` names it. */
 export function effect(name) {
   const log = openSync(file, 'a')
   writeSync(log, `${name}\n`)
   fsyncSync(log)
-  if (kill === name) process.kill(process.pid, 'SIGKILL')
-}
-
-export function effects() {
-  return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  if (process.env.KILL === name) process.kill(process.pid, 'SIGKILL')
 }
 
 /** The name of the tool that pays: one of the deploys renames it. */

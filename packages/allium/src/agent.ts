@@ -1,4 +1,5 @@
 import { type CallTypes, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
+import { agentElsewhere, agentOptionKeys, checkOptions } from '@allium/core/internal'
 import { untrustedSchema } from '@allium/json-schema'
 import { adaptAiSdk, createResolver } from '@allium/providers'
 import type { AgentStore } from '@allium/store'
@@ -20,6 +21,14 @@ export interface AgentOptions<
    * @default none; everything stays in this process
    */
   store?: AgentStore | undefined
+}
+
+const known = { ...agentOptionKeys, store: true } as const
+const elsewhere = {
+  'memory checkpointer': 'Pass a store: { store: sqlite("allium.db") }.',
+  'handoffs subAgents': 'A sub-agent is a tool: agent.use(tools.agent({ agent })).',
+  'scorers evals': 'Scores come from a layer: agent.use(guard.judge({ model, rubric })).',
+  ...agentElsewhere,
 }
 
 /**
@@ -45,6 +54,7 @@ export class Agent<
   readonly store?: AgentStore | undefined
 
   constructor(agentOptions: AgentOptions<C, P, Calls>) {
+    checkOptions(agentOptions ?? {}, known, 'new Agent()', 'agent.options', elsewhere)
     const { store, ...options } = agentOptions ?? {}
     super({
       ...options,

@@ -50,6 +50,19 @@ describe('an option that does not exist is refused by', () => {
   })
 })
 
+test.each([
+  ['memory', 'Pass a store: { store: sqlite("allium.db") }.'],
+  ['handoffs', 'A sub-agent is a tool: agent.use(tools.agent({ agent })).'],
+  ['scorers', 'Scores come from a layer: agent.use(guard.judge({ model, rubric })).'],
+  ['skills', 'Available: tools, ids, model, settings, store,'],
+  ['stor', 'Did you mean "store"?'],
+])('new Agent() says what to use in place of %s, and knows its own option store', (name, hint) => {
+  const start = `new Agent() does not know the option ${name}. ${hint}`
+  expect(() => new Agent(js({ model, [name]: [] }))).toThrow(
+    expect.objectContaining({ message: expect.stringContaining(start) }),
+  )
+})
+
 test.each([undefined, null, {}])('new Agent() without options says that it needs a model: %j', (given) => {
   expect(() => new Agent(given as never)).toThrow(
     expect.objectContaining({ code: 'agent.options', message: expect.stringContaining('needs a model') }),

@@ -1,5 +1,6 @@
 // What other packages of this repository use. It is not part of the public API and may change in any version.
 export { modelOf } from './agent/delegate.ts'
+export { agentElsewhere, agentOptionKeys } from './agent/options.ts'
 export { operators } from './approvals/approvers.ts'
 export type { PhysicalCall, RequestView } from './contexts/model.ts'
 export type { InnerRun, TurnPlan } from './contexts/turn.ts'

@@ -181,6 +181,16 @@ test("a server without a principal, with an unknown option, or beside a store of
   expect(() => server({ agents: {}, principal })).toThrow(/needs an agent/)
 })
 
+test.each([
+  [{ uiStream: 5 }, 'must be 6 or 7, not 5.'],
+  [{ onBusy: 'wait' }, 'must be "reject" or "steer" or "queue", not "wait".'],
+  [{ heartbeat: 0 }, 'must be a number above 0, not 0.'],
+  [{ origins: 'https://a.test' }, 'must be a list of non-empty strings, not "https://a.test".'],
+  [{ secret: 'too short' }, 'must be a string of at least 16 characters.'],
+])('the invalid option %j is rejected with the allowed values, and without secrets', (options, message) => {
+  expect(() => server(agentOf([]), { principal, ...options } as never)).toThrow(message)
+})
+
 test('a second server of an agent tells that the first one stores its sessions', () => {
   const agent = agentOf([])
   server(agent, { principal })

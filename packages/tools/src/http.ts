@@ -4,6 +4,7 @@ import {
   layerOptions,
   misconfigured,
   option,
+  type RegisteredPrincipal,
   type ToolExecution,
   type TypedMiddleware,
   toolResult,
@@ -35,7 +36,7 @@ export interface HttpOptions {
    * to that origin, also after a redirect, and their values are removed from text for the model. A function returns them for each
    * call, from the principal of its session.
    */
-  headers?: HttpHeaders | ((principal: unknown) => HttpHeaders | Promise<HttpHeaders>) | undefined
+  headers?: HttpHeaders | ((principal: RegisteredPrincipal) => HttpHeaders | Promise<HttpHeaders>) | undefined
   /** Headers that the model may set, by name. @default none */
   requestHeaders?: readonly string[] | undefined
   /** Media types besides text that the model receives as images and files: `image/png`, `image/*`. @default none */

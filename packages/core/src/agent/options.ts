@@ -104,12 +104,12 @@ export interface AgentOptions<
   logger?: Logger | undefined
 }
 
-const ofAgent = /* @__PURE__ */ keysOf<AgentOptions>()(
+export const agentOptionKeys = /* @__PURE__ */ keysOf<AgentOptions>()(
   'name formerNames sessionGroup model instructions tools context principal owner settings maxSteps toolConcurrency toolTimeout gracePeriod onBusy readerTimeout sessionIdleTimeout orderCheck journal version approvals resolveModel adaptModel validate untrustedSchema clock ids logger',
 )
 const ofApprovals: KeysOf<ApprovalOptions> = { secret: true, expiresIn: true, canApprove: true }
 
-const elsewhere = {
+export const agentElsewhere = {
   'use middleware layers plugins': 'Layers are added with agent.use(layer).',
   'store memory checkpointer': 'A store is a layer: agent.use(memory.persist({ store })).',
   'output outputSchema responseFormat': 'It belongs to the run: agent.run(input, { output: schema }).',
@@ -120,7 +120,7 @@ const elsewhere = {
 
 /** @throws AlliumError `agent.options` for an unknown option or an invalid value */
 export function checkAgentOptions(options: object): void {
-  checkOptions(options, ofAgent, 'new Agent()', 'agent.options', elsewhere)
+  checkOptions(options, agentOptionKeys, 'new Agent()', 'agent.options', agentElsewhere)
   const { tools, context, principal, approvals, settings } = options as Partial<AgentOptions>
   checkOptions(approvals, ofApprovals, 'The option approvals', 'agent.options')
   checkSettings(settings, 'The option settings', 'agent.options')

@@ -1,4 +1,4 @@
-import type { ToolContext, ToolFlow } from '@allium/core'
+import type { RegisteredPrincipal, ToolContext, ToolFlow } from '@allium/core'
 import type { Labels } from './labels.ts'
 
 type DeclaredFlow = Pick<ToolFlow<never>, 'untrusted' | 'private' | 'sends' | 'writes'>
@@ -19,7 +19,7 @@ export function sinkOf({ sends, writes }: DeclaredFlow, { untrusted, private: se
 }
 
 /** Returns the principal's own addresses. */
-export type ResolveAddresses = (principal: unknown) => readonly string[]
+export type ResolveAddresses = (principal: RegisteredPrincipal) => readonly string[]
 
 /** Whether a call reaches only the principal: each address named by the tool exactly matches one of theirs. */
 export async function reachesOnlyPrincipal(

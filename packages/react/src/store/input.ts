@@ -2,7 +2,7 @@ import type { ClientInput } from '@allium/server/client'
 import type { ChatMessage, MessagePart, MessageStatus } from './chat-message.ts'
 import type { OutboxItem } from './outbox.ts'
 
-export function userMessage(id: string, input: ClientInput, status: MessageStatus): ChatMessage {
+function userMessage(id: string, input: ClientInput, status: MessageStatus): ChatMessage {
   const parts = typeof input === 'string' ? [{ type: 'text' as const, text: input }] : input.map(partOf)
   return { id, role: 'user', status, parts }
 }

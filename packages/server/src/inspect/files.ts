@@ -35,7 +35,7 @@ async function contentView(content: unknown): Promise<unknown> {
 }
 
 /** Returns the file of a history whose data has this SHA-256. */
-export async function findFile(history: readonly Message[], hash: string): Promise<File | undefined> {
+async function findFile(history: readonly Message[], hash: string): Promise<File | undefined> {
   for (const { content } of history)
     for (const unread of filesIn(content)) {
       const file = await withData(unread)

@@ -1,4 +1,12 @@
-import { AlliumError, type Clock, isAlliumError, messageOf, ownerOf, type SessionKey } from '@allium/core'
+import {
+  AlliumError,
+  type Clock,
+  isAlliumError,
+  messageOf,
+  ownerOf,
+  type RegisteredPrincipal,
+  type SessionKey,
+} from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSinkInput } from '@allium/observe'
 import { type AuditLog, auditLog } from '@allium/observe/audit-log'
@@ -14,7 +22,7 @@ export interface ReadOnlyStore {
   /** The secret of the audit chains, if `observe.audit` writes them with one. @default none */
   readonly auditSecret?: string | Uint8Array | undefined
   /** Returns the name of the reader for the audit. @default the user of the principal */
-  readonly reader?: ((principal: unknown) => string) | undefined
+  readonly reader?: ((principal: RegisteredPrincipal) => string) | undefined
   /** Whether sessions may be copied to this server. @default true */
   readonly copies?: boolean | undefined
 }

@@ -106,15 +106,6 @@ export async function snapshotAfter(sessions: Reads, key: SessionKey, turnId: st
   return snapshotAt(sessions, key, await versionAfter(sessions, key, turnId))
 }
 
-/**
- * Returns the session as it was before one of its runs.
- *
- * @throws AlliumError `session.unknown_turn`
- */
-export async function snapshotBefore(sessions: Reads, key: SessionKey, turnId: string): Promise<Snapshot> {
-  return snapshotAt(sessions, key, (await versionAfter(sessions, key, turnId)) - 1)
-}
-
 type Reads = Pick<SessionStore, 'load' | 'head'>
 
 /**

@@ -1,4 +1,4 @@
-import { ownerOf } from '@allium/core'
+import { ownerOf, type RegisteredPrincipal } from '@allium/core'
 
 /** The rights of an operator. */
 export interface OperatorRights {
@@ -14,7 +14,7 @@ export interface OperatorRights {
 
 /** Returns the rights of a principal, or nothing. A throw, or an invalid result, denies everything. */
 export type CanOperate = (
-  principal: unknown,
+  principal: RegisteredPrincipal,
 ) => OperatorRights | undefined | false | Promise<OperatorRights | undefined | false>
 
 /** An operator with a name for the audit. */

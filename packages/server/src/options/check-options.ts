@@ -1,41 +1,62 @@
 import { AlliumError } from '@allium/core'
-import { checkOptions, type KeysOf } from '@allium/core/internal'
+import { checkOptions, describe, type KeysOf } from '@allium/core/internal'
 import type { DurableRuns } from './durable-runs.ts'
 import { checkLimits } from './limits.ts'
 import type { ServerOptions } from './options.ts'
 
-/** Returns whether the value of an option is valid. */
-const checks: Record<keyof ServerOptions, (value: unknown) => boolean> = {
-  principal: isFunction,
-  sessions: isObject,
-  events: isObject,
-  durable: isDurable,
-  canUse: isFunction,
-  canRead: isFunction,
-  resolvePrincipal: isFunction,
-  uiStream: (value) => value === 6 || value === 7,
-  secret: (value) => isNonEmptyString(value) && (value as string).length >= 16,
-  openai: (value) => typeof value === 'boolean',
-  agui: (value) => typeof value === 'boolean',
-  mcp: (value) => typeof value === 'boolean' || isObject(value),
-  onDisconnect: (value) => value === 'continue' || value === 'abort',
-  abortAfter: isNonNegative,
-  state: isStringList,
-  onBusy: (value) => value === 'reject' || value === 'steer' || value === 'queue',
-  edits: (value) => value === 'fork' || value === 'reject',
-  headersAfter: isNonNegative,
-  heartbeat: (value) => isNonNegative(value) && value !== 0,
-  maxBody: (value) => isNonNegative(value) && value !== 0,
-  limits: isObject,
-  inspect: isObject,
-  operations: isObject,
-  origins: isStringList,
-  hosts: isStringList,
-  trustProxy: (value) => typeof value === 'boolean',
-  base: (value) => typeof value === 'string' && value.startsWith('/'),
-  metrics: (value) => isObject(value) && isNonEmptyString((value as { token?: unknown }).token),
-  logger: isObject,
-  clock: isObject,
+interface Check {
+  readonly isValid: (value: unknown) => boolean
+  /** The allowed values, for a message. */
+  readonly allowed: string
+}
+
+const fn: Check = { isValid: isFunction, allowed: 'a function' }
+const object: Check = { isValid: isObject, allowed: 'an object' }
+const flag: Check = oneOf(true, false)
+const list: Check = { isValid: isStringList, allowed: 'a list of non-empty strings' }
+const notNegative: Check = { isValid: isNonNegative, allowed: 'a number of at least 0' }
+const positive: Check = { isValid: (value) => isNonNegative(value) && value !== 0, allowed: 'a number above 0' }
+
+const checks: Record<keyof ServerOptions, Check> = {
+  principal: fn,
+  sessions: object,
+  events: object,
+  durable: { isValid: isDurable, allowed: 'the result of durable(), or a list of them' },
+  canUse: fn,
+  canRead: fn,
+  resolvePrincipal: fn,
+  uiStream: oneOf(6, 7),
+  secret: {
+    isValid: (value) => isNonEmptyString(value) && (value as string).length >= 16,
+    allowed: 'a string of at least 16 characters',
+  },
+  openai: flag,
+  agui: flag,
+  mcp: { isValid: (value) => typeof value === 'boolean' || isObject(value), allowed: 'true, false or an object' },
+  onDisconnect: oneOf('continue', 'abort'),
+  abortAfter: notNegative,
+  state: list,
+  onBusy: oneOf('reject', 'steer', 'queue'),
+  edits: oneOf('fork', 'reject'),
+  headersAfter: notNegative,
+  heartbeat: positive,
+  maxBody: positive,
+  limits: object,
+  inspect: object,
+  operations: object,
+  origins: list,
+  hosts: list,
+  trustProxy: flag,
+  base: {
+    isValid: (value) => typeof value === 'string' && value.startsWith('/'),
+    allowed: 'a path that starts with /',
+  },
+  metrics: {
+    isValid: (value) => isObject(value) && isNonEmptyString((value as { token?: unknown }).token),
+    allowed: 'an object with a token',
+  },
+  logger: object,
+  clock: object,
 }
 
 const optionKeys = Object.fromEntries(Object.keys(checks).map((name) => [name, true as const]))
@@ -61,14 +82,18 @@ export function checkServerOptions(options: object): void {
   checkOptions(metrics, metricsOptionKeys, 'The option metrics', 'server.options')
   for (const [name, value] of Object.entries(options)) {
     const check = checks[name as keyof ServerOptions]
-    if (value !== undefined && check !== undefined && !check(value))
-      throw new AlliumError('server.options', `The option ${name} of server() has an invalid value.`)
+    if (value === undefined || check === undefined || check.isValid(value)) continue
+    const given = name === 'secret' ? '' : `, not ${describe(value)}`
+    throw new AlliumError('server.options', `The option ${name} of server() must be ${check.allowed}${given}.`)
   }
 }
 
 const missingPrincipal =
   'A server needs to authenticate its callers. Pass `principal: (request) => …`, which returns { tenantId, userId } for a request that is signed in, and nothing for others.'
 
+function oneOf(...values: readonly unknown[]): Check {
+  return { isValid: (value) => values.includes(value), allowed: values.map(describe).join(' or ') }
+}
 function isDurable(value: unknown): boolean {
   // Durable runs of an engine have no sessions and events that a server could read.
   const isDurableRuns = (candidate: unknown) =>

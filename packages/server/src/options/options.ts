@@ -1,4 +1,12 @@
-import type { Clock, DisplayTransform, Logger, Middleware, Session, SessionKey } from '@allium/core'
+import type {
+  Clock,
+  DisplayTransform,
+  Logger,
+  Middleware,
+  RegisteredPrincipal,
+  Session,
+  SessionKey,
+} from '@allium/core'
 import type { AgentStore, EventLog, SessionStore } from '@allium/store'
 import type { DurableRuns } from './durable-runs.ts'
 import type { ServerLimits } from './limits.ts'
@@ -62,7 +70,7 @@ export interface ServerOptions {
   /**
    * Whether a principal may use an agent, if there are several. A throw, or any result but true, denies it. @default every principal may
    */
-  canUse?: ((principal: unknown, agent: string) => boolean | Promise<boolean>) | undefined
+  canUse?: ((principal: RegisteredPrincipal, agent: string) => boolean | Promise<boolean>) | undefined
   /**
    * Whether a principal may read a session of another owner of their tenant. The routes for reading then take `?owner=`. It allows the
    * list, messages, files, usage and state of a session, never to run, decide or delete. A throw, or any result but true, denies it.
@@ -70,7 +78,7 @@ export interface ServerOptions {
    */
   canRead?:
     | ((
-        principal: unknown,
+        principal: RegisteredPrincipal,
         session: { readonly owner: string; readonly agent: string; readonly sessionId: string },
       ) => boolean | Promise<boolean>)
     | undefined

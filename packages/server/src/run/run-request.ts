@@ -21,7 +21,7 @@ export type RunRequest = RunSettings &
 export type AgentRunRequest = AgentCaller & RunRequest
 
 /** The message that a run answers, with the id that its client gave it. */
-export interface RunMessage {
+interface RunMessage {
   readonly id: string
   /** Whether a run with this idempotency key answers the same request. */
   isAnsweredBy(idempotencyKey: string): boolean

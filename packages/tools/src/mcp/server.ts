@@ -1,4 +1,4 @@
-import type { ToolDef } from '@allium/core'
+import type { RegisteredPrincipal, ToolDef } from '@allium/core'
 
 /** A server that runs as a child process and communicates over stdin and stdout. */
 export interface McpStdioServer {
@@ -36,7 +36,7 @@ export interface McpHttpServer extends HttpEndpoint {
    * undefined for the handshake and the listing of tools. All sessions share a connection, so the server must use each request's own
    * headers.
    */
-  headers?: McpHeaders | ((principal: unknown) => McpHeaders | Promise<McpHeaders>)
+  headers?: McpHeaders | ((principal: RegisteredPrincipal | undefined) => McpHeaders | Promise<McpHeaders>)
   /** Authorizes the agent itself with OAuth. For users' own tokens see `perPrincipal`. */
   authProvider?: McpAuthProvider
   perPrincipal?: false
@@ -47,9 +47,9 @@ export type McpPrincipalServer = HttpEndpoint & {
   /** Opens a connection per tenant and user with the first call. A session without a user cannot call its tools. */
   perPrincipal: true
   /** Sent with each request of a connection. A function is called each time, with the principal of the connection. */
-  headers?: McpHeaders | ((principal: unknown) => McpHeaders | Promise<McpHeaders>)
+  headers?: McpHeaders | ((principal: RegisteredPrincipal) => McpHeaders | Promise<McpHeaders>)
   /** Returns the user's own provider, which has only that user's tokens. Returning the same object for two users is an error. */
-  authProvider?: (principal: unknown) => McpAuthProvider | Promise<McpAuthProvider>
+  authProvider?: (principal: RegisteredPrincipal) => McpAuthProvider | Promise<McpAuthProvider>
   /** The maximum number of connections. Above that, the longest idle one is closed; if none is idle, a call waits. @default 100 */
   maxConnections?: number
 } & (
