@@ -1,4 +1,9 @@
 import { defineConfig } from 'tsup'
 import base from '../../tsup.base.ts'
 
-export default defineConfig({ ...base, entry: ['src/index.ts', 'src/code-shape.ts', 'src/journal.ts'] })
+export default defineConfig({
+  ...base,
+  entry: ['src/index.ts', 'src/code-shape.ts', 'src/journal.ts'],
+  // Every import of the package would load a second file.
+  splitting: false,
+})

@@ -24,7 +24,6 @@ export {
   type ResolverOptions,
 } from '@allium/providers'
 export * from '@allium/store'
-export { type MemoryJournal, memoryJournal, type Seals, sealedJournal } from '@allium/store/journal'
 export * as tools from '@allium/tools'
 // Imported by the package's name, because tsup writes wrong types for a namespace of its files.
 export * as hooks from 'allium/hooks'

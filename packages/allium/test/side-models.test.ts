@@ -1,4 +1,5 @@
-import { type AnyMiddleware, guard, memoryJournal, model, tools } from 'allium'
+import { memoryJournal } from '@allium/store/journal'
+import { type AnyMiddleware, guard, model, tools } from 'allium'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../src/index.ts'

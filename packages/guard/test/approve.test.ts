@@ -30,7 +30,11 @@ describe('guard.approve by suspending', () => {
 
   it.each<[Approval, unknown[], unknown]>([
     [{ deny: 'too much' }, [], 'too much'],
-    [{ args: { cents: 1 } }, [['refund', { cents: 1 }]], 'refund 1'],
+    [
+      { args: { cents: 1 } },
+      [['refund', { cents: 1 }]],
+      'The approver changed the arguments of this call. It ran with {"cents":1}\nrefund 1',
+    ],
   ])('heeds the decision %j', async (decision, expected, content) => {
     const { agent, ran } = scene([refund(), 'Done.'], [approve()], { tools: ['refund'] })
     const session = agent.session()

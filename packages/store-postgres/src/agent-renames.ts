@@ -1,5 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import { heldByOtherAgent } from '@allium/store-sql'
+import { heldByOtherAgent } from '@allium/store'
 import type { Database } from './database.ts'
 import { keyParams } from './keys.ts'
 

@@ -1,5 +1,6 @@
 import type { SessionKey } from '@allium/core'
-import { type BlobTable, fenced, toBytes } from '@allium/store-sql'
+import { fenced } from '@allium/store'
+import { type BlobTable, toBytes } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { keyParams } from './keys.ts'
 

@@ -1,5 +1,14 @@
 import type { SessionKey } from '@allium/core'
-import type { AddedRun, AddOptions, ClaimedRun, DurableRun, NewDurableRun, RunningAgent, RunStore } from '@allium/store'
+import {
+  type AddedRun,
+  type AddOptions,
+  type ClaimedRun,
+  type DurableRun,
+  fenced,
+  type NewDurableRun,
+  type RunningAgent,
+  type RunStore,
+} from '@allium/store'
 import {
   type Blobs,
   checkCombinedLength,
@@ -7,7 +16,6 @@ import {
   checkOwner,
   checkQueue,
   checkRunAt,
-  fenced,
   idempotencyKeyReused,
   notPending,
   type OverdueScans,

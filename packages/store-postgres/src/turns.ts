@@ -1,17 +1,14 @@
 import type { Lease, StoredTurn } from '@allium/core'
-import type { FindBy, SessionStore } from '@allium/store'
+import { type FindBy, fenced, type SessionStore, turnConflict, turnIdTaken } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
   checkName,
-  fenced,
   parseTurnRow,
   retryRead,
   type Sealer,
   type TurnRows,
-  turnConflict,
   turnFromRow,
-  turnIdTaken,
   turnToRows,
 } from '@allium/store-sql'
 import { translateLostBlobs } from './blobs.ts'

@@ -3,13 +3,13 @@ import {
   eventLogConformance,
   keyValueConformance,
   ledgerConformance,
-  runOperationsConformance,
   runStoreConformance,
   scheduleStoreConformance,
   sealedConformance,
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
+import { runOperationsConformance } from '@allium/testing/operations'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from './aes.ts'
 import { storesAt } from './schemas.ts'

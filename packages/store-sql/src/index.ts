@@ -1,4 +1,3 @@
-export { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from '@allium/store'
 export {
   type AuditChain,
   type AuditLine,

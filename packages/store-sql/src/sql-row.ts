@@ -1,7 +1,7 @@
 import type { Message, SessionKey, StoredTurn } from '@allium/core'
 import type { HistoryTurn, SessionHead, SessionSummary, StoredPendingCall, StoredStatus } from '@allium/store'
 import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
-import { checkPart, type TurnRow, turnContext } from './turn-row.ts'
+import { openPartOf, type RowPart, type TurnRow } from './turn-row.ts'
 
 /** A row from a driver, by column name; large numbers may be strings. */
 export type SqlRow = Readonly<Record<string, unknown>>
@@ -45,17 +45,9 @@ export async function historyFromRows(key: SessionKey, rows: readonly SqlRow[], 
 }
 
 /** Opens a part of a row: the messages, the rest of the session after it, or the other fields. */
-export function openPart(
-  key: SessionKey,
-  row: SqlRow,
-  name: 'messages' | 'rest' | 'info',
-  blobs: Blobs,
-  filesOf?: FilesOf,
-): unknown {
-  const context = turnContext(key, { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }, name)
-  const opened = blobs.open(key, toBytes(row[name]), context, filesOf)
-  if (opened instanceof Promise) return opened.then((value) => checkPart(value, name, context))
-  return checkPart(opened, name, context)
+export function openPart(key: SessionKey, row: SqlRow, part: RowPart, blobs: Blobs, filesOf?: FilesOf): unknown {
+  const place = { turnId: String(row.turn_id), sealedAs: String(row.sealed_as) }
+  return openPartOf(key, place, { part, bytes: toBytes(row[part]), blobs, filesOf })
 }
 
 /** Returns the session without its messages, from the row of the turn after which it is read, if there is one. */

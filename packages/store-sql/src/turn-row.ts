@@ -3,7 +3,7 @@ import type { OutboxRecord, ReadFiles, StoredStatus } from '@allium/store'
 import { checkTurn } from '@allium/store'
 import { BlobExtractor, type BlobSources, type ExtractedText, nameBlobs, toRowText } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
-import { type Blobs, filesOfMessages } from './blobs/blobs.ts'
+import { type Blobs, type FilesOf, filesOfMessages } from './blobs/blobs.ts'
 import type { EncryptionContext } from './encryption.ts'
 import { LazyContext } from './lazy-context.ts'
 import { splitCosts, withCosts } from './run-costs.ts'
@@ -155,10 +155,25 @@ function fieldText(extractor: BlobExtractor, name: string, value: unknown): Extr
   return { text: text.slice(JSON.stringify(name).length + 2, -1), sources }
 }
 
-/** @throws AlliumError `store.corrupt` if a part of a row is neither the list of messages nor an object */
-export function checkPart(value: unknown, part: string, context: EncryptionContext): unknown {
-  if (part === 'messages' ? Array.isArray(value) : typeof value === 'object' && value !== null) return value
-  throw corrupt(context, 'It has another form.')
+export type RowPart = 'messages' | 'rest' | 'info'
+
+/**
+ * Opens a part of a row: the messages, the rest of the session after it, or the other fields.
+ *
+ * @throws AlliumError `store.corrupt` if it is neither a list of messages nor an object
+ */
+export function openPartOf(
+  key: SessionKey,
+  row: Pick<TurnRow, 'turnId' | 'sealedAs'>,
+  { part, bytes, blobs, filesOf }: { part: RowPart; bytes: Uint8Array; blobs: Blobs; filesOf?: FilesOf | undefined },
+): unknown {
+  const context = turnContext(key, row, part)
+  const check = (value: unknown) => {
+    if (part === 'messages' ? Array.isArray(value) : typeof value === 'object' && value !== null) return value
+    throw corrupt(context, 'It has another form.')
+  }
+  const opened = blobs.open(key, bytes, context, filesOf)
+  return opened instanceof Promise ? opened.then(check) : check(opened)
 }
 
 /** Opens the run of a row. */
@@ -170,14 +185,10 @@ export async function turnFromRow(
 ): Promise<StoredTurn> {
   const { turnId, status, from } = row
   const unread = files === 'onDemand' ? filesOfMessages : undefined
-  const openPart = async (bytes: Uint8Array, part: string) => {
-    const context = turnContext(key, row, part)
-    const value = await blobs.open(key, bytes, context, part === 'messages' ? unread : undefined)
-    return checkPart(value, part, context)
-  }
-  const info = (await openPart(row.info, 'info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
-  const messages = (await openPart(row.messages, 'messages')) as StoredTurn['messages']
-  const rest = (await openPart(row.rest, 'rest')) as StoredTurn['rest']
+  const open = (part: RowPart, filesOf?: FilesOf) => openPartOf(key, row, { part, bytes: row[part], blobs, filesOf })
+  const info = (await open('info')) as Omit<StoredTurn, 'turnId' | 'messages' | 'rest'>
+  const messages = (await open('messages', unread)) as StoredTurn['messages']
+  const rest = (await open('rest')) as StoredTurn['rest']
   const turn: StoredTurn = {
     ...info,
     turnId,

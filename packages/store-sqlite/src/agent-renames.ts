@@ -1,5 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import { heldByOtherAgent } from '@allium/store-sql'
+import { heldByOtherAgent } from '@allium/store'
 import type { Database, Row } from './database.ts'
 import { sessionMatches } from './delete-session.ts'
 import { keyParams, type Leases, leaseMatches } from './leases.ts'

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { SessionKey } from '@allium/core'
-import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl, fenced, toBytes } from '@allium/store-sql'
+import { fenced } from '@allium/store'
+import { type BlobOwner, type BlobTable, type BlobWrite, blobWriteTtl, toBytes } from '@allium/store-sql'
 import type { Database } from './database.ts'
 import { sessionMatches } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'

@@ -1,6 +1,5 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { Acquired } from '@allium/store'
-import { fenced } from '@allium/store-sql'
+import { type Acquired, fenced } from '@allium/store'
 import type { Database, Row } from './database.ts'
 import { deleteErasedSession } from './delete-session.ts'
 import type { ErasureLog } from './erasure-log.ts'

@@ -1,5 +1,13 @@
 import type { Lease, SessionKey } from '@allium/core'
-import type { AddedRun, AddOptions, DurableRun, EndedStatus, NewDurableRun, RunStore } from '@allium/store'
+import {
+  type AddedRun,
+  type AddOptions,
+  type DurableRun,
+  type EndedStatus,
+  fenced,
+  type NewDurableRun,
+  type RunStore,
+} from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
@@ -8,7 +16,6 @@ import {
   checkOwner,
   checkQueue,
   checkRunAt,
-  fenced,
   idempotencyKeyReused,
   notPending,
   parseCursor,

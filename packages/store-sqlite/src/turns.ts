@@ -1,5 +1,5 @@
 import type { Lease, SessionKey, StoredTurn } from '@allium/core'
-import type { FindBy, ReadFiles } from '@allium/store'
+import { type FindBy, type ReadFiles, turnConflict, turnIdTaken } from '@allium/store'
 import {
   type Blobs,
   type BlobWrite,
@@ -8,9 +8,7 @@ import {
   type Sealer,
   type TurnRow,
   type TurnRows,
-  turnConflict,
   turnFromRow,
-  turnIdTaken,
   turnToRows,
 } from '@allium/store-sql'
 import type { SqliteBlobs } from './blobs.ts'

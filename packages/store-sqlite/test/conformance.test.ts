@@ -7,13 +7,13 @@ import {
   ledgerConformance,
   type ManualClock,
   manualClock,
-  runOperationsConformance,
   runStoreConformance,
   scheduleStoreConformance,
   sealedConformance,
   storeConformance,
   vaultConformance,
 } from '@allium/testing'
+import { runOperationsConformance } from '@allium/testing/operations'
 import { afterAll, describe, it } from 'vitest'
 import { aes } from '../../store-postgres/test/aes.ts'
 import { type SqliteStore, sqlite } from '../src/index.ts'

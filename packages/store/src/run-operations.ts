@@ -104,7 +104,7 @@ export interface RunCount {
 
 /**
  * Shows the durable runs of all tenants to operators. Only `steps()` returns content; the rest has ids, codes and times.
- * Implementations pass `runOperationsConformance` of `@allium/testing`.
+ * Implementations pass `runOperationsConformance` of `@allium/testing/operations`.
  *
  * @throws AlliumError `store.unavailable`, `store.corrupt`, `store.key`
  */

@@ -38,13 +38,6 @@ export {
   ledgerConformance,
   type MakeLedger,
 } from './conformance/ledger/ledger-conformance.ts'
-export type { RunOperationsParts } from './conformance/operations/operations-bench.ts'
-export {
-  type MakeRunOperations,
-  type RunOperationsConformanceOptions,
-  runOperationsCases,
-  runOperationsConformance,
-} from './conformance/operations/run-operations-conformance.ts'
 export type { RunStoreParts } from './conformance/runs/run-bench.ts'
 export {
   type MakeRunStore,

@@ -98,7 +98,7 @@ describe('tools.cache', () => {
       delete: (key) => values.delete(key),
     }
     await scene(() => 'blue', { store }).look()
-    const other = scene(() => 'red', { store }, { tool: { jsonSchema: { type: 'object' } } })
+    const other = scene(() => 'red', { store }, { tool: { jsonSchema: { type: 'object', minProperties: 0 } } })
     expect((await other.look())?.content).toBe('red')
     expect([...values.keys()].every((key) => key.startsWith('tools:cache:'))).toBe(true)
   })

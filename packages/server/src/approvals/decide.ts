@@ -20,10 +20,9 @@ export async function decide(host: Host, caller: Caller, token: string, decision
     approver: caller.principal,
     onDisconnect: 'continue',
   })
-  try {
-    await run.started
-  } finally {
-    run.readers.leave()
-  }
+  // The approver reads nothing of the run. It is not an abandoned one, which the owner's next input would stop.
+  const leave = () => run.readers.leave()
+  run.ended.then(leave, leave)
+  await run.started
   return { callId, decision: 'deny' in decision ? 'denied' : 'args' in decision ? 'edited' : 'approved' }
 }

@@ -68,14 +68,11 @@ async function stateBefore(sessions: SessionStore, key: SessionKey, { version = 
   return { state, turnCount, from: Math.min(index, length) }
 }
 
-/** Returns the keys of the conversations that edits replaced. The last one may not exist: an edit may have stopped after its copy. */
-export async function formerKeys(sessions: SessionStore, key: SessionKey): Promise<SessionKey[]> {
-  const edits = (await lastEdit(sessions, key)) + 1
-  return Promise.all(Array.from({ length: edits }, (_, index) => formerKey(key, index + 1)))
-}
-
-/** The id does not contain the id of the session, which can be as long as an id may be, and it is none that an owner would choose. */
-async function formerKey(key: SessionKey, edit: number): Promise<SessionKey> {
+/**
+ * Returns the key of the conversation that an edit replaced. It may exist without the edit, which may have stopped after its copy. The id does
+ * not contain that of the session, which can be as long as an id may be, and it is none that an owner would choose.
+ */
+export async function formerKey(key: SessionKey, edit: number): Promise<SessionKey> {
   return { ...key, sessionId: `edited-${(await digestOf([key.sessionId, edit])).slice(0, 32)}` }
 }
 
@@ -84,7 +81,7 @@ function editId(edit: number): string {
 }
 
 /** Returns the number of the latest edit, by bisection. Edits are counted from 1. */
-async function lastEdit(sessions: SessionStore, key: SessionKey): Promise<number> {
+export async function lastEdit(sessions: SessionStore, key: SessionKey): Promise<number> {
   const exists = async (edit: number) => (await sessions.find(key, { turnId: editId(edit) })) !== undefined
   let [last, none] = [0, 1]
   while (await exists(none)) [last, none] = [none, none * 2]

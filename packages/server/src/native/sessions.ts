@@ -6,7 +6,7 @@ import { requireSession } from '../request/require-session.ts'
 import type { Serve } from '../request/router.ts'
 import { canRead, ownKey, readableKey } from './can-read.ts'
 import { displayMessages, serveFile } from './display-messages.ts'
-import { formerKeys } from './edit.ts'
+import { formerKey, lastEdit } from './edit.ts'
 import { fork } from './fork.ts'
 import { filteredPage, type PageRequest, type ReadPage, unfilteredPage } from './listing.ts'
 import { routes } from './routes.ts'
@@ -94,16 +94,17 @@ function ownerRoutes(serve: Serve, host: Host): void {
 async function deleteSession(host: Host, caller: Caller, key: SessionKey): Promise<void> {
   await host.runs.drop(key)
   await stop(host, caller, key)
-  const deleteFormers = async (keys: readonly SessionKey[]) => {
-    for (const former of keys)
-      if ((await host.sessions.head(former)) !== undefined) await deleteSession(host, caller, former)
+  const deleteFormer = async (edit: number) => {
+    const former = await formerKey(key, edit)
+    if ((await host.sessions.head(former)) !== undefined) await deleteSession(host, caller, former)
   }
-  const formers = await formerKeys(host.sessions, key)
-  await deleteFormers(formers)
+  // An edit may have stopped after its copy.
+  const last = (await lastEdit(host.sessions, key)) + 1
+  for (let edit = 1; edit <= last; edit++) await deleteFormer(edit)
   await host.sessions.delete(key)
   await host.events.delete(key)
   // An edit may have stored its copy meanwhile.
-  await deleteFormers(formers.slice(-1))
+  await deleteFormer(last)
 }
 
 const json = { 'content-type': 'application/json' }

@@ -9,6 +9,7 @@ import { blobFaults } from './store-faults/blob-faults.ts'
 import { checkpointFaults } from './store-faults/checkpoint-faults.ts'
 import { eraseFaults } from './store-faults/erase-faults.ts'
 import type { Breaks, Fault } from './store-faults/fault.ts'
+import { historyFaults } from './store-faults/history-faults.ts'
 import { listFaults } from './store-faults/list-faults.ts'
 import { outboxFaults } from './store-faults/outbox-faults.ts'
 import { runFaults } from './store-faults/run-faults.ts'
@@ -276,6 +277,7 @@ const faults: Fault[] = [
   ...blobFaults,
   ...checkpointFaults,
   ...runFaults,
+  ...historyFaults,
   ...listFaults,
   ...eraseFaults,
   ...outboxFaults,

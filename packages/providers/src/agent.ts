@@ -1,0 +1,1 @@
+export { type AiSdkAgent, type ToAiSdkAgentOptions, toAiSdkAgent } from './agent/to-ai-sdk-agent.ts'
