@@ -182,11 +182,12 @@ test("a server without a principal, with an unknown option, or beside a store of
 })
 
 test.each([
-  [{ uiStream: 5 }, 'must be 6 or 7, not 5.'],
-  [{ onBusy: 'wait' }, 'must be "reject" or "steer" or "queue", not "wait".'],
-  [{ heartbeat: 0 }, 'must be a number above 0, not 0.'],
-  [{ origins: 'https://a.test' }, 'must be a list of non-empty strings, not "https://a.test".'],
-  [{ secret: 'too short' }, 'must be a string of at least 16 characters.'],
+  [{ uiStream: 5 }, 'server() needs uiStream to be 6 or 7.'],
+  [{ onBusy: 'wait' }, `needs onBusy to be 'reject' or 'steer' or 'queue', not "wait".`],
+  [{ heartbeat: 0 }, 'needs heartbeat to be a number above 0, not 0.'],
+  [{ origins: 'https://a.test' }, 'needs origins to be a list, not "https://a.test".'],
+  [{ hosts: ['a.test', ''] }, 'needs hosts[1] to be a non-empty text.'],
+  [{ secret: 'too short' }, 'needs secret to be a text of 16 characters or more.'],
 ])('the invalid option %j is rejected with the allowed values, and without secrets', (options, message) => {
   expect(() => server(agentOf([]), { principal, ...options } as never)).toThrow(message)
 })

@@ -251,7 +251,7 @@ test("durable runs are those of the served agents, in one store, which is the se
   expect(make({ durable: [ofSupport, ofSales] })).not.toThrow()
   expect(make({ durable: ofSupport })).not.toThrow()
   expect(make({ durable: durablyKept(named('other'), store) })).toThrow('which this server does not serve')
-  expect(make({ durable: { start() {} } })).toThrow('The option durable')
+  expect(make({ durable: { start() {} } })).toThrow('needs durable to be the result of durable()')
   expect(make({ durable: ofSales, sessions: memoryStore() })).toThrow('another store')
   const moved = named('moved')
   const both = { agents: { sales, moved }, durable: [ofSales, durablyKept(moved, elsewhere)] }
