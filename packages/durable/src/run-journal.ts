@@ -2,6 +2,7 @@ import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '
 import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
 import { isTakeoverStep, ReplayCheck } from '@allium/store/journal'
 import type { Host } from './host.ts'
+import { LostCalls } from './lost-calls.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {
@@ -22,7 +23,12 @@ export interface JournalHost {
 /** Returns the journal of one run in a store, under its lease. */
 export function runJournal(
   store: RunStore,
-  { run, lease, check: ofHost }: { run: string; lease: Lease; check?: ReplayCheck },
+  {
+    run,
+    lease,
+    check: ofHost,
+    lostCalls = new LostCalls([]),
+  }: { run: string; lease: Lease; check?: ReplayCheck; lostCalls?: LostCalls },
   steps: readonly RecordedStep[],
   host: JournalHost,
 ): Journal {
@@ -52,12 +58,18 @@ export function runJournal(
       return host.fenced()
     },
     known: (id) => recordedSteps.has(id),
-    checkEnd: (turnId) => host.fenced() || check.checkEnd(turnId),
+    checkEnd(turnId) {
+      if (host.fenced()) return
+      check.checkEnd(turnId)
+      lostCalls.throwIfLost()
+    },
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       check.use(id)
+      lostCalls.request(id)
       if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
       const isStopping = host.over() !== undefined
       if (!host.fenced()) await checkReplay(() => check.wait(id, isStopping), host)
+      if (!isStopping && !isTakeoverStep(id)) await checkReplay(() => lostCalls.check(), host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
