@@ -1,11 +1,11 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
-import type { ReplayCheck } from '@allium/store/journal'
+import { LostCalls, type ReplayCheck } from '@allium/store/journal'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
-import { LostCalls } from './lost-calls.ts'
+
 import { allowPatches } from './patched.ts'
 import { type AdmittedRun, admit } from './run-admission.ts'
 import { exposedError, isAbort, isFinal, isUnreadable } from './run-errors.ts'

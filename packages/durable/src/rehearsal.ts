@@ -1,10 +1,10 @@
 import { AbortError, type Emit, type Journal, type Lease, messageOf, type ToolResult } from '@allium/core'
 import { type DurableRun, type RecordedStep, replayStep } from '@allium/store'
-import { isTakeoverStep, type ReplayCheck } from '@allium/store/journal'
+import { isTakeoverStep, LostCalls, type ReplayCheck } from '@allium/store/journal'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
 import type { Host } from './host.ts'
-import { LostCalls } from './lost-calls.ts'
+
 import { allowPatches, isPatchStep } from './patched.ts'
 import { checkOf } from './run-journal.ts'
 import { startTurn } from './start-turn.ts'

@@ -1,8 +1,7 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
 import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
-import { isTakeoverStep, ReplayCheck } from '@allium/store/journal'
+import { isTakeoverStep, LostCalls, ReplayCheck } from '@allium/store/journal'
 import type { Host } from './host.ts'
-import { LostCalls } from './lost-calls.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {

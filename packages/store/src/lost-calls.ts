@@ -1,6 +1,6 @@
 import { AlliumError, type CustomEvent, type StreamEvent } from '@allium/core'
-import type { RecordedStep } from '@allium/store'
-import type { CodeShape } from '@allium/store/code-shape'
+import type { CodeShape } from './code-shape.ts'
+import type { RecordedStep } from './run-store.ts'
 
 /**
  * Finds tool calls that the former process may have been running when it was lost, and that the code no longer runs: its tool is gone, or
