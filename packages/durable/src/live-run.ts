@@ -1,7 +1,7 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
-import type { ReplayCheck } from '@allium/store/journal'
+import { LostCalls, type ReplayCheck } from '@allium/store/journal'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
@@ -154,7 +154,9 @@ export class LiveRun implements JournalHost {
     const { run, lease } = this.claimed
     const check = checkOf(steps, this.#host)
     this.#check = check
-    const journal = runJournal(runs, { run: run.run, lease, check }, steps, this)
+    const { code } = this.#task
+    const lostCalls = new LostCalls(steps, code && [code, await this.#host.shape()])
+    const journal = runJournal(runs, { run: run.run, lease, check, lostCalls }, steps, this)
     // The log of a new run is empty: the worker has just opened it.
     const entries = this.#isNew ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.
@@ -170,7 +172,7 @@ export class LiveRun implements JournalHost {
       this.#agentRun = agentRun
       if (this.#lost) agentRun.abort(this.#stopReason)
       // Immediately, because a run without a reader drains itself.
-      const followed = this.#follow(agentRun, replayFilter)
+      const followed = this.#follow(agentRun, replayFilter, lostCalls)
       const unsubscribe = await events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
       const error = await followed
       unsubscribe()
@@ -181,7 +183,11 @@ export class LiveRun implements JournalHost {
   }
 
   /** Writes the run's events to the log. Returns the error that the run failed with. */
-  async #follow(agentRun: AgentRun<unknown, unknown>, replayFilter: ReplayFilter): Promise<unknown> {
+  async #follow(
+    agentRun: AgentRun<unknown, unknown>,
+    replayFilter: ReplayFilter,
+    lostCalls: LostCalls,
+  ): Promise<unknown> {
     const { clientTools, decisions } = this.#task
     const context = {
       clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
@@ -189,6 +195,8 @@ export class LiveRun implements JournalHost {
     }
     try {
       for await (const event of agentRun) {
+        // A stop cancels the calls that still run.
+        if (this.#stopReason === undefined) lostCalls.see(event)
         const entry = entryOf(event, context)
         // Reported after the store has the turn.
         if (event.type === 'turn:end' && !('path' in event)) this.#reporter.holdEnd(entry)

@@ -1,6 +1,6 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
 import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
-import { isTakeoverStep, ReplayCheck } from '@allium/store/journal'
+import { isTakeoverStep, LostCalls, ReplayCheck } from '@allium/store/journal'
 import type { Host } from './host.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
@@ -22,7 +22,12 @@ export interface JournalHost {
 /** Returns the journal of one run in a store, under its lease. */
 export function runJournal(
   store: RunStore,
-  { run, lease, check: ofHost }: { run: string; lease: Lease; check?: ReplayCheck },
+  {
+    run,
+    lease,
+    check: ofHost,
+    lostCalls = new LostCalls([]),
+  }: { run: string; lease: Lease; check?: ReplayCheck; lostCalls?: LostCalls },
   steps: readonly RecordedStep[],
   host: JournalHost,
 ): Journal {
@@ -52,12 +57,18 @@ export function runJournal(
       return host.fenced()
     },
     known: (id) => recordedSteps.has(id),
-    checkEnd: (turnId) => host.fenced() || check.checkEnd(turnId),
+    checkEnd(turnId) {
+      if (host.fenced()) return
+      check.checkEnd(turnId)
+      lostCalls.throwIfLost()
+    },
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       check.use(id)
+      lostCalls.request(id)
       if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
       const isStopping = host.over() !== undefined
       if (!host.fenced()) await checkReplay(() => check.wait(id, isStopping), host)
+      if (!isStopping && !isTakeoverStep(id)) await checkReplay(() => lostCalls.check(), host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
