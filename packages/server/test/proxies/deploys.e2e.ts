@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '@allium/core'
 import { buildSync } from 'esbuild'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test, vi } from 'vitest'
 import { type ClientEvent, type ClientSession, createClient } from '../../src/client.ts'
 import { type OnEnd, startProxy } from './proxies.ts'
 
@@ -61,8 +61,8 @@ class Reader {
 
   #receive(event: ClientEvent): void {
     if (event.type === 'step:start') this.#steps.push('')
-    if (event.type === 'model:reset') this.#steps.push(this.#steps.pop() && '')
-    if (event.type === 'text-delta') this.#steps.push(this.#steps.pop() + event.delta)
+    if (event.type === 'model:reset') this.#steps.splice(-1, 1, '')
+    if (event.type === 'text-delta') this.#steps.push(`${this.#steps.pop()}${event.delta}`)
     if (event.type === 'text-delta' && this.#steps.length > this.#awaited) this.#onStep()
   }
 
@@ -111,14 +111,10 @@ function bundled(): [folder: string, program: string] {
 async function restartable(name: string, onEnd: OnEnd) {
   const port = await steadyPort()
   let child: ChildProcess
-  const isReady = () =>
-    fetch(`http://127.0.0.1:${port}/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
+  const isReady = async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   const start = async () => {
     child = spawn(process.execPath, [program, `${port}`, join(folder, `${name}.db`)], { stdio: 'inherit' })
-    await expect.poll(isReady, { interval: 20 }).toBe(true)
+    await vi.waitFor(isReady, { interval: 20, timeout: 30_000 })
   }
   await start()
   onEnd(async () => void child.kill('SIGKILL'))
