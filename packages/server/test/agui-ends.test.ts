@@ -113,6 +113,17 @@ describe.each(kinds)('runs %s', (_, start) => {
   )
 })
 
+test.each<[string, ScriptedStep[], object, Partial<AgentOptions>]>([
+  ['complete', ['Half'], { status: 'completed', finishReason: 'stop' }, {}],
+  ['cut at the token limit', [{ text: 'Half', finishReason: 'length' }], { finishReason: 'length' }, {}],
+  ['left without steps', [calls('look')], { status: 'stopped', finishReason: 'tool-calls' }, { maxSteps: 1 }],
+])("AG-UI's client gets the reason why an answer ended when it is %s", async (_, steps, expected, options) => {
+  const { url } = await listen(agentOf(steps, { tools: [look], ...options }), { agui: true })
+  const client = new HttpAgent({ url: `${url}/agui`, threadId: 'a', headers: { authorization: 'acme/ann' } })
+  client.addMessage({ id: '1', role: 'user', content: 'Hi' })
+  expect((await client.runAgent()).result).toMatchObject(expected)
+})
+
 test.each<[string, string, Act, string, Listen]>([
   ['its session is deleted', 'a local run', erase, 'store.fenced', listen],
   ['its session is deleted', 'a durable run', erase, 'session.not_found', listenDurably],

@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { Agent } from '@allium/core'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { server } from '../src/index.ts'
 import { serve } from '../src/node.ts'
-import { agentOf, ask, listen, principal } from './kit.ts'
+import { agentOf, allOf, ask, asStream, gated, listen, principal } from './kit.ts'
 
 function open(url: string) {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -54,6 +55,28 @@ test('connections beyond maxConnections are closed as they come', async () => {
   await closed(open(served.url))
   first.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n')
   expect(String(await once(first, 'data'))).toContain('HTTP/1.1 200')
+})
+
+test('a server closes even if a connection never sends a request, as those that proxies open ahead', async () => {
+  const served = await serve(server(agentOf([]), { principal }), { port: 0, signals: false })
+  const socket = open(served.url)
+  await once(served.server, 'connection')
+  await Promise.all([served.close(), closed(socket)])
+})
+
+test('a server that closes ends each connection after its last response', async () => {
+  const { model, text, end } = gated()
+  const served = await serve(server(new Agent({ model }), { principal }), { port: 0, signals: false })
+  // Neither of Node's ways to end an idle connection helps.
+  served.server.keepAliveTimeout = 600_000
+  served.server.closeAllConnections = () => {}
+  const asked = ask(`${served.url}/sessions/a/runs`, { body: { input: 'Hi' }, headers: asStream })
+  text('one ')
+  const stream = await asked
+  const closing = served.close()
+  end()
+  expect(JSON.parse((await allOf(stream)).at(-1)?.data as string)).toMatchObject({ status: 'completed' })
+  await closing
 })
 
 test('one that goes away within a body is no error of the server', async () => {

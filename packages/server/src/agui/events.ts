@@ -32,6 +32,8 @@ class Writer {
   /** The calls whose input is open. */
   readonly #openCalls = new Set<string>()
   #hasNoText = true
+  /** Why the last step of the model ended. */
+  #finishReason: string | undefined
   /** A repeated request gets the answer of its run, without the start of it. */
   #turnId: string = crypto.randomUUID()
   #messages = 0
@@ -53,6 +55,9 @@ class Writer {
         return yield { type: 'STEP_STARTED', stepName: this.#openStep }
       case 'step:end':
         return yield* this.#closeStep()
+      case 'finish':
+        this.#finishReason = event.reason
+        return
       case 'tool-input-start':
         this.#openCalls.add(event.callId)
         return yield { type: 'TOOL_CALL_START', toolCallId: event.callId, toolCallName: event.name }
@@ -140,7 +145,9 @@ class Writer {
       return yield this.#error({ code: 'run.blocked', message: reason ?? 'The request was refused.' })
     yield* this.#closeStep()
     this.done = true
-    yield { type: 'RUN_FINISHED', ...this.#ids, outcome: outcomeOf(status, pending), usage: [usageOf(usage)] }
+    // No outcome stands for an answer that was cut, for example at the token limit.
+    const result = { status, reason, finishReason: this.#finishReason }
+    yield { type: 'RUN_FINISHED', ...this.#ids, result, outcome: outcomeOf(status, pending), usage: [usageOf(usage)] }
   }
 
   #messageId(): string {

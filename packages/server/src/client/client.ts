@@ -154,5 +154,5 @@ const timers: Pick<Clock, 'after'> = {
 
 function backoff(clock: Pick<Clock, 'after'>, attempt: number, retryAfter: number): Promise<void> {
   const max = Math.min(250 * 2 ** (attempt - 1), 5000)
-  return new Promise((resolve) => void clock.after(Math.max(retryAfter, max / 2 + (Math.random() * max) / 2), resolve))
+  return new Promise((resolve) => void clock.after(Math.max(retryAfter, (max * (1 + Math.random())) / 2), resolve))
 }

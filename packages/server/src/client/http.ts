@@ -43,7 +43,7 @@ export function pathSegment(name: string, subject: string): string {
   const isSegment = typeof name === 'string' && name.length <= 256 && !['', '.', '..'].includes(name)
   if (isSegment && !/[\ud800-\udfff]/u.test(name)) return encodeURIComponent(name)
   throw new ClientError(
-    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}, because it cannot be part of a path. Use a name of 1 to 256 characters, but not "." or "..".`,
+    `${JSON.stringify(name)?.slice(0, 60)} cannot be ${subject}. Use a name of 1 to 256 characters, but not "." or "..".`,
     { code: 'session.invalid_id' },
   )
 }
@@ -69,24 +69,19 @@ export interface HttpCall {
   readonly idempotent?: boolean
 }
 
-/** @throws ClientError for an error response; the error of `fetch` if there is no response */
-export function request(transport: Transport, path: string, call?: HttpCall): Promise<Response> {
-  return send(transport, path, call, async (response) => response)
-}
-
-/** Sends a request and returns the JSON of the response. */
-export function json<T>(transport: Transport, path: string, call?: HttpCall): Promise<T> {
-  return send(transport, path, call, (response) => response.json() as Promise<T>)
-}
-
-async function send<T>(
+/**
+ * Sends a request and returns the JSON of the response. Retries a request that is idempotent.
+ *
+ * @throws ClientError for an error response; the error of `fetch` if there is no response
+ */
+export async function json<T>(
   transport: Transport,
   path: string,
   call: HttpCall = {},
-  read: (response: Response) => Promise<T>,
+  parse: (text: string) => unknown = JSON.parse,
 ): Promise<T> {
   const { method = 'GET', idempotent = method === 'GET', signal } = call
-  const sendAndRead = async () => read(await sendOnce(transport, path, call))
+  const sendAndRead = async () => parse(await (await sendOnce(transport, path, call)).text()) as T
   return idempotent ? retry(transport, signal, sendAndRead) : sendAndRead()
 }
 
@@ -135,7 +130,7 @@ export async function sendOnce(
   const response = await transport.fetch(`${transport.url}${path}`, {
     method,
     headers: allHeaders,
-    body: body === undefined ? null : JSON.stringify(body),
+    body: JSON.stringify(body) ?? null,
     signal: signal ?? null,
   })
   if (response.ok) return response

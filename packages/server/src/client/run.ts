@@ -47,17 +47,18 @@ class Events<K extends CallTypes, O> {
   constructor(transport: Transport, runCall: RunCall) {
     this.#transport = transport
     this.#runCall = runCall
-    this.#completed = this.#follow()
+    const connect = (startAgain: () => void) => this.#connect(startAgain)
+    this.#completed = retry(transport, runCall.call.signal, connect).finally(() => {
+      this.#isOver = true
+      this.#notify()
+    })
     this.#completed.catch(() => {})
   }
 
   async *iterate(): AsyncGenerator<ClientEvent<K>, undefined> {
-    for (let index = 0; ; index++) {
-      while (index >= this.#read.length && !this.#isOver)
-        await new Promise<void>((resolve) => this.#waiters.push(resolve))
-      if (index >= this.#read.length) break
-      yield this.#read[index] as ClientEvent<K>
-    }
+    for (let index = 0; index < this.#read.length || !this.#isOver; )
+      if (index < this.#read.length) yield this.#read[index++] as ClientEvent<K>
+      else await new Promise<void>((resolve) => this.#waiters.push(resolve))
     await this.#completed
     return undefined
   }
@@ -69,30 +70,20 @@ class Events<K extends CallTypes, O> {
     if (this.#end === undefined)
       throw new ClientError('The events of the run are no longer stored.', { code: 'run.interrupted' })
     const { sessionId, turnId, status, usage, reason, code, pending = [] } = this.#end
-    const text = this.#text
-    const output = status === 'completed' ? await outputOf(this.#runCall.output, text) : null
-    return { sessionId, turnId, status, text, output: output as O | null, usage, reason, code, pending }
-  }
-
-  async #follow(): Promise<void> {
-    try {
-      await retry(this.#transport, this.#runCall.call.signal, (startAgain) => this.#connect(startAgain))
-    } finally {
-      this.#isOver = true
-      this.#notify()
-    }
+    const output = status === 'completed' ? await outputOf(this.#runCall.output, this.#text) : null
+    return { sessionId, turnId, status, text: this.#text, output: output as O | null, usage, reason, code, pending }
   }
 
   /** Reads the run from after the last received event to its end. @throws ClientError if the connection ends before */
   async #connect(onEvent: () => void): Promise<void> {
     const { path, call, events } = this.#runCall
     const connection = new AbortController()
+    const { signal } = connection
     const abort = () => connection.abort(call.signal?.reason)
     call.signal?.throwIfAborted()
-    call.signal?.addEventListener('abort', abort)
+    call.signal?.addEventListener('abort', abort, { signal })
     try {
       this.#arm(abort)
-      const { signal } = connection
       const resumed = { headers: { accept, 'last-event-id': this.#lastEventId ?? '' }, signal }
       const response = await (this.#lastEventId === undefined
         ? sendOnce(this.#transport, path, { ...call, headers: { ...call.headers, accept }, signal })
@@ -105,7 +96,6 @@ class Events<K extends CallTypes, O> {
         throw new ClientError('The connection was lost repeatedly.', { code: 'run.interrupted' })
     } finally {
       this.#disarm()
-      call.signal?.removeEventListener('abort', abort)
       abort()
     }
   }

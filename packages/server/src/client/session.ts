@@ -11,7 +11,7 @@ import {
 import type { KeysOf } from '@allium/core/internal'
 import type { UiMessage } from '../native/ui-messages.ts'
 import type { ClientRun, PendingCall } from './events.ts'
-import { checkOptionNames, json, pathSegment, request, type Transport } from './http.ts'
+import { checkOptionNames, json, pathSegment, sendOnce, type Transport } from './http.ts'
 import { type OutputSchema, toJsonSchema } from './output.ts'
 import { clientRun } from './run.ts'
 
@@ -112,7 +112,7 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
   const basePath = `/sessions/${pathSegment(id, 'the id of a session')}`
   const events = `${basePath}/events`
   const startRun = <O extends OutputSchema | undefined>(
-    path: string,
+    name: 'runs' | 'decisions',
     fields: object,
     options: RequestOptions<O> = {},
   ): ClientRun<K, OutputOf<O>> => {
@@ -121,21 +121,19 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
     const headers = { 'idempotency-key': idempotencyKey }
     const body = { ...fields, output: toJsonSchema(output) }
     return clientRun(transport, {
-      path,
+      path: `${basePath}/${name}`,
       events,
       output,
-      call: { method: 'POST', body, headers, signal, idempotent: true },
+      call: { method: 'POST', body, headers, signal },
     })
   }
-  const resume: ClientSession<K, S>['resume'] = (decisions, options) =>
-    startRun(`${basePath}/decisions`, { decisions }, options)
+  const resume: ClientSession<K, S>['resume'] = (decisions, options) => startRun('decisions', { decisions }, options)
   return {
     id,
     resume,
     run: (input, { clientTools, messageId, ...options } = {}) =>
-      startRun(`${basePath}/runs`, { input, messageId, clientTools }, options),
-    regenerate: (messageId, { clientTools, ...options } = {}) =>
-      startRun(`${basePath}/runs`, { messageId, clientTools }, options),
+      startRun('runs', { input, messageId, clientTools }, options),
+    regenerate: (messageId, { clientTools, ...options } = {}) => startRun('runs', { messageId, clientTools }, options),
     approve: (call, options) => resume(decisionFor(call, { approve: true }), options),
     deny: (call, reason, options) => resume(decisionFor(call, { deny: reason }), options),
     follow: (options = {}) => {
@@ -145,17 +143,14 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
     },
     steer: async (message, { id = crypto.randomUUID(), ...rest } = {}) => {
       checkOptionNames(rest, {}, 'steer()')
-      return json<{ id: string }>(transport, `${basePath}/steer`, {
-        method: 'POST',
-        body: { message, id },
-        idempotent: true,
-      })
+      const body = { message, id }
+      return json<{ id: string }>(transport, `${basePath}/steer`, { method: 'POST', body, idempotent: true })
     },
-    stop: async () => void (await request(transport, `${basePath}/stop`, { method: 'POST', body: {} })),
+    stop: async () => void (await sendOnce(transport, `${basePath}/stop`, { method: 'POST', body: {} })),
     history: () => readHistory(transport, basePath),
     usage: () => json(transport, `${basePath}/usage`),
     state: async () => {
-      const { state } = fromJson(await (await request(transport, `${basePath}/state`)).text()) as { state: Partial<S> }
+      const { state } = await json<{ state: Partial<S> }>(transport, `${basePath}/state`, {}, fromJson)
       return state
     },
     fork: async (options = {}) => {
@@ -163,14 +158,13 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
       const forked = await json<{ id: string }>(transport, `${basePath}/fork`, { method: 'POST', body: options })
       return clientSession<K, S>(transport, forked.id)
     },
-    delete: async () => void (await request(transport, basePath, { method: 'DELETE' })),
+    delete: async () => void (await sendOnce(transport, basePath, { method: 'DELETE' })),
   }
 }
 
 /** Reads all pages of the history, the last one first. */
-async function readHistory(transport: Transport, basePath: string, before?: number): Promise<SessionHistory> {
-  const path = `${basePath}/messages${before === undefined ? '' : `?before=${before}`}`
-  const history = await json<SessionHistory & { before?: number }>(transport, path)
+async function readHistory(transport: Transport, basePath: string, query = ''): Promise<SessionHistory> {
+  const history = await json<SessionHistory & { before?: number }>(transport, `${basePath}/messages${query}`)
   // The server links to its path, which a proxy may serve under another one.
   for (const part of history.messages.flatMap(({ parts }) => parts))
     if (part.type === 'file' && String(part.url).startsWith('/')) {
@@ -178,11 +172,11 @@ async function readHistory(transport: Transport, basePath: string, before?: numb
       part.own = true
     }
   if (history.before === undefined) return history
-  const { messages } = await readHistory(transport, basePath, history.before)
+  const { messages } = await readHistory(transport, basePath, `?before=${history.before}`)
   return { ...history, messages: [...messages, ...history.messages] }
 }
 
 function decisionFor(call: unknown, decision: Decision): Record<string, Decision> {
   const { callId, token } = call as { callId: string; token?: string }
-  return { [callId]: token === undefined ? decision : { ...decision, token } }
+  return { [callId]: { ...decision, token } }
 }

@@ -18,7 +18,7 @@ export interface ServeOptions {
   requestTimeout?: number | undefined
   /** Most connections at a time. Further ones are closed immediately. @default 10_000 */
   maxConnections?: number | undefined
-  /** Milliseconds for runs to end when the process stops. @default 30_000 */
+  /** Milliseconds for runs to end when the process stops. Open connections are closed a second later. @default 30_000 */
   drainTimeout?: number | undefined
   /** Whether SIGTERM and SIGINT close the server. A closed server does not keep the process alive. @default true */
   signals?: boolean | undefined
@@ -38,7 +38,7 @@ const optionKeys: KeysOf<ServeOptions> = {
 export interface Served {
   readonly url: string
   readonly server: HttpServer
-  /** Takes no new runs, waits for active ones, and closes. */
+  /** Takes no new runs, waits for active ones, and closes. Connections that are still open after another second are cut. */
   close(): Promise<void>
 }
 
@@ -57,6 +57,8 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const local = server.hosts === undefined && isLoopback(hostname) ? loopbackOnly(server) : server
   const bounds = { headersTimeout, requestTimeout, connectionsCheckingInterval: Math.min(1000, headersTimeout) }
   const http = createServer(bounds, toNode(local))
+  // A server that closes does not keep a connection for another request.
+  http.on('request', ({ socket }, response) => response.once('finish', () => http.listening || socket.end()))
   http.maxConnections = options.maxConnections ?? 10_000
   await new Promise<void>((resolve, reject) => {
     http.once('error', (error) => reject(listenError(error, hostname, port)))
@@ -65,11 +67,13 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   const close = once(async () => {
     for (const signal of stopSignals) process.off(signal, onSignal)
     await server.drain({ timeout })
-    // Close connections after their last answer, instead of keeping them open for another request.
-    http.keepAliveTimeout = 1
     await new Promise<void>((resolve) => {
-      http.close(() => resolve())
-      http.closeIdleConnections()
+      // Node has no limit for connections without a request, which proxies and browsers open ahead, nor for clients that stop reading.
+      const timer = setTimeout(() => http.closeAllConnections(), lastResponses)
+      http.close(() => {
+        clearTimeout(timer)
+        resolve()
+      })
     })
   })
   const onSignal = () => void close()
@@ -126,6 +130,9 @@ function listenError(cause: Error, hostname: string, port: number): AlliumError 
   const message = `The server cannot listen on ${hostname}, port ${port}.`
   return new AlliumError('server.options', `${message} ${reason ?? cause.message}`, { cause })
 }
+
+/** Milliseconds that connections stay open after the runs have ended, so that clients get the rest of their responses. */
+const lastResponses = 1000
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 

@@ -2,48 +2,48 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Agent } from '@allium/core'
 import { buildSync } from 'esbuild'
-import { expect, onTestFinished, test } from 'vitest'
-import { freePort } from '../../../store-postgres/test/server.ts'
-import { type ClientSession, createClient } from '../../src/client.ts'
-import { startProxy } from './proxies.ts'
+import { afterAll, describe, expect, test, vi } from 'vitest'
+import { type ClientEvent, type ClientSession, createClient } from '../../src/client.ts'
+import { type OnEnd, startProxy } from './proxies.ts'
 
-const behind = ['nginx', 'HAProxy', 'Apache', 'Caddy']
-/** Each deploy is one for the readers behind all four proxies. */
+/** Behind each of four proxies, so 52 in total. */
 const deploys = 13
+const [folder, program] = bundled()
 
-// Most of its time are leases that run out. The limit is for a busy machine.
-test('52 deploys in mid-answer behind four proxies lose nothing and double nothing', { timeout: 300_000 }, async () => {
-  const upstream = await restartable()
-  const readers = await Promise.all(
-    behind.map(async (name) => new Reader(name, await startProxy(name, upstream.port, onTestFinished))),
-  )
-  const reading = Promise.all(readers.map((reader) => reader.read()))
-  for (let deploy = 0; deploy < deploys; deploy++) {
-    // Every reader has text of the process that is killed.
-    await Promise.race([Promise.all(readers.map((reader) => reader.nextText())), reading])
-    await upstream.restart(deploy % 2 === 0 ? 'SIGKILL' : 'SIGTERM')
-  }
-  for (const reader of readers) reader.isLast = true
-  await reading
-  for (const reader of readers) await reader.check()
+describe.concurrent.each(['nginx', 'HAProxy', 'Apache', 'Caddy'])('behind %s', (name) => {
+  test(`${deploys} deploys in mid-answer lose nothing and double nothing`, async ({ onTestFinished }) => {
+    const upstream = await restartable(name, onTestFinished)
+    const reader = new Reader(await startProxy(name, upstream.port, onTestFinished))
+    const reading = reader.read()
+    for (let deploy = 0; deploy < deploys; deploy++) {
+      await Promise.race([reader.nextStep(), reading])
+      await upstream.restart(deploy % 2 === 0 ? 'SIGKILL' : 'SIGTERM')
+    }
+    reader.isLast = true
+    await reading
+    await reader.check()
+  })
 })
 
-/** Asks one question after the other through a proxy. */
+/** Asks one question after the other. */
 class Reader {
   isLast = false
-  readonly #name: string
   readonly #session: ClientSession
+  readonly #steps: string[] = []
   #answers = 0
-  #onText = () => {}
+  #onStep = () => {}
+  /** The step whose text is awaited, by its position. */
+  #awaited = 0
 
-  constructor(name: string, url: string) {
-    this.#name = name
-    const headers = () => ({ authorization: name })
-    this.#session = createClient<Agent>({ url, headers, attempts: 200 }).session('a') as ClientSession
+  constructor(url: string) {
+    const headers = () => ({ authorization: 'ann' })
+    const delay = () => new Promise<void>((resolve) => setTimeout(resolve, 50))
+    this.#session = createClient<Agent>({ url, headers, delay, attempts: 1000 }).session('a') as ClientSession
   }
 
   async read(): Promise<void> {
@@ -51,43 +51,50 @@ class Reader {
       const run = this.#session.run(`Question ${this.#answers}`)
       const ends: string[] = []
       for await (const event of run) {
-        if (event.type === 'text-delta') this.#onText()
         if (event.type === 'turn:start' || event.type === 'turn:end') ends.push(event.type)
+        this.#receive(event)
       }
-      const { status, text } = await run
-      expect([this.#name, status, text, ends]).toEqual([
-        this.#name,
-        'completed',
-        this.#expected,
-        ['turn:start', 'turn:end'],
-      ])
+      expect([(await run).status, ends]).toEqual(['completed', ['turn:start', 'turn:end']])
       this.#answers++
     }
   }
 
-  /** Resolves with the next piece of an answer. */
-  nextText(): Promise<void> {
-    return new Promise((resolve) => (this.#onText = resolve))
+  #receive(event: ClientEvent): void {
+    if (event.type === 'step:start') this.#steps.push('')
+    if (event.type === 'model:reset') this.#steps.splice(-1, 1, '')
+    if (event.type === 'text-delta') this.#steps.push(`${this.#steps.pop()}${event.delta}`)
+    if (event.type === 'text-delta' && this.#steps.length > this.#awaited) this.#onStep()
+  }
+
+  /** Resolves in the midst of a later step. A run that records no step between its starts fails with `run.attempts`. */
+  nextStep(): Promise<void> {
+    this.#awaited = this.#steps.length
+    return new Promise((resolve) => (this.#onStep = resolve))
   }
 
   async check(): Promise<void> {
     const { messages } = await this.#session.history()
-    const questions = messages.flatMap(({ role, parts }) =>
-      role === 'user' ? parts.flatMap((part) => ('text' in part ? [part.text] : [])) : [],
-    )
-    expect(questions).toEqual(Array.from({ length: this.#answers }, (_, index) => `Question ${index}`))
-    expect(messages).toHaveLength(2 * this.#answers)
-  }
-
-  get #expected(): string {
-    return Array.from({ length: 30 }, (_, word) => `w${2 * this.#answers + 1}-${word} `).join('')
+    const texts = (of: string) =>
+      messages.flatMap(({ role, parts }) =>
+        role === of ? parts.flatMap((part) => ('text' in part ? [part.text] : [])) : [],
+      )
+    expect(texts('user')).toEqual(Array.from({ length: this.#answers }, (_, index) => `Question ${index}`))
+    // An answer adds six messages.
+    const steps = Array.from({ length: 3 * this.#answers }, (_, step) => textOf(2 * step + 1))
+    expect(this.#steps).toEqual(steps)
+    expect(texts('assistant')).toEqual(steps)
   }
 }
 
-/** The server of `deployed.ts` as a process on one port, which is bundled so that it starts in a moment. */
-async function restartable() {
+function textOf(messages: number): string {
+  return Array.from({ length: 10 }, (_, word) => `w${messages}-${word} `).join('')
+}
+
+/** The server of `deployed.ts` as one file, so that it starts in a moment. */
+function bundled(): [folder: string, program: string] {
   const folder = mkdtempSync(join(tmpdir(), 'allium-deploys-'))
-  const [port, program] = [await freePort(), join(folder, 'deployed.mjs')]
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const program = join(folder, 'deployed.mjs')
   // A native module, which stays where it is.
   const libsql = createRequire(new URL('../../../store-sqlite/package.json', import.meta.url)).resolve('libsql')
   buildSync({
@@ -97,35 +104,41 @@ async function restartable() {
     alias: { libsql },
     external: [libsql, '@modelcontextprotocol/sdk', '@opentelemetry/api'],
   })
+  return [folder, program]
+}
+
+/** The server as a process on one port. */
+async function restartable(name: string, onEnd: OnEnd) {
+  const port = await steadyPort()
   let child: ChildProcess
+  const isReady = async () => expect((await fetch(`http://127.0.0.1:${port}/healthz`)).status).toBe(200)
   const start = async () => {
-    child = spawn(process.execPath, [program, `${port}`, join(folder, 'store.db')], { stdio: 'inherit' })
-    await expect
-      .poll(
-        () =>
-          fetch(`http://127.0.0.1:${port}/healthz`).then(
-            ({ ok }) => ok,
-            () => false,
-          ),
-        { interval: 20 },
-      )
-      .toBe(true)
+    child = spawn(process.execPath, [program, `${port}`, join(folder, `${name}.db`)], { stdio: 'inherit' })
+    await vi.waitFor(isReady, { interval: 20, timeout: 30_000 })
   }
   await start()
-  onTestFinished(() => {
-    child.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true })
-  })
+  onEnd(async () => void child.kill('SIGKILL'))
   return {
     port,
     async restart(signal: NodeJS.Signals) {
       const exited = once(child, 'exit')
       child.kill(signal)
-      // As systemd does after TimeoutStopSec.
-      const timer = setTimeout(() => child.kill('SIGKILL'), 5000)
-      await exited
-      clearTimeout(timer)
+      expect(await exited).toEqual(signal === 'SIGTERM' ? [0, null] : [null, signal])
       await start()
     },
   }
+}
+
+/** A free port that no outgoing connection gets while its server is down: these have ports above 32767. */
+async function steadyPort(): Promise<number> {
+  const port = 20_000 + Math.floor(Math.random() * 10_000)
+  const probe = createServer()
+  const listened = once(probe, 'listening')
+  probe.listen(port, '127.0.0.1')
+  const isFree = await listened.then(
+    () => true,
+    () => false,
+  )
+  await new Promise((resolve) => probe.close(resolve))
+  return isFree ? port : steadyPort()
 }

@@ -4,7 +4,7 @@ import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { recipe } from '../../../../e2e/recipes.ts'
 import { freePort } from '../../../store-postgres/test/server.ts'
 
@@ -97,7 +97,9 @@ export async function startProxy(name: string, upstream: number, onEnd: OnEnd): 
     clearTimeout(timer)
     rmSync(folder, { recursive: true, force: true })
   })
-  await expect.poll(() => statusAt(port), { message: `${name} does not start: ${output}` }).toBe(200)
+  // Not `expect.poll`, which fails while another concurrent test ends.
+  const isReady = async () => expect(await statusAt(port), `${name} does not start: ${output}`).toBe(200)
+  await vi.waitFor(isReady, { timeout: 30_000 })
   return `http://127.0.0.1:${port}`
 }
 
