@@ -225,7 +225,7 @@ export async function recordFromRow(
 type Sealed = Pick<TurnRow, 'turnId' | 'sealedAs'>
 
 /** Returns the location of a part of a run's row. */
-export function turnContext(
+function turnContext(
   { tenant, owner, sessionId }: Omit<SessionKey, 'agent'>,
   { turnId, sealedAs }: Sealed,
   part: string,
