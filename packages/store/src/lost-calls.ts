@@ -1,4 +1,4 @@
-import { AlliumError, type CustomEvent, type StreamEvent } from '@allium/core'
+import { AlliumError, type LayerEvent, type StreamEvent } from '@allium/core'
 import type { CodeShape } from './code-shape.ts'
 import type { RecordedStep } from './run-store.ts'
 
@@ -30,7 +30,7 @@ export class LostCalls {
   }
 
   /** Called with each event of the run. */
-  see(event: StreamEvent | CustomEvent): void {
+  see(event: Event): void {
     const { turnId, stepIndex } = event as { turnId: string; stepIndex: number }
     const answer = `${turnId} ${stepIndex}`
     if (isDrift(event)) {
@@ -67,7 +67,7 @@ export class LostCalls {
 }
 
 const modelStep = /^(.*):model:(\d+):\d+$/s
-type Event = StreamEvent | CustomEvent
+type Event = StreamEvent | LayerEvent
 const isDrift = (event: Event): event is Extract<StreamEvent, { type: 'journal:drift' }> =>
   event.type === 'journal:drift'
 const isEnd = (event: Event): event is Extract<StreamEvent, { type: 'tool:end' }> => event.type === 'tool:end'
