@@ -1,4 +1,4 @@
-import { AlliumError, type StreamEvent } from '@allium/core'
+import { AlliumError, type LayerEvent, type StreamEvent } from '@allium/core'
 import type { CodeShape } from './code-shape.ts'
 import type { RecordedStep } from './run-store.ts'
 
@@ -31,10 +31,10 @@ export class LostCalls {
 
   /** Called with each event of the run. */
   see(event: Event): void {
-    const { turnId, stepIndex } = event
+    const { turnId, stepIndex } = event as { turnId: string; stepIndex: number }
     const answer = `${turnId} ${stepIndex}`
     if (isDrift(event)) {
-      const isLast = Number(modelStep.exec(event.step)?.[2]) === this.#last(event.turnId)
+      const isLast = Number(modelStep.exec(event.step)?.[2]) === this.#last(turnId)
       if (isLast && event.differs.includes('tool definitions')) this.#changed.add(answer)
     } else if (isEnd(event) && event.status === 'error' && this.#changed.has(answer)) {
       const step = `${turnId}:tool:${event.callId}`
@@ -67,11 +67,7 @@ export class LostCalls {
 }
 
 const modelStep = /^(.*):model:(\d+):\d+$/s
-interface Event {
-  readonly type: string
-  readonly turnId?: string
-  readonly stepIndex?: number
-}
+type Event = StreamEvent | LayerEvent
 const isDrift = (event: Event): event is Extract<StreamEvent, { type: 'journal:drift' }> =>
   event.type === 'journal:drift'
 const isEnd = (event: Event): event is Extract<StreamEvent, { type: 'tool:end' }> => event.type === 'tool:end'
