@@ -1,18 +1,7 @@
-import { toJson } from '@allium/core'
 import { isBlob } from '@allium/store'
 
-/** Deeper values are left to `toJson`, which also finds cycles. */
+/** Deeper values are left to `toJson()`, which also finds cycles. */
 const deepest = 100
-
-/**
- * Returns the text of {@link toJson}, faster for a value that is JSON already, which most are. A step of a long turn stores all messages
- * of the turn, so this is most of the work of a checkpoint.
- *
- * @throws AlliumError `state.invalid` if the value cannot be serialized
- */
-export function toText(value: unknown): string {
-  return isJson(value, 0) ? JSON.stringify(value) : toJson(value)
-}
 
 /** Whether a value contains nothing that `toJson` writes differently, and no blobs. */
 export function isJson(value: unknown, depth: number): boolean {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 import { AlliumError, fromJson, isAlliumError, messageOf } from '@allium/core'
+import { eventText } from '@allium/store'
 import type { BlobSourceCache } from './blobs/blob-extractor.ts'
 import type { BlobOwner } from './blobs/blob-table.ts'
 import type { Encryption, EncryptionContext } from './encryption.ts'
-import { toText } from './plain-text.ts'
 
 /** Converts values to bytes of a row and back; encrypted if the store encrypts. */
 export class Sealer {
@@ -23,7 +23,7 @@ export class Sealer {
 
   /** @throws AlliumError `state.invalid` when the value cannot be serialized */
   async seal(value: unknown, context: EncryptionContext): Promise<Uint8Array> {
-    return this.sealText(toText(value), context)
+    return this.sealText(eventText(value), context)
   }
 
   /** Seals the text of a row. */

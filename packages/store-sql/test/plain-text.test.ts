@@ -1,7 +1,8 @@
 import { toJson } from '@allium/core'
+import { eventText } from '@allium/store'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isJson, toText } from '../src/plain-text.ts'
+import { isJson } from '../src/plain-text.ts'
 
 class Point {
   x = 1
@@ -9,7 +10,7 @@ class Point {
 const proxied = Object.assign([1], { toJSON: () => 'other' })
 Object.setPrototypeOf(proxied, class extends Array {}.prototype)
 
-describe('toText()', () => {
+describe('eventText()', () => {
   it('writes the same text as toJson() for any value', () => {
     const anything = fc.anything({
       withDate: true,
@@ -26,7 +27,7 @@ describe('toText()', () => {
       }
     }
     fc.assert(
-      fc.property(anything, (value) => outcome(toText, value) === outcome(toJson, value)),
+      fc.property(anything, (value) => outcome(eventText, value) === outcome(toJson, value)),
       { numRuns: 3000 },
     )
   })
@@ -40,7 +41,7 @@ describe('toText()', () => {
     ['an undefined item', [undefined]],
     ['a list with toJSON()', proxied],
   ])('leaves %s to toJson()', (_, value) => {
-    expect([isJson(value, 0), toText(value)]).toEqual([false, toJson(value)])
+    expect([isJson(value, 0), eventText(value)]).toEqual([false, toJson(value)])
   })
 
   it.each([
@@ -56,6 +57,6 @@ describe('toText()', () => {
     ],
     ['a value 600 levels deep', Array.from({ length: 600 }).reduce<unknown>((inner) => [inner], 1)],
   ])('rejects %s as toJson() does', (_, value) => {
-    expect(() => toText(value)).toThrow(expect.objectContaining({ code: 'state.invalid' }))
+    expect(() => eventText(value)).toThrow(expect.objectContaining({ code: 'state.invalid' }))
   })
 })

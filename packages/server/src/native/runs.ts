@@ -15,6 +15,7 @@ import { awaitAnswer } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
 import type { runBody } from './bodies.ts'
 import { ownKey } from './can-read.ts'
+import { namedRequest } from './named-message.ts'
 import { nativeFrames } from './native-frames.ts'
 import { routes } from './routes.ts'
 
@@ -56,7 +57,6 @@ export function runRoutes(serve: Serve, host: Host): void {
   ): Promise<RunRequest> {
     if (id !== undefined) {
       const message = { id, content, again: content === undefined, idempotencyKey }
-      const { namedRequest } = await import('./named-message.ts')
       return { ...settings, ...(await namedRequest(host, caller, sessionId, message)) }
     }
     if (content === undefined)

@@ -1,10 +1,9 @@
 import { isAlliumError } from '@allium/core'
-import type { RunKey, RunSignal } from '@allium/store'
+import { eventText, type RunKey, type RunSignal } from '@allium/store'
 import type { Blobs } from '../blobs/blobs.ts'
 import { plainRow, type SealedRow, sealedRow } from '../blobs/sealed-row.ts'
 import type { EncryptionContext } from '../encryption.ts'
 import { LazyContext } from '../lazy-context.ts'
-import { toText } from '../plain-text.ts'
 import type { Sealer } from '../sealer.ts'
 import type { EventBatch, StoredSignal } from './event-table.ts'
 
@@ -30,7 +29,7 @@ export class EventSealer {
     const place = eventContext(run, 'events', id)
     const row =
       this.#blobs === undefined
-        ? plainRow(this.#sealer, toText(openEvents), place)
+        ? plainRow(this.#sealer, eventText(openEvents), place)
         : sealedRow(this.#sealer, run.key, openEvents, place)
     return row instanceof Promise ? row.then((own) => ({ id, count, ...own })) : { id, count, ...row }
   }
