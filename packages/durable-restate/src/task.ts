@@ -12,10 +12,9 @@ export interface Task {
   readonly idempotencyKey: string
 }
 
-/** Reads a stored task. Journals of before version 0.1 have `decider` for `approver`. */
+/** Reads a stored task. */
 export function taskOf(text: string): Task {
-  const { decider, ...task } = fromJson(text) as Task & { decider?: RegisteredPrincipal }
-  return decider === undefined ? task : { approver: decider, ...task }
+  return fromJson(text) as Task
 }
 
 /** Identifies a run within its owner's sessions. */

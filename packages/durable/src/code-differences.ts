@@ -18,6 +18,5 @@ export async function differencesOf(
 }
 
 export function otherCode({ run, version }: DurableRun, differences: readonly string[]): string {
-  const began = version === '' ? '' : ` (version "${version}")`
-  return `The run "${run}" was recorded by other code${began}: ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
+  return `The run "${run}" was recorded by other code (version "${version}"): ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
 }

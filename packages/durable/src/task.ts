@@ -17,20 +17,15 @@ export interface Task {
   readonly onRetryAfterOutput?: 'reset' | 'fail'
   /** The schedule that started the run. Such a run never uses the stored principal: its owner is looked up. */
   readonly schedule?: string
-  /** The code that the run was started with. Absent in rows of before version 0.1. */
+  /** The code that the run was started with. */
   readonly code?: CodeShape
-  /** The version of the agent that it was started with. Absent in rows of before version 0.1. */
+  /** The version of the agent that it was started with. */
   readonly version?: string
 }
 
-/** Returns a stored task. Rows of before version 0.1 have `decider` for `approver` and `resets` for `onRetryAfterOutput`. */
+/** Returns a stored task. A run that has ended has none. */
 export function storedTask(stored: unknown): Task {
-  const { decider, resets, ...task } = (stored ?? {}) as Task & { decider?: unknown; resets?: 'allow' | 'refuse' }
-  return {
-    ...(decider !== undefined && { approver: decider }),
-    ...(resets !== undefined && { onRetryAfterOutput: resets === 'refuse' ? 'fail' : 'reset' }),
-    ...task,
-  }
+  return (stored ?? {}) as Task
 }
 
 /** Longer strings are not serialized to copy a task, because a base64 image has millions of characters. */

@@ -1,6 +1,5 @@
 import type { RunKey } from '@allium/store'
 import {
-  checkCombinedLength,
   checkRun,
   type EventTable,
   type RunHead,
@@ -10,6 +9,7 @@ import {
   toBytes,
 } from '@allium/store-sql'
 import { translateLostBlobs } from './blobs.ts'
+import { checkCombinedLength } from './combined-length.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey } from './keys.ts'
 import { writerSince } from './leases.ts'

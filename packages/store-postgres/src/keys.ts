@@ -1,5 +1,6 @@
 import type { SessionKey } from '@allium/core'
-import { checkCombinedLength, checkKey, checkName, type TurnRows } from '@allium/store-sql'
+import { checkKey, checkName, type TurnRows } from '@allium/store-sql'
+import { checkCombinedLength } from './combined-length.ts'
 
 /** Returns the key of a session as statement parameters. */
 export const keyParams = ({ tenant, owner, agent, sessionId }: SessionKey) => [tenant, owner, agent, sessionId] as const

@@ -1,6 +1,7 @@
 import { checkAmount, type Ledger, postedAmount } from '@allium/store'
-import { checkCombinedLength, checkName, checkOwner } from '@allium/store-sql'
+import { checkName, checkOwner } from '@allium/store-sql'
 import { batchByKey } from './batch.ts'
+import { checkCombinedLength } from './combined-length.ts'
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'
 

@@ -11,7 +11,6 @@ import {
 } from '@allium/store'
 import {
   type Blobs,
-  checkCombinedLength,
   checkName,
   checkOwner,
   checkQueue,
@@ -35,6 +34,7 @@ import {
   toPage,
 } from '@allium/store-sql'
 import { translateLostBlobs } from './blobs.ts'
+import { checkCombinedLength } from './combined-length.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey, keyParams, tenantMatches } from './keys.ts'
 import { issueLease, postgresLeases } from './leases.ts'

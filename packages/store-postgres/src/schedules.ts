@@ -2,7 +2,6 @@ import type { ScheduleChange, ScheduleKey, ScheduleStore } from '@allium/store'
 import {
   type Blobs,
   changedColumns,
-  checkCombinedLength,
   checkOwner,
   openDue,
   openSchedule,
@@ -14,6 +13,7 @@ import {
   scheduleRowKey,
   tooManySchedules,
 } from '@allium/store-sql'
+import { checkCombinedLength } from './combined-length.ts'
 import type { Database, Row } from './database.ts'
 import { checkSessionKey } from './keys.ts'
 import { addRun } from './runs.ts'

@@ -1,12 +1,5 @@
-import {
-  checkCombinedLength,
-  erasedDuringRun,
-  parseVaultKey,
-  type Sealer,
-  toBytes,
-  type Vault,
-  vaultContext,
-} from '@allium/store-sql'
+import { erasedDuringRun, parseVaultKey, type Sealer, toBytes, type Vault, vaultContext } from '@allium/store-sql'
+import { checkCombinedLength } from './combined-length.ts'
 import type { Database } from './database.ts'
 import { writerSince } from './leases.ts'
 

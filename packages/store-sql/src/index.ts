@@ -20,7 +20,7 @@ export type {
 } from './events/event-table.ts'
 export { hour, polledEventLog } from './events/polled-event-log.ts'
 export { checkRun, runKeyParts, runName, sessionKeyParts } from './events/run-key.ts'
-export { checkCombinedLength, checkKey, checkName, checkOwner } from './key.ts'
+export { checkKey, checkName, checkOwner } from './key.ts'
 export { parseCursor, toPage } from './page.ts'
 export { maxPostponement, month, type OutboxOptions, openRecords } from './records.ts'
 export {

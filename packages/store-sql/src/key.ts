@@ -1,5 +1,5 @@
 import { AlliumError, type SessionKey } from '@allium/core'
-import { checkStoreName as checkName, mostNameBytes as most } from '@allium/store'
+import { checkStoreName as checkName } from '@allium/store'
 
 export { checkOwner, checkStoreName as checkName } from '@allium/store'
 
@@ -19,22 +19,5 @@ function checkAgent(agent: string): void {
     'store.key',
     'The agent of the session key is empty. Pass the name under which the agent stores its sessions, as session.key does.',
     { details: { what: 'agent of the session' } },
-  )
-}
-
-/**
- * For a database whose index limits the combined length of texts.
- *
- * @throws AlliumError `store.key` when they have too many bytes together
- */
-export function checkCombinedLength(what: string, texts: readonly string[]): void {
-  const { length } = new TextEncoder().encode(texts.join(''))
-  if (length <= most) return
-  throw new AlliumError(
-    'store.key',
-    `The ${what} have ${length} bytes in total. The maximum is ${most}. Use shorter ones.`,
-    {
-      details: { what },
-    },
   )
 }
