@@ -1,7 +1,7 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
 import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
-import { LostCalls, type ReplayCheck } from '@allium/store/journal'
+import type { RunCheck } from '@allium/store/journal'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'
 import { ReplayFilter } from './log/replay-filter.ts'
@@ -24,7 +24,7 @@ export class LiveRun implements JournalHost {
   readonly #reporter: RunReporter
   readonly #onStep: () => void
   #agentRun: AgentRun<unknown, unknown> | undefined
-  #check: ReplayCheck | undefined
+  #check: RunCheck | undefined
   /** Why no further step starts; undefined while steps may start. */
   #stopReason: string | undefined
   /** Another process has the run, or will claim it. No further step starts here. */
@@ -152,11 +152,9 @@ export class LiveRun implements JournalHost {
   async #run({ principal, steps, drift }: AdmittedRun): Promise<void> {
     const { agent, events, runs, report } = this.#host
     const { run, lease } = this.claimed
-    const check = checkOf(steps, this.#host)
+    const check = await checkOf(steps, this.#host, this.#task.code)
     this.#check = check
-    const { code } = this.#task
-    const lostCalls = new LostCalls(steps, code && [code, await this.#host.shape()])
-    const journal = runJournal(runs, { run: run.run, lease, check, lostCalls }, steps, this)
+    const journal = runJournal(runs, { run: run.run, lease, check }, steps, this)
     // The log of a new run is empty: the worker has just opened it.
     const entries = this.#isNew ? [] : await this.#reporter.readKnown()
     // A run that is retried has an end in its log.
@@ -172,7 +170,7 @@ export class LiveRun implements JournalHost {
       this.#agentRun = agentRun
       if (this.#lost) agentRun.abort(this.#stopReason)
       // Immediately, because a run without a reader drains itself.
-      const followed = this.#follow(agentRun, replayFilter, lostCalls)
+      const followed = this.#follow(agentRun, replayFilter)
       const unsubscribe = await events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
       const error = await followed
       unsubscribe()
@@ -183,11 +181,7 @@ export class LiveRun implements JournalHost {
   }
 
   /** Writes the run's events to the log. Returns the error that the run failed with. */
-  async #follow(
-    agentRun: AgentRun<unknown, unknown>,
-    replayFilter: ReplayFilter,
-    lostCalls: LostCalls,
-  ): Promise<unknown> {
+  async #follow(agentRun: AgentRun<unknown, unknown>, replayFilter: ReplayFilter): Promise<unknown> {
     const { clientTools, decisions } = this.#task
     const context = {
       clientTools: clientTools && new Set(clientTools.map(({ name }) => name)),
@@ -196,7 +190,7 @@ export class LiveRun implements JournalHost {
     try {
       for await (const event of agentRun) {
         // A stop cancels the calls that still run.
-        if (this.#stopReason === undefined) lostCalls.see(event)
+        if (this.#stopReason === undefined) this.#check?.see(event)
         const entry = entryOf(event, context)
         // Reported after the store has the turn.
         if (event.type === 'turn:end' && !('path' in event)) this.#reporter.holdEnd(entry)

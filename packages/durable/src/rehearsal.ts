@@ -1,10 +1,9 @@
 import { AbortError, type Emit, type Journal, type Lease, messageOf, type ToolResult } from '@allium/core'
 import { type DurableRun, type RecordedStep, replayStep } from '@allium/store'
-import { isTakeoverStep, LostCalls, type ReplayCheck } from '@allium/store/journal'
+import { isTakeoverStep, type RunCheck } from '@allium/store/journal'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
 import type { Host } from './host.ts'
-
 import { allowPatches, isPatchStep } from './patched.ts'
 import { checkOf } from './run-journal.ts'
 import { startTurn } from './start-turn.ts'
@@ -39,15 +38,15 @@ export async function rehearse(host: RehearsalHost, run: DurableRun): Promise<Re
   // A run of another version is only moved by its steps.
   const { structure } = await differencesOf(host, run, { task, steps })
   if (version === host.version && structure.length > 0) return ended(otherCode(run, structure))
-  const lostCalls = new LostCalls(steps, task.code && [task.code, await host.shape()])
-  const journal = new RehearsalJournal(lease, steps, { turnId: run.run, check: checkOf(steps, host), lostCalls })
+  const check = await checkOf(steps, host, task.code)
+  const journal = new RehearsalJournal(lease, steps, { turnId: run.run, check })
   const session = host.agent.session({ id: key.sessionId, principal: owner.principal as never })
   allowPatches(journal, { turnId: run.run, isNewCode: (task.version ?? version) === host.version })
   const cancel = host.clock.after(2 * host.lease, () => journal.stop())
   try {
     const agentRun = startTurn(session, { turnId: run.run, task, journal })
     journal.onStop = () => agentRun.abort('rehearsal')
-    for await (const event of agentRun) if (!journal.isStopped) lostCalls.see(event)
+    for await (const event of agentRun) if (!journal.isStopped) check.see(event)
     return ended(undefined, journal.replayed)
   } catch (error) {
     return ended(journal.fits ? undefined : (host.reasonOf?.(error) ?? messageOf(error)), journal.replayed)
@@ -72,19 +71,13 @@ class RehearsalJournal implements Journal {
   readonly #stopped = rejection()
   readonly #turnId: string
   readonly #steps: ReadonlyMap<string, unknown>
-  readonly #check: ReplayCheck
-  readonly #lostCalls: LostCalls
+  readonly #check: RunCheck
 
-  constructor(
-    lease: Lease,
-    steps: readonly RecordedStep[],
-    { turnId, check, lostCalls }: { turnId: string; check: ReplayCheck; lostCalls: LostCalls },
-  ) {
+  constructor(lease: Lease, steps: readonly RecordedStep[], { turnId, check }: { turnId: string; check: RunCheck }) {
     this.lease = lease
     this.#turnId = turnId
     this.#steps = new Map(steps.map(({ id, body }) => [id, body]))
     this.#check = check
-    this.#lostCalls = lostCalls
   }
 
   known(id: string): boolean {
@@ -93,12 +86,10 @@ class RehearsalJournal implements Journal {
   checkEnd(turnId: string): void {
     if (this.fits) return
     this.#check.checkEnd(turnId)
-    this.#lostCalls.throwIfLost()
     this.fits = turnId === this.#turnId
   }
   async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
     this.#check.use(id)
-    this.#lostCalls.request(id)
     if (this.#steps.has(id)) {
       this.replayed++
       const value = await replayStep<T, C>(this.#steps.get(id), emit)
@@ -109,7 +100,7 @@ class RehearsalJournal implements Journal {
     // A process that takes the run over adds such steps before recorded ones.
     if (isTakeoverStep(id)) return undefined as T
     await Promise.race([this.#check.wait(id), this.#stopped.promise])
-    await this.#lostCalls.check()
+    await this.#check.checkLost()
     this.#check.begin(id)
     // Its agent has recorded steps.
     if (this.#check.hasInner(id)) return work(emit)

@@ -1,6 +1,7 @@
 import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
 import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
-import { isTakeoverStep, LostCalls, ReplayCheck } from '@allium/store/journal'
+import type { CodeShape } from '@allium/store/code-shape'
+import { isTakeoverStep, RunCheck } from '@allium/store/journal'
 import type { Host } from './host.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
@@ -22,16 +23,11 @@ export interface JournalHost {
 /** Returns the journal of one run in a store, under its lease. */
 export function runJournal(
   store: RunStore,
-  {
-    run,
-    lease,
-    check: ofHost,
-    lostCalls = new LostCalls([]),
-  }: { run: string; lease: Lease; check?: ReplayCheck; lostCalls?: LostCalls },
+  { run, lease, check: ofHost }: { run: string; lease: Lease; check?: RunCheck },
   steps: readonly RecordedStep[],
   host: JournalHost,
 ): Journal {
-  const check = ofHost ?? checkOf(steps)
+  const check = ofHost ?? new RunCheck(steps)
   /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
   const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
   /** The steps that are running. Those of an agent that a layer runs in `ctx.once()` begin with the id of that step. */
@@ -58,17 +54,14 @@ export function runJournal(
     },
     known: (id) => recordedSteps.has(id),
     checkEnd(turnId) {
-      if (host.fenced()) return
-      check.checkEnd(turnId)
-      lostCalls.throwIfLost()
+      if (!host.fenced()) check.checkEnd(turnId)
     },
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       check.use(id)
-      lostCalls.request(id)
       if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
       const isStopping = host.over() !== undefined
       if (!host.fenced()) await checkReplay(() => check.wait(id, isStopping), host)
-      if (!isStopping && !isTakeoverStep(id)) await checkReplay(() => lostCalls.check(), host)
+      if (!isStopping && !isTakeoverStep(id)) await checkReplay(() => check.checkLost(), host)
       const over = host.over()
       if (over !== undefined) {
         host.ended()
@@ -97,11 +90,14 @@ function recordOf(body: StepValue, during: readonly string[]): unknown {
   return during.length === 0 ? body : [...body, during]
 }
 
-/** Returns the check of a replay of recorded steps. With a host, a new step waits one lease for recorded ones. */
-export function checkOf(steps: readonly RecordedStep[], host?: Pick<Host, 'clock' | 'lease'>): ReplayCheck {
-  const check = new ReplayCheck(host && ((expired) => host.clock.after(host.lease, expired, { idle: true })))
-  for (const { id, body } of steps) check.add(id, (body as [...StepValue, string[]?])[2] ?? [])
-  return check
+/** Returns the check of a replay of recorded steps. A new step waits one lease for recorded ones. @param began the code that the run was started with */
+export async function checkOf(
+  steps: readonly RecordedStep[],
+  { clock, lease, shape }: Pick<Host, 'clock' | 'lease' | 'shape'>,
+  began: CodeShape | undefined,
+): Promise<RunCheck> {
+  const patience = (expired: () => void) => clock.after(lease, expired, { idle: true })
+  return new RunCheck(steps, { code: began && [began, await shape()], patience })
 }
 
 function replayRecorded<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {

@@ -67,7 +67,8 @@ export class LostCalls {
 }
 
 const modelStep = /^(.*):model:(\d+):\d+$/s
-type Event = StreamEvent | LayerEvent
+/** An event of a run. */
+export type Event = StreamEvent | LayerEvent
 const isDrift = (event: Event): event is Extract<StreamEvent, { type: 'journal:drift' }> =>
   event.type === 'journal:drift'
 const isEnd = (event: Event): event is Extract<StreamEvent, { type: 'tool:end' }> => event.type === 'tool:end'

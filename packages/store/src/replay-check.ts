@@ -9,7 +9,7 @@ const toolStep = /^(.*)(?<!:once):tool:(.+):\d+$/s
 const callStep = /(?<!:once):(?:model:(\d+)|tool:.+):\d+$/s
 
 /** Runs `expired` unless it is cancelled before. */
-type Patience = (expired: () => void) => () => void
+export type Patience = (expired: () => void) => () => void
 
 /** Whether a step is recorded by each process that takes a run over. It is no progress of the run. */
 export function isTakeoverStep(id: string): boolean {
