@@ -22,15 +22,21 @@ export function memoryJournal(): MemoryJournal {
   return open(new Map())
 }
 
-/** @param entries steps as text, so that data that a real journal would lose is lost here too */
-function open(entries: Map<string, string>): MemoryJournal {
+interface Entry {
+  /** The step as text, so that data that a real journal would lose is lost here too. */
+  readonly text: string
+  /** The steps that were running when it began. */
+  readonly during: readonly string[]
+}
+
+function open(entries: Map<string, Entry>): MemoryJournal {
   const ran: string[] = []
   const check = new ReplayCheck()
-  for (const id of entries.keys()) check.add(id)
+  for (const [id, { during }] of entries) check.add(id, during)
   let limit = Number.POSITIVE_INFINITY
   let died = () => {}
 
-  const store = (id: string, entry: string): Promise<void> => {
+  const store = (id: string, entry: Entry): Promise<void> => {
     if (entries.size < limit) entries.set(id, entry)
     if (entries.size < limit) return Promise.resolve()
     died()
@@ -45,16 +51,16 @@ function open(entries: Map<string, string>): MemoryJournal {
     async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
       const known = entries.get(id)
       check.use(id)
-      if (known !== undefined) return replayStep<T, C>(known, emit)
+      if (known !== undefined) return replayStep<T, C>(known.text, emit)
       if (entries.size >= limit) return new Promise(() => {})
       const waiting = check.wait(id)
       if (waiting !== undefined) await waiting
-      check.begin(id)
+      const during = check.begin(id)
       ran.push(id)
       try {
-        return await recordStep(work, emit, (record) => {
+        return await recordStep(work, emit, (text) => {
           check.throwIfDiverged()
-          return store(id, record)
+          return store(id, { text, during })
         })
       } finally {
         check.end(id)
