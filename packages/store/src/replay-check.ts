@@ -129,8 +129,8 @@ export class ReplayCheck {
   }
 
   #isCovered(id: string): boolean {
-    // A record that was made while a recorded tool call ran may belong to an agent that the call ran.
-    const isRecord = !callStep.test(id)
+    // A record, or a step in it, that was made while a recorded tool call ran may belong to an agent that the call ran.
+    const isRecord = counted.exec(id)?.[0] === ':once:'
     if (isRecord && this.#unused.get(id)?.some((one) => toolStep.test(one) && this.#replayed.has(one))) return true
     for (let i = 0; i < id.length; i++)
       if ((id[i] === ':' || id[i] === '/') && this.#replayed.has(id.slice(0, i))) return true
