@@ -1,12 +1,12 @@
 import { refuseForged } from '../approvals/provider-approvals.ts'
 import { suspend } from '../approvals/suspend.ts'
-import { AlliumError } from '../errors/allium-error.ts'
+import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
-import { addDetails, codeOf, partialOf, type RunResult, reasonOf, statusOf, withPartial } from './run-result.ts'
+import { addDetails, partialOf, type RunResult, reasonOf, statusOf, withPartial } from './run-result.ts'
 
 /** Runs a turn until its layers have returned and its history is final. Its errors are its end, so it does not reject. */
 export async function runLayers(turn: Turn, parse?: (text: string) => Promise<unknown>): Promise<Turn> {
@@ -21,7 +21,8 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   const unwinding = turn.lifecycle.gracePeriod.unwound()
   if (unwinding !== undefined) await unwinding
   try {
-    if (turn.steps !== undefined && codeOf(turn) !== 'journal.diverged') turn.journal.checkEnd?.(turn.turnId)
+    if (turn.steps !== undefined && !isAlliumError(turn.end?.error, 'journal.diverged'))
+      turn.journal.checkEnd?.(turn.turnId)
     if (turn.isSuspended && turn.end === undefined) await suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
       turn.structuredOutput = await parse(turn.answer.output ?? '')
