@@ -32,7 +32,7 @@ describe('on a phone', () => {
     await page.getByLabel('Message').fill(address)
     expect(await overflow(page)).toBe(0)
     await page.getByLabel('Message').press('Enter')
-    await page.getByText('I play a script here').waitFor()
+    await page.getByText('This demo runs a script').waitFor()
     expect(await harm(page, faults)).toEqual(none)
   })
 
@@ -64,7 +64,7 @@ describe('on a phone', () => {
     await page.locator('.panel', { hasText: 'Durable runs' }).locator('.row').first().click()
     const run = page.locator('.panel', { hasText: 'Steps of the run' })
     await run.getByLabel('Reason to read it').fill('ticket 7')
-    await run.getByRole('button', { name: 'Read what was said' }).click()
+    await run.getByRole('button', { name: 'Read the messages' }).click()
     await run.locator('pre.content').waitFor()
     expect(await harm(page, faults)).toEqual(none)
     expect([await page.locator('.request dd').count(), await seriousFaults(page)]).toEqual([1, []])

@@ -29,7 +29,7 @@ describe('the chat page', () => {
   test('streams Markdown, and shows the arguments and the result of a tool call in a card', async () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Find an order/ }).click()
-    await page.getByText('Tell me if anything').waitFor()
+    await page.getByText('Let me know if something').waitFor()
     expect(await page.locator('.markdown td').allTextContents()).toEqual([
       'Camp stove',
       '6',
@@ -53,7 +53,7 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     expect(await page.locator('.card dd').allTextContents()).toEqual(['A-1042', '$180', 'ann@acme.example'])
     await page.getByRole('button', { name: 'Approve' }).click()
-    await page.getByText('You need not return it.').waitFor()
+    await page.getByText('You do not need to return it.').waitFor()
     expect(await page.locator('.card .output').textContent()).toContain(
       'Refunded $180 of order A-1042. $1060 of it remains.',
     )
@@ -78,7 +78,7 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('I am sorry').waitFor()
     await page.reload()
-    await page.getByText('You need not return it.').waitFor()
+    await page.getByText('You do not need to return it.').waitFor()
     expect(await page.locator('.card .output').textContent()).toContain('Refunded $180')
     await expect.poll(() => page.getByText('I am sorry').count()).toBe(1)
     expect([await page.getByRole('button', { name: 'Approve' }).count(), faults]).toEqual([0, []])
@@ -88,27 +88,27 @@ describe('the chat page', () => {
     const { page, faults } = await open(dana)
     await page.getByRole('button', { name: /Refund a dented stove/ }).click()
     await page.getByRole('button', { name: 'Deny' }).click()
-    await page.getByText('nothing was paid').waitFor()
+    await page.getByText('nothing was refunded').waitFor()
     expect([await page.locator('.card .badge').textContent(), faults]).toEqual(['denied', []])
   })
 
   test('stops an answer, and keeps the text so far', async () => {
     const { page } = await open(dana)
     await say(page, 'Explain the returns policy.')
-    await page.getByText('What can come back').waitFor()
+    await page.getByText('What you can return').waitFor()
     await page.getByRole('button', { name: 'Stop' }).click()
     await page.getByRole('button', { name: 'Send' }).waitFor()
     await page.reload()
-    await page.getByText('What can come back').waitFor()
+    await page.getByText('What you can return').waitFor()
     expect(await page.getByText(policyEnd).count()).toBe(0)
     await say(page, 'Where is order A-1042?')
-    await page.getByText('Tell me if anything').waitFor()
+    await page.getByText('Let me know if something').waitFor()
   })
 
   test('continues after a reload in mid-answer, without lost or repeated text', async () => {
     const { page, faults } = await open(dana)
     await say(page, 'Explain the returns policy.')
-    await page.getByText('What can come back').waitFor()
+    await page.getByText('What you can return').waitFor()
     await page.reload()
     await page.getByRole('button', { name: 'Stop' }).waitFor()
     await page.getByText(policyEnd).waitFor()
@@ -122,8 +122,8 @@ describe('the chat page', () => {
 
   test('runs no HTML of a model or a tool, follows no script link, and loads no image', async () => {
     const { page, faults } = await open(dana)
-    await page.getByRole('button', { name: /What others wrote/ }).click()
-    await page.getByText('nothing of that kind').waitFor()
+    await page.getByRole('button', { name: /A note from someone else/ }).click()
+    await page.getByText('nothing like that').waitFor()
     const text = await page.locator('.message.assistant').textContent()
     expect(text).toContain('<script>alert(1)</script>')
     expect(await page.locator('.messages :is(img, script, a[href^="javascript"])').count()).toBe(0)
@@ -136,14 +136,14 @@ describe('the chat page', () => {
     for (let turn = 1; turn < 9 && (await page.getByRole('alert').count()) === 0; turn++) {
       await say(page, 'Show me order G-2001.')
       await page
-        .getByText('$98 in all')
+        .getByText('$98 in total')
         .nth(turn - 1)
         .or(page.getByRole('alert'))
         .first()
         .waitFor()
       await page.getByRole('button', { name: 'Send' }).waitFor()
     }
-    expect(await page.getByRole('alert').textContent()).toMatch(/^Globex has spent its budget for today/)
+    expect(await page.getByRole('alert').textContent()).toMatch(/^Globex has used up its budget for today/)
     await picture(page, 'refused')
   })
 })
@@ -152,9 +152,9 @@ describe('the admin page', () => {
   test('shows usage, sessions, the state of the audit and the onion of a turn', async () => {
     const { page, faults } = await open(alex)
     await say(page, 'Where is order A-1042?')
-    await page.getByText('Tell me if anything').waitFor()
+    await page.getByText('Let me know if something').waitFor()
     await page.getByRole('link', { name: 'Admin' }).click()
-    await page.getByText('are as they were written').waitFor()
+    await page.getByText('records are intact').waitFor()
     await page.locator('.plot').waitFor()
     await expect.poll(() => page.locator('.plot rect').count()).toBe(14)
     expect(await page.locator('.sums dd').first().textContent()).not.toBe('$0.00')

@@ -79,7 +79,7 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
 
     const [call] = pending
     expect(call?.args).toMatchObject({ amount: 180, notify: 'ann@acme.example' })
-    expect(await textOf(asked.approve(call as never))).toContain('You need not return it.')
+    expect(await textOf(asked.approve(call as never))).toContain('You do not need to return it.')
     expect((await asked.history()).messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant'])
     await expect(textOf(run)).rejects.toMatchObject({ code: 'run.interrupted' })
     expect((await cut.history()).messages.map(({ role }) => role)).toEqual(['user'])
@@ -94,11 +94,11 @@ describe.each(stores)('two processes on %s', { timeout: 120_000 }, (_, open) => 
     onTestFinished(() => browser.close())
     const { page } = await pageOf(browser, proxy.url, key)
     await say(page, 'Explain the returns policy.')
-    await page.getByText('What can come back').waitFor()
+    await page.getByText('What you can return').waitFor()
     const reader = 1 - proxy.last('POST')
     proxy.pin('GET', reader)
     await page.reload()
-    await page.getByText('What can come back').waitFor()
+    await page.getByText('What you can return').waitFor()
     await (demos[reader] as Demo).kill('SIGKILL')
     await page.getByText('Would you like to return an order?').waitFor({ timeout: 60_000 })
     await expect.poll(() => page.locator('.message').count()).toBe(2)
