@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { persist } from '../../memory/src/index.ts'
 import { memoryStore } from '../../store/src/index.ts'
 import { memoryJournal } from '../../store/src/journal.ts'
-import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type Journal, type ModelContext, type ModelResponse } from '../src/index.ts'
+import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import { Agent, type Journal, type Model, type ModelContext, type ModelResponse } from '../src/index.ts'
 import { differences } from '../src/scopes/turn/steps.ts'
 
 const ids = () => 'chat'
@@ -95,6 +95,35 @@ it('fails before the next model call where the replay skips a recorded tool call
     details: { step: 't:tool:c1:1', differs: ['not requested'] },
   })
   expect([model.requests.length, paid]).toEqual([0, []])
+})
+
+it('waits for the recorded steps of an agent that a layer runs beside the loop', async () => {
+  const journal = memoryJournal()
+  const looks = { toolCalls: [{ name: 'pay', callId: 'j1', args: {} }] }
+  const paid: unknown[] = []
+  const start = (scripts: ScriptedStep[][], journal: Journal, gate = Promise.resolve()) => {
+    const [model, judgeModel] = scripts.map((steps) => scriptedModel(steps)) as [Model, Model]
+    const judge = new Agent({ model: judgeModel, tools: [pay(paid)] }).use('turn', (_, next) => gate.then(next))
+    return new Agent({ model, tools: [pay(paid)], ids })
+      .use('turn', async (ctx, next) => {
+        const judged = ctx.once('judge', async (inner) => (await judge.run('Judge.', inner)).text)
+        await next()
+        await judged
+      })
+      .session()
+      .run('Pay Ada.', { turnId: 't', journal })
+  }
+  void start(
+    [
+      [call, { stall: true }],
+      [looks, { stall: true }],
+    ],
+    journal,
+  ).then(undefined, () => {})
+  await expect.poll(() => journal.recorded.filter((id) => /:tool:[cj]1:1$/.test(id))).toHaveLength(2)
+  const gate = new Promise<void>((open) => setTimeout(open, 20))
+  expect((await start([['Paid.'], ['Fine.']], journal.reopen(), gate)).text).toBe('Paid.')
+  expect(paid).toHaveLength(2)
 })
 
 it('fails before it would wait for an approval of a call that has run', async () => {

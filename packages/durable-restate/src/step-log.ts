@@ -2,9 +2,12 @@ import { AbortError, type Emit, type Journal } from '@allium/core'
 import { recordStep, replayStep } from '@allium/store'
 import { ReplayCheck } from '@allium/store/journal'
 
-/** An entry of Restate's journal: steps by id, in the order in which they ended, or the result of the work. */
+/** A step, and the steps that ran when it began. */
+type Step = readonly [id: string, record: string, during: readonly string[]]
+
+/** An entry of Restate's journal: steps in the order in which they ended, or the result of the work. */
 export interface Entry {
-  readonly steps: readonly (readonly [id: string, record: string])[]
+  readonly steps: readonly Step[]
   readonly end?: string
 }
 
@@ -18,7 +21,7 @@ export class StepLog implements Journal {
   readonly #unreplayed = new Set<string>()
   readonly #check = new ReplayCheck()
   readonly #waiters = new Map<string, () => void>()
-  readonly #completed: [string, string][] = []
+  readonly #completed: Step[] = []
   readonly #abort = new AbortController()
   readonly #work: () => Promise<string>
   #running: Promise<void> | undefined
@@ -45,12 +48,12 @@ export class StepLog implements Journal {
 
   /** Accepts an entry that Restate has stored, of this attempt or an earlier one. */
   acknowledge({ steps }: Entry): void {
-    for (const [id, record] of steps) {
+    for (const [id, record, during] of steps) {
       this.#records.set(id, record)
       const resume = this.#waiters.get(id)
       if (resume === undefined) {
         this.#unreplayed.add(id)
-        this.#check.add(id)
+        this.#check.add(id, during)
       }
       this.#waiters.delete(id)
       resume?.()
@@ -69,9 +72,9 @@ export class StepLog implements Journal {
       if (this.takenOver) throw new AbortError('Another attempt of Restate continues the run.')
       const waiting = this.#check.wait(id)
       if (waiting !== undefined) await waiting
-      this.#check.begin(id)
+      const during = this.#check.begin(id)
       try {
-        return await recordStep(work, emit, (record) => this.#record(id, record))
+        return await recordStep(work, emit, (record) => this.#record([id, record, during]))
       } finally {
         this.#check.end(id)
       }
@@ -93,14 +96,14 @@ export class StepLog implements Journal {
   }
 
   /** Resolves when Restate has stored the step. */
-  #record(id: string, record: string): Promise<void> {
+  #record(step: Step): Promise<void> {
     this.#check.throwIfDiverged()
-    this.#completed.push([id, record])
+    this.#completed.push(step)
     this.#wake()
-    return new Promise((resolve) => this.#waiters.set(id, resolve))
+    return new Promise((resolve) => this.#waiters.set(step[0], resolve))
   }
 
-  #nextBatch(): [string, string][] {
+  #nextBatch(): Step[] {
     let size = 0
     const rest = this.#completed.findIndex(([, record], i) => (size += record.length) > maxEntryLength && i > 0)
     return this.#completed.splice(0, rest < 0 ? this.#completed.length : rest)

@@ -9,6 +9,7 @@ import { Agent } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { durableRestate } from '../src/index.ts'
+import type { Entry } from '../src/step-log.ts'
 import { freePort, ownServer, type Server } from './server.ts'
 
 const program = fileURLToPath(new URL('killed.child.ts', import.meta.url))
@@ -50,6 +51,9 @@ it('a killed turn with four parallel tools goes on: no recorded call is asked, n
 /** The tools whose results Restate has stored. */
 async function recordedTools(server: Server): Promise<string[]> {
   const rows = await server.query("select raw from sys_journal where entry_type = 'Notification: Run'")
-  const texts = rows.map(({ raw }) => Buffer.from(String(raw), 'hex').toString())
-  return texts.flatMap((text) => [...text.matchAll(/:tool:(\w+):/g)].map(([, name = '']) => name)).sort()
+  const entries = rows.map(({ raw }) => {
+    const text = Buffer.from(String(raw), 'hex').toString()
+    return JSON.parse(text.slice(text.indexOf('{"steps"'), text.lastIndexOf('}') + 1)) as Entry
+  })
+  return entries.flatMap(({ steps }) => steps.flatMap(([id]) => /:tool:(\w+):/.exec(id)?.[1] ?? [])).sort()
 }

@@ -117,3 +117,18 @@ it('two steps that are large stand in entries of their own', async () => {
   }, never)
   expect((await drive(log)).map(({ steps }) => steps.length)).toEqual([1, 1, 0])
 })
+
+it('does not wait for what was recorded inside a recorded call', async () => {
+  const inner = 't:once:judge:1'
+  const entries = await drive(
+    new StepLog(async (journal) => {
+      await journal.step('t:tool:ask:1', async () => void (await journal.step(inner, () => 'fine', emit)), emit)
+      return ''
+    }, never),
+  )
+  const again = reopened(entries.slice(0, -1), async (journal) => {
+    await journal.step('t:tool:ask:1', () => 'again', emit)
+    return journal.step('t:once:audit:1', () => 'written', emit)
+  })
+  expect((await drive(again)).at(-1)?.end).toBe('written')
+})

@@ -21,8 +21,8 @@ export function isTakeoverStep(id: string): boolean {
  * recorded ones that were requested before it. For implementations of `Journal`.
  */
 export class ReplayCheck {
-  /** By recorded step that was not requested yet: the steps that ran when it was. Undefined if the journal does not know. */
-  readonly #unused = new Map<string, readonly string[] | undefined>()
+  /** By recorded step that was not requested yet: the steps that ran when it was. */
+  readonly #unused = new Map<string, readonly string[]>()
   /** The replayed steps, and the sub-agents that ran in them. The replay requests no step inside of these. */
   readonly #replayed = new Set<string>()
   readonly #running = new Set<string>()
@@ -38,8 +38,8 @@ export class ReplayCheck {
     this.#patience = patience
   }
 
-  /** Adds a step that was recorded by an earlier attempt. @param during what `begin()` returned for it, if that is known */
-  add(id: string, during?: readonly string[]): void {
+  /** Adds a step that was recorded by an earlier attempt. @param during what `begin()` returned for it */
+  add(id: string, during: readonly string[]): void {
     if (isChecked(id)) this.#unused.set(id, during)
   }
 
@@ -113,13 +113,12 @@ export class ReplayCheck {
   }
 
   #missing(id: string, { callsOnly = false, isStrict = false }): string | undefined {
-    const isCall = callStep.test(id)
     const steps = [id, ...this.#running, ...this.#refused]
     for (const [step, during] of this.#unused) {
       if (this.#isCovered(step)) this.#unused.delete(step)
       // An agent's journal has the steps of several runs.
       else if (id !== '' && runOf(step) !== runOf(id)) continue
-      else if ((callsOnly || (during === undefined && isCall)) && !callStep.test(step)) continue
+      else if (callsOnly && !callStep.test(step)) continue
       else if (
         !steps.some((one) => mayFollow(step, isStrict ? [] : during, { one, isReplaying: this.#replaying.has(one) }))
       )
@@ -176,17 +175,18 @@ function isInside(id: string, outer: string): boolean {
 /** Whether a step may be requested after another one has begun: it was requested while that ran, or is inside of it. */
 function mayFollow(
   id: string,
-  during: readonly string[] = [],
+  during: readonly string[],
   { one, isReplaying = false }: { one: string; isReplaying?: boolean },
 ): boolean {
   return during.includes(one) || (!isReplaying && isInside(id, one))
 }
 
-/** Whether a step can only have been skipped: all tool calls of a turn precede its next model call. */
+/** Whether a step can only have been skipped: all tool calls of a turn precede its next model call. A `ctx.once()` may run beside both. */
 function isCertain(id: string, step: string): boolean {
   const [, turnId, index] = /^(.*):model:(\d+):\d+$/s.exec(id) ?? []
   const call = callStep.exec(step)
-  return turnId !== undefined && call !== null && isInside(step, turnId) && Number(call[1] ?? -1) < Number(index)
+  if (turnId === undefined || call === null || !isInside(step, turnId)) return false
+  return !step.slice(turnId.length).includes(':once:') && Number(call[1] ?? -1) < Number(index)
 }
 
 function skipped(step: string): AlliumError {

@@ -159,6 +159,7 @@ function watchedJournal(journal: Journal, { note, reach }: Watch): Journal {
       return journal.takenOver
     },
     known: (id) => journal.known?.(id) ?? false,
+    checkEnd: (turnId) => journal.checkEnd?.(turnId),
     async step(id, work, emit) {
       let ran = false
       reach('before step')

@@ -121,12 +121,13 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
   async 'keeps results of tools, bytes among them'({ journal, reopen }) {
     const content = [{ type: 'file', mediaType: 'image/png', data: Uint8Array.of(0, 255, 7) }]
     const result = { callId: 'c', status: 'ok', content }
+    const values = [null, 0, '', false, [], { a: [null] }, 'x'.repeat(100_000)]
     await play(journal, 'x:0:tool:c:1', () => result)
-    checkEqual((await replay(await reopen(), 'x:0:tool:c:1')).result, result, 'A result is returned unchanged')
-    for (const [i, value] of [null, 0, '', false, [], { a: [null] }, 'x'.repeat(100_000)].entries()) {
-      await play(journal, `x:0:once:${i}:1`, () => value)
-      checkEqual((await replay(await reopen(), `x:0:once:${i}:1`)).result, value, `Result ${i} is returned unchanged`)
-    }
+    for (const [i, value] of values.entries()) await play(journal, `x:0:once:${i}:1`, () => value)
+    const reopened = await reopen()
+    checkEqual((await replay(reopened, 'x:0:tool:c:1')).result, result, 'A result is returned unchanged')
+    for (const [i, value] of values.entries())
+      checkEqual((await replay(reopened, `x:0:once:${i}:1`)).result, value, `Result ${i} is returned unchanged`)
   },
 
   async 'keeps a step of 2,000 chunks'({ journal, reopen }) {
