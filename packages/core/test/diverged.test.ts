@@ -3,7 +3,7 @@ import { persist } from '../../memory/src/index.ts'
 import { memoryStore } from '../../store/src/index.ts'
 import { memoryJournal } from '../../store/src/journal.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type Journal, type Model, type ModelContext, type ModelResponse } from '../src/index.ts'
+import { Agent, type Journal, type ModelContext, type ModelResponse } from '../src/index.ts'
 import { differences } from '../src/scopes/turn/steps.ts'
 
 const ids = () => 'chat'
@@ -101,28 +101,29 @@ it('waits for the recorded steps of an agent that a layer runs beside the loop',
   const journal = memoryJournal()
   const looks = { toolCalls: [{ name: 'pay', callId: 'j1', args: {} }] }
   const paid: unknown[] = []
-  const start = (scripts: ScriptedStep[][], journal: Journal, gate = Promise.resolve()) => {
-    const [model, judgeModel] = scripts.map((steps) => scriptedModel(steps)) as [Model, Model]
-    const judge = new Agent({ model: judgeModel, tools: [pay(paid)] }).use('turn', (_, next) => gate.then(next))
-    return new Agent({ model, tools: [pay(paid)], ids })
+  const start = (steps: ScriptedStep[], judgeSteps: ScriptedStep[], journal: Journal) => {
+    let open = () => {}
+    const secondCall = new Promise<void>((resolve) => (open = resolve))
+    const judge = new Agent({ model: scriptedModel(judgeSteps), tools: [pay(paid)] }).use('turn', async (_, next) => {
+      if (steps.length === 1) await secondCall
+      await next()
+    })
+    return new Agent({ model: scriptedModel(steps), tools: [pay(paid)], ids })
       .use('turn', async (ctx, next) => {
         const judged = ctx.once('judge', async (inner) => (await judge.run('Judge.', inner)).text)
         await next()
         await judged
       })
+      .use('model', (ctx, next) => {
+        if (ctx.callIndex === 1) setImmediate(open)
+        return next()
+      })
       .session()
       .run('Pay Ada.', { turnId: 't', journal })
   }
-  void start(
-    [
-      [call, { stall: true }],
-      [looks, { stall: true }],
-    ],
-    journal,
-  ).then(undefined, () => {})
+  void start([call, { stall: true }], [looks, { stall: true }], journal).then(undefined, () => {})
   await expect.poll(() => journal.recorded.filter((id) => /:tool:[cj]1:1$/.test(id))).toHaveLength(2)
-  const gate = new Promise<void>((open) => setTimeout(open, 20))
-  expect((await start([['Paid.'], ['Fine.']], journal.reopen(), gate)).text).toBe('Paid.')
+  expect((await start(['Paid.'], ['Fine.'], journal.reopen())).text).toBe('Paid.')
   expect(paid).toHaveLength(2)
 })
 
