@@ -108,6 +108,7 @@ class RehearsalJournal implements Journal {
     this.#stopAtEnd()
     // Tools that wait for this one may have recorded steps, too.
     const callId = /(?<!:once):tool:(.+):\d+$/s.exec(id)?.[1]
+    if (callId !== undefined) this.#check.refuse(id)
     if (this.fits || callId === undefined) return this.#stopped.promise
     return { callId, content: 'Not run in a rehearsal.', isError: true, status: 'error' } satisfies ToolResult as T
   }

@@ -77,7 +77,8 @@ it('the end of a run that is given up in the middle of its turn is recorded, too
   const closed = { name: 'closed', tool: () => 'Closed.' }
   const runs = process(scriptedModel([]), { layers: [closed, audit({ sink: store.audit })] })
   await runs.recover()
-  await expect.poll(statusOf, eventually).toBe('failed')
+  // A new step waits one lease for the recorded ones.
+  await expect.poll(() => clock.advance(lease / 10).then(statusOf), eventually).toBe('failed')
   await runs.drain()
   expect(await ends()).toMatchObject([{ ...givenUp, error: 'journal.diverged' }])
 })

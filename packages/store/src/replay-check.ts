@@ -113,18 +113,22 @@ export class ReplayCheck {
   }
 
   #missing(id: string, { callsOnly = false, isStrict = false }): string | undefined {
-    const steps = [id, ...this.#running, ...this.#refused]
     for (const [step, during] of this.#unused) {
+      const mayWait = (one: string) =>
+        mayFollow(step, isStrict ? [] : during, { one, isReplaying: this.#replaying.has(one) })
       if (this.#isCovered(step)) this.#unused.delete(step)
       // An agent's journal has the steps of several runs.
       else if (id !== '' && runOf(step) !== runOf(id)) continue
       else if (callsOnly && !callStep.test(step)) continue
-      else if (
-        !steps.some((one) => mayFollow(step, isStrict ? [] : during, { one, isReplaying: this.#replaying.has(one) }))
-      )
-        return step
+      else if (![id, ...this.#refused].some(mayWait) && !this.#outer(id, step).some(mayWait)) return step
     }
     return undefined
+  }
+
+  /** The running steps that a recorded step may wait for: it was requested before they ended. A tool call may be queued behind others. */
+  #outer(id: string, step: string): string[] {
+    const isCall = toolStep.test(step)
+    return [...this.#running].filter((one) => isInside(id, one) || (isCall && (id === '' || toolStep.test(one))))
   }
 
   #isCovered(id: string): boolean {

@@ -143,6 +143,8 @@ export function effectsIn(steps: Iterable<string>): Set<Effect> {
   const found = [...steps].map((id): Effect | undefined => {
     const [, call] = /:tool:(pay|ask|mail|look):\d+$/.exec(id) ?? []
     if (call !== undefined) return call
+    const [, judged] = /:once:(judge \w+|beside)(?: v2)?:1(?::tool:rate:\d+)?$/.exec(id) ?? []
+    if (judged !== undefined) return judged
     const [, name] = /:once:.*?(welcome|receipt|stamp \w+|fee \d+)(?: v2)?:\d+$/.exec(id) ?? []
     return name === undefined || !/\/ask/.test(id) ? name : `${name} of the helper`
   })

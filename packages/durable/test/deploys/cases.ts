@@ -15,7 +15,7 @@ export interface DeployCase {
   readonly dieAfter: number
 }
 
-const all = ['watch', 'fee', 'again', 'cap', 'usage', 'quiet', 'welcome', 'receipt', 'stamp', 'gate']
+const all = ['watch', 'fee', 'again', 'cap', 'usage', 'quiet', 'welcome', 'receipt', 'stamp', 'judge', 'beside', 'gate']
 const layerNames = fc.shuffledSubarray(all, { minLength: 1, maxLength: 5 })
 
 const helper: fc.Arbitrary<Helper> = fc.record({
@@ -50,7 +50,7 @@ const change = fc.oneof(...changes.map((group) => fc.constantFrom(...Object.entr
 
 export const deployCases: fc.Arbitrary<DeployCase> = fc
   .record({
-    ...{ build: builds, change, names: layerNames, helper, dieAfter: fc.integer({ min: 1, max: 16 }) },
+    ...{ build: builds, change, names: layerNames, helper, dieAfter: fc.integer({ min: 1, max: 20 }) },
     way: fc.constantFrom<Way>('accept', 'same', 'migrate'),
   })
   .map(({ build, change: [name, { needs = [], needsHelper, apply }], names, helper, dieAfter, way }) => {

@@ -51,6 +51,10 @@ const ofOnce = {
   'stamp afterwards': replace('stamp', 'stamp afterwards'),
   'stamp removed': replace('stamp', 'stamp removed'),
   'fee renamed': replace('fee', 'fee renamed'),
+  'judge renamed': replace('judge', 'judge renamed'),
+  'judge removed': replace('judge', 'judge removed'),
+  'beside renamed': replace('beside', 'beside renamed'),
+  'beside removed': replace('beside', 'beside removed'),
 } satisfies Readonly<Record<string, Change>>
 
 const ofAgent = {

@@ -2,7 +2,7 @@ import type { RunStore } from '@allium/store'
 import type { Durable, Entry } from '../../src/index.ts'
 import { agentOf, type Build, type Effect, effectsIn, isCall } from './builds.ts'
 import type { DeployCase } from './cases.ts'
-import { endOf, type Place, principal, processOf, rehearsed, stepsOf } from './process.ts'
+import { endOf, moved, type Place, principal, processOf, rehearsed, stepsOf } from './process.ts'
 import { type Start, startHere } from './start-here.ts'
 
 /** The end of a case, and what went wrong in it. */
@@ -33,7 +33,7 @@ export async function deployed(of: DeployCase, place: Place, start: Start = star
   const version = way === 'same' ? '1' : '2'
   let asked = seen.process()
   const next = processOf(place, version, of.after, { ...asked.effects, accepts: way === 'accept' ? ['1'] : [] })
-  const isMoved = way === 'migrate' && fit.fits && (await next.migrate(run, { principal, to: '2' })).moved
+  const isMoved = way === 'migrate' && fit.fits && (await moved(next, run, { place, to: '2' })).moved
   const takesOver = way !== 'migrate' || isMoved
   if (takesOver) await next.recover()
   let end = takesOver ? await endOf(next, run, place) : undefined
@@ -134,7 +134,9 @@ async function wrongRehearsal({ before, after }: DeployCase, { fit, isStopped, i
   // A process that was lost in a layer around a tool has not come to the tool. Only a takeover runs that layer, and comes there.
   const [, callId = ''] = /^The call "(\w+)" .* has no recorded result/.exec(reason ?? '') ?? []
   const isBeforeTool = callId !== '' && !happened.includes(callId)
-  if (fit.fits && isStopped && isSame && !isBeforeTool)
+  // A rehearsal runs no record beside the loop, so it cannot tell whether a recorded call waits for its end.
+  const isBeside = after.layers.includes('beside') && /:tool:\w+:1" is recorded, but/.test(reason ?? '')
+  if (fit.fits && isStopped && isSame && !isBeforeTool && !isBeside)
     wrong.push(`the rehearsal fits, but the takeover stopped: ${reason}`)
   if (!fit.fits && !isStopped) wrong.push(`the takeover continued, but the rehearsal does not fit: ${fit.reason}`)
   return wrong
@@ -153,7 +155,7 @@ async function hidden(
   const isKnown = (effect: Effect) => {
     // A layer may end the turn after a call, so that its result is not in the history.
     if (isCall(effect)) return results.includes(effect) || (status !== 'completed' && asked.has(effect))
-    const isOfHelper = effect === 'look' || effect.endsWith('of the helper')
+    const isOfHelper = effect === 'look' || effect === 'judge Look' || effect.endsWith('of the helper')
     const isInAnswer = results.includes('ask') || (recorded.has('ask') && asked.has('ask'))
     return asked.has(effect) || (isOfHelper && isInAnswer)
   }
@@ -166,7 +168,7 @@ async function silentDifferences(
   { run, runs, steps }: { run: string; runs: Durable; steps: readonly string[] },
 ): Promise<string[]> {
   const [was, is] = [before, after].map((build) => JSON.stringify(declaredBy(build)))
-  const hasModelCall = steps.some((id) => /^[^/]*:model:0:1$/.test(id))
+  const hasModelCall = steps.some((id) => /^[^/:]*:model:0:1$/.test(id))
   if (was === is || !steps.some((id) => id !== `${run}:start`)) return []
   const isOfModel = JSON.stringify(structureOf(before, true)) === JSON.stringify(structureOf(after, true))
   if (isOfModel && !hasModelCall) return []

@@ -2,6 +2,7 @@ import type { Middleware } from '@allium/core'
 import { budget } from '@allium/guard'
 import { usage } from '@allium/observe'
 import type { Ledger } from '@allium/store'
+import { judgesBeside, judgesInputs } from './judges.ts'
 
 /** A tool call, `look` for that of the sub-agent, or the name of a `ctx.once()`, such as `fee 0`. */
 export type Effect = string
@@ -134,6 +135,12 @@ const layers: Readonly<Record<string, MakeLayer>> = {
       },
     }),
   'stamp removed': () => around('stamp'),
+  judge: judgesInputs(),
+  'judge renamed': judgesInputs(' v2'),
+  'judge removed': () => ({ name: 'judge', inherit: true, turn: (_, next) => next() }),
+  beside: judgesBeside(),
+  'beside renamed': judgesBeside(' v2'),
+  'beside removed': () => ({ name: 'beside', turn: (_, next) => next() }),
   gate: () => around('gate'),
 }
 

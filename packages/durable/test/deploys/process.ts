@@ -72,17 +72,26 @@ export async function endOf(runs: Durable, run: string, { soon, pass, lease }: P
   }
 }
 
-/** Whether the code of a process fits a run. The run stays as it is. */
-export async function rehearsed(runs: Durable, run: string, { place, to }: { place: Place; to: string }) {
-  const check = runs.migrate(run, { principal, to, check: true })
+/** Moves a run to the version of a process. Time passes meanwhile. @param check the run stays as it is */
+export async function moved(
+  runs: Durable,
+  run: string,
+  { place, to, check = false }: { place: Place; to: string; check?: boolean },
+) {
+  const migration = runs.migrate(run, { principal, to, check })
   let isOver = false
-  check.finally(() => (isOver = true)).catch(() => {})
+  migration.finally(() => (isOver = true)).catch(() => {})
   for (let look = 1; !isOver; look++) {
     await place.soon()
     if (look > busyLooks) await place.pass(place.lease / 10)
     if (look > 3000) throw new Error(`The rehearsal of "${run}" does not end.`)
   }
-  return check
+  return migration
+}
+
+/** Whether the code of a process fits a run. The run stays as it is. */
+export function rehearsed(runs: Durable, run: string, { place, to }: { place: Place; to: string }) {
+  return moved(runs, run, { place, to, check: true })
 }
 
 export async function stepsOf({ store, name }: Place, run: string): Promise<string[]> {
