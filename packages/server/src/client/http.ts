@@ -139,7 +139,9 @@ export async function sendOnce(
 }
 
 function errorFrom({ status, headers }: Response, problem: Partial<Problem>): ClientError {
-  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = problem
+  const { code: given = '', message = `The server answered with ${status}.`, requestId } = problem
+  // The JSON of a proxy may have a code of another form, such as 502 or "BAD_GATEWAY".
+  const code = /\.\w/.test(given) ? given : 'server.failed'
   const retryAfter = Number(headers.get('retry-after')) * 1000 || undefined
   return new ClientError(message, { code, status, requestId, retryAfter })
 }
