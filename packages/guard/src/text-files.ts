@@ -10,7 +10,7 @@ type MapText = (text: string) => string | Promise<string>
  */
 export async function mapFile(part: FilePart, map: MapText): Promise<Part> {
   const address = part.data instanceof Uint8Array ? '' : String(part.data)
-  if (/^https?:/i.test(address)) {
+  if (isAddress(address)) {
     const plain = decoded(address)
     const mapped = await map(plain)
     if (mapped !== plain) return { type: 'text', text: `[${part.mediaType}: ${mapped}]` }
@@ -28,12 +28,17 @@ const isText = (mediaType: string): boolean =>
     mediaType,
   )
 
-/** The type that a data URL states counts, whatever the part says. */
+/** The type that a data URL states counts, whatever the part says. One that states none has text. */
 function typeOf({ data, mediaType }: FilePart): string {
-  return data instanceof Uint8Array
-    ? mediaType
-    : (/^data:([^,;]{1,100})[,;]/i.exec(String(data).slice(0, 200))?.[1] ?? mediaType)
+  if (data instanceof Uint8Array) return mediaType
+  const [, stated = mediaType] = /^data:([^,;]{0,100})[,;]/i.exec(String(data).slice(0, 200)) ?? []
+  return stated || 'text/plain'
 }
+
+const isDataUrl = (source: string): boolean => /^data:/i.test(source)
+
+/** Whether it is a URL of a file elsewhere, such as `https:` or `gs:`. Base64 has no colon. */
+const isAddress = (source: string): boolean => /^[a-z][a-z0-9+.-]*:/i.test(source) && !isDataUrl(source)
 
 function decoded(url: string): string {
   try {
@@ -50,9 +55,9 @@ async function mapData(data: FilePart['data'], map: MapText): Promise<FilePart['
     return mapped === text ? data : new TextEncoder().encode(mapped)
   }
   const source = String(data)
-  if (/^https?:/i.test(source)) return data
-  const [prefix = '', body] = source.startsWith('data:') ? split(source) : ['', source]
-  const text = prefix.startsWith('data:') && !/;base64,$/i.test(prefix) ? decodeURIComponent(body) : decodeText(body)
+  if (isAddress(source)) return data
+  const [prefix = '', body] = isDataUrl(source) ? split(source) : ['', source]
+  const text = isDataUrl(prefix) && !/;base64,$/i.test(prefix) ? decoded(body) : decodeText(body)
   if (text === undefined) return data
   const mapped = await map(text)
   if (mapped === text) return data

@@ -12,7 +12,11 @@ const parts: [string, Part][] = [
     'the address of a file',
     { type: 'file', data: 'https://x.example/?mail=ada@example.com', mediaType: 'application/pdf' },
   ],
+  ['an address of a bucket', image('gs://x-example/ada@example.com/a.png')],
   ['text in a data URL', image('data:text/plain,ada@example.com')],
+  ['text with a stray escape in a data URL', image('data:text/plain,100% ada@example.com')],
+  ['text in a data URL that states no type', image('data:,ada@example.com')],
+  ['text in a data URL of capitals', image('DATA:TEXT/PLAIN;BASE64,YWRhQGV4YW1wbGUuY29t')],
   ['text in a data URL of base64', image(`data:text/plain;base64,${btoa('ada@example.com')}`)],
   ['a drawing of text', image(`data:image/svg+xml,<svg>ada@example.com</svg>`, 'image/svg+xml')],
 ]

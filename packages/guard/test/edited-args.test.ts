@@ -21,3 +21,13 @@ it('the notice of changed arguments holds placeholders for the model, and the to
   expect(read).toContain(JSON.stringify('It ran with {"to":"[EMAIL_1]"}').slice(1, -1))
   expect(read).not.toContain('bob@')
 })
+
+it('there is no notice for an approver who sends back the values that placeholders stand for', async () => {
+  const model = scriptedModel([{ toolCalls: [{ name: 'send', callId: 'c1', args: { to: '[EMAIL_1]' } }] }, 'Sent.'])
+  const send = { name: 'send', description: 'Sends', jsonSchema: {}, requireApproval: true, execute: () => 'ok' }
+  const session = new Agent({ model, tools: [send] }).use(pii()).session()
+  const { pending } = await session.run('Write to ada@example.com')
+  expect(pending[0]?.args).toEqual({ to: 'ada@example.com' })
+  await session.resume({ c1: { args: { to: 'ada@example.com' } } })
+  expect(model.requests[1]?.messages.at(-1)?.content).toMatchObject([{ content: 'ok' }])
+})

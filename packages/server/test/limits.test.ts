@@ -114,6 +114,9 @@ test.each([
   [{ runs: { perUser: 0 } }, 'limits.runs.perUser'],
   [{ runs: { perUsr: 1 } }, 'perUsr'],
   [{ stream: {} }, 'stream'],
+  [{ runs: 5 }, 'limits.runs'],
+  [{ steers: [100] }, 'limits.steers'],
+  [null, 'limits'],
 ])('the limits %j are refused by name', (limits, named) => {
   const make = () => server(agentOf([]), { principal, limits: limits as never })
   expect(make).toThrow(expect.objectContaining({ code: 'server.options', message: expect.stringContaining(named) }))

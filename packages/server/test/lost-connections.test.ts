@@ -37,6 +37,17 @@ test.each([502, 503, 504])('a run is requested again after %i, and runs once', a
   expect(proxy.requests).toEqual(['POST', 'POST', 'POST', 'POST'])
 })
 
+test.each(['{"code":502}', '{"code":"BAD_GATEWAY"}', '{"message":"no upstream"}', 'null'])(
+  'a run is requested again after the JSON of a proxy: %s',
+  async (body) => {
+    const proxy = await proxyTo(agentOf(['Hello.']), [{ status: 502, body, headers: {} }])
+    const run = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} })
+      .session('a')
+      .run('Hi')
+    expect([(await run).text, proxy.requests]).toEqual(['Hello.', ['POST', 'POST']])
+  },
+)
+
 test('the history is requested again while the server cannot be reached', async () => {
   const proxy = await proxyTo(agentOf(['Hello.']), ['pass', { status: 502, ...page }, 'lose'])
   const session = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} }).session('a')

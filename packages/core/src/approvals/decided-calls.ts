@@ -22,7 +22,8 @@ export function decidedCalls({ session }: Turn, { suspension, decisions, records
         index,
         problem: undefined,
         approval,
-        isEdited: !equalJson(args, part.args),
+        // An approver sees the values for which the model has placeholders.
+        isEdited: !equalJson(args, part.args) && !equalJson(args, suspended?.ran),
         approvalRecord: records.get(callId),
         suspension: suspended,
         inner,

@@ -88,7 +88,6 @@ const ofSession = /* @__PURE__ */ keysOf<SessionOptions>()('id principal context
 const ofRun = /* @__PURE__ */ keysOf<RunOptions>()(
   'signal context model settings use output maxSteps clientTools onRetryAfterOutput readerTimeout idempotencyKey turnId journal waitUntil',
 )
-const ofResume: KeysOf<ResumeOptions> = { ...ofRun, approver: true }
 const ofFork = { at: true, id: true } satisfies KeysOf<ForkSessionOptions>
 const ofRewind = { to: true } as const
 const elsewhere = {
@@ -112,7 +111,8 @@ export function checkSessionOptions(options: object): void {
 }
 /** @throws AlliumError `run.options` */
 export function checkRunOptions(options: object, resumes = false): void {
-  checkOptions(options, resumes ? ofResume : ofRun, 'A run', 'run.options', elsewhere)
+  const known = resumes ? { ...ofRun, approver: true as const } : ofRun
+  checkOptions(options, known, 'A run', 'run.options', elsewhere)
   const { turnId, journal, settings } = options as {
     turnId?: unknown
     journal?: { step?: unknown }

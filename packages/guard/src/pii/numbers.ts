@@ -7,7 +7,7 @@ export interface DigitGroup {
   readonly end: number
 }
 
-/** Returns up to `maxGroups` groups of digits with the same one to three spaces, line breaks, dashes, dots or underscores between them. */
+/** Returns up to `maxGroups` groups of digits with the same one to three spaces, tabs, line breaks, dashes, dots or underscores between them. */
 export function groupsAt(text: string, start: number, maxGroups: number): DigitGroup[] {
   const groups: DigitGroup[] = []
   let at = start
@@ -17,7 +17,7 @@ export function groupsAt(text: string, start: number, maxGroups: number): DigitG
     while (isDigit(text.charCodeAt(at)) && at - from < 20) at++
     if (at === from || isDigit(text.charCodeAt(at))) return groups
     groups.push({ digits: text.slice(from, at), length: at - from, end: at })
-    separator ??= /^[ \r\n._-]{1,3}/.exec(text.slice(at, at + 3))?.[0]
+    separator ??= /^[ \t\r\n._-]{1,3}/.exec(text.slice(at, at + 3))?.[0]
     if (separator === undefined || !text.startsWith(separator, at)) return groups
     at += separator.length
   }
@@ -30,8 +30,8 @@ export function continuesNumber(text: string, at: number): boolean {
   return (before === 46 || before === 44) && isDigit(text.charCodeAt(at - 2))
 }
 
-/** A space, line breaks, a dash, a dot and an underscore. */
-const separators = [32, 10, 13, 45, 46, 95]
+/** A space, a tab, line breaks, a dash, a dot and an underscore. */
+const separators = [32, 9, 10, 13, 45, 46, 95]
 
 /** Returns the start of the digits and separators at the end of a text. */
 export function partialNumberStart(text: string): number {

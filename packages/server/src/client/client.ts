@@ -125,9 +125,14 @@ const optionKeys: KeysOf<CommonOptions & { agent: string }> = {
 
 function createTransport(options: CommonOptions & { agent?: string }): Transport {
   checkOptionNames(options, optionKeys, 'createClient()')
-  const { agent, headers = () => ({}), attempts = 10, clock = timers } = options
-  const { fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init) } = options
-  const { delay: wait = (attempt, retryAfter) => backoff(clock, attempt, retryAfter) } = options
+  const {
+    agent,
+    headers = () => ({}),
+    attempts = 10,
+    clock = timers,
+    fetch: customFetch = (url: string, init: RequestInit) => fetch(url, init),
+    delay: wait = (attempt, retryAfter) => backoff(clock, attempt, retryAfter),
+  } = options
   const basePath = agent === undefined ? '' : `/agents/${pathSegment(agent, 'the name of an agent')}`
   return { url: `${options.url.replace(/\/$/, '')}${basePath}`, headers, attempts, wait, clock, fetch: customFetch }
 }

@@ -139,9 +139,11 @@ export async function sendOnce(
 }
 
 function errorFrom({ status, headers }: Response, problem: Partial<Problem>): ClientError {
-  const { code = 'server.failed', message = `The server answered with ${status}.`, requestId } = problem
+  const { code = '', message = `The server answered with ${status}.`, requestId } = problem
   const retryAfter = Number(headers.get('retry-after')) * 1000 || undefined
-  return new ClientError(message, { code, status, requestId, retryAfter })
+  // The JSON of a proxy may have a code of another form, such as 502 or "BAD_GATEWAY".
+  const isOwn = /\.\w/.test(code)
+  return new ClientError(message, { code: isOwn ? code : 'server.failed', status, requestId, retryAfter })
 }
 
 interface Problem {

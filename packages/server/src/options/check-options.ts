@@ -1,7 +1,7 @@
 import { AlliumError, option } from '@allium/core'
 import { checkOptions } from '@allium/core/internal'
 import type { DurableRuns } from './durable-runs.ts'
-import { checkLimits } from './limits.ts'
+import { limitsCheck } from './limits.ts'
 import type { ServerOptions } from './options.ts'
 
 const { fn, object, flag, oneOf, number, list, either, shape, required } = option
@@ -31,7 +31,7 @@ const checks: Record<keyof ServerOptions, option.Check<unknown>> = {
   headersAfter: notNegative,
   heartbeat: positive,
   maxBody: positive,
-  limits: object,
+  limits: limitsCheck,
   inspect: object,
   operations: object,
   origins: texts,
@@ -58,7 +58,6 @@ export function checkServerOptions(options: object): void {
     'model instructions tools': 'It belongs to the agent: new Agent({ … }).',
     'port hostname': 'Pass it to serve(server, { port }) of @allium/server/node.',
   })
-  checkLimits((options as Partial<ServerOptions>).limits)
   for (const [name, value] of Object.entries(options)) {
     const fault = value === undefined ? undefined : checks[name as keyof ServerOptions]?.(value)
     if (fault !== undefined) throw new AlliumError('server.options', `server() ${fault.say(name + fault.path)}`)

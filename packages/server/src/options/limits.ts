@@ -1,5 +1,4 @@
-import { AlliumError } from '@allium/core'
-import { nearestFirst } from '@allium/core/internal'
+import { option } from '@allium/core'
 import { FairShare, type Quota } from '../http/fair-share.ts'
 
 /** Limits of the messages to one active run. */
@@ -53,29 +52,17 @@ export function steerLimitOf(limits: ServerLimits = {}): SteerLimit {
   return { ...steers, ...withoutUndefined(limits.steers) }
 }
 
-/** @throws AlliumError `server.options` */
-export function checkLimits(limits: ServerLimits = {}): void {
-  for (const [name, overrides] of Object.entries(limits)) {
-    const defaults = name === 'steers' ? steers : quotaDefaults[name as keyof typeof quotaDefaults]?.[1]
-    if (defaults === undefined) throw unknownOption('limits', name, [...Object.keys(quotaDefaults), 'steers'])
-    for (const [part, value] of Object.entries(overrides ?? {})) {
-      if (!Object.hasOwn(defaults, part)) throw unknownOption(`limits.${name}`, part, Object.keys(defaults))
-      if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0))
-        throw new AlliumError(
-          'server.options',
-          `The option limits.${name}.${part} of server() must be a whole number above 0.`,
-        )
-    }
-  }
-}
+const count = option.whole(1)
+const quota = option.shape<Partial<Quota>>({ total: count, perTenant: count, perUser: count })
 
-function unknownOption(option: string, name: string, names: readonly string[]): AlliumError {
-  const suggestions = nearestFirst(name, [...names]).join(', ')
-  return new AlliumError(
-    'server.options',
-    `The option ${option} of server() has no ${name}. Use one of: ${suggestions}.`,
-  )
-}
+export const limitsCheck = option.shape<ServerLimits>({
+  requests: quota,
+  runs: quota,
+  streams: quota,
+  queued: quota,
+  mcpSessions: quota,
+  steers: option.shape<Partial<SteerLimit>>({ messages: count, bytes: count }),
+})
 
 function withoutUndefined<T extends object>(overrides: T | undefined): Partial<T> {
   return Object.fromEntries(Object.entries(overrides ?? {}).filter(([, value]) => value !== undefined)) as Partial<T>
