@@ -4,7 +4,7 @@ import { openPage, say, violations } from './pages.ts'
 test('an input is answered as a stream, and the page has no accessibility violations', async () => {
   const { page, faults } = await openPage()
   await say(page, 'Hello there.')
-  await page.getByText('You wrote: Hello there.').waitFor()
+  await page.getByText('You wrote: Hello there.').first().waitFor()
   expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('')
   expect(await violations(page)).toEqual([])
   expect(faults).toEqual([])

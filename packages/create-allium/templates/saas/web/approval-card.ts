@@ -1,15 +1,7 @@
 import type { Decision } from 'allium'
 import { describeCall } from './describe-call.ts'
 import { element } from './dom.ts'
-
-export interface Question {
-  callId: string
-  /** The tool, and its arguments. */
-  name: string
-  args: unknown
-  /** Proves that the server asked. */
-  token?: string | undefined
-}
+import type { Question } from './history.ts'
 
 /** Sends decisions. Calls `accepted` when the run continues with them. */
 type Decide = (decisions: Record<string, Decision>, accepted: () => void) => Promise<unknown>

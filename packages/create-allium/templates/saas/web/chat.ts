@@ -1,9 +1,9 @@
 import { ClientError, type ClientRun, type ClientSession, createClient } from '@allium/server/client'
 import type { Assistant } from '../src/agent.ts'
-import { approvalCard, type Question } from './approval-card.ts'
+import { approvalCard } from './approval-card.ts'
 import { describeCall } from './describe-call.ts'
 import { byId, element } from './dom.ts'
-import { callOf, type PastCall, textOf } from './history.ts'
+import { callOf, type PastCall, type Question, textOf } from './history.ts'
 import { sentenceOf } from './sentence-of.ts'
 
 const client = createClient<Assistant>({ url: `${location.origin}/api` })

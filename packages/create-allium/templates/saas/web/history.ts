@@ -1,7 +1,16 @@
 import type { SessionHistory } from '@allium/server/client'
-import type { Question } from './approval-card.ts'
 
 type Part = SessionHistory['messages'][number]['parts'][number]
+
+/** A call that the user may be asked about. */
+export interface Question {
+  callId: string
+  /** The tool, and its arguments. */
+  name: string
+  args: unknown
+  /** Proves that the server asked. */
+  token?: string | undefined
+}
 
 /** A tool call of the history. */
 export interface PastCall extends Question {
