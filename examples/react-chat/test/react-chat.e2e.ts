@@ -30,6 +30,16 @@ test('a refund is approved by keyboard, and the focus moves to the composer', as
   expect(faults).toEqual([])
 })
 
+test('a pending approval is in view below a long answer', async () => {
+  const { page } = await openPage()
+  await say(page, 'A long answer, please.')
+  await page.getByText('That is all.').first().waitFor()
+  await say(page, 'A refund, please.')
+  const approve = page.getByRole('button', { name: 'Approve' })
+  await approve.waitFor()
+  await expect.poll(async () => ((await approve.boundingBox())?.y ?? Number.POSITIVE_INFINITY) < 700).toBe(true)
+})
+
 test('a denial reaches the model with its reason', async () => {
   const { page } = await openPage()
   await say(page, 'A refund, please.')
