@@ -22,7 +22,7 @@ test('a page continues after its server was killed in mid-answer, without a seco
   await page.getByRole('button', { name: 'Book' }).click()
   await page.getByText('The train leaves').waitFor()
   await first.kill()
-  await page.getByText('The server is away').waitFor()
+  await page.getByText('The server cannot be reached').waitFor()
   await start(file, port)
   await page.getByText('The run is completed.').waitFor()
   expect(await page.locator('#answer').textContent()).toBe(whole)

@@ -23,18 +23,18 @@ const { state, toolCalls } = await run
 
 show('the user wrote', wrote)
 show(
-  'the model was sent',
+  'the model received',
   recorded.sent
     .filter(({ role }) => role === 'user')
     .map(textOf)
     .join(),
 )
 show('the model called', JSON.stringify(toolCalls[0]?.args))
-show('the tool got', JSON.stringify(outbox[0]))
-show('the model was told', toolCalls[0]?.result.content)
-show('the model said', recorded.answered.map((piece) => JSON.stringify(piece)).join(' '))
-show('the user read', read.map((piece) => JSON.stringify(piece)).join(' '))
-show('the history keeps', session.history.slice(-1).map(textOf).join())
+show('the tool received', JSON.stringify(outbox[0]))
+show('the tool returned', toolCalls[0]?.result.content)
+show('the model answered', recorded.answered.map((piece) => JSON.stringify(piece)).join(' '))
+show('the user saw', read.map((piece) => JSON.stringify(piece)).join(' '))
+show('the history has', session.history.slice(-1).map(textOf).join())
 
 const raw = [
   'dana@example.com',

@@ -12,13 +12,13 @@ describe('a chat without personal data', { timeout: 60_000 }, () => {
     expect([code, err]).toEqual([0, ''])
     const shown = Object.fromEntries(out.split('\n').map((line) => [line.slice(0, 20).trim(), line.slice(21)]))
     expect(shown['the user wrote']).toContain('dana@example.com')
-    expect(shown['the model was sent']).toBe(
+    expect(shown['the model received']).toBe(
       'Tell [EMAIL_1] that her card [CARD_1] is renewed. My number is [PHONE_1].',
     )
-    expect(shown['the tool got']).toContain('{"to":"dana@example.com","text":"Your card 4111 1111 1111 1111')
-    expect(shown['the model was told']).toBe('Sent to [EMAIL_1], with a copy for [EMAIL_2].')
-    expect(shown['the model said']).toContain('"a.nordmann@acme" ".exam" "ple or me."')
-    expect(shown['the user read']).toContain('"[EMAIL_3]"')
+    expect(shown['the tool received']).toContain('{"to":"dana@example.com","text":"Your card 4111 1111 1111 1111')
+    expect(shown['the tool returned']).toBe('Sent to [EMAIL_1], with a copy for [EMAIL_2].')
+    expect(shown['the model answered']).toContain('"a.nordmann@acme" ".exam" "ple or me."')
+    expect(shown['the user saw']).toContain('"[EMAIL_3]"')
     const kept = out.match(/^ {2}(log|audit|trace|history|snapshot) +raw values: none; placeholders: .*\[EMAIL_3\]/gm)
     expect(kept).toHaveLength(5)
   })

@@ -22,10 +22,10 @@ try {
     console.log(`user: ${question}`)
     await showRun(session.run(question))
   }
-  console.log('what each provider has used:')
+  console.log('usage by provider:')
   const models = session.state['observe:usage:models']
   for (const [id, { calls, inputTokens, outputTokens }] of Object.entries(models))
-    console.log(`  ${id}: ${calls} calls, ${inputTokens} tokens in, ${outputTokens} out`)
+    console.log(`  ${id}: ${calls} ${calls === 1 ? 'call' : 'calls'}, ${inputTokens} tokens in, ${outputTokens} out`)
   for (const server of played ?? []) console.log(`\n${server.log.join('\n')}`)
 } finally {
   for (const server of played ?? []) server.close()

@@ -26,6 +26,6 @@ export async function showRun(run: Run): Promise<void> {
   console.log(`  result    ${status}: ${JSON.stringify(text)}, equal to the shown text: ${text === shown}`)
   const estimated = usage.estimated ? ', partly estimated' : ''
   console.log(
-    `  usage     ${usage.calls} calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out${estimated}\n`,
+    `  usage     ${usage.calls} ${usage.calls === 1 ? 'call' : 'calls'}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out${estimated}\n`,
   )
 }

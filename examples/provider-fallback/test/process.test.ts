@@ -20,9 +20,9 @@ describe('a fallback across providers', { timeout: 60_000 }, () => {
         'completed: "Your parcel arrives today.", equal to the shown text: true',
         '4 calls, 35 tokens in, 12 out, partly estimated',
         'completed: "You are welcome.", equal to the shown text: true',
-        '1 calls, 30 tokens in, 5 out',
+        '1 call, 30 tokens in, 5 out',
         'openai/gpt-5-mini: 4 calls, 45 tokens in, 10 out',
-        'anthropic/claude-sonnet-4-6: 1 calls, 20 tokens in, 7 out',
+        'anthropic/claude-sonnet-4-6: 1 call, 20 tokens in, 7 out',
       ),
     )
     expect(out).not.toContain('is on arrives')

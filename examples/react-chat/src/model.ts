@@ -22,7 +22,7 @@ export const demoModel: Model = {
 function answerTo(last: Message | undefined, text: string): string {
   if (last?.role === 'tool') return 'Thank you. I have noted the outcome of the refund.'
   if (/long/i.test(text)) return `${'An onion has many layers, and each of them has a story. '.repeat(12)}That is all.`
-  return `You wrote: ${text} Ask for a refund, or for a long answer.`
+  return `You wrote: ${text}\n\nAsk for a refund, or for a long answer.`
 }
 
 function textOf(message: Message | undefined): string {

@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { demoKeys } from '../src/demo-keys.ts'
 import { picture, say, sessionRows, startPages } from './browser.ts'
-import { overflow, seriousFaults } from './looks.ts'
+import { faultsOfAxe, overflow } from './looks.ts'
 
 const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
 const pages = startPages()
@@ -46,11 +46,11 @@ describe('on a phone', () => {
     await page.getByText('a failed call').waitFor()
     expect(await harm(page, faults)).toEqual(none)
     expect(await page.locator('.message.user p').first().textContent()).toBe(hostile)
-    expect([await page.locator('.card').count(), await seriousFaults(page)]).toEqual([6, []])
+    expect([await page.locator('.card').count(), await faultsOfAxe(page)]).toEqual([6, []])
     await picture(page, 'hostile-chat')
     await page.getByRole('button', { name: 'Conversations' }).click()
     await page.locator('.chats .title', { hasText: 'onerror' }).waitFor()
-    expect([await overflow(page), await seriousFaults(page)]).toEqual([0, []])
+    expect([await overflow(page), await faultsOfAxe(page)]).toEqual([0, []])
   })
 
   test('an admin page of hostile names is shown as text, and fits', async () => {
@@ -67,7 +67,7 @@ describe('on a phone', () => {
     await run.getByRole('button', { name: 'Read the messages' }).click()
     await run.locator('pre.content').waitFor()
     expect(await harm(page, faults)).toEqual(none)
-    expect([await page.locator('.request dd').count(), await seriousFaults(page)]).toEqual([1, []])
+    expect([await page.locator('.request dd').count(), await faultsOfAxe(page)]).toEqual([1, []])
     await picture(page, 'hostile-admin')
   })
 })

@@ -2,20 +2,20 @@ import type { Page } from 'playwright-core'
 import { describe, expect, test } from 'vitest'
 import { demoKeys } from '../src/demo-keys.ts'
 import { picture, say, sessionRows, startPages } from './browser.ts'
-import { overflow, seriousFaults, unreachable } from './looks.ts'
+import { faultsOfAxe, overflow, unreachable } from './looks.ts'
 
 const [dana, alex] = demoKeys.map(({ key }) => key) as [string, string]
 const refund = 'Refund the dented camp stove of A-1042, and notify ann@acme.example.'
 const pages = startPages()
 
-const faultsOf = async (page: Page) => [await overflow(page), await seriousFaults(page), await unreachable(page)]
+const faultsOf = async (page: Page) => [await overflow(page), await faultsOfAxe(page), await unreachable(page)]
 const none = [0, [], []]
 const looks = [390, 1200].flatMap((width) => (['light', 'dark'] as const).map((scheme) => [width, scheme] as const))
 
 describe.each(looks)('at %i px, %s', (width, colorScheme) => {
   const options = { viewport: { width, height: 800 }, colorScheme }
 
-  test('the chat page fits, has no serious fault, and each control is reached by Tab and shows it', async () => {
+  test('the chat page fits, has no fault, and each control is reached by Tab and shows it', async () => {
     const { page } = await pages.open(dana, options)
     await page.getByRole('button', { name: /Refund a dented stove/ }).waitFor()
     await picture(page, `chat-empty-${width}-${colorScheme}`)
@@ -34,7 +34,7 @@ describe.each(looks)('at %i px, %s', (width, colorScheme) => {
     await say(page, 'Explain the returns policy.')
     await page.getByText('What you can return').waitFor()
     await say(page, 'Where is order A-1042?')
-    expect([await overflow(page), await seriousFaults(page)]).toEqual([0, []])
+    expect([await overflow(page), await faultsOfAxe(page)]).toEqual([0, []])
     await picture(page, `answering-${width}-${colorScheme}`)
     await page.getByRole('button', { name: 'Send' }).waitFor()
     await page.context().setOffline(true)

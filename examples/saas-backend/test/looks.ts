@@ -4,14 +4,17 @@ import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
-/** The faults that axe-core calls serious or critical, in words. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+/** The faults that axe-core finds, except minor ones, in words. */
+export async function faultsOfAxe(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
     const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run()
-    return violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+    return (
+      violations
+        // axe takes links to conversations, such as #s-1, for skip links.
+        .filter(({ id, impact }) => impact !== 'minor' && id !== 'skip-link')
+        .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+    )
   })
 }
 

@@ -100,6 +100,7 @@ describe('the chat page', () => {
     await page.getByRole('button', { name: 'Send' }).waitFor()
     await page.reload()
     await page.getByText('What you can return').waitFor()
+    await page.getByText('This answer was stopped.').waitFor()
     expect(await page.getByText(policyEnd).count()).toBe(0)
     await say(page, 'Where is order A-1042?')
     await page.getByText('Let me know if something').waitFor()

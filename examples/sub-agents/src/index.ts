@@ -27,9 +27,13 @@ console.log('── The bill\n')
 const { state, usage } = await second
 const runs = [(await first).usage, usage]
 for (const [run, { calls, inputTokens, outputTokens }] of runs.entries())
-  console.log(`run ${run + 1}              ${calls} calls, ${inputTokens} tokens in, ${outputTokens} out`)
+  console.log(
+    `run ${run + 1}              ${calls} ${calls === 1 ? 'call' : 'calls'}, ${inputTokens} tokens in, ${outputTokens} out`,
+  )
 for (const [model, { calls, inputTokens, outputTokens }] of Object.entries(state['observe:usage:models']))
-  console.log(`${model.padEnd(18)} ${calls} calls, ${inputTokens} tokens in, ${outputTokens} out`)
+  console.log(
+    `${model.padEnd(18)} ${calls} ${calls === 1 ? 'call' : 'calls'}, ${inputTokens} tokens in, ${outputTokens} out`,
+  )
 console.log(`the tenant's day   $${state['guard:budget:spent'].toFixed(4)}\n`)
 await newsroom.dispose()
 

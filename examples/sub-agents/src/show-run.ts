@@ -10,7 +10,9 @@ export async function showRun(run: Run) {
     if (event.type === 'tool:start') console.log(`${who} calls ${event.name} ${JSON.stringify(event.args)}`)
     if (event.type === 'tool:end') console.log(`${who} ${event.name}: ${event.status}, ${cut(event.content)}`)
     if (event.type === 'turn:end' && path.length > 0)
-      console.log(`${who} ${event.status} after ${event.usage.calls} model calls`)
+      console.log(
+        `${who} ${event.status} after ${event.usage.calls} model ${event.usage.calls === 1 ? 'call' : 'calls'}`,
+      )
   }
   const { status, reason, text } = await run
   console.log(`${'lead'.padEnd(22)} ${[status, reason, text].filter(Boolean).join(' · ')}\n`)

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { isProvider, type ProviderName, providers } from './providers.ts'
 import { isTemplate, type Template, templates } from './templates.ts'
 
-/** What the command line says. Prompts ask for the rest. */
+/** The choices of the command line. Prompts ask for the rest. */
 export interface Arguments {
   directory: string | undefined
   template: Template | undefined

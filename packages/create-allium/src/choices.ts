@@ -21,7 +21,7 @@ export class Cancelled extends Error {}
 /**
  * Completes the command line: with prompts in a terminal, with the defaults otherwise.
  *
- * @throws UsageError if the directory is not empty, or no directory is given and nobody can be asked
+ * @throws UsageError if the directory is not empty, or no directory is given and the terminal cannot show prompts
  */
 export async function choose(args: Arguments, options: { cwd: string; interactive: boolean }): Promise<Choices> {
   const { cwd, interactive } = options

@@ -2,7 +2,7 @@
 export const templates = {
   agent: { title: 'Agent', hint: 'one agent with a tool and layers, in the inspector' },
   saas: { title: 'SaaS', hint: 'a server for many tenants: accounts, SQLite, a chat page with approvals' },
-  pack: { title: 'Pack', hint: 'a layer of your own as an npm package' },
+  pack: { title: 'Pack', hint: 'your own layer as an npm package' },
 } as const
 
 export type Template = keyof typeof templates

@@ -56,7 +56,9 @@ test('the agent answers in the terminal, and says that a script answers', async 
   chat.stdin.end('What time is it in Oslo?\n')
   const output = await text(chat.stdout)
   expect(output).toContain('Model: a script, because OPENAI_API_KEY is not set')
-  expect(output).toMatch(/\[time_in {"zone":"Europe\/Oslo"}: ok]\nThis is a scripted answer\./)
+  expect(output).toMatch(
+    /\[time_in {"zone":"Europe\/Oslo"}: ok]\nThis is a scripted answer: it is \d\d:\d\d:\d\d in Europe\/Oslo\./,
+  )
 })
 
 test('npm run dev opens the inspector of the agent, and its chat answers', async () => {
@@ -64,7 +66,7 @@ test('npm run dev opens the inspector of the agent, and its chat answers', async
   const { page, faults } = await openPage(url)
   await page.getByLabel('Message', { exact: true }).fill('What time is it in Oslo?')
   await page.keyboard.press('Enter')
-  await page.getByText('This is a scripted answer.').waitFor()
+  await page.getByText('This is a scripted answer: it is').waitFor()
   await page
     .getByRole('treeitem', { name: /guard:budget/ })
     .first()
@@ -107,6 +109,18 @@ test.each<[string, BrowserContextOptions]>([
     await page.reload()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByText('I have refunded order 17.').waitFor()
+    const send = async (text: string) => {
+      await page.getByLabel('Message', { exact: true }).fill(text)
+      await page.keyboard.press('Enter')
+    }
+    await send('My lamp of order 18 is broken.')
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    await send('Where is order 19?')
+    await page.getByText('Cancelled by your next message').waitFor()
+    expect(await page.getByRole('button', { name: 'Approve' }).count()).toBe(0)
+    await page.getByText('Order 19 is a desk lamp. It was delivered.').waitFor()
+    await page.reload()
+    await page.getByText('Refund $49.00 for order 18 (not done)').waitFor()
     expect(await violations(page)).toEqual([])
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(faults).toEqual([])

@@ -1,4 +1,5 @@
 import { Name } from '../shared/name.tsx'
+import { toolLabel } from '../shared/tool-values.tsx'
 import { usePanel } from './live.tsx'
 import { Panel, pathOf, timeOf } from './panel.tsx'
 import { type Column, Table } from './table.tsx'
@@ -53,6 +54,22 @@ const columns: Column<Record>[] = [
 
 function whatOf(record: Record): string {
   return ['type', 'event', 'model', 'tool', 'status', 'approval']
-    .flatMap((field) => (typeof record[field] === 'string' ? [record[field]] : []))
+    .flatMap((field) => (typeof record[field] === 'string' ? [wordsOf(field, record[field])] : []))
     .join(' · ')
 }
+
+function wordsOf(field: string, value: string): string {
+  if (field === 'tool') return toolLabel(value)
+  return field === 'type' ? (types.get(value) ?? value) : value
+}
+
+/** Records in words. Others are shown by their type. */
+const types: ReadonlyMap<string, string> = new Map([
+  ['turn:start', 'Turn started'],
+  ['turn:resume', 'Turn resumed'],
+  ['turn:end', 'Turn ended'],
+  ['model:start', 'Model called'],
+  ['model:end', 'Model answered'],
+  ['tool:start', 'Tool called'],
+  ['tool:end', 'Tool call ended'],
+])

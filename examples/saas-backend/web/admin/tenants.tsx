@@ -25,12 +25,13 @@ export function Tenants({ me }: { me: Me }) {
           </select>
         </label>
       )}
-      <Tenant key={tenant} tenant={tenant} isOwn={tenant === me.tenantId} mayRead={me.reads.includes(tenant)} />
+      <Tenant key={tenant} tenant={tenant} me={me} />
     </>
   )
 }
 
-function Tenant({ tenant, isOwn, mayRead }: { tenant: string; isOwn: boolean; mayRead: boolean }) {
+function Tenant({ tenant, me }: { tenant: string; me: Me }) {
+  const isOwn = tenant === me.tenantId
   const { asked, change, refresh } = useLive<SessionList>(pathOf(tenant, 'sessions'))
   const [open, setOpen] = useState<SessionKey>()
   const sessions = asked.state === 'ready' ? asked.value.items : []
@@ -38,7 +39,7 @@ function Tenant({ tenant, isOwn, mayRead }: { tenant: string; isOwn: boolean; ma
     <LiveProvider value={{ change, refresh }}>
       <div className="heading">
         <h1>
-          <Name of={tenant} />
+          <Name of={isOwn ? me.tenant : tenant} />
         </h1>
         <LiveStatus asked={asked} />
       </div>
@@ -46,7 +47,7 @@ function Tenant({ tenant, isOwn, mayRead }: { tenant: string; isOwn: boolean; ma
         <Approvals tenant={tenant} isOwn={isOwn} sessions={sessions} show={setOpen} />
         <Usage tenant={tenant} />
         <Sessions tenant={tenant} asked={asked} open={open} setOpen={setOpen} />
-        <Runs tenant={tenant} mayRead={mayRead} />
+        <Runs tenant={tenant} mayRead={me.reads.includes(tenant)} />
         <Audit tenant={tenant} />
       </div>
     </LiveProvider>

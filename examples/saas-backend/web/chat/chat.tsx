@@ -13,10 +13,12 @@ export interface ChatProps {
   me: Me
   stored: History
   revision: string | undefined
+  /** Whether the last answer was stopped, here or elsewhere. */
+  isStopped: boolean
   changed(): void
 }
 
-export function Chat({ me, ...of }: ChatProps) {
+export function Chat({ me, isStopped, ...of }: ChatProps) {
   const conversation = useConversation(of)
   const { messages, status, busy, unsent, say, write } = conversation
   const activity = activityOf(messages, status)
@@ -37,10 +39,14 @@ export function Chat({ me, ...of }: ChatProps) {
   return (
     <>
       <div {...follow} className="messages" role="log" aria-label="Conversation" aria-busy={busy}>
-        {messages.length === 0 && unsent.outgoing === undefined && <Suggestions me={me} send={send} />}
+        {messages.length === 0 && unsent.outgoing === undefined ? (
+          <Suggestions me={me} send={send} />
+        ) : (
+          <h1 className="hidden">Conversation</h1>
+        )}
         <Messages messages={messages} steers={unsent.steers} isWriting={activity === 'writing'} decide={decide} />
         <Activity now={activity} />
-        <Notices of={conversation} />
+        <Notices of={conversation} isStopped={isStopped} />
       </div>
       <Composer text={unsent.draft} write={write} busy={busy} send={send} stop={stop} />
     </>

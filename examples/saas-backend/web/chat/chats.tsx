@@ -46,6 +46,7 @@ export function Chats({ me }: { me: Me }) {
           isNew={isNew}
           me={me}
           revision={open && `${open.version} ${open.status}`}
+          isStopped={open?.status === 'aborted'}
           changed={listing.refresh}
         />
       </main>

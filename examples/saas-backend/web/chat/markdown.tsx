@@ -22,9 +22,9 @@ const components: Components = {
   // A wide table or a long line of code scrolls, so the keyboard must reach it.
   table: ({ children }) => (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls
-    <section className="wide" tabIndex={0} aria-label="Table">
+    <figure className="wide" tabIndex={0} aria-label="Table">
       <table>{children}</table>
-    </section>
+    </figure>
   ),
   // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must reach content that scrolls
   pre: ({ children }) => <pre tabIndex={0}>{children}</pre>,

@@ -3,7 +3,7 @@ import { codeOf, sentenceOf } from '../shared/problems.ts'
 import type { Conversation } from './use-conversation.ts'
 
 /** Explains a problem to the user, with the next step. */
-export function Notices({ of }: { of: Conversation }) {
+export function Notices({ of, isStopped }: { of: Conversation; isStopped: boolean }) {
   const { messages, busy, lost, unsent, problem, retry, dismiss } = of
   const isUnsent = unsent.hasFailed === true && unsent.draft !== ''
   const isUnanswered = !busy && messages.at(-1)?.role === 'user'
@@ -11,6 +11,7 @@ export function Notices({ of }: { of: Conversation }) {
   const again = <Button act={retry}>Ask again</Button>
   return (
     <>
+      {isStopped && !busy && !isUnanswered && <Notice text="This answer was stopped." />}
       {lost && <Notice text="The connection was lost. Reconnecting…" />}
       {isUnsent && (
         <Notice text="Your message was not sent. It is still in the message box.">

@@ -14,7 +14,7 @@ export function ToolCard({ part, decide }: { part: ToolPart; decide: Decide }) {
   const { title, tone } = stateOf(part)
   const originals = useOriginals(part)
   return (
-    <section className={`card ${tone}`} aria-label={label}>
+    <article className={`card ${tone}`} aria-label={label}>
       <header>
         <strong>
           <Name of={label} />
@@ -27,7 +27,7 @@ export function ToolCard({ part, decide }: { part: ToolPart; decide: Decide }) {
       )}
       {part.state === 'output-available' && <Output value={part.output} originals={originals} />}
       {part.state === 'output-error' && <OutputText text={part.errorText} isError />}
-    </section>
+    </article>
   )
 }
 

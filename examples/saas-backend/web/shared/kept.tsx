@@ -7,7 +7,7 @@ export function Kept({ text, originals }: { text: string; originals?: Originals 
     at % 2 === 0 || originals?.has(piece) ? (
       (originals?.get(piece) ?? piece)
     ) : (
-      <abbr key={`${at}`} title="This value is hidden from the model and is not stored with the conversation">
+      <abbr key={`${at}`} title="The model did not receive this value, and it is not stored with the call">
         hidden {piece.slice(1, piece.lastIndexOf('_')).toLowerCase()}
       </abbr>
     ),

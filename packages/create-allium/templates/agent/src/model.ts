@@ -7,7 +7,7 @@ export function chooseModel(env: NodeJS.ProcessEnv): { model: Model | string; no
   return { model: demoModel, note: 'a script, because OPENAI_API_KEY is not set' }
 }
 
-/** Plays a model without a network: it looks up the time in the city that the user names, then answers with the tool's result. */
+/** Plays a model without a network: it looks up the time in the city that the user names. */
 const demoModel: Model = {
   id: 'openai/gpt-5-mini', // so that the layers count its price
   stream: (request) => scriptedModel([reply(request)]).stream(request),
@@ -16,11 +16,16 @@ const demoModel: Model = {
 function reply({ messages }: ModelRequest) {
   const content = messages.at(-1)?.content ?? ''
   const result = typeof content === 'string' ? undefined : content.find((part) => part.type === 'tool-result')
-  if (result === undefined) {
-    const zone = zoneIn(JSON.stringify(content)) ?? 'Europe/Oslo'
-    return { toolCalls: [{ name: 'time_in', callId: crypto.randomUUID(), args: { zone } }] }
-  }
-  return `This is a scripted answer. The tool returned ${result.content}.`
+  if (result === undefined) return callFor(JSON.stringify(content))
+  if (result.isError) return `This is a scripted answer: the tool failed with "${result.content}"`
+  const { zone, time } = JSON.parse(String(result.content))
+  return `This is a scripted answer: it is ${time} in ${zone}.`
+}
+
+function callFor(question: string) {
+  const zone = zoneIn(question)
+  if (zone === undefined) return 'This is a scripted answer. Try "What time is it in Tokyo?"'
+  return { toolCalls: [{ name: 'time_in', callId: crypto.randomUUID(), args: { zone } }] }
 }
 
 /** Returns the time zone of a city in the text, such as Asia/Tokyo for "What time is it in Tokyo?". */

@@ -1,9 +1,10 @@
 import { ClientError, type ClientRun, type ClientSession, createClient } from '@allium/server/client'
 import type { Assistant } from '../src/agent.ts'
-import { approvalCard, type Question } from './approval-card.ts'
+import { approvalCard } from './approval-card.ts'
 import { describeCall } from './describe-call.ts'
 import { byId, element } from './dom.ts'
-import { questionOf, textOf } from './history.ts'
+import { callOf, type PastCall, type Question, textOf } from './history.ts'
+import { sentenceOf } from './sentence-of.ts'
 
 const client = createClient<Assistant>({ url: `${location.origin}/api` })
 const messages = byId('messages', HTMLElement)
@@ -13,6 +14,8 @@ const input = byId('input', HTMLTextAreaElement)
 const stop = byId('stop', HTMLButtonElement)
 /** The elements of tool calls, by call id. */
 const calls = new Map<string, HTMLElement>()
+/** Close the cards that wait for a decision. */
+const openCards = new Set<(note: string) => void>()
 
 /** Opens the user's last chat. An active run continues to stream, also after a reload. */
 export async function openChat(email: string): Promise<void> {
@@ -23,9 +26,7 @@ export async function openChat(email: string): Promise<void> {
 
   byId('new-chat', HTMLButtonElement).onclick = () => {
     localStorage.removeItem(key)
-    messages.replaceChildren()
-    calls.clear()
-    void openChat(email)
+    location.reload() // an answer that still streams belongs to the old chat
   }
   stop.onclick = () => void session.stop().catch(showError)
   composer.onsubmit = (event) => {
@@ -40,23 +41,28 @@ export async function openChat(email: string): Promise<void> {
   }
   // The server has no history of a new chat.
   if (stored !== null) await restore(session)
+  input.focus()
 }
 
 async function send(session: ClientSession, text: string): Promise<void> {
   if (text === '') return
   input.value = ''
   add('user', text)
-  const succeeded = await read(session, session.run(text))
+  // A message cancels the calls that wait for a decision.
+  const succeeded = await read(session, session.run(text), () => closeCards('Cancelled by your next message'))
   // Keep the text of a message that failed.
   if (!succeeded && input.value === '') input.value = text
 }
 
-/** Shows a run as it streams, then asks about its pending calls. Returns whether it succeeded. */
-async function read(session: ClientSession, run: ClientRun): Promise<boolean> {
+/** Shows a run as it streams, then asks about its pending calls. Returns whether it succeeded. `started` is called with its first event. */
+async function read(session: ClientSession, run: ClientRun, started?: () => void): Promise<boolean> {
   stop.hidden = false
   try {
     let answer: HTMLElement | undefined
+    let isFirst = true
     for await (const event of run) {
+      if (isFirst) started?.()
+      isFirst = false
       if (event.type === 'text-delta') {
         answer ??= add('assistant', '')
         answer.textContent += event.delta
@@ -78,11 +84,23 @@ async function read(session: ClientSession, run: ClientRun): Promise<boolean> {
 }
 
 function ask(session: ClientSession, question: Question): void {
-  const card = approvalCard(question, (decisions) => void read(session, session.resume(decisions)))
+  const { card, close } = approvalCard(question, (decisions, accepted) => {
+    input.focus() // the buttons disappear
+    return read(session, session.resume(decisions), () => {
+      openCards.delete(close)
+      accepted()
+    })
+  })
+  openCards.add(close)
   calls.get(question.callId)?.remove()
   calls.set(question.callId, card)
   messages.append(card)
   messages.scrollTop = messages.scrollHeight
+}
+
+function closeCards(note: string): void {
+  for (const close of openCards) close(note)
+  openCards.clear()
 }
 
 /** Shows the history of the session, its pending calls and its active run. */
@@ -93,8 +111,9 @@ async function restore(session: ClientSession): Promise<void> {
       for (const part of parts) {
         const text = textOf(part)
         if (text !== undefined) add(role, text)
-        const question = running ? undefined : questionOf(part)
-        if (question !== undefined) ask(session, question)
+        const call = callOf(part)
+        if (call?.isPending && !running) ask(session, call)
+        else if (call !== undefined) addCall(call)
       }
     if (running) await read(session, session.follow())
   } catch (error) {
@@ -110,6 +129,13 @@ function add(className: string, text: string): HTMLElement {
   return made
 }
 
+function addCall({ callId, name, args, hasFailed }: PastCall): void {
+  const card = add('tool', describeCall(name, args))
+  if (hasFailed) card.append(element('span', 'note', ' (not done)'))
+  calls.set(callId, card)
+}
+
 function showError(error: unknown): void {
-  add('error', error instanceof Error ? error.message : String(error))
+  console.error(error)
+  add('error', sentenceOf(error))
 }

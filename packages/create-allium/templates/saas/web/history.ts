@@ -1,16 +1,40 @@
 import type { SessionHistory } from '@allium/server/client'
-import type { Question } from './approval-card.ts'
 
 type Part = SessionHistory['messages'][number]['parts'][number]
+
+/** A call that the user may be asked about. */
+export interface Question {
+  callId: string
+  /** The tool, and its arguments. */
+  name: string
+  args: unknown
+  /** Proves that the server asked. */
+  token?: string | undefined
+}
+
+/** A tool call of the history. */
+export interface PastCall extends Question {
+  /** Whether it waits for the user's decision. */
+  isPending: boolean
+  /** Whether it was denied, cancelled or failed. */
+  hasFailed: boolean
+}
 
 /** Returns the text of a part; undefined for a part of another kind. */
 export function textOf(part: Part): string | undefined {
   return part.type === 'text' ? String(part.text) : undefined
 }
 
-/** Returns the call that a part asks the user about; undefined for other parts. */
-export function questionOf(part: Part): Question | undefined {
-  if (part.state !== 'approval-requested') return undefined
-  const { id: token } = part.approval as { id: string }
-  return { callId: String(part.toolCallId), name: part.type.replace('tool-', ''), args: part.input, token }
+/** Returns the tool call of a part; undefined for other parts. */
+export function callOf({ type, state, input, toolCallId, approval }: Part): PastCall | undefined {
+  if (!type.startsWith('tool-')) return undefined
+  const isPending = state === 'approval-requested'
+  return {
+    callId: String(toolCallId),
+    name: type.replace('tool-', ''),
+    args: input,
+    isPending,
+    hasFailed: state === 'output-error',
+    ...(isPending && { token: (approval as { id: string }).id }),
+  }
 }
