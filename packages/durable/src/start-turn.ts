@@ -27,9 +27,8 @@ export function startTurn(
 
 /** Returns the operator as an approver, who may only deny. */
 function operatorOf({ key }: Session<unknown, unknown>, operator: string): object {
-  const tenant = key.tenant === '' ? {} : { tenantId: key.tenant }
-  const principal = { ...tenant, userId: operator }
+  const principal = { tenantId: key.tenant, userId: operator }
   // The record names no user, so that no user's id can look like an operator.
-  operators.set(principal, { ...tenant, operator })
+  operators.set(principal, { operator })
   return principal
 }

@@ -130,7 +130,7 @@ it('denies a pending call without its token, and names the operator as the appro
   expect([denied.callId, status, text]).toEqual(['c1', 'completed', 'Nothing was paid.'])
   const key = { tenant: 'acme', owner: 'ann', agent: 'support', sessionId: 'chat' }
   const history = JSON.stringify(await store.sessions.load(key))
-  expect(history).toContain('"approval":{"decision":"denied","by":{"tenantId":"acme","operator":"sam"}')
+  expect(history).toContain('"approval":{"decision":"denied","by":{"operator":"sam"}')
   expect(history).not.toContain('private reason')
   expect(await audited()).toMatchObject([{ type: 'operator:deny', turn: run, call: 'c1', operator: 'sam' }])
   await expect(ops.deny(run, sam)).rejects.toMatchObject({ code: 'run.options' })
