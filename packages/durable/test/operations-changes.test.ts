@@ -146,7 +146,7 @@ it('denies no call that waits in a sub-agent, which only an approver can decide'
     tools: [ask],
   })
   const { run, principal } = await ended()
-  const refused = { code: 'run.options', message: expect.stringContaining('waits in a sub-agent') }
+  const refused = { code: 'run.options', message: expect.stringContaining('of a sub-agent') }
   await expect(ops.deny(run, sam)).rejects.toMatchObject(refused)
   expect([(await runs.get(run, { principal })).pending?.length, await audited()]).toEqual([1, []])
 })
