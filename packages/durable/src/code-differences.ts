@@ -18,5 +18,5 @@ export async function differencesOf(
 }
 
 export function otherCode({ run, version }: DurableRun, differences: readonly string[]): string {
-  return `The run "${run}" was recorded by other code (version "${version}"): ${differences.join('; ')}. No step was executed. Continue it with the code that began it, then retry it.`
+  return `The run "${run}" was recorded by other code (version "${version}"): ${differences.join('; ')}. Continue it with the code that began it, then retry it.`
 }

@@ -1,6 +1,13 @@
 import { AlliumError } from '@allium/core'
 import { type Entry, toEntry } from '@allium/event-log'
-import type { DurableRun, DurableStatus, ExpiredCalls, LoggedEvent, Page } from '@allium/store'
+import {
+  callsInside,
+  type DurableRun,
+  type DurableStatus,
+  type ExpiredCalls,
+  type LoggedEvent,
+  type Page,
+} from '@allium/store'
 import { type Host, notFound, publicError } from './host.ts'
 import { type MigrateOptions, type Migration, migrate } from './migrate.ts'
 import type { StartOptions } from './options.ts'
@@ -265,9 +272,11 @@ export class DurableRuns {
   /** Denies calls that were not decided in time, by a new run. */
   async #expire({ run, callIds }: ExpiredCalls): Promise<void> {
     const { principal } = storedTask(run.task)
-    const decisions = Object.fromEntries(callIds.map((id) => [id, { deny: 'Nobody decided in time.' }]))
-    const queue = this.#host.queues.has(run.queue) ? run.queue : 'default'
     const { key, priority } = run
+    const calls = (await this.#host.sessions.head(key, { turnId: run.run }))?.rest.suspension?.calls
+    const overdue = callIds.flatMap((id) => callsInside(id, calls?.[id]))
+    const decisions = Object.fromEntries(overdue.map((id) => [id, { deny: 'Nobody decided in time.' }]))
+    const queue = this.#host.queues.has(run.queue) ? run.queue : 'default'
     await this.#add({ key, queue, priority, task: { principal, decisions }, decidedCalls: callIds }).catch((error) => {
       if ((error as { code?: unknown }).code !== 'approval.used') throw error
     })
@@ -283,10 +292,10 @@ function isFinal(logged: LoggedEvent): boolean {
 function notRetryable(run: string, { status, usage }: RunInfo): AlliumError {
   const reasons =
     status !== 'failed'
-      ? `it is ${status}, and only failed runs can be retried`
+      ? `it is ${status}, not failed`
       : usage !== undefined
         ? 'its failed turn is stored in the session. Start a new run'
-        : 'its session has changed since, by a later run or turn. Start a new run with its input'
+        : 'its session has changed since. Start a new run with its input'
   return new AlliumError('store.conflict', `The run "${run}" was not retried: ${reasons}.`, { details: { status } })
 }
 
@@ -294,7 +303,7 @@ function otherVersion(run: string, version: string, accepted: readonly string[])
   const names = (versions: readonly string[]) => versions.map((name) => `"${name}"`).join(', ')
   return new AlliumError(
     'run.version',
-    `The run "${run}" belongs to the version "${version}", but this process continues runs of ${names(accepted)} only. Retry it in a process of that version, or pass accepts: ["${version}"] to durable().`,
+    `The run "${run}" has the version "${version}", and this process continues ${names(accepted)} only. Retry it in a process of that version, or pass accepts: ["${version}"] to durable().`,
     { details: { version } },
   )
 }

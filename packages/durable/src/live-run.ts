@@ -29,6 +29,7 @@ export class LiveRun implements JournalHost {
   #stopReason: string | undefined
   /** Another process has the run, or will claim it. No further step starts here. */
   #lost = false
+  #isAbandoned = false
   /** Not even the end of the turn may be stored. */
   #fenced = false
   /** The lease certainly holds until then, by the monotonic clock of this process. */
@@ -124,13 +125,18 @@ export class LiveRun implements JournalHost {
     this.#stopReason ??= reason
     if (this.#agentRun === undefined) void this.#release()
   }
+  /** Another process repeats the step in progress. This attempt does not count, because a deploy is no crash. */
+  abandon(reason: string): void {
+    this.#isAbandoned = true
+    this.loseLease(reason)
+  }
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
-    const { run, lease } = this.claimed
+    const { run } = this.claimed
     if (run.status !== 'running') {
       await this.#reporter.reportMissed(...(await this.#storedTurn()))
-      return this.#host.sessions.release(lease)
+      return this.#release()
     }
     const admission = await admit(this.#host, this.claimed, { task: this.#task, isNew: this.#isNew })
     if ('refusal' in admission) return this.#giveUp(admission.refusal, admission.isStopped ? 'aborted' : 'failed')
@@ -217,7 +223,7 @@ export class LiveRun implements JournalHost {
       return this.#giveUp(
         exposedError(
           'run.options',
-          `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }), or new Agent({ store }).`,
+          `The agent "${run.agent}" does not keep its sessions in the store of durable(): use memory.persist({ store: store.sessions }).`,
         ),
       )
     // Stopped before its turn began.
@@ -260,7 +266,9 @@ export class LiveRun implements JournalHost {
   }
 
   #release(): Promise<void> {
-    return this.#host.sessions.release(this.claimed.lease).catch(() => {})
+    const { sessions, runs } = this.#host
+    const { lease, run } = this.claimed
+    return (this.#isAbandoned ? runs.release(lease, run.run) : sessions.release(lease)).catch(() => {})
   }
 
   /** Handles unexpected errors, such as an unreachable store. This process or another one claims the run again. */

@@ -50,7 +50,8 @@ function refusalOf({ versions, attempts }: Host, run: DurableRun): AlliumError |
       'run.version',
       `No process with the version "${run.version}" of "${run.agent}" continued the run. Start one, then retry the run.`,
     )
-  if (run.attempts > attempts) return exposedError('run.attempts', tooManyAttempts(run.attempts - 1))
+  if (run.attempts > attempts)
+    return exposedError('run.attempts', `The run lost its process ${run.attempts - 1} times without a new step.`)
   return undefined
 }
 
@@ -76,8 +77,4 @@ async function recordedSteps(
     if (!isUnreadable(error)) throw error
     return exposedError('journal.corrupt', `A recorded step cannot be read. ${error.message}`)
   }
-}
-
-function tooManyAttempts(times: number): string {
-  return `The run was started ${times} times, and each time its process was lost before it recorded another step.`
 }

@@ -26,8 +26,9 @@ export function startTurn(
 }
 
 /** Returns the operator as an approver, who may only deny. */
-function operatorOf({ key }: Session<unknown, unknown>, name: string): object {
-  const operator = { tenantId: key.tenant, userId: `operator:${name}` }
-  operators.add(operator)
-  return operator
+function operatorOf({ key }: Session<unknown, unknown>, operator: string): object {
+  const principal = { tenantId: key.tenant, userId: operator }
+  // The record names no user, so that no user's id can look like an operator.
+  operators.set(principal, { operator })
+  return principal
 }

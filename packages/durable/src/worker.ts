@@ -191,7 +191,7 @@ export class Worker {
       timeout === undefined
         ? () => {}
         : clock.after(timeout, () => {
-            for (const live of this.#live.values()) live.loseLease('the process stops')
+            for (const live of this.#live.values()) live.abandon('the process stops')
           })
     await Promise.all([...this.#live.values()].map(({ done }) => done))
     disarm()

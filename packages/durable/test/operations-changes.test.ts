@@ -105,6 +105,19 @@ it('does not repeat recorded effects in a new run unless that is intended', asyn
   expect(await ops.startAgain('one', { repeatEffects: true })).toMatchObject({ isNew: true })
 })
 
+it.each(['operator:sam', 'sam'])(
+  'does not let a user with the id %s look like an operator in the history',
+  async (userId) => {
+    const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
+    const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
+    const agent = new Agent({ model: scriptedModel([call, 'Done.']), tools: [pay] })
+    const session = agent.session({ principal: { tenantId: 'acme', userId, operator: 'sam' } })
+    await session.run('Pay')
+    const { toolCalls } = await session.resume({ c1: { deny: 'No.' } })
+    expect(toolCalls[0]?.approval?.by).toEqual({ tenantId: 'acme', userId })
+  },
+)
+
 it('denies a pending call without its token, and names the operator as the approver', async () => {
   const call = { toolCalls: [{ name: 'pay', callId: 'c1', args: {} }] }
   const pay = { name: 'pay', description: 'Pays', jsonSchema: {}, requireApproval: true, execute: () => 'paid' }
@@ -117,7 +130,7 @@ it('denies a pending call without its token, and names the operator as the appro
   expect([denied.callId, status, text]).toEqual(['c1', 'completed', 'Nothing was paid.'])
   const key = { tenant: 'acme', owner: 'ann', agent: 'support', sessionId: 'chat' }
   const history = JSON.stringify(await store.sessions.load(key))
-  expect(history).toContain('"approval":{"decision":"denied","by":{"tenantId":"acme","userId":"operator:sam"}')
+  expect(history).toContain('"approval":{"decision":"denied","by":{"operator":"sam"}')
   expect(history).not.toContain('private reason')
   expect(await audited()).toMatchObject([{ type: 'operator:deny', turn: run, call: 'c1', operator: 'sam' }])
   await expect(ops.deny(run, sam)).rejects.toMatchObject({ code: 'run.options' })
@@ -133,7 +146,7 @@ it('denies no call that waits in a sub-agent, which only an approver can decide'
     tools: [ask],
   })
   const { run, principal } = await ended()
-  const refused = { code: 'run.options', message: expect.stringContaining('waits in a sub-agent') }
+  const refused = { code: 'run.options', message: expect.stringContaining('of a sub-agent') }
   await expect(ops.deny(run, sam)).rejects.toMatchObject(refused)
   expect([(await runs.get(run, { principal })).pending?.length, await audited()]).toEqual([1, []])
 })

@@ -1,3 +1,4 @@
+import type { StoredTurn } from '@allium/core'
 import { memoryStore, type SessionStore } from '@allium/store'
 import { expect, test } from 'vitest'
 import { agentOf, ask, kept, listen } from './kit.ts'
@@ -42,22 +43,40 @@ test.each(['deletes the session', 'erases the owner'])(
   },
 )
 
-test('an edit that ends while its session is being deleted leaves no former conversation', async () => {
-  const { store, url, post, list } = await serve(2)
+test.each([1, 2, 3])(
+  '%i edits that end while their session is being deleted leave no former conversation',
+  async (edits) => {
+    const { store, url, post, list } = await serve(1 + edits)
+    await post('secret')
+    const sessions: SessionStore = {
+      ...store,
+      // The edits end after the former conversations were deleted.
+      delete: async (key) => {
+        if (key.sessionId === 'a' && (await list()).length === 1)
+          for (let edit = 1; edit <= edits; edit++) expect(await post(`edited ${edit}`)).toBe(200)
+        return store.delete(key)
+      },
+    }
+    const { agent } = kept(agentOf([]), sessions)
+    const other = await listen(agent, { sessions })
+    expect((await ask(`${other.url}/sessions/a`, { method: 'DELETE' })).status).toBe(204)
+    expect(await list()).toEqual([])
+    expect((await ask(`${url}/sessions/a/messages`)).status).toBe(404)
+  },
+)
+
+test('an edit whose session is deleted and begun again leaves no former conversation', async () => {
+  const { store, post, remove, list } = await serve(3, async (_, __, { turnId }) => {
+    if (!turnId.startsWith('fork:')) return
+    expect((await remove()).status).toBe(204)
+    const { lease } = await store.acquire(key, 1000)
+    if (lease !== undefined) await store.append(lease, 0, { ...written, turnId: 'new' }, { release: true })
+  })
+  const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'a' }
   await post('secret')
-  const sessions: SessionStore = {
-    ...store,
-    // The edit ends after the former conversations were deleted.
-    delete: async (key) => {
-      if (key.sessionId === 'a' && (await list()).length === 1) await post('edited')
-      return store.delete(key)
-    },
-  }
-  const { agent } = kept(agentOf([]), sessions)
-  const other = await listen(agent, { sessions })
-  expect((await ask(`${other.url}/sessions/a`, { method: 'DELETE' })).status).toBe(204)
-  expect(await list()).toEqual([])
-  expect((await ask(`${url}/sessions/a/messages`)).status).toBe(404)
+  const written = (await store.find(key, { version: 1 })) as StoredTurn
+  await post('edited')
+  expect(await list()).toEqual(['a'])
 })
 
 test('a session keeps its last 20 former conversations, and those that were continued', async () => {

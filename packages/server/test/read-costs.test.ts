@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { memoryStore, type SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { countReads, type Reads } from '../../store-sqlite/test/count-reads.ts'
@@ -67,6 +68,28 @@ test.each([
       expect([route, statements]).toEqual([route, Number(limits.statements)])
     if (!Number.isNaN(Number(limits[id]))) expect([route, bytes <= Number(limits[id]) * 1000]).toEqual([route, true])
   }
+})
+
+test('a page that continues a long session reads only its last messages to find those of the page', async () => {
+  const store = memoryStore()
+  await fillTurns(store, 'chat', 400)
+  let messages = 0
+  const history: SessionStore['history'] = async (key, of) => {
+    const turns = await store.history(key, of)
+    for (const turn of turns) messages += turn.messages.length
+    return turns
+  }
+  const { fetch } = serverOf({ ...store, history })
+  const send = async (...ids: string[]) => {
+    const parts = [{ type: 'text', text: 'And then?' }]
+    const body = JSON.stringify({ id: 'chat', messages: ids.map((id) => ({ id, role: 'user', parts })) })
+    const headers = { authorization: 'acme/ann', 'content-type': 'application/json' }
+    messages = 0
+    return (await fetch(new Request('http://x/chat', { method: 'POST', headers, body }))).text()
+  }
+  await send('u1')
+  expect(await send('u1', 'u2')).toContain('Yes.')
+  expect(messages).toBeLessThanOrEqual(20)
 })
 
 test('docs/reliability.md has the cost of every route', async () => {

@@ -1,4 +1,4 @@
-import type { SessionKey } from '@allium/core'
+import type { Lease } from '@allium/core'
 import {
   type AddedRun,
   type AddOptions,
@@ -118,6 +118,7 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
       )
       return rows.length > 0
     },
+    release: (lease, run) => releaseClaim(db, lease, run),
     async giveUp({ key, token }, run, { status, code, reason }) {
       const sql = `select ${db.s}.give_up_run($1, $2, $3, $4, $5, $6, $7, $8, $9) as held`
       const [row] = await db.queryIdempotent(sql, ...keyParams(key), token, run, status, code, reason)
@@ -248,17 +249,17 @@ function openClaimed(
       return { row, lease }
     })
   }
-  return openClaims(blobs, of, query, ({ key, token }, run) => releaseClaim(db, key, token, run))
+  return openClaims(blobs, of, query, (lease, run) => releaseClaim(db, lease, run))
 }
 
-/** Releases a claim as if it had not happened, because the run has not started. */
-async function releaseClaim(db: Database, key: SessionKey, token: number, run: string): Promise<void> {
+/** Releases a claim as if it had not happened. */
+async function releaseClaim(db: Database, { key, token }: Lease, run: string): Promise<void> {
   await db.queryIdempotent(
     `with freed as (
        update ${db.s}.sessions set held_until = 0
        where tenant = $1 and owner = $2 and agent = $3 and id = $4 and token = $5 and held_until > 0 returning 1
-     ) update ${db.s}.runs set attempts = greatest(attempts - 1, 0)
-     where tenant = $1 and run = $6 and token = $5 and status in ('queued', 'running') and exists (select from freed)`,
+     ) update ${db.s}.runs set attempts = greatest(attempts - 1, 0) from freed
+     where tenant = $1 and run = $6 and token = $5 and status in ('queued', 'running')`,
     ...[...keyParams(key), token, run],
   )
 }

@@ -32,7 +32,6 @@ const turn: StoredTurn = {
       turnId: 't1',
       rootId: 't1',
       stepIndex: 0,
-      state: {},
       calls: {
         c1: { name: 'pay', turnId: 't1', agent: 'a', sent: 'a', args: 'b', schema: 'c', token: 'secret token' },
       },

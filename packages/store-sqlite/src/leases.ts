@@ -81,8 +81,10 @@ export class Leases {
     )
   }
 
-  release({ key, token }: Lease): void {
-    this.#db.run(`update sessions set held_until = 0 where ${leaseMatches} and token = ?`, ...keyParams(key), token)
+  /** Returns false for a lease that was lost or released before. */
+  release({ key, token }: Lease): boolean {
+    const sql = `update sessions set held_until = 0 where ${leaseMatches} and token = ? and held_until > 0`
+    return this.#db.run(sql, ...keyParams(key), token) > 0
   }
 
   /** Returns a session's row, regardless of its lease; `erased` tells whether there are erasures. */

@@ -36,7 +36,7 @@ export class RunClaimer {
       this.#blobs,
       query,
       (page) => this.#claimRows({ ...query, ...page }),
-      (lease, run) => this.#release(lease, run),
+      (lease, run) => this.release(lease, run),
     )
   }
 
@@ -87,7 +87,7 @@ export class RunClaimer {
       this.#blobs,
       { limit, ms: lease },
       (page) => claimRows(page.limit),
-      (lease, run) => this.#release(lease, run),
+      (lease, run) => this.release(lease, run),
     )
   }
 
@@ -106,17 +106,12 @@ export class RunClaimer {
     )
   }
 
-  /** Releases a claim as if it had not happened, because the run has not started. */
-  #release(lease: Lease, run: string): void {
+  /** Releases a claim as if it had not happened. */
+  release(lease: Lease, run: string): void {
+    const sql = `update runs set attempts = max(0, attempts - 1)
+      where tenant = ? and run = ? and token = ? and status in ('queued', 'running')`
     this.#db.write(() => {
-      const liveCondition = `tenant = ? and run = ? and token = ? and status in ('queued', 'running')`
-      this.#db.run(
-        `update runs set attempts = max(0, attempts - 1) where ${liveCondition}`,
-        lease.key.tenant,
-        run,
-        lease.token,
-      )
-      this.#leases.release(lease)
+      if (this.#leases.release(lease)) this.#db.run(sql, lease.key.tenant, run, lease.token)
     })
   }
 

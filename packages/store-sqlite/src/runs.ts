@@ -96,6 +96,7 @@ export function sqliteRuns(
         return true
       })
     },
+    release: async (lease, run) => claims.release(lease, run),
     giveUp: async (lease, run, why) => runs.giveUp(lease, run, why),
     retry: async (filter) => runs.retry(...runRowKey(filter)),
     migrate: async (filter, versions) => runs.migrate(...runRowKey(filter), versions),

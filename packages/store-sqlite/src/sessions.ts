@@ -51,7 +51,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     },
     acquire: async (key, ms) => leases.acquire(checkKey({ ...key }), ms),
     renew: async (lease, ms) => leases.renew(lease, ms),
-    release: (lease) => db.writeUnsynced(() => leases.release(lease)),
+    release: (lease) => db.writeUnsynced(() => void leases.release(lease)),
     checkpoint: (lease, version, turn) => turns.checkpoint(lease, version, turn),
     append: (lease, version, turn, { release = false } = {}) => turns.append(lease, version, turn, release),
     find: async (key, by, { files } = {}) => turns.find(checkKey({ ...key }), by, files),

@@ -9,6 +9,7 @@ export {
 } from './agent-store.ts'
 export { checkAmount, mostAmount, postedAmount } from './amount.ts'
 export { filesIn, isBlob, StoredFile } from './blob.ts'
+export { callsInside } from './calls-inside.ts'
 export { fenced, heldByOtherAgent, turnConflict, turnIdTaken } from './conflicts.ts'
 export type * from './event-log.ts'
 export type { KeyValue } from './key-value.ts'

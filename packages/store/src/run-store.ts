@@ -206,6 +206,8 @@ export interface RunStore {
   record(lease: Lease, run: string, step: RecordedStep): Promise<void>
   /** Requests a stop: the run ends at its next step, in whichever process. Returns false if it has ended. */
   stop(of: { tenant: string; run: string }, reason: string): Promise<boolean>
+  /** Returns a claimed run, so that another process continues it. Its claim does not count as an attempt. Does nothing after the lease was lost. */
+  release(lease: Lease, run: string): Promise<void>
   /**
    * Ends a claimed run without a turn and keeps its steps. The session becomes free, and the lease can no longer write to it.
    *

@@ -15,8 +15,11 @@ export interface Approver {
   readonly by: Identity
 }
 
-/** Operators of durable runs, as approvers: they may deny any call of their tenant. Only code of this process can add one. */
-export const operators = new WeakSet<object>()
+/**
+ * Operators of durable runs, as approvers, with the identity to record: they may deny any call of their tenant. Only code of this process
+ * can add one.
+ */
+export const operators = new WeakMap<object, Identity>()
 
 /**
  * Returns the approver of a run's calls. For a sub-agent's calls it is the parent's approver. Otherwise it is the given
@@ -32,10 +35,10 @@ export function approverOf(session: SessionScope, given: unknown): Approver {
   if (given !== undefined && ownerOf(given) === undefined)
     throw new AlliumError(
       'session.principal',
-      `An approver is a principal with a userId, not ${describe(given)}. Pass the user that your server authenticated.`,
+      `An approver is a principal with a userId, not ${describe(given)}. Pass the authenticated user.`,
     )
   if (tenantOf(principal) !== tenantOf(session.principal)) throw forbidden('is of another tenant')
-  return { principal, by: identityOf(principal) }
+  return { principal, by: operators.get(principal as object) ?? identityOf(principal) }
 }
 
 /** @throws AlliumError `approval.forbidden` unless the approver may make this decision on the call */

@@ -20,7 +20,7 @@ type Checked = Resume & { callIds: ReadonlySet<string> }
 /** Marks decisions as used, all or none. @throws AlliumError `approval.used` */
 export function useDecisions(session: SessionScope, { callIds, ...resume }: Checked): Resume {
   for (const outer of callIds) checkUnused(session, outer)
-  for (const outer of callIds) use(session, outer)
+  for (const outer of callIds) session.usedApprovals.add(usedKey(session.suspension?.calls[outer], outer))
   return resume
 }
 
@@ -161,7 +161,12 @@ async function checkCall(
       'approval.forged',
       `The call "${callId}" was suspended for another tenant. Resume it in a session of that tenant.`,
     )
-  if (record !== undefined) checkSuspender(session, outer, record)
+  // The rules of the agent that suspended the call apply, not those of another agent with the same history or secret.
+  if (!session.isOwnCall(outer))
+    fail(
+      'approval.forbidden',
+      `The call "${outer}" was suspended by the agent ${describe(record?.agent)}, not by "${session.agent.setup.name}". Resume it with that agent. If it was renamed, set formerNames to its old names.`,
+    )
   if ('deny' in given && !inside) return
   if (!inside) checkWho(callId, record, given)
   const request = session.history.pending().find((part) => part.callId === callId)?.approvalRequest
@@ -178,18 +183,6 @@ async function checkCall(
   const token = inside ? given.token?.split('.', 1)[0] : given.token
   if (record !== undefined) await checkRecord(session, outer, record, token, 'deny' in given)
   await checkTool(session, outer, record, { decision: inside ? { approve: true } : given, tools })
-}
-
-/**
- * Checks that this agent suspended the call, because its rules apply and not those of another agent with the same
- * history or secret.
- */
-function checkSuspender(session: SessionScope, callId: string, { agent }: SuspendedCall): void {
-  if (!session.isOwnCall(callId))
-    fail(
-      'approval.forbidden',
-      `The call "${callId}" was suspended by the agent ${describe(agent)}, not by "${session.agent.setup.name}". Resume it with that agent. If it was renamed, set formerNames to its old names.`,
-    )
 }
 
 /** Checks that a result comes from the client for the client's calls, and only for those. */
@@ -243,30 +236,24 @@ async function checkTool(
   record: SuspendedCall | undefined,
   { decision, tools }: { decision: Decision; tools: ToolRegistry },
 ): Promise<void> {
-  if (record !== undefined && record.approvalRequest === undefined) {
-    const registered = tools.get(record.name)
-    if (record.schema !== (await digestOf(registered?.def.jsonSchema)))
-      fail(
-        'approval.changed',
-        `The tool "${record.name}" ${registered === undefined ? 'is gone' : 'has another schema'} since the call "${callId}" was suspended. Deny it, and let the model call again.`,
-      )
-    if (!('args' in decision) || registered === undefined) return
-    const { issues } = await checkArgs(registered.tool, cloneJson(decision.args), agent.setup.validate)
-    if (issues !== undefined)
-      fail(
-        'approval.invalid',
-        `The arguments decided for the call "${callId}" do not fit the tool "${record.name}": ${formatIssues(issues)}.`,
-      )
-  }
+  if (record === undefined || record.approvalRequest !== undefined) return
+  const registered = tools.get(record.name)
+  if (record.schema !== (await digestOf(registered?.def.jsonSchema)))
+    fail(
+      'approval.changed',
+      `The tool "${record.name}" ${registered === undefined ? 'is gone' : 'has another schema'} since the call "${callId}" was suspended. Deny it, and let the model call again.`,
+    )
+  if (!('args' in decision) || registered === undefined) return
+  const { issues } = await checkArgs(registered.tool, cloneJson(decision.args), agent.setup.validate)
+  if (issues !== undefined)
+    fail(
+      'approval.invalid',
+      `The arguments decided for the call "${callId}" do not fit the tool "${record.name}": ${formatIssues(issues)}.`,
+    )
 }
 
-function use(session: SessionScope, callId: string): void {
-  const record = session.suspension?.calls[callId]
-  session.usedApprovals.add(record === undefined ? `#${callId}` : usedKey(record, callId))
-}
-
-function usedKey({ turnId }: SuspendedCall, callId: string): string {
-  return `${turnId}#${callId}`
+function usedKey(record: SuspendedCall | undefined, callId: string): string {
+  return `${record?.turnId ?? ''}#${callId}`
 }
 
 function fail(code: ErrorCode, message: string): never {

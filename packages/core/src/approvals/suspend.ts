@@ -19,7 +19,7 @@ export async function suspend(turn: Turn): Promise<void> {
   }
   // The loop has already advanced to the step after the suspended one.
   const stepIndex = turn.stepIndex - 1
-  session.suspension = { turnId, rootId, stepIndex, state: session.state.ofTurn(), calls }
+  session.suspension = { turnId, rootId, stepIndex, calls }
   if (stopReason !== undefined) session.suspension.stopReason = stopReason
   const { clientTools } = turn.options
   if (clientTools !== undefined) session.suspension.clientTools = cloneJson(clientTools)

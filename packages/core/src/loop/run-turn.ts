@@ -71,7 +71,6 @@ function begin(turn: Turn): void {
   const resumes = turn.options.resume?.suspension
   session.turn = turn
   if (resumes === undefined) session.state.beginTurn()
-  else session.state.restore(resumes.state)
   const event: TurnStart = { type: 'turn:start', sessionId: session.id, turnId, turnIndex }
   turn.send(resumes === undefined ? event : { ...event, resumes: resumes.turnId })
 }

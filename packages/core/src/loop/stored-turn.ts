@@ -8,7 +8,7 @@ import { codeOf, statusOf, storedReasonOf } from './run-result.ts'
 
 /** Returns a run in the form that stores use: its changes to the history, and the session's state after it. */
 export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
-  const { session, turnId, rootId, startedAt, usage, answer, options, records } = turn
+  const { session, turnId, rootId, startedAt, usage, answer, options, records, toolCalls } = turn
   const stored: StoredTurn = {
     ...entryOf(session, status, Math.min(session.stored, session.history.changedFrom), turnId),
     rootId,
@@ -16,6 +16,7 @@ export function storedTurn(turn: Turn, status: StoredStatus): StoredTurn {
     usage: { ...usage },
     answer: answer.output,
     records: [...(records ?? [])],
+    calls: toolCalls.map(({ callId, name, args, result: { status } }) => ({ callId, name, args, status })),
   }
   if (options.resume?.suspension !== undefined) stored.resumes = options.resume.suspension.turnId
   const [reason, code] = [storedReasonOf(turn), codeOf(turn)]

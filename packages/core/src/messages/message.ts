@@ -99,10 +99,12 @@ export function textOf(message: Message): string {
 /** How a tool call ended. */
 export type ToolStatus = 'ok' | 'error' | 'denied' | 'skipped' | 'suspended'
 
-/** The tenant and user of a principal. */
+/** The tenant and user of a principal, or the operator of a durable run. */
 export interface Identity {
   tenantId?: string
   userId?: string
+  /** The name of an operator, who is no user. Only `operations().deny()` of `@allium/durable` sets it. */
+  operator?: string
 }
 
 /** A human's decision, as stored with the result of its call. */

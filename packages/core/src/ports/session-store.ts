@@ -1,4 +1,4 @@
-import type { Message } from '../messages/message.ts'
+import type { Message, ToolCallPart, ToolStatus } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
 import type { Snapshot } from '../state/snapshot.ts'
 
@@ -54,6 +54,8 @@ export interface StoredTurn {
   answer: string | null
   /** The finish reason of the last model call. */
   finishReason?: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'
+  /** The tool calls of the run in the model's order, with the arguments that ran. Their results are in the messages. */
+  calls?: (Pick<ToolCallPart, 'callId' | 'name' | 'args'> & { status: ToolStatus })[]
   /** A repeated request with this key gets this run. */
   idempotencyKey?: string
   /** Digest of the input that belongs to the key. */

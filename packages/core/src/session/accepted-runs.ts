@@ -9,7 +9,7 @@ import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
 import { AbortableWaits } from './abortable-waits.ts'
 import { AgentRun } from './agent-run.ts'
-import { type Beginning, isPlain, runTurn, runWrapped } from './begin-run.ts'
+import { type Beginning, isPlain, outputOfStored, runTurn, runWrapped } from './begin-run.ts'
 import { LiveRun, reportUnhandled, type Settled } from './live-run.ts'
 import type { Opening } from './opening.ts'
 import { checkRunOptions, type RunOptions, type Task } from './options.ts'
@@ -169,7 +169,8 @@ export class AcceptedRuns {
       const stored = await runWrapped(begin, waits)
       if (stored !== undefined) {
         const show = await waits.until(this.#host.displayFor(this.#scope.key))
-        const result = endAsStored(run.events, this.#scope, stored, show(stored.answer ?? ''))
+        const output = await outputOfStored(begin, stored)
+        const result = endAsStored(run.events, this.#scope, stored, { text: show(stored.answer ?? ''), output })
         this.#settle(run, { result })
         return result
       }

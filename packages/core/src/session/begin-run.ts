@@ -1,3 +1,4 @@
+import type { RunResult } from '../loop/run-result.ts'
 import { runLayers } from '../loop/run-turn.ts'
 import { endedTurn } from '../loop/stored-turn.ts'
 import { toMessages } from '../messages/input.ts'
@@ -33,6 +34,13 @@ export function runTurn({ run, task, scope, host }: Beginning, prepared: Prepare
   const turn = turnOf(task, scope, host, { prepared, events: run.events, output })
   run.begin(turn)
   return runLayers(turn, output && ((text) => parseOutput(output, text)))
+}
+
+/** Returns the output of a stored run, in the form that its task asks for. */
+export async function outputOfStored({ task, scope }: Beginning, { answer, status }: StoredTurn) {
+  const plan = outputOf(task, scope)
+  if (plan === undefined) return answer
+  return status === 'completed' ? ((await parseOutput(plan, answer ?? '')) as RunResult['output']) : null
 }
 
 /** Runs a turn inside the session's wrappers. Returns the stored turn that answers the run, if no turn ran. */

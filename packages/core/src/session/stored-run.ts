@@ -4,49 +4,46 @@ import type { ErrorCode } from '../errors/codes.ts'
 import type { RunStatus } from '../events/events.ts'
 import { type RunResult, withPartial } from '../loop/run-result.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
-import type { Part, ToolCallPart } from '../messages/message.ts'
+import type { ToolResultPart } from '../messages/message.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { RunEvents } from '../scopes/turn/turn-options.ts'
 import type { ToolCallRecord } from '../tool/call-record.ts'
+import { suspendedResult, type ToolResult } from '../tool/tool-result.ts'
 
 /**
  * Ends a run like a stored one: emits its text at once and its end, and returns its result.
  *
- * @param text its answer, as the reader sees it
+ * @param answer its text, as the reader sees it, and its output
  * @throws the error that it ended with, if it was aborted, failed or interrupted
  */
-export function endAsStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, text: string): RunResult {
-  const { turnId, answer, usage, messages, reason, code, finishReason, resumes, rest } = stored
-  const sessionId = scope.id
+export function endAsStored(events: RunEvents, scope: SessionScope, stored: StoredTurn, answer: Answer): RunResult {
+  const { turnId, messages, reason, code, finishReason, resumes, rest } = stored
+  const run = { sessionId: scope.id, turnId, usage: { ...stored.usage } }
   const status = endOf(stored)
   // The calls of the run that are still pending.
   const pending = scope.suspension?.turnId === turnId ? scope.pending : []
   const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
-  if (text !== '') void events.push({ type: 'text-delta', delta: text })
+  if (answer.text !== '') void events.push({ type: 'text-delta', delta: answer.text })
   void events.push({
     type: 'turn:end',
-    sessionId,
-    turnId,
+    ...run,
     turnIndex,
     status,
-    usage: { ...usage },
     ...(reason !== undefined && status !== 'failed' && { reason }),
     ...(status === 'suspended' && { pending }),
   })
   if (status === 'aborted' || status === 'failed')
-    throw withPartial(errorOf(stored), { text, usage: { ...usage }, messages, turnId, sessionId })
+    throw withPartial(errorOf(stored), { text: answer.text, messages, ...run })
+  const state = { ...rest.state }
   const result: RunResult = jsonSafe({
-    text,
-    output: answer,
+    ...answer,
+    ...run,
     status,
-    state: { ...rest.state },
-    usage: { ...usage },
+    state,
     messages,
-    toolCalls: callsOf(messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))),
+    toolCalls: callsOf(stored),
     pending,
-    turnId,
-    sessionId,
   })
   if (reason !== undefined) result.reason = reason
   if (code !== undefined) result.code = code
@@ -54,6 +51,8 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
   if (resumes !== undefined) result.resumes = resumes
   return result
 }
+
+type Answer = Pick<RunResult, 'text' | 'output'>
 
 function endOf({ status }: StoredTurn): RunStatus {
   if (status === 'running' || status === 'interrupted') return 'failed'
@@ -72,12 +71,17 @@ function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
   return new AlliumError(known, `The run "${turnId}" of this key has failed: ${reason}`)
 }
 
-function callsOf(parts: readonly Part[]): ToolCallRecord[] {
-  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool-call')
-  return calls.flatMap(({ callId, name, args }) => {
-    const result = parts.find((part) => part.type === 'tool-result' && part.callId === callId)
-    if (result?.type !== 'tool-result') return []
-    const { content, isError = false } = result
-    return [{ callId, name, args, result: { callId, content, isError, status: isError ? 'error' : 'ok' } }]
+/** Returns the calls of the run. A value is read from the content, which is what the model got. */
+function callsOf({ calls = [], messages }: StoredTurn): ToolCallRecord[] {
+  const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
+  return calls.map(({ status, ...call }) => {
+    const { callId } = call
+    const part = parts.find((part): part is ToolResultPart => part.type === 'tool-result' && part.callId === callId)
+    if (part === undefined) return { ...call, result: suspendedResult(callId) }
+    const { content, isError, json, approval } = part
+    const result: ToolResult = { callId, content, status }
+    if (isError === true) result.isError = true
+    else if (typeof content === 'string') result.value = json === true ? JSON.parse(content) : content
+    return { ...call, result, ...(approval !== undefined && { approval }) }
   })
 }

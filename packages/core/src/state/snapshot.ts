@@ -82,8 +82,6 @@ export interface Suspension {
   stepIndex: number
   /** Why a layer requested a stop of the loop. */
   stopReason?: string
-  /** State of scope `turn`. */
-  state: Record<string, unknown>
   calls: Record<string, SuspendedCall>
   /** The client's tools, if there are any, with the fields that the model sees. */
   clientTools?: readonly { name: string; description: string; jsonSchema: Record<string, unknown> }[]

@@ -55,12 +55,7 @@ export class StateStore {
 
   /** Returns the values that a store keeps. */
   persistent(): State {
-    return this.#copy(({ persist, turn }) => persist && !turn)
-  }
-
-  /** Returns the values that a store keeps of a suspended turn: fields of scope `turn`. */
-  ofTurn(): State {
-    return this.#copy(({ persist, turn }) => persist && turn)
+    return this.#copy(({ persist }) => persist)
   }
 
   /** Returns the initial state of a fork, from the values at some point. */

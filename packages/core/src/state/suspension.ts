@@ -65,9 +65,9 @@ function refusedOf(request: unknown): string | undefined {
 /** @throws AlliumError `history.invalid` unless it is the suspension of a snapshot */
 export function checkSuspension(value: unknown): asserts value is Suspension | undefined {
   if (value === undefined) return
-  const { turnId, rootId, stepIndex, calls, state } = (value ?? {}) as Partial<Suspension>
+  const { turnId, rootId, stepIndex, calls } = (value ?? {}) as Partial<Suspension>
   const whole = typeof turnId === 'string' && typeof rootId === 'string' && typeof stepIndex === 'number'
-  if (whole && typeof calls === 'object' && calls !== null && typeof state === 'object' && state !== null) return
+  if (whole && typeof calls === 'object' && calls !== null) return
   throw new AlliumError(
     'history.invalid',
     `Invalid suspension in the snapshot: ${describe(value)}. Restore the whole result of session.snapshot(), unchanged.`,

@@ -69,6 +69,11 @@ export function errorResult(callId: string, content: string, error?: unknown): T
   return result
 }
 
+/** Returns the result of a suspended call for the layers. */
+export function suspendedResult(callId: string): ToolResult {
+  return { callId, content: 'Waiting for a decision.', status: 'suspended' }
+}
+
 export function deniedResult(callId: string, reason: string): ToolResult {
   return { callId, content: reasonText(reason, 'Denied.'), isError: true, status: 'denied' }
 }

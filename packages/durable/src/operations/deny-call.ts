@@ -37,7 +37,7 @@ export async function denyCall(
   )
   const turn = await sessions.find(stored.key, { turnId: run })
   if (turn?.rest.suspension?.calls[call]?.inner !== undefined)
-    throw refused(`The call "${call}" waits in a sub-agent, so only an approver can decide it.`)
+    throw refused(`Only an approver can decide the call "${call}" of a sub-agent.`)
   await beforeAdd(call)
   const { principal, code, version: began } = storedTask(stored.task)
   const { agent, version, queue, priority } = stored

@@ -133,7 +133,7 @@ export interface Operations {
   startAgain(run: string, options?: StartAgainOptions): Promise<StartedAgain>
   /**
    * Denies a call that waits for approval, without its token. A new run of the same version continues the turn without the call. The history
-   * names the operator as the approver: `operator:<name>`. An operator cannot approve.
+   * names the operator as the approver: `by.operator`, which no user has. An operator cannot approve.
    *
    * @throws AlliumError `session.not_found`; `run.options` if no such call waits, or without an operator or a reason; `approval.used` if the
    * call was decided meanwhile; `options.invalid` without an audit; `store.unavailable` if the audit fails

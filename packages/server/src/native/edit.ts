@@ -39,8 +39,8 @@ export async function cutBefore(host: Host, caller: Caller, sessionId: string, i
       await storeSnapshot(host, caller, former.sessionId, async () => ({ ...rest, history }))
       await sessions.append(lease, version, turn)
     } catch (error) {
-      // The session was deleted meanwhile, or erased. Nothing would delete the copy later.
-      if ((await sessions.head(key)) === undefined) await sessions.delete(former)
+      // Without the edit, as when the session was deleted or erased meanwhile, nothing would delete the copy later.
+      if ((await sessions.find(key, { turnId: editId(edit) })) === undefined) await sessions.delete(former)
       throw error
     }
     await deleteUnused(host, await formerKey(key, edit - maxFormers))

@@ -42,9 +42,10 @@ export function hasId({ message, index }: HistoryEntry, id: string): boolean {
   return (message.id ?? `message-${index}`) === id
 }
 
+/** Reads few messages first, because a page mostly continues the last ones. */
 async function* backwards(sessions: SessionStore, key: SessionKey): AsyncGenerator<HistoryEntry> {
-  for (let before = endOfHistory; before > 0; ) {
-    const { entries } = await readHistory(sessions, key, { before, limit: 1000 })
+  for (let before = endOfHistory, limit = 10; before > 0; limit = 1000) {
+    const { entries } = await readHistory(sessions, key, { before, limit })
     yield* entries.toReversed()
     before = entries[0]?.index ?? 0
   }

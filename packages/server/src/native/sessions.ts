@@ -94,17 +94,18 @@ function ownerRoutes(serve: Serve, host: Host): void {
 async function deleteSession(host: Host, caller: Caller, key: SessionKey): Promise<void> {
   await host.runs.drop(key)
   await stop(host, caller, key)
-  const deleteFormer = async (edit: number) => {
+  const deleteFormer = async (edit: number): Promise<boolean> => {
     const former = await formerKey(key, edit)
-    if ((await host.sessions.head(former)) !== undefined) await deleteSession(host, caller, former)
+    const exists = (await host.sessions.head(former)) !== undefined
+    if (exists) await deleteSession(host, caller, former)
+    return exists
   }
-  // An edit may have stopped after its copy.
-  const last = (await lastEdit(host.sessions, key)) + 1
+  const last = await lastEdit(host.sessions, key)
   for (let edit = 1; edit <= last; edit++) await deleteFormer(edit)
   await host.sessions.delete(key)
   await host.events.delete(key)
-  // An edit may have stored its copy meanwhile.
-  await deleteFormer(last)
+  // Edits may have ended meanwhile, or stopped after their copy.
+  for (let edit = last + 1; await deleteFormer(edit); ) edit++
 }
 
 const json = { 'content-type': 'application/json' }

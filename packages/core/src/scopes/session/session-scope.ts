@@ -282,7 +282,6 @@ export class SessionScope {
     checkHistory(history)
     checkSuspension(suspension)
     this.state.checkRestored(state)
-    this.state.checkRestored(suspension?.state ?? {})
     this.history.reset(history)
     this.#stored = stored ? history.length : 0
     this.#savepoints = undefined

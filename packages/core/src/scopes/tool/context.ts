@@ -12,7 +12,7 @@ import { identityOf, tenantOf } from '../../ports/tenant.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { Approval } from '../../tool/approval.ts'
 import { checkArgs, formatIssues, refusedKey } from '../../tool/check-args.ts'
-import { deniedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
+import { deniedResult, suspendedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
 import type { EffectLog } from '../session/parent-call.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
@@ -153,7 +153,9 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
     return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
   }
   suspend(request: SuspendRequest = {}): ToolResult {
-    return this.$isMute('suspend') ? this.$call.suspendedResult : this.$call.suspend(this, request, this.$hook?.name)
+    return this.$isMute('suspend')
+      ? suspendedResult(this.$call.callId)
+      : this.$call.suspend(this, request, this.$hook?.name)
   }
   deny(reason: string, who?: { by?: Identity | undefined }): ToolResult {
     if (this.$isMute('deny')) return deniedResult(this.callId, reason)

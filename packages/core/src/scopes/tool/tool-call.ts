@@ -5,7 +5,7 @@ import type { ToolCall as CallOfModel } from '../../model/response.ts'
 import type { Inner, SuspendedCall, SuspendRequest } from '../../state/snapshot.ts'
 import type { Approval, Decision } from '../../tool/approval.ts'
 import type { RegisteredTool } from '../../tool/registry.ts'
-import { deniedResult, type ToolResult } from '../../tool/tool-result.ts'
+import { deniedResult, suspendedResult, type ToolResult } from '../../tool/tool-result.ts'
 import type { Turn } from '../turn/turn.ts'
 import { TurnCall } from '../turn/turn-call.ts'
 
@@ -81,11 +81,6 @@ export class ToolCall extends TurnCall {
     return this.requested.call.name
   }
 
-  /** The result of a suspended call for the layers. */
-  get suspendedResult(): ToolResult {
-    return { callId: this.callId, content: 'Waiting for a decision.', status: 'suspended' }
-  }
-
   deny(reason: string): ToolResult {
     this.denied ??= deniedResult(this.callId, reason)
     return this.denied
@@ -99,7 +94,7 @@ export class ToolCall extends TurnCall {
     inner?: Inner,
   ): ToolResult {
     if (this.suspended === undefined) {
-      this.suspended = this.suspendedResult
+      this.suspended = suspendedResult(this.callId)
       this.pendingSuspension = { request: cloneJson(request), args: cloneJson(args), layer, inner }
     }
     return this.denied ?? this.suspended

@@ -61,6 +61,20 @@ export const claimCases: RunCases = {
     checkEqual(await runs.renew([stale, taken.lease], ms), [false, true], 'renew() reports the current holder')
   },
 
+  async 'counts no attempt for a claim that its process released'(bench) {
+    const { runs, other } = bench
+    let { lease } = await startRun(bench, runOf('one', chat))
+    for (let i = 0; i < 3; i++) {
+      await Promise.all([runs.release(lease, 'one'), runs.release(lease, 'one')])
+      const [claimed] = await claim(bench, other.runs)
+      checkEqual(claimed?.run.attempts, 1, 'A released run is claimed for the first time again')
+      const stale = lease
+      lease = claimed?.lease ?? lease
+      await runs.release(stale, 'one')
+      checkEqual(await runs.renew([lease], 1000), [true], 'A lost lease releases nothing')
+    }
+  },
+
   async 'counts steps that a takeover records about itself as no progress'(bench) {
     const { runs, other, lease: ms, wait } = bench
     const { lease } = await startRun(bench, runOf('bad', chat))

@@ -137,7 +137,6 @@ function richRest(): Omit<Snapshot, 'history'> {
       turnId: 's:1',
       rootId: 's:0',
       stepIndex: 2,
-      state: { turn: 1 },
       calls: {
         c1: {
           ...{ name: 'look', turnId: 's:1', agent: 'a', sent: 'a', args: 'b', schema: 'c', token: 'd' },
