@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest'
 import { inPage } from './chromium.ts'
+import { freePort } from './free-port.ts'
 import { absent, end, run, start, type Tool } from './runtimes.ts'
 
 const app = inject('app')
@@ -185,7 +186,7 @@ async function inWorkerd(file: string): Promise<unknown> {
 
 /** Serves a module worker by workerd, without compatibility flags, and returns its address with its first answer. */
 async function serveByWorkerd(file: string): Promise<{ url: string; first: Response }> {
-  const url = await freePort()
+  const url = `http://127.0.0.1:${await freePort()}/`
   const worker = `(modules = [(name = "worker", esModule = embed "${basename(file)}")], compatibilityDate = "2026-11-01")`
   const socket = `(name = "http", address = "127.0.0.1:${new URL(url).port}", http = (), service = "main")`
   const lines = `using Workerd = import "/workerd/workerd.capnp";
@@ -198,12 +199,4 @@ const config :Workerd.Config = (services = [(name = "main", worker = ${worker})]
     if (response !== undefined) return { url, first: response }
     if (workerd.exitCode !== null) throw new Error(`workerd ended with ${workerd.exitCode}.`)
   }
-}
-
-async function freePort(): Promise<string> {
-  const taken = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => taken.once('listening', resolve))
-  const { port } = taken.address() as AddressInfo
-  await new Promise((resolve) => taken.close(resolve))
-  return `http://127.0.0.1:${port}/`
 }

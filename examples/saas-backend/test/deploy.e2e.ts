@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { freePort, ownServer as ownPostgres } from '../../../packages/store-postgres/test/server.ts'
+import { freePort } from '../../../e2e/free-port.ts'
+import { ownServer as ownPostgres } from '../../../packages/store-postgres/test/server.ts'
 import { demoKeys } from '../src/demo-keys.ts'
 import {
   type Ask,
@@ -175,12 +176,12 @@ async function startApp(given?: Env, command = imageCommand()) {
   const child = start(command, env)
   const host = new URL(env.PUBLIC_URL ?? '').host
   const port = Number(env.PORT)
-  const ready = () =>
-    ask({ port, host, path: '/api/readyz' }).then(
-      ({ status }) => status,
-      () => 0,
-    )
-  await expect.poll(ready, { timeout: 30_000, message: child.output() }).toBe(200)
+  const ready = async () => {
+    if (child.exitCode !== null) throw new Error(`The app ended: ${child.output()}`)
+    const { status } = await ask({ port, host, path: '/api/readyz' }).catch(() => ({ status: 0 }))
+    return status
+  }
+  await expect.poll(ready, { timeout: 60_000 }).toBe(200)
   const { cookie } = await ask({ port, host, path: '/sign-in', body: { key: demoKeys[0]?.key } })
   const send = (path: string, more: Partial<Ask> = {}) => ask({ port, host, path, cookie, ...more })
   return { child, env, cookie, send }

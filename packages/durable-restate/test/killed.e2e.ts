@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url'
 import { Agent } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
+import { freePort } from '../../../e2e/free-port.ts'
 import { durableRestate } from '../src/index.ts'
 import type { Entry } from '../src/step-log.ts'
-import { freePort, ownServer, type Server } from './server.ts'
+import { ownServer, type Server } from './server.ts'
 
 const program = fileURLToPath(new URL('killed.child.ts', import.meta.url))
 const principal = { tenantId: 'acme', userId: 'dana' }

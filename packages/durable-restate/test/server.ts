@@ -3,11 +3,12 @@ import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { createServer } from 'node:http2'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer as createTcp, type Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createEndpointHandler, type NodeEndpointOptions } from '@restatedev/restate-sdk'
+import { freePort } from '../../../e2e/free-port.ts'
 
 export interface Server {
   readonly ingress: string
@@ -97,15 +98,6 @@ export async function serveHere(services: NodeEndpointOptions['services'], port 
       await once(server, 'close')
     },
   }
-}
-
-export async function freePort(): Promise<number> {
-  const server = createTcp().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 async function answers(url: string): Promise<boolean> {

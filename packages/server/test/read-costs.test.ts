@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { memoryStore, type SessionStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
 import { expect, onTestFinished, test } from 'vitest'
@@ -9,47 +7,28 @@ import { createHost } from '../src/host/host.ts'
 import { inspector } from '../src/inspect.ts'
 import type { ServedRoute } from '../src/request/router.ts'
 import { agentOf, kept } from './kit.ts'
-import { fillImages, fillTurns } from './large-sessions/fill.ts'
-import { routeRequests } from './large-sessions/routes.ts'
+import { costsOf, documented, expectDocumented } from './large-sessions/costs.ts'
+import { fillTurns } from './large-sessions/fill.ts'
 import { serverOf } from './large-sessions/server.ts'
 
-/** Returns the costs of the requests of each route, for a session of so many turns. */
-async function costsOf(id: string, turns: number): Promise<Map<string, Reads>> {
+const samples = [
+  ['turns', 200],
+  ['images', 8],
+] as const
+
+/** Returns the costs of the routes on SQLite. */
+async function onSqlite(id: string, turns: number): Promise<Map<string, Reads>> {
   const counter = countReads()
   const store = sqlite(':memory:')
   onTestFinished(() => {
     store.close()
     counter.end()
   })
-  await (id === 'images' ? fillImages : fillTurns)(store.sessions, id, turns)
-  const { fetch } = serverOf(store.sessions)
-  const costs = new Map<string, Reads>()
-  for (const { route, path, body, status = 200 } of routeRequests(id, turns)) {
-    counter.take()
-    const headers = { authorization: 'acme/ann', 'content-type': 'application/json' }
-    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
-    const response = await fetch(new Request(`http://x${path}`, init))
-    await response.arrayBuffer()
-    expect([path, response.status]).toEqual([path, status])
-    const { statements = 0, bytes = 0 } = costs.get(route) ?? {}
-    const taken = counter.take()
-    costs.set(route, { statements: Math.max(statements, taken.statements), bytes: Math.max(bytes, taken.bytes) })
-  }
-  return costs
-}
-
-/** The rows of the table in docs/reliability.md: route, statements, and kB for the session of many turns and for that of images. */
-const documented = [...tableText().matchAll(/^\| `(.*?)` \| (\S*) \| (\S*) \| (\S*) \|/gm)].map(
-  ([, route = '', statements, turns, images]) => ({ route, statements, turns, images }),
-)
-
-function tableText(): string {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/reliability.md'), 'utf8')
-  return page.split('### Cost of a read')[1]?.split('\n### ')[0] ?? ''
+  return costsOf(store.sessions, counter.take, { id, turns })
 }
 
 test('no route reads more of a session that is twice as long, except a fork', async () => {
-  const [short, long] = [await costsOf('turns', 200), await costsOf('turns', 400)]
+  const [short, long] = [await onSqlite('turns', 200), await onSqlite('turns', 400)]
   const grown = [...long].filter(([route, { statements, bytes }]) => {
     const { statements: before, bytes: bytesBefore } = short.get(route) ?? { statements: 0, bytes: 0 }
     return statements > before || bytes > bytesBefore * 1.05 + 10
@@ -57,17 +36,8 @@ test('no route reads more of a session that is twice as long, except a fork', as
   expect(grown.map(([route]) => route)).toEqual(['POST /sessions/:id/fork'])
 })
 
-test.each([
-  ['turns', 200],
-  ['images', 8],
-] as const)('a route reads what docs/reliability.md says, of a session of %s', async (id, turns) => {
-  const costs = await costsOf(id, turns)
-  for (const { route, ...limits } of documented) {
-    const { statements, bytes } = costs.get(route) ?? { statements: 0, bytes: 0 }
-    if (!Number.isNaN(Number(limits.statements)))
-      expect([route, statements]).toEqual([route, Number(limits.statements)])
-    if (!Number.isNaN(Number(limits[id]))) expect([route, bytes <= Number(limits[id]) * 1000]).toEqual([route, true])
-  }
+test.each(samples)('a route reads what docs/reliability.md says, of a session of %s', async (id, turns) => {
+  expectDocumented(await onSqlite(id, turns), id)
 })
 
 test('a page that continues a long session reads only its last messages to find those of the page', async () => {

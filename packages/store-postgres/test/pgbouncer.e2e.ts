@@ -9,8 +9,9 @@ import { Agent } from '@allium/core'
 import { persist } from '@allium/memory'
 import { eventLogConformance, ledgerConformance, scriptedModel, storeCases } from '@allium/testing'
 import { afterAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../../e2e/free-port.ts'
 import { storesAt } from './schemas.ts'
-import { freePort, ownServer } from './server.ts'
+import { ownServer } from './server.ts'
 
 /** In transaction mode, with two connections to the server for all. Debian has it beside the paths of users. */
 const command = ['pgbouncer', '/usr/sbin/pgbouncer'].find((name) => spawnSync(name, ['--version']).status === 0)

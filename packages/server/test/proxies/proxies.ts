@@ -5,8 +5,8 @@ import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
+import { freePort } from '../../../../e2e/free-port.ts'
 import { recipe } from '../../../../e2e/recipes.ts'
-import { freePort } from '../../../store-postgres/test/server.ts'
 
 /** A configuration, and the command that reads it in the foreground. */
 interface Setup {
