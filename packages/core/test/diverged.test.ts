@@ -127,6 +127,32 @@ it('waits for the recorded steps of an agent that a layer runs beside the loop',
   expect(paid).toHaveLength(2)
 })
 
+it('lets a layer end the turn while an agent beside the loop is still replayed', async () => {
+  const journal = memoryJournal()
+  const stalls = { ...pay([]), execute: () => new Promise(() => {}) }
+  const start = (journal: Journal, isNew = false) => {
+    const judge = new Agent({ model: scriptedModel(['Fine.']), tools: [stalls] }).use('model', async (_, next) => {
+      const answer = await next()
+      return isNew ? answer : new Promise<never>(() => {})
+    })
+    if (isNew) judge.use('turn', () => new Promise(() => {}))
+    return new Agent({ model: scriptedModel([call]), tools: [stalls], ids })
+      .use('turn', async (ctx, next) => {
+        void ctx.once('judge', async (inner) => (await judge.run('Judge.', inner)).text).catch(() => {})
+        await next()
+      })
+      .use('model', async (ctx, next) => {
+        const answer = await next()
+        return isNew ? ctx.block('Closed.') : answer
+      })
+      .session()
+      .run('Pay Ada.', { turnId: 't', journal })
+  }
+  void start(journal).then(undefined, () => {})
+  await expect.poll(() => journal.recorded.filter((id) => id.endsWith(':model:0:1'))).toHaveLength(2)
+  expect(await start(journal.reopen(), true)).toMatchObject({ status: 'blocked', reason: 'Closed.' })
+})
+
 it('fails before it would wait for an approval of a call that has run', async () => {
   const journal = await died(3)
   const tool = { ...pay([]), requireApproval: true }
