@@ -84,7 +84,10 @@ async function addRunIfAdvanced(
     })
     return true
   } catch (error) {
-    if ((error as { code?: unknown }).code !== 'AL002') throw error
+    const { code } = error as { code?: unknown }
+    // Its owner was erased since, with the schedule and the run.
+    if (code === 'store.fenced') return false
+    if (code !== 'AL002') throw error
     // The statement may have been sent twice, because the first answer was lost.
     const sql = `select from ${db.s}.runs where tenant = $1 and run = $2`
     return (await db.queryIdempotent(sql, run.key.tenant, run.run)).length > 0

@@ -118,7 +118,10 @@ export class ReplayCheck {
     for (const [step, during] of this.#unused) {
       const mayWait = (one: string) =>
         mayFollow(step, isStrict ? [] : during, { one, isReplaying: this.#replaying.has(one) })
-      if (this.#isCovered(step)) this.#unused.delete(step)
+      if (this.#isCovered(step)) {
+        this.#unused.delete(step)
+        this.#replayed.add(step)
+      }
       // An agent's journal has the steps of several runs.
       else if (id !== '' && runOf(step) !== runOf(id)) continue
       else if (callsOnly && !callStep.test(step)) continue

@@ -8,7 +8,7 @@ export interface Client {
   /** What a reader has at the run's end who leaves now and then, and comes back to where it was, and how often it got the end. */
   read(run: string, isFidgety: boolean): Promise<{ text: string; ends: number }>
   /** How it stands in the store. */
-  get(run: string): Promise<{ status: string; text?: string | undefined }>
+  get(run: string): Promise<{ status: string; text?: string | undefined; reason?: string | undefined }>
 }
 
 /** What came of it, beside what stands in the store. */
@@ -44,9 +44,10 @@ async function ended(client: Client, options: StartOptions, asked: string, of: C
   const run = await client.start(options)
   of.waiting.set(sessionId, `the end of ${idempotencyKey}, run ${run}`)
   const all = await Promise.all([client.read(run, true), client.read(run, false)])
-  const { status, text = '' } = await client.get(run)
+  const { status, text = '', reason } = await client.get(run)
   // Without its approval, the session has nothing to decide.
-  if (status !== asked) throw new Error(`the run of ${options.idempotencyKey} has ended as ${status}: ${text}`)
+  if (status !== asked)
+    throw new Error(`the run of ${options.idempotencyKey} has ended as ${status}: ${reason ?? text}`)
   for (const read of all) {
     if (read.ends !== 1) of.problems.push(`a reader of ${options.idempotencyKey} got ${read.ends} ends`)
     if (read.text !== text)
