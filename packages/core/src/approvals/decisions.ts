@@ -159,13 +159,13 @@ async function checkCall(
   if (record !== undefined && record.tenant !== tenantOf(session.principal))
     fail(
       'approval.forged',
-      `The call "${callId}" was suspended for another tenant. Resume it in a session of that tenant.`,
+      `The call "${callId}" was suspended for another tenant. Resume it there.`,
     )
   // The rules of the agent that suspended the call apply, not those of another agent with the same history or secret.
   if (!session.isOwnCall(outer))
     fail(
       'approval.forbidden',
-      `The call "${outer}" was suspended by the agent ${describe(record?.agent)}, not by "${session.agent.setup.name}". Resume it with that agent. If it was renamed, set formerNames to its old names.`,
+      `The call "${outer}" was suspended by the agent ${describe(record?.agent)}, not by "${session.agent.setup.name}". Resume it with that agent, or set formerNames after a rename.`,
     )
   if ('deny' in given && !inside) return
   if (!inside) checkWho(callId, record, given)

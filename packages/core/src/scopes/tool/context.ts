@@ -153,9 +153,7 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
     return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
   }
   suspend(request: SuspendRequest = {}): ToolResult {
-    return this.$isMute('suspend')
-      ? suspendedResult(this.$call.callId)
-      : this.$call.suspend(this, request, this.$hook?.name)
+    return this.$isMute('suspend') ? suspendedResult(this.callId) : this.$call.suspend(this, request, this.$hook?.name)
   }
   deny(reason: string, who?: { by?: Identity | undefined }): ToolResult {
     if (this.$isMute('deny')) return deniedResult(this.callId, reason)
