@@ -67,6 +67,18 @@ describe('a conversation', () => {
     expect([await other.page.locator('.message').count(), other.faults]).toEqual([4, []])
   })
 
+  test('opens the conversation of an address that is set while the page starts', async () => {
+    const { page } = await pages.open(dana)
+    await say(page, order)
+    await page.getByText('Let me know if something').waitFor()
+    const other = await pages.open(dana)
+    await other.page.addInitScript(`const random = crypto.randomUUID.bind(crypto)
+      crypto.randomUUID = () => (location.hash = ${JSON.stringify(new URL(page.url()).hash)}, random())`)
+    await other.page.goto('about:blank')
+    await other.page.goto(pages.url())
+    await other.page.getByText('Let me know if something').waitFor()
+  })
+
   test('has no approve button for a call that needs an admin, and continues after their decision', async () => {
     const { page, faults } = await pages.open(dana)
     await page.getByRole('button', { name: /A refund that an admin approves/ }).click()

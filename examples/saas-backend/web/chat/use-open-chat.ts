@@ -9,11 +9,13 @@ interface Open {
 export function useOpenChat(): Open & { begin(): void } {
   const [{ id, isNew }, set] = useState(fromAddress)
   useEffect(() => {
-    if (isNew) history.replaceState(null, '', hrefOf(id))
     const follow = () => set(fromAddress())
+    if (location.hash === '') history.replaceState(null, '', hrefOf(id))
+    // The address may have changed between the first drawing and this effect.
+    else if (idInAddress() !== id) follow()
     addEventListener('hashchange', follow)
     return () => removeEventListener('hashchange', follow)
-  }, [id, isNew])
+  }, [id])
   const begin = () => {
     const chat = newChat()
     history.pushState(null, '', hrefOf(chat.id))
@@ -27,8 +29,12 @@ export function hrefOf(id: string): string {
 }
 
 function fromAddress(): Open {
-  const id = decoded(location.hash.slice(1))
+  const id = idInAddress()
   return id === '' ? newChat() : { id, isNew: false }
+}
+
+function idInAddress(): string {
+  return decoded(location.hash.slice(1))
 }
 
 function newChat(): Open {

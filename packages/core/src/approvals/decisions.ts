@@ -157,10 +157,7 @@ async function checkCall(
 ): Promise<void> {
   const record = session.suspension?.calls[outer]
   if (record !== undefined && record.tenant !== tenantOf(session.principal))
-    fail(
-      'approval.forged',
-      `The call "${callId}" was suspended for another tenant. Resume it there.`,
-    )
+    fail('approval.forged', `The call "${callId}" was suspended for another tenant. Resume it there.`)
   // The rules of the agent that suspended the call apply, not those of another agent with the same history or secret.
   if (!session.isOwnCall(outer))
     fail(
