@@ -118,11 +118,15 @@ it('two steps that are large stand in entries of their own', async () => {
   expect((await drive(log)).map(({ steps }) => steps.length)).toEqual([1, 1, 0])
 })
 
-it('does not wait for what was recorded inside a recorded call', async () => {
+it('does not wait for what was recorded for the agent of a recorded call', async () => {
   const inner = 't:once:judge:1'
   const entries = await drive(
     new StepLog(async (journal) => {
-      await journal.step('t:tool:ask:1', async () => void (await journal.step(inner, () => 'fine', emit)), emit)
+      const ask = async () => {
+        await journal.step('t/ask:0:start', () => 0, emit)
+        await journal.step(inner, () => 'fine', emit)
+      }
+      await journal.step('t:tool:ask:1', ask, emit)
       return ''
     }, never),
   )

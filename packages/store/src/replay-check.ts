@@ -7,6 +7,9 @@ const free = /:(?:takeover\/|durable:patched:|once:instructions:)/
 const isChecked = (id: string) => counted.test(id) && !free.test(id)
 const toolStep = /^(.*)(?<!:once):tool:(.+):\d+$/s
 const callStep = /(?<!:once):(?:model:(\d+)|tool:.+):\d+$/s
+/** A record of a turn, or a step in one. Those of a tool call or a model call have its id in theirs. */
+const turnRecord = /^(?:(?!:model:|:tool:|:once:).)*:once:(?!tool:|model:)/s
+const agentStart = /^(.*\/.+):\d+:start$/s
 
 /** Runs `expired` unless it is cancelled before. */
 export type Patience = (expired: () => void) => () => void
@@ -25,6 +28,8 @@ export class ReplayCheck {
   readonly #unused = new Map<string, readonly string[]>()
   /** The replayed steps, and the sub-agents that ran in them. The replay requests no step inside of these. */
   readonly #replayed = new Set<string>()
+  /** The prefixes of the ids of the sub-agents that have recorded steps. */
+  readonly #agents = new Set<string>()
   readonly #running = new Set<string>()
   /** Running steps whose agents have recorded steps, which the replay requests. */
   readonly #replaying = new Set<string>()
@@ -40,6 +45,8 @@ export class ReplayCheck {
 
   /** Adds a step that was recorded by an earlier attempt. @param during what `begin()` returned for it */
   add(id: string, during: readonly string[]): void {
+    const [, agent] = agentStart.exec(id) ?? []
+    if (agent !== undefined) this.#agents.add(agent)
     if (isChecked(id)) this.#unused.set(id, during)
   }
 
@@ -137,12 +144,17 @@ export class ReplayCheck {
   }
 
   #isCovered(id: string): boolean {
-    // A record, or a step in it, that was made while a recorded tool call ran may belong to an agent that the call ran.
-    const isRecord = counted.exec(id)?.[0] === ':once:'
-    if (isRecord && this.#unused.get(id)?.some((one) => toolStep.test(one) && this.#replayed.has(one))) return true
+    if (this.#unused.get(id)?.some((one) => this.#replayed.has(one) && this.#mayHaveMade(one, id))) return true
     for (let i = 0; i < id.length; i++)
       if ((id[i] === ':' || id[i] === '/') && this.#replayed.has(id.slice(0, i))) return true
     return false
+  }
+
+  /** Whether a tool call may have made a record, by itself or by its agent, for which an inherited layer records in the turn. */
+  #mayHaveMade(call: string, record: string): boolean {
+    if (!toolStep.test(call)) return false
+    const isOwn = record.startsWith(call.replace(toolStep, '$1:once:tool:$2:'))
+    return isOwn || (turnRecord.test(record) && this.#agents.has(agentIn(call)))
   }
 
   /** Resolves when a recorded step was requested. */

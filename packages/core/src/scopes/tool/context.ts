@@ -173,7 +173,7 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
     return this.$hook?.name ?? this.$call.name
   }
   protected override onceKey(key: string): string {
-    return `${this.$call.callId}:${key}`
+    return `${this.onceScope}${key}`
   }
   protected override get onceScope(): string {
     return `tool:${this.$call.callId}:`
