@@ -29,7 +29,7 @@ export function RequestView({ turn, index }: { turn: Turn; index: number }) {
   const listed = messages.map((message, at) => ({ message, at })).filter(({ at }) => at < first || at >= from)
   return (
     <div class="request">
-      <div class="label">{`Request: ${messages.length} messages, ${tools.length} tools`}</div>
+      <div class="label">{`Request (messages: ${messages.length}, tools: ${tools.length})`}</div>
       {from > first && shown < 60 && (
         <button type="button" class="quiet" onClick={() => setShown(shown + shownMore)}>
           Show earlier messages
