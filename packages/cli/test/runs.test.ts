@@ -201,10 +201,10 @@ it('changes many runs only after their number was confirmed', async () => {
   const root = await filled()
   const by = ['--operator', 'dana', '--reason', 'ticket 7']
   const first = await allium(root, 'retry', '--where', 'status=failed', '--where', 'code=run.attempts', ...by)
-  expect(first).toMatchObject({ code: 1, out: expect.stringMatching(/^1 runs match\. Nothing was changed\..*--yes/) })
+  expect(first).toMatchObject({ code: 1, out: expect.stringMatching(/^Found 1 run\. Nothing was changed\..*--yes/) })
   expect(await audited(root)).toEqual([])
   const second = await allium(root, 'retry', '--where', 'status=failed', ...by, '--yes')
-  expect(second).toMatchObject({ code: 0, out: '1 of 1 runs were queued again.\n' })
+  expect(second).toMatchObject({ code: 0, out: 'Queued again: 1 of 1 run.\n' })
   expect(await audited(root)).toMatchObject([{ type: 'operator:retry', turn: 'failed-1', operator: 'dana' }])
   const ended = JSON.parse((await allium(root, 'force-stop', '--where', 'agent=support', '--yes', '--json')).out)
   expect(ended).toMatchObject({ matched: 1, changed: 1, refused: [] })

@@ -14,11 +14,13 @@ export function nextSteps(
     manager === 'npm' ? `npm run ${name}` : `${manager} ${manager === 'bun' ? 'run ' : ''}${name}`
   const path = relative(cwd, directory)
   const { key } = providers[provider]
+  // A pack that is published must not depend on tarballs.
+  const save = template === 'pack' ? '--save-dev ' : ''
   return [
     ...(path === '' ? [] : [`cd ${/\s/.test(path) ? JSON.stringify(path) : path}`]),
     ...(installed
       ? []
-      : [tarballs === undefined ? `${manager} install` : `npm install ${relative(directory, tarballs)}/*.tgz`]),
+      : [tarballs === undefined ? `${manager} install` : `npm install ${save}${relative(directory, tarballs)}/*.tgz`]),
     script(template === 'pack' ? 'test' : 'dev'),
     ...(template === 'saas' ? ['', `In a second terminal, ${script('inspect')} opens the inspector.`] : []),
     ...(template === 'pack' || process.env[key]

@@ -59,6 +59,8 @@ test('names the command that installs the packages, which are tarballs in a clon
   const cloned = folder(join(tmpdir(), 'allium', 'tarballs'))
   await cloned.create('app', '--yes')
   expect(cloned.said()).toContain('npm install ../../allium/tarballs/*.tgz')
+  await cloned.create('pack', '--template', 'pack')
+  expect(cloned.said()).toContain('npm install --save-dev ../../allium/tarballs/*.tgz')
 })
 
 test('names the command that opens the inspector, which the server of a SaaS does not open', async () => {

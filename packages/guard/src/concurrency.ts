@@ -10,6 +10,7 @@ import {
   withState,
 } from '@allium/core'
 import { blockOptions } from './block-options.ts'
+import { counted } from './counted.ts'
 import { FairQueue } from './fair-queue.ts'
 
 export interface ConcurrencyOptions<Name extends string = string> {
@@ -112,11 +113,11 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     if (typeof outcome === 'function') return outcome
     const { running, queued: waiting } = slots
     ctx.emit({ type: 'guard:concurrency', layer: as, why: outcome, running, waiting } satisfies ConcurrencyRefused)
-    const what = scope === 'turn' ? 'turns' : 'model calls'
+    const active = counted(running, scope === 'turn' ? 'running turn' : 'running model call')
     return ctx.block(
       outcome === 'full'
-        ? `"${as}": ${running} ${what} are running and ${waiting} are waiting, which is the limit. Try again later.`
-        : `"${as}": no slot became free within ${maxWait} ms, because ${running} ${what} are running. Try again later.`,
+        ? `"${as}": the limit is reached, with ${active} and ${waiting} waiting. Try again later.`
+        : `"${as}": no slot became free within ${maxWait} ms, with ${active}. Try again later.`,
       blockOptions('guard.concurrency'),
     )
   }

@@ -17,7 +17,7 @@ export async function findProblem(message: Message, rules: PartRules, earlierFil
   const files = filesOf(message.content)
   const count = earlierFiles + files.length
   if (files.length > 0 && count > rules.maxFiles)
-    return ['count', `There are ${count} files, but at most ${rules.maxFiles} are allowed.`]
+    return ['count', `There are too many files: ${count}, with a limit of ${rules.maxFiles}.`]
   for (const file of files) {
     const problem = await findFileProblem(file, rules)
     if (problem !== undefined) return problem

@@ -1,4 +1,5 @@
 import { defineMiddleware, layerOptions, option, sum, type TypedMiddleware, withState } from '@allium/core'
+import { counted } from './counted.ts'
 import { endTurn } from './end-turn.ts'
 
 export interface MaxModelCallsOptions<Name extends string = string> {
@@ -48,7 +49,7 @@ export function maxModelCalls<Name extends string = 'guard:maxModelCalls'>(
         return endTurn(
           ctx,
           onLimit,
-          `"${as}": ${limit} model calls per ${per} have been made.`,
+          `"${as}": the limit of ${counted(limit, 'model call')} per ${per} is reached.`,
           'guard.max_model_calls',
         )
       ctx.state[key] = 1

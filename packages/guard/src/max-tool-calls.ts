@@ -8,6 +8,7 @@ import {
   withState,
 } from '@allium/core'
 import { blockOptions } from './block-options.ts'
+import { counted } from './counted.ts'
 import { matchesToolName } from './tool-names.ts'
 
 export interface MaxToolCallsOptions<Name extends string = string> {
@@ -78,7 +79,7 @@ export function maxToolCalls<Name extends string = 'guard:maxToolCalls'>(
   return withState<MaxToolCallsState<Name>>(layer)
 
   function rejectCall(ctx: ToolContext) {
-    const reason = `The limit of ${limit} calls of "${ctx.tool.name}" per ${per} is used up. Go on without it.`
+    const reason = `The limit of ${counted(limit, 'call')} of "${ctx.tool.name}" per ${per} is used up. Go on without it.`
     if (onLimit === 'block') return ctx.block(`"${as}": ${reason}`, blockOptions('guard.max_tool_calls'))
     if (onLimit === 'abort') return ctx.abort(`"${as}": ${reason}`)
     if (onLimit === 'stop') ctx.stop(`"${as}": ${reason}`)

@@ -12,6 +12,7 @@ import {
 } from '@allium/core'
 import { blockOptions } from './block-options.ts'
 import { checkedLimit } from './checked-limit.ts'
+import { counted } from './counted.ts'
 import {
   consumeAll,
   type MakeRateStore,
@@ -213,9 +214,9 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   }
 
   function blockReason({ limit, window, per, retryAfter }: RateLimitEvent): string {
-    const what = scope === 'turn' ? 'turns' : 'model calls'
+    const requests = counted(limit, scope === 'turn' ? 'turn' : 'model call')
     const scopeName = key === undefined ? per : 'key'
-    return `The rate limit "${as}" of ${limit} ${what} in ${windowText(window)} per ${scopeName} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
+    return `The rate limit "${as}" of ${requests} in ${windowText(window)} per ${scopeName} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
   }
 }
 

@@ -79,6 +79,12 @@ describe('guard.budget', () => {
     expect(model.calls).toBe(0)
   })
 
+  it('says that it is used up only where nothing is left', async () => {
+    const { agent } = scene([callsTool, 'never'], { limit: 15, estimate: cheap })
+    const { reason } = await agent.use({ name: 'tools', tools: [work] }).run('hello')
+    expect(reason).toContain('is used up: 15 tokens spent')
+  })
+
   it('admits a call that fills its room to the brim', async () => {
     const { agent } = scene(['hi'], { limit: 100, estimate: () => ({ inputTokens: 50, outputTokens: 50 }) })
     expect((await agent.run('hello')).status).toBe('completed')
@@ -87,7 +93,10 @@ describe('guard.budget', () => {
   it('stops the turn, keeping what there is, where it is told to', async () => {
     const { agent, model } = scene([callsTool, 'never'], { limit: 20, estimate: cheap, onLimit: 'stop' })
     const result = await agent.use({ name: 'tools', tools: [work] }).run('hello')
-    expect(result).toMatchObject({ status: 'stopped', reason: expect.stringContaining('used up') })
+    expect(result).toMatchObject({
+      status: 'stopped',
+      reason: expect.stringContaining('too little left: 15 tokens spent'),
+    })
     expect(result.toolCalls).toMatchObject([{ name: 'work', result: { status: 'ok' } }])
     expect(model.calls).toBe(1)
   })

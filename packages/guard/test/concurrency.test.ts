@@ -71,9 +71,9 @@ describe('guard.concurrency', () => {
     await clock.advance(1000)
     expect([full.status, full.reason, (await late).status, (await late).reason]).toEqual([
       'blocked',
-      '"guard:concurrency": 1 model calls are running and 1 are waiting, which is the limit. Try again later.',
+      '"guard:concurrency": the limit is reached, with 1 running model call and 1 waiting. Try again later.',
       'blocked',
-      '"guard:concurrency": no slot became free within 1000 ms, because 1 model calls are running. Try again later.',
+      '"guard:concurrency": no slot became free within 1000 ms, with 1 running model call. Try again later.',
     ])
     expect(events).toEqual([
       ['full', 1, 1],
@@ -125,7 +125,7 @@ describe('guard.concurrency', () => {
     const second = await agent.run('2')
     expect([(await first).text, second.status, ran.length]).toEqual(['One.', 'blocked', 1])
     expect(second.reason).toBe(
-      '"guard:concurrency": 1 turns are running and 0 are waiting, which is the limit. Try again later.',
+      '"guard:concurrency": the limit is reached, with 1 running turn and 0 waiting. Try again later.',
     )
   })
 

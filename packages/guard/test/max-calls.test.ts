@@ -15,7 +15,7 @@ describe('guard.maxModelCalls', () => {
     const result = await agent.run('go')
     expect([result.status, result.reason]).toEqual([
       'stopped',
-      '"guard:maxModelCalls": 2 model calls per turn have been made.',
+      '"guard:maxModelCalls": the limit of 2 model calls per turn is reached.',
     ])
     expect([model.calls, result.state]).toEqual([2, { 'guard:maxModelCalls:calls': 2 }])
   })
@@ -66,6 +66,14 @@ describe('guard.maxToolCalls', () => {
     const result = await agent.run('go')
     expect([result.text, ran.length]).toEqual(['Done.', 2])
     expect(told(result)[2]).toBe('The limit of 2 calls of "work" per turn is used up. Go on without it.')
+  })
+
+  it('names a limit of one call in the singular', async () => {
+    const again = calling(['work'], ['work'])
+    const { agent } = scene([again], [maxModelCalls({ limit: 1 }), maxToolCalls({ limit: 1 })], { tools: ['work'] })
+    const result = await agent.run('go')
+    expect(told(result)[1]).toBe('The limit of 1 call of "work" per turn is used up. Go on without it.')
+    expect(result.reason).toBe('"guard:maxModelCalls": the limit of 1 model call per turn is reached.')
   })
 
   it('counts the tools that it names alone, each layer for itself', async () => {

@@ -48,10 +48,10 @@ export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> 
     order: { is: ['observes'] },
     inherit: true,
     async turn(ctx, next) {
-      writeLine(() => `▶ turn #${ctx.turnIndex}  ${truncate(ctx.input.map(textOf).join(' '))}`)
+      writeLine(() => `▶ turn ${ctx.turnIndex + 1}  ${truncate(ctx.input.map(textOf).join(' '))}`)
       await logTimed(ctx, next, {
-        onResult: (_, ms) => `■ turn #${ctx.turnIndex}  ${ms}  ${truncate(ctx.output ?? '(no answer)')}`,
-        onError: (reason, ms) => `✖ turn #${ctx.turnIndex}  ${ms}  ${reason}`,
+        onResult: (_, ms) => `■ turn ${ctx.turnIndex + 1}  ${ms}  ${truncate(ctx.output ?? '(no answer)')}`,
+        onError: (reason, ms) => `✖ turn ${ctx.turnIndex + 1}  ${ms}  ${reason}`,
       })
     },
     model(ctx, next) {

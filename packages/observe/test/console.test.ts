@@ -8,12 +8,12 @@ describe('observe.console', () => {
     expect(
       await linesOf([{ text: 'Let me look.', toolCalls: [{ name: 'work', args: { id: 1 } }] }, 'All done.']),
     ).toEqual([
-      '▶ turn #0  hello',
+      '▶ turn 1  hello',
       '  model scripted/model  0 ms  10 in, 5 out, tool-calls  Let me look.  → work',
       '  tool work  {"id":1}',
       '  tool work  0 ms  ok  worked',
       '  model scripted/model  0 ms  10 in, 5 out, stop  All done.',
-      '■ turn #0  0 ms  All done.',
+      '■ turn 1  0 ms  All done.',
     ])
   })
 
@@ -22,9 +22,9 @@ describe('observe.console', () => {
     const lines: string[] = []
     await expect(agentOf([error], { write: (line) => lines.push(line) }).run('hello')).rejects.toBe(error)
     expect(lines).toEqual([
-      '▶ turn #0  hello',
+      '▶ turn 1  hello',
       '  ✖ model scripted/model  0 ms  overloaded',
-      '✖ turn #0  0 ms  overloaded',
+      '✖ turn 1  0 ms  overloaded',
     ])
   })
 
@@ -40,20 +40,20 @@ describe('observe.console', () => {
       await clock.advance(12)
       return 'hi'
     }
-    expect(await linesOf([slow], {}, 'hello', clock)).toContain('■ turn #0  12 ms  hi')
+    expect(await linesOf([slow], {}, 'hello', clock)).toContain('■ turn 1  12 ms  hi')
   })
 
   it('keeps each record on its line, whatever is in it', async () => {
     const nasty = 'a\nb\r\u001b[2Jc\u2028d\u202ee\ud800f\u0000'
     const lines = await linesOf([nasty], {}, nasty)
-    expect(lines[0]).toBe('▶ turn #0  a\\nb\\r\\u001b[2Jc\\u2028d\\u202ee\\ud800f\\u0000')
+    expect(lines[0]).toBe('▶ turn 1  a\\nb\\r\\u001b[2Jc\\u2028d\\u202ee\\ud800f\\u0000')
     for (const line of lines) expect(line).not.toMatch(/[\p{Cc}\p{Zl}]/u)
   })
 
   it('cuts what is long', async () => {
     const lines = await linesOf(['y'.repeat(1000)], { maxLength: 10 }, 'x'.repeat(1000))
-    expect(lines[0]).toBe(`▶ turn #0  ${'x'.repeat(9)}…`)
-    expect(lines.at(-1)).toBe(`■ turn #0  0 ms  ${'y'.repeat(9)}…`)
+    expect(lines[0]).toBe(`▶ turn 1  ${'x'.repeat(9)}…`)
+    expect(lines.at(-1)).toBe(`■ turn 1  0 ms  ${'y'.repeat(9)}…`)
   })
 
   it.each<[string, ConsoleOptions, ManualClock?]>([

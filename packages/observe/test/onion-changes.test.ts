@@ -52,7 +52,7 @@ describe('observe.onion: who changed what', () => {
       hides: [{ field: 'tools', note: '1 → 0' }],
       routes: [{ field: 'model', note: 'scripted/model → other/model' }],
     })
-    expect(watch.explain(turnId)).toBe(`Turn #0 of the session "s", completed after 0.0 ms
+    expect(watch.explain(turnId)).toBe(`Turn 1 of the session "s", completed after 0.0 ms
 "brief" changed the messages (1 → 2) of the model call.
 "cold" changed the settings (temperature) of the model call.
 "hides" changed the tools (1 → 0) of the model call.
@@ -233,7 +233,7 @@ describe('observe.onion: the page', () => {
     const { session, watch } = watched([waits, model('brief', (ctx) => ctx.addSystemMessage('x'))], [slow], { clock })
     const { turnId } = await session.run('hi')
     const html = watch.toHTML(turnId)
-    expect(html).toContain('<h1>Turn #0 of the session &quot;s&quot;, completed after 40.0 ms</h1>')
+    expect(html).toContain('<h1>Turn 1 of the session &quot;s&quot;, completed after 40.0 ms</h1>')
     expect(html).toContain('<li>&quot;brief&quot; changed the messages (1 → 2) of the model call.</li>')
     expect(html).toContain('<b>waits</b></td><td class="time">10.0 ms</td>')
     expect(html).toContain('<b class="core">scripted/model</b></td><td class="time">30.0 ms</td>')

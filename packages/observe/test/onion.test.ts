@@ -8,7 +8,7 @@ import { type OnionSpan, onion } from '../src/index.ts'
 describe('observe.onion', () => {
   it('draws the layers of a turn as a tree, each with its own time', async () => {
     const { text } = await scene([slowly('hi', 12)], [waits('a', 'turn', 1), waits('b', 'model', 2)])
-    expect(text).toBe(`Turn #0 of the session "s", completed after 15.0 ms
+    expect(text).toBe(`Turn 1 of the session "s", completed after 15.0 ms
 └─ turn · a                         1.0 ms  passed
    └─ loop                          0.0 ms
       └─ model scripted/model · b   2.0 ms  passed
@@ -17,7 +17,7 @@ describe('observe.onion', () => {
 
   it('draws the core of an agent without layers', async () => {
     const { text } = await scene(['hi'], [])
-    expect(text).toBe(`Turn #0 of the session "s", completed after 0.0 ms
+    expect(text).toBe(`Turn 1 of the session "s", completed after 0.0 ms
 └─ turn · loop                0.0 ms
    └─ model · scripted/model  0.0 ms`)
   })
@@ -25,7 +25,7 @@ describe('observe.onion', () => {
   it('shows every step, its tools side by side', async () => {
     const twoCalls = { toolCalls: [{ name: 'work' }, { name: 'rest' }] }
     const { text } = await scene([twoCalls, 'done'], [passing('policy', 'tool')])
-    expect(text).toBe(`Turn #0 of the session "s", completed after 0.0 ms
+    expect(text).toBe(`Turn 1 of the session "s", completed after 0.0 ms
 └─ turn · loop                0.0 ms
    ├─ model · scripted/model  0.0 ms
    ├─ tool work · policy      0.0 ms  passed
@@ -154,7 +154,7 @@ describe('observe.onion', () => {
     }
     const { words, decisions } = await scene([callsWork], [passing('outer', scope), guard])
     expect(words).toMatch(
-      /^Turn #0 of the session "s", blocked after 0\.0 ms: too spicy\n"guard" blocked the turn.*: too spicy$/,
+      /^Turn 1 of the session "s", blocked after 0\.0 ms: too spicy\n"guard" blocked the turn.*: too spicy$/,
     )
     expect(decisions).toMatchObject({ outer: 'passed', guard: 'blocked' })
   })

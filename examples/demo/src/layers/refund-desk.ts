@@ -21,7 +21,7 @@ export function refundDesk() {
       await next()
       // If calls are pending, the answer is not complete yet.
       if (!ctx.state['refunds:ticket'] || ctx.pending.length > 0) return
-      ctx.output = `${ctx.output} (To speak about it, name the ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
+      ctx.output = `${ctx.output} (If you have questions, mention the ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
     },
 
     async tool(ctx, next) {

@@ -6,7 +6,10 @@ type State = SupportResult['state']
 /** Prints usage, cost and the session's state. The layers declare the keys and their types. */
 export function showBill(state: State, screen: Screen): void {
   const { calls, inputTokens, outputTokens } = state['observe:usage:tokens']
-  screen.line('usage', `${calls} model calls, ${count(inputTokens)} tokens in, ${count(outputTokens)} out`)
+  screen.line(
+    'usage',
+    `${calls} model ${calls === 1 ? 'call' : 'calls'}, ${count(inputTokens)} tokens in, ${count(outputTokens)} out`,
+  )
   screen.line('cost', costOf(state))
   screen.line('budget', `${usd(state['guard:budget:spent'])} of the tenant's ${usd(dailyBudget)} a day`)
   screen.line('state', `refunds:paid = ${state['refunds:paid']}, refunds:denied = ${state['refunds:denied']}`)

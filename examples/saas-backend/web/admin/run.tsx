@@ -43,7 +43,8 @@ export function Run({ tenant, run, mayRead }: { tenant: string; run: string; may
         <>
           <p className="quiet">
             <span className={`badge ${status}`}>{status}</span>{' '}
-            {usage && `${usage.calls} model calls, ${usage.inputTokens} tokens in, ${usage.outputTokens} out`}
+            {usage &&
+              `${usage.calls} model ${usage.calls === 1 ? 'call' : 'calls'}, ${usage.inputTokens} tokens in, ${usage.outputTokens} out`}
             {cost !== undefined && `, ${usd(cost)}`}
           </p>
           {pending.map(({ callId, name, expiresAt }) => (

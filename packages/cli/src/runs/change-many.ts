@@ -8,10 +8,10 @@ import type { RunsArguments } from './runs-arguments.ts'
 /** The changes of many runs, with the word for them. */
 const changes: Readonly<Partial<Record<RunsArguments['command'], { action: BulkAction; verb: string; done: string }>>> =
   {
-    stop: { action: 'stop', verb: 'stop', done: 'stop at their next step' },
-    'force-stop': { action: 'forceStop', verb: 'end', done: 'were ended' },
-    retry: { action: 'retry', verb: 'queue', done: 'were queued again' },
-    migrate: { action: 'migrate', verb: 'move', done: 'were moved' },
+    stop: { action: 'stop', verb: 'stop', done: 'Stopping at the next step' },
+    'force-stop': { action: 'forceStop', verb: 'end', done: 'Ended' },
+    retry: { action: 'retry', verb: 'queue', done: 'Queued again' },
+    migrate: { action: 'migrate', verb: 'move', done: 'Moved' },
   }
 
 /** Changes all runs that match the conditions of `--where`. Without `--yes` or with `--check`, prints their number. */
@@ -26,12 +26,12 @@ export async function changeMany(ops: Operations, args: RunsArguments, context: 
     ...by,
   })
   const { matched, more, changed, refused } = result
-  const many = `${matched}${more ? ' or more' : ''} runs`
+  const many = `${matched}${more ? ' or more' : ''} ${matched === 1 && !more ? 'run' : 'runs'}`
   if (isDry) {
-    const hint = `${many} match. Nothing was changed. Repeat the command with --yes to ${verb} them.`
+    const hint = `Found ${many}. Nothing was changed. Repeat the command with --yes to ${verb} them.`
     return report(result, hint, { isDone: check, json }, context)
   }
-  const text = `${changed} of ${many} ${done}.${more ? ' Repeat the command for the others.' : ''}`
+  const text = `${done}: ${changed} of ${many}.${more ? ' Repeat the command for the others.' : ''}`
   if (json) context.stdout.write(`${toLine(result)}\n`)
   else {
     const rows = refused.map((one) => [one.run, one.tenant, one.reason])

@@ -75,7 +75,7 @@ export function showTables({ run, timeline, hasEarlier, pending, usage, cost }: 
     ['due', time(runAt)],
     ...(usage === undefined
       ? []
-      : [['usage', `${usage.inputTokens} in, ${usage.outputTokens} out, ${usage.calls} calls`]]),
+      : [['usage', `${usage.inputTokens} in, ${usage.outputTokens} out, calls: ${usage.calls}`]]),
     ...(cost === undefined ? [] : [['cost', dollars(cost)]]),
     ...pending.map(({ callId, name }) => ['waits for', `${name} (${callId})`]),
   ]

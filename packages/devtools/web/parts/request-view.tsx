@@ -5,7 +5,7 @@ import { messagesOf, toolsOf } from '../store/request-messages.ts'
 import type { StoredMessage } from '../store/sessions.ts'
 import type { Turn } from '../store/trace.ts'
 import { FileView } from './file-view.tsx'
-import { pretty } from './format.ts'
+import { count, pretty } from './format.ts'
 import { Block } from './span-details.tsx'
 
 /** Messages that are shown at first, from the end. */
@@ -29,7 +29,7 @@ export function RequestView({ turn, index }: { turn: Turn; index: number }) {
   const listed = messages.map((message, at) => ({ message, at })).filter(({ at }) => at < first || at >= from)
   return (
     <div class="request">
-      <div class="label">{`Request: ${messages.length} messages, ${tools.length} tools`}</div>
+      <div class="label">{`Request: ${count(messages.length, 'message')}, ${count(tools.length, 'tool')}`}</div>
       {from > first && shown < 60 && (
         <button type="button" class="quiet" onClick={() => setShown(shown + shownMore)}>
           Show earlier messages

@@ -103,5 +103,6 @@ function blockReason(name: string, per: Per, { unit, limit, spent, reserved, nee
   const budget = `The budget "${name}" of ${format(limit)} per ${per}`
   if (spent === 0 && reserved === 0)
     return `${budget} has no room for this call: it may take ${format(needed)}. Nothing is spent yet: raise the limit, or set maxOutputTokens.`
-  return `${budget} is used up: ${format(spent)} spent${running}, and this call may take ${format(needed)}.`
+  const state = spent < limit ? 'has too little left' : 'is used up'
+  return `${budget} ${state}: ${format(spent)} spent${running}, and this call may take ${format(needed)}.`
 }
