@@ -26,7 +26,8 @@ export async function ownServer(settings: Readonly<Record<string, string>> = {})
   const program = createRequire(import.meta.url).resolve('@restatedev/restate-server/lib/index.js')
   const dir = await mkdtemp(join(tmpdir(), 'restate-'))
   const [ingress, admin, node] = [await freePort(), await freePort(), await freePort()]
-  const begin = async () => {
+  // One that was killed may hold its files and ports for a moment.
+  const begin = async (tries = 20): Promise<(signal: NodeJS.Signals) => Promise<void>> => {
     // In a group of its own: the program of npm is a parent of the server.
     const child = spawn(process.execPath, [program, '--node-name', 'test'], {
       stdio: 'ignore',
@@ -44,8 +45,9 @@ export async function ownServer(settings: Readonly<Record<string, string>> = {})
     const ended = once(child, 'exit')
     for (const url of [`http://127.0.0.1:${admin}/health`, `http://127.0.0.1:${ingress}/restate/health`])
       while (!(await answers(url))) {
-        if (child.exitCode !== null) throw new Error(`Restate ended with ${child.exitCode}`)
+        if (child.exitCode !== null && tries === 0) throw new Error(`Restate ended with ${child.exitCode}`)
         await sleep(20)
+        if (child.exitCode !== null) return begin(tries - 1)
       }
     return async (signal: NodeJS.Signals) => {
       process.kill(-(child.pid as number), signal)
