@@ -171,4 +171,19 @@ describe('a run that is read from the store', () => {
     expect(live.status).toBe(given.status)
     expect([stored, again.model.calls]).toEqual([live, 0])
   })
+
+  it('has the content of a result that a layer has cut', async () => {
+    const layer: Middleware = {
+      name: 'cut',
+      async tool(_, next) {
+        return { ...(await next()), content: '{"found":[1,' }
+      },
+    }
+    const store = memoryStore()
+    const steps = [call('look'), 'Done.']
+    await processOn(store, steps, layer).session.run('Go', { idempotencyKey: 'k1' })
+    const { session } = processOn(store, ['never'], layer)
+    const { toolCalls } = await session.run('Go', { idempotencyKey: 'k1' })
+    expect(toolCalls[0]?.result).toMatchObject({ content: '{"found":[1,', value: undefined, status: 'ok' })
+  })
 })

@@ -1,7 +1,7 @@
 import type { Agent, PendingCall } from '@allium/core'
 import { describe, expect, test } from 'vitest'
 import { createClient } from '../src/client.ts'
-import { agentOf, ask, kinds, type Listen } from './kit.ts'
+import { agentOf, ask, kinds, type Listen, listen } from './kit.ts'
 
 const locate = { name: 'locate', description: 'Where the user is', jsonSchema: { type: 'object' } }
 const call = { toolCalls: [{ name: 'locate', callId: 'c1', args: { exact: true } }] }
@@ -61,3 +61,20 @@ describe.each(kinds)('tools of the client of runs %s', (_, listen) => {
     }
   })
 })
+
+test.each([
+  [
+    '/sessions/a/runs',
+    { input: 'Go', clientTools: [{ name: 'look', description: '', jsonSchema: { type: 'string' } }] },
+  ],
+  ['/agui', aguiWith({ type: 'array' })],
+])('a client tool whose arguments are no object is a 400: %s', async (path, body) => {
+  const { url } = await listen(agentOf(['Hi.']), { agui: true })
+  const response = await ask(`${url}${path}`, { body })
+  expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('request.invalid')])
+})
+
+function aguiWith(parameters: object): object {
+  const messages = [{ id: 'm', role: 'user', content: 'Go' }]
+  return { threadId: 'a', runId: 'r', messages, tools: [{ name: 'look', parameters }] }
+}

@@ -240,6 +240,41 @@ async function withTurn(answers: string[], turn: Partial<StoredTurn>) {
   return listen(agent, { sessions, uiStream: 7, agui: true })
 }
 
+const look = { name: 'look', description: 'Looks.', jsonSchema: { type: 'object' } }
+const user = { id: 'u1', role: 'user', content: 'edited' }
+const named: Record<string, [path: string, body: (clientTools: unknown) => object]> = {
+  '/chat': [
+    '/chat',
+    (clientTools) => ({
+      id: 'a',
+      messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'edited' }] }],
+      clientTools,
+    }),
+  ],
+  '/agui': [
+    '/agui',
+    () => ({
+      threadId: 'a',
+      runId: 'r2',
+      messages: [user],
+      tools: [{ name: 'look', description: 'Looks.', parameters: look.jsonSchema }],
+    }),
+  ],
+  'the native routes': ['/sessions/a/runs', (clientTools) => ({ messageId: 'u1', input: 'edited', clientTools })],
+}
+
+describe.each(Object.entries(named))('on %s', (_, [path, body]) => {
+  test.each(kinds)('an edit whose run would be refused changes nothing, with runs %s', async (_, start) => {
+    const tools = [{ ...look, execute: () => 'seen' }]
+    const { url } = await start(agentOf(['One.', 'Two.'], { tools }), all)
+    await (await ask(`${url}/sessions/a/runs`, { body: { messageId: 'u1', input: 'first' } })).text()
+    const response = await ask(`${url}${path}`, { body: body([look]) })
+    expect([response.status, await response.text()]).toEqual([400, expect.stringContaining('tool.duplicate')])
+    expect(await textsOf(url)).toEqual(['first', 'One.'])
+    expect(await sessionsOf(url)).toEqual([])
+  })
+})
+
 test('a message whose process was lost is stored once when it is sent again', async () => {
   const { url } = await withTurn(['One.'], { messages: [{ role: 'user', content: 'first', id: 'u1' }] })
   await (await protocols['/chat']!(url, { id: 'u1', text: 'first' })).text()

@@ -48,6 +48,18 @@ test.each(['{"code":502}', '{"code":"BAD_GATEWAY"}', '{"message":"no upstream"}'
   },
 )
 
+test.each(['null', '{"code":["run.busy"],"message":{"text":"No."}}', '{"code":1.5,"message":null}'])(
+  'an error with the JSON of a proxy has a code, a text and its status, and is not repeated: %s',
+  async (body) => {
+    const proxy = await proxyTo(agentOf([]), Array(9).fill({ status: 403, body, headers: {} }))
+    const session = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} }).session('a')
+    const error = { name: 'ClientError', code: 'server.failed', status: 403, message: 'The server answered with 403.' }
+    await expect(session.history()).rejects.toMatchObject(error)
+    await expect(session.run('Hi')).rejects.toMatchObject(error)
+    expect(proxy.requests).toHaveLength(2)
+  },
+)
+
 test('the history is requested again while the server cannot be reached', async () => {
   const proxy = await proxyTo(agentOf(['Hello.']), ['pass', { status: 502, ...page }, 'lose'])
   const session = createClient<Agent>({ url: proxy.url, headers, delay: async () => {} }).session('a')

@@ -5,18 +5,20 @@ import type { OutputPlan } from './plan.ts'
 
 /** Parses and validates the answer. @throws AlliumError `output.invalid` with the issues and the text */
 export async function parseOutput({ schema, wrapped }: OutputPlan, text: string): Promise<unknown> {
-  const json = parseJson(text)
+  const json = jsonOf(unfenced(text))
+  if (json === undefined) throw invalid(text, [{ message: 'it is not JSON' }])
   const value = wrapped ? (json as { value?: unknown } | null)?.value : json
   const result = await schema['~standard'].validate(value)
   if (result.issues === undefined) return result.value
   throw invalid(text, result.issues)
 }
 
-function parseJson(text: string): unknown {
+/** Returns undefined for a text that is not JSON. */
+export function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(unfenced(text))
+    return JSON.parse(text)
   } catch {
-    throw invalid(text, [{ message: 'it is not JSON' }])
+    return undefined
   }
 }
 

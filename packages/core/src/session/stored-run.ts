@@ -5,6 +5,7 @@ import type { RunStatus } from '../events/events.ts'
 import { type RunResult, withPartial } from '../loop/run-result.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
 import type { ToolResultPart } from '../messages/message.ts'
+import { jsonOf } from '../output/parse-output.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { RunEvents } from '../scopes/turn/turn-options.ts'
@@ -23,24 +24,22 @@ export function endAsStored(events: RunEvents, scope: SessionScope, stored: Stor
   const status = endOf(stored)
   // The calls of the run that are still pending.
   const pending = scope.suspension?.turnId === turnId ? scope.pending : []
-  const turnIndex = Math.max(0, (rest.turnCount ?? 1) - 1)
   if (answer.text !== '') void events.push({ type: 'text-delta', delta: answer.text })
   void events.push({
     type: 'turn:end',
     ...run,
-    turnIndex,
+    turnIndex: Math.max(0, (rest.turnCount ?? 1) - 1),
     status,
     ...(reason !== undefined && status !== 'failed' && { reason }),
     ...(status === 'suspended' && { pending }),
   })
   if (status === 'aborted' || status === 'failed')
     throw withPartial(errorOf(stored), { text: answer.text, messages, ...run })
-  const state = { ...rest.state }
   const result: RunResult = jsonSafe({
     ...answer,
     ...run,
     status,
-    state,
+    state: { ...rest.state },
     messages,
     toolCalls: callsOf(stored),
     pending,
@@ -71,7 +70,7 @@ function errorOf({ status, reason = '', code, turnId }: StoredTurn): Error {
   return new AlliumError(known, `The run "${turnId}" of this key has failed: ${reason}`)
 }
 
-/** Returns the calls of the run. A value is read from the content, which is what the model got. */
+/** Returns the calls of the run. A value is read from the content, which is what the model got and a layer may have cut. */
 function callsOf({ calls = [], messages }: StoredTurn): ToolCallRecord[] {
   const parts = messages.flatMap(({ content }) => (typeof content === 'string' ? [] : content))
   return calls.map(({ status, ...call }) => {
@@ -81,7 +80,7 @@ function callsOf({ calls = [], messages }: StoredTurn): ToolCallRecord[] {
     const { content, isError, json, approval } = part
     const result: ToolResult = { callId, content, status }
     if (isError === true) result.isError = true
-    else if (typeof content === 'string') result.value = json === true ? JSON.parse(content) : content
+    else if (typeof content === 'string') result.value = json === true ? jsonOf(content) : content
     return { ...call, result, ...(approval !== undefined && { approval }) }
   })
 }

@@ -70,7 +70,7 @@ export function forgedCallError(id: unknown) {
   const call = typeof id === 'string' ? JSON.stringify(id.slice(0, 60)) : 'without an id'
   return requestError(
     'approval.forged',
-    `The call ${call} was not passed to this client with these arguments, so its result is rejected. Send the call back unchanged.`,
+    `The call ${call} was not passed to this client with these arguments. Send it back unchanged.`,
   )
 }
 

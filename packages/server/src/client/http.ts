@@ -135,19 +135,21 @@ export async function sendOnce(
   })
   if (response.ok) return response
   // A proxy answers with a page, which is not JSON.
-  throw errorFrom(response, (await response.json().catch(() => ({}))) as Partial<Problem>)
+  throw errorFrom(response, (await response.json().catch(() => null)) as Problem)
 }
 
-function errorFrom({ status, headers }: Response, problem: Partial<Problem>): ClientError {
-  const { code = '', message = `The server answered with ${status}.`, requestId } = problem
+function errorFrom({ status, headers }: Response, problem: Problem): ClientError {
+  const { code, message, requestId } = problem ?? {}
   const retryAfter = Number(headers.get('retry-after')) * 1000 || undefined
   // The JSON of a proxy may have a code of another form, such as 502 or "BAD_GATEWAY".
-  const isOwn = /\.\w/.test(code)
-  return new ClientError(message, { code: isOwn ? code : 'server.failed', status, requestId, retryAfter })
+  const isOwn = typeof code === 'string' && /\.\w/.test(code)
+  return new ClientError(typeof message === 'string' ? message : `The server answered with ${status}.`, {
+    code: isOwn ? code : 'server.failed',
+    status,
+    requestId,
+    retryAfter,
+  })
 }
 
-interface Problem {
-  code: string
-  message: string
-  requestId: string
-}
+/** The JSON of an error response. That of a proxy may be anything. */
+type Problem = { code?: unknown; message?: unknown; requestId?: string } | null

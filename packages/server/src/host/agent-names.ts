@@ -12,7 +12,7 @@ export function checkAgentNames(agents: Agents): void {
   for (const [key, agent] of agents) {
     if (key !== agent.name)
       throw optionsError(
-        `The agent under "${key}" is named "${agent.name}". Sessions and approvals belong to the name. Use the same name: new Agent({ name: '${key}' }).`,
+        `The agent under "${key}" is named "${agent.name}". Use the same name: new Agent({ name: '${key}' }).`,
       )
     for (const other of agents.values()) if (other !== agent) checkPair(agent, other)
   }
@@ -22,12 +22,12 @@ function checkPair(agent: ServedAgent, other: ServedAgent): void {
   const { sessionGroup: group } = agent
   if (group === other.name && other.sessionGroup !== group)
     throw optionsError(
-      `The option sessionGroup of the agent "${agent.name}" is the name of another agent, "${other.name}", which is not in that group. Choose another name for the group.`,
+      `The option sessionGroup of the agent "${agent.name}" is the name of "${other.name}", which is not in that group. Choose another name.`,
     )
   const taken = agent.formerNames.find((name) => name === other.name || name === other.sessionNames[0])
   if (taken !== undefined)
     throw optionsError(
-      `The option formerNames of the agent "${agent.name}" has "${taken}", under which "${other.name}" stores its sessions. The agent would take them over. Remove that name.`,
+      `The option formerNames of the agent "${agent.name}" has "${taken}", under which "${other.name}" stores its sessions. Remove that name.`,
     )
 }
 

@@ -44,7 +44,7 @@ export class Cursors {
 const ivLength = 12
 
 const invalidCursor =
-  'The query parameter `cursor` does not belong to this list. Start again with the first page, without a cursor. If several processes serve the list, give all of them the same `secret`.'
+  'The query parameter `cursor` does not belong to this list. Start again with the first page. If several processes serve the list, give them the same `secret`.'
 
 function cipher(iv: Uint8Array<ArrayBuffer>, scope: CursorScope) {
   return { name: 'AES-GCM', iv, additionalData: new TextEncoder().encode(JSON.stringify(scope)) }

@@ -2,6 +2,8 @@ import type { SessionKey } from '@allium/core'
 import type { Host } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
+import type { ServedAgent } from '../options/options.ts'
+import { ownerOf } from '../request/caller.ts'
 import type { Sdk } from './sdk.ts'
 import { authOf, type McpRequest, mcpServer } from './server.ts'
 
@@ -64,7 +66,8 @@ export function createMcpSessions(host: Host, sdk: Sdk): McpSessions {
 
   return {
     async handle(mcpRequest, body) {
-      const owner = ownerOf(host, mcpRequest.principal)
+      const [agent] = host.agents.values()
+      const owner = ownerOf(agent as ServedAgent, mcpRequest.principal)
       const id = mcpRequest.request.headers.get('mcp-session-id')
       if (id === null) return openSession(owner, mcpRequest, body)
       const session = sessions.get(id)
@@ -85,15 +88,4 @@ type Owner = Pick<SessionKey, 'tenant' | 'owner'>
 
 function ownerIdOf({ tenant, owner }: Owner): string {
   return JSON.stringify([tenant, owner])
-}
-
-function ownerOf({ agents }: Host, principal: unknown): Owner {
-  const [agent] = agents.values()
-  const { tenant, owner } = agent?.session({ principal: principal as never }).key ?? { tenant: '', owner: '' }
-  if (owner === '')
-    throw requestError(
-      'request.principal',
-      'The principal has neither `userId` nor `user`, so its sessions would belong to no user. Return one of them from `principal`.',
-    )
-  return { tenant, owner }
 }

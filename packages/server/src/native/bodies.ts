@@ -46,7 +46,10 @@ export const clientTool: Schema<ToolDef> = object({
     json: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
   }),
   description: text({ max: 10_000 }),
-  jsonSchema: clientSchema(),
+  jsonSchema: mapped(clientSchema(), (schema, location) => {
+    if (typeof schema.type !== 'string' || schema.type === 'object') return schema
+    throw noObject(schema, location, 'the arguments of a tool are an object')
+  }),
 })
 
 /** The client tools of a request, in the format of a protocol. Undefined if there are none. */
@@ -59,9 +62,13 @@ export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
   clientSchema({ required: ['type'], properties: { type: { const: 'object' } } }),
   (schema, location) => {
     if (schema.type === 'object') return schema
-    throw violation(childLocation(location, 'type'), '"object", because the answer is a JSON object', schema.type)
+    throw noObject(schema, location, 'the answer is a JSON object')
   },
 )
+
+function noObject({ type }: { readonly type?: unknown }, location: ValueLocation, why: string): Error {
+  return violation(childLocation(location, 'type'), `"object", because ${why}`, type)
+}
 
 const output = described(
   optional(outputSchema),

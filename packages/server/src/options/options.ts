@@ -23,6 +23,7 @@ export interface ServedAgent {
   displayFor(key: SessionKey): Promise<DisplayTransform>
   use(layer: Middleware): unknown
   inspect(): {
+    tools: readonly { readonly name: string }[]
     layers: readonly { name: string; state: readonly string[]; order: { is?: readonly string[] } }[]
     /** Whether only the owner of a session may approve calls, or also the principals that the agent's rule accepts. @default 'rule' */
     approvers?: 'owner' | 'rule'

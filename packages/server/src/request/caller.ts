@@ -29,13 +29,17 @@ export async function resolveCaller(host: Host, request: Request, name?: string)
   const agent = name === undefined ? onlyAgent(host) : host.agents.get(name)
   if (agent === undefined || !(await canUse(host, principal, name ?? agent.name)))
     throw requestError('route.not_found', 'There is no such path, or no such agent.')
+  return { request, agent, principal, ...ownerOf(agent, principal) }
+}
+
+/** @throws AlliumError `request.principal` for a principal without a user */
+export function ownerOf(agent: ServedAgent, principal: unknown) {
   const { tenant, owner, agent: sessionAgent } = agent.session({ principal: principal as never }).key
-  if (owner === '')
-    throw requestError(
-      'request.principal',
-      'The principal has neither `userId` nor `user`, so its sessions would belong to no user. Return one of them from `principal`.',
-    )
-  return { request, agent, principal, tenant, owner, sessionAgent }
+  if (owner !== '') return { tenant, owner, sessionAgent }
+  throw requestError(
+    'request.principal',
+    'The principal has neither `userId` nor `user`, so its sessions would belong to no user. Return one of them from `principal`.',
+  )
 }
 
 export async function authenticate({ options, logger, activeRequests }: Host, request: Request): Promise<unknown> {

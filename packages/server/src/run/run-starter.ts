@@ -1,4 +1,4 @@
-import type { AgentRun, Decision, Logger, SessionKey } from '@allium/core'
+import type { AgentRun, Decision, Logger, SessionKey, ToolDef } from '@allium/core'
 import type { EventLog, SessionStore } from '@allium/store'
 import { requestError } from '../http/problem.ts'
 import type { DurableRuns } from '../options/durable-runs.ts'
@@ -41,6 +41,8 @@ export class RunStarter {
     const session = sessionOf(given)
     const permit = this.#options.shares.runs.acquire(session.key)
     try {
+      // An edit removes messages before its run starts, which would refuse these tools.
+      if (given.message !== undefined && given.clientTools !== undefined) checkToolNames(given.agent, given.clientTools)
       const request = { ...given, ...(await given.message?.prepare()) } as AgentRunRequest
       const run = await this.#startRun(session, request)
       // A run that was found by its key already has a permit.
@@ -135,6 +137,12 @@ export class RunStarter {
     const mark = (token: string) => markTokenUsed(this.#options.log, run.key, token)
     run.started.then(() => Promise.all(tokens.map(mark))).catch(() => {})
   }
+}
+
+/** @throws AlliumError `tool.duplicate` if a tool of the client has the name of another one */
+function checkToolNames(agent: ServedAgent, clientTools: readonly ToolDef[]): void {
+  const names = [...agent.inspect().tools, ...clientTools].map(({ name }) => name)
+  if (new Set(names).size < names.length) throw requestError('tool.duplicate', 'Two tools have the same name.')
 }
 
 /** Returns the session of a request, or a new session that is not stored. */

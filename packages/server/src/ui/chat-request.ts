@@ -98,10 +98,7 @@ function callResponsesIn(
   const decisions = Object.fromEntries(parts.flatMap(decisionOf))
   const results = Object.fromEntries(parts.flatMap(resultOf))
   if (Object.keys({ ...decisions, ...results }).length > 0) return { decisions, results }
-  throw rejection(
-    location,
-    'must end with a user message, or have decisions or outputs for pending calls. Without them, there is nothing to answer.',
-  )
+  throw rejection(location, 'must end with a user message, or have decisions or outputs for pending calls.')
 }
 
 type AnswerPart = ReturnType<typeof answerPart.parse>
