@@ -19,15 +19,15 @@ class LongestFirst extends BaseSequencer {
 }
 
 function takesMinutes({ moduleId }: TestSpecification): boolean {
-  return /store-postgres\/test\/conformance|durable\/test\/chaos|site\/test/.test(moduleId)
+  return /store-postgres\/test\/conformance|durable\/test\/chaos|site\/test|create\.e2e|inspector\.e2e/.test(moduleId)
 }
 
-// Most of them wait for timers, databases and browsers, so three share two cores.
+// Most of them wait for timers, databases and browsers, so four share two cores.
 export default defineConfig({
   ssr,
   test: {
     ...test,
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     hookTimeout: 120_000,

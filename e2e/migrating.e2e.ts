@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -7,10 +7,9 @@ const folder = resolve('e2e/migrating')
 
 // The samples "after" are compiled and run by docs/test. These need the other frameworks.
 it('each sample "before" of docs/guide/migrating.md compiles against its framework', { timeout: 240_000 }, () => {
-  execFileSync('npx', ['-y', 'pnpm@10.34.8', 'install', '--frozen-lockfile', '--ignore-scripts', '--silent'], {
-    cwd: folder,
-    stdio: 'ignore',
-  })
+  const install = ['-y', 'pnpm@10.34.8', 'install', '--frozen-lockfile', '--ignore-scripts', '--reporter=append-only']
+  const installed = spawnSync('npx', install, { cwd: folder, encoding: 'utf8' })
+  expect(installed.status, installed.stdout + installed.stderr).toBe(0)
   const page = readFileSync('docs/guide/migrating.md', 'utf8')
   const samples = [...page.matchAll(/^Before:\n\n```js\n([\s\S]*?)^```/gm)].map(([, code]) => code as string)
   expect(samples).toHaveLength(4)
