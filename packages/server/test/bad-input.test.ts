@@ -144,6 +144,14 @@ test('a host that is not served is 421; on loopback only its own names are', asy
   ])
 })
 
+test.each([Number('abc'), -1, 65_536, 1.5])('serve() tells that %s is no port', async (port) => {
+  const starts = serve(server(agentOf([]), { principal }), { port, signals: false })
+  await expect(starts).rejects.toMatchObject({
+    code: 'server.options',
+    message: `The server cannot listen on 127.0.0.1, port ${port}. A port is a whole number from 0 to 65535. Pass one to serve(), for example from the variable PORT.`,
+  })
+})
+
 test('headers that come too slowly are 408', async () => {
   const {
     server: http,

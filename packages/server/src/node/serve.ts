@@ -48,7 +48,7 @@ export interface Served {
  * On a loopback address it rejects requests for other hosts, unless the server has `hosts`: another site could point its domain at this
  * address (DNS rebinding).
  *
- * @throws AlliumError `server.options` if it cannot listen there: the port is in use, or is not allowed
+ * @throws AlliumError `server.options` if it cannot listen there: the port is in use, is not allowed, or is no port
  */
 export async function serve(server: Server, options: ServeOptions = {}): Promise<Served> {
   checkOptions(options, optionKeys, 'serve()', 'server.options', { host: 'It is called hostname.' })
@@ -61,8 +61,10 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
   http.on('request', ({ socket }, response) => response.once('finish', () => http.listening || socket.end()))
   http.maxConnections = options.maxConnections ?? 10_000
   await new Promise<void>((resolve, reject) => {
-    http.once('error', (error) => reject(listenError(error, hostname, port)))
+    http.once('error', reject)
     http.listen(port, hostname, resolve)
+  }).catch((error) => {
+    throw listenError(error, hostname, port)
   })
   const close = once(async () => {
     for (const signal of stopSignals) process.off(signal, onSignal)
@@ -123,7 +125,9 @@ function listenError(cause: Error, hostname: string, port: number): AlliumError 
   const { code } = cause as { code?: string }
   const reason = {
     EADDRINUSE:
-      'Another process is already listening there. Stop it, or pass another port to serve(); 0 picks a free one.',
+      'Another process is already listening there. Stop it, or pass another port to serve(), for example from the variable PORT; 0 picks a free one.',
+    ERR_SOCKET_BAD_PORT:
+      'A port is a whole number from 0 to 65535. Pass one to serve(), for example from the variable PORT.',
     EACCES: 'This process may not use that port. Pass a port above 1023 to serve().',
     EADDRNOTAVAIL: 'This machine has no such address. Pass another hostname to serve().',
   }[code ?? '']

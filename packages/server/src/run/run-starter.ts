@@ -141,8 +141,12 @@ export class RunStarter {
 
 /** @throws AlliumError `tool.duplicate` if a tool of the client has the name of another one */
 function checkToolNames(agent: ServedAgent, clientTools: readonly ToolDef[]): void {
-  const names = [...agent.inspect().tools, ...clientTools].map(({ name }) => name)
-  if (new Set(names).size < names.length) throw requestError('tool.duplicate', 'Two tools have the same name.')
+  const names = new Set(agent.inspect().tools.map(({ name }) => name))
+  for (const { name } of clientTools) {
+    if (names.has(name))
+      throw requestError('tool.duplicate', `The tool "${name}" is registered twice. Rename one of them.`)
+    names.add(name)
+  }
 }
 
 /** Returns the session of a request, or a new session that is not stored. */
