@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { agentBundle } from './bundle.ts'
+import { agentBundle, byFolder } from './bundle.ts'
 import { coreFigures } from './figures.ts'
 import { lowered, problemsOf, readLimits, writeLimits } from './limits.ts'
 import { linesOfPackages, longest, packageSources, projectFigures } from './project.ts'
@@ -16,7 +16,7 @@ printGroup('core', figures.core)
 printGroup('project', figures.project)
 console.log(`lines of code in packages/*/src: ${linesOfPackages(root)}`)
 console.log('\nBytes of { Agent } of core by folder, minified:')
-for (const [folder, bytes] of [...agentBundle(core).byFolder].sort((a, b) => b[1] - a[1]))
+for (const [folder, bytes] of [...byFolder(agentBundle(core))].sort((a, b) => b[1] - a[1]))
   console.log(`  ${folder.padEnd(24)}${String(bytes).padStart(8)}`)
 if (process.argv.includes('--places')) printPlaces()
 if (process.argv.includes('--lower'))

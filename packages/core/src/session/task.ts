@@ -1,5 +1,3 @@
-import { approverOf } from '../approvals/approvers.ts'
-import { checkedDecisions, useDecisions } from '../approvals/decisions.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { turnRing } from '../loop/turn-ring.ts'
@@ -96,7 +94,8 @@ export async function prepare<C>(
   const tools = await waits.until(toolsOf({ options, decisions }, scope))
   let resume: Resume | undefined
   if (decisions !== undefined) {
-    const approver = approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
+    const approver = given === undefined ? undefined : host.checkPrincipal(given)
+    const { checkedDecisions, useDecisions } = await waits.until(import('../approvals/decisions.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
   if (!isRestartable(options, scope)) return { resume, tools }
