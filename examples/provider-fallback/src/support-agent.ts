@@ -1,4 +1,6 @@
-import { Agent, createResolver, model, observe } from 'allium'
+import { Agent, createResolver } from 'allium'
+import * as model from 'allium/model'
+import * as observe from 'allium/observe'
 
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>

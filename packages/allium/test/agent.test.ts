@@ -1,17 +1,29 @@
 import { Agent as CoreAgent, type Model } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import * as guard from '../src/guard.ts'
 import * as allium from '../src/index.ts'
-import { Agent, guard, model, observe, tools } from '../src/index.ts'
+import { Agent } from '../src/index.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
 import * as testing from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 const { scriptedModel } = testing
 
 describe('the umbrella', () => {
-  it('gives core, the packs as namespaces, and the providers', () => {
+  it('gives core, combinators and providers', () => {
     expect(Object.keys(allium)).toEqual(
-      expect.arrayContaining(['Agent', 'compose', 'defineMiddleware', 'memoryLedger', 'createResolver', 'fromAiSdk']),
+      expect.arrayContaining(['Agent', 'compose', 'when', 'memoryLedger', 'createResolver', 'fromAiSdk']),
     )
+  })
+
+  it('exports no namespace, because bundlers keep each of them whole', () => {
+    const packs = ['guard', 'hooks', 'memory', 'model', 'observe', 'tools']
+    expect(Object.keys(allium).filter((name) => packs.includes(name))).toEqual([])
+  })
+
+  it('has each pack at a path of its own', () => {
     for (const layer of [guard.budget, model.retry, observe.console, observe.onion, observe.usage, tools.function])
       expect(layer).toBeTypeOf('function')
   })
