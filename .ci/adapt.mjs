@@ -1,18 +1,37 @@
 // The names of this build, for tests of the contract that come from outside: `ALLIUM_ADAPT` names this module.
 import { memory, model } from './packs.mjs'
 
-const packs = new URL('packs.mjs', import.meta.url).href
+/** The exports that have left `allium`, by the module that has them now. */
+const left = {
+  [new URL('packs.mjs', import.meta.url).href]: ['guard', 'hooks', 'memory', 'model', 'observe', 'tools'],
+  'allium/ai-sdk': ['adaptAiSdk', 'createResolver', 'fromAiSdkMiddleware', 'ollamaUrl'],
+  'allium/pack': [
+    ...['digestOf', 'estimateInputTokens', 'followSignal', 'layerOptions', 'misconfigured', 'option'],
+    ...['sessionKeyOf', 'sharedStore', 'sum', 'withState', 'writerOf'],
+  ],
+  '@allium/store': [
+    ...['MemoryErasures', 'StoredFile', 'callsInside', 'checkAmount', 'checkOwner', 'checkStoreName', 'checkTurn'],
+    ...[
+      'decodeOutcome',
+      'encodeOutcome',
+      'eventText',
+      'fenced',
+      'filesIn',
+      'heldByOtherAgent',
+      'isBlob',
+      'isPlainJson',
+    ],
+    ...['mostAmount', 'mostNameBytes', 'postedAmount', 'recordStep', 'recordStepValue', 'replayStep', 'turnConflict'],
+    'turnIdTaken',
+  ],
+}
+
+const moved = Object.entries(left).flatMap(([module, names]) => names.map((name) => [`allium#${name}`, module]))
 
 export default {
   onion: { queue: { onBusy: 'queue' }, retry: (attempts) => model.retry({ attempts, delay: 1 }) },
   samples: { retry: () => model.retry() },
   state: { persist: () => memory.persist() },
-  /** The module that exports a name now, by `package#name`. `moved.mjs` applies it to imports. */
-  moved: {
-    'allium#guard': packs,
-    'allium#memory': packs,
-    'allium#model': packs,
-    'allium#observe': packs,
-    'allium#tools': packs,
-  },
+  /** The module that exports a name now, by `package#name`. moved.mjs applies it to imports. */
+  moved: Object.fromEntries(moved),
 }

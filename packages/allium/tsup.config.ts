@@ -14,6 +14,7 @@ export default defineConfig({
     'src/model.ts',
     'src/observe.ts',
     'src/otel.ts',
+    'src/pack.ts',
     'src/testing.ts',
     'src/testing-vitest.ts',
     'src/tools.ts',

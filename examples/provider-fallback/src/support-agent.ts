@@ -1,4 +1,5 @@
-import { Agent, createResolver } from 'allium'
+import { Agent } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
 import * as model from 'allium/model'
 import * as observe from 'allium/observe'
 

@@ -1,11 +1,13 @@
 import { Agent as CoreAgent, type Model } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import * as aiSdk from '../src/ai-sdk.ts'
 import * as guard from '../src/guard.ts'
 import * as allium from '../src/index.ts'
 import { Agent } from '../src/index.ts'
 import * as model from '../src/model.ts'
 import * as observe from '../src/observe.ts'
+import * as pack from '../src/pack.ts'
 import * as testing from '../src/testing.ts'
 import * as tools from '../src/tools.ts'
 
@@ -14,8 +16,14 @@ const { scriptedModel } = testing
 describe('the umbrella', () => {
   it('gives core, combinators and providers', () => {
     expect(Object.keys(allium)).toEqual(
-      expect.arrayContaining(['Agent', 'compose', 'when', 'memoryLedger', 'createResolver', 'fromAiSdk']),
+      expect.arrayContaining(['Agent', 'compose', 'when', 'memoryLedger', 'fromAiSdk']),
     )
+  })
+
+  it('exports at most 40 values; stores, layers and adapters import theirs from other paths', () => {
+    expect(Object.keys(allium).length).toBeLessThanOrEqual(40)
+    for (const name of ['checkTurn', 'layerOptions', 'createResolver']) expect(allium).not.toHaveProperty(name)
+    expect([pack.layerOptions, aiSdk.createResolver].map((value) => typeof value)).toEqual(['function', 'function'])
   })
 
   it('exports no namespace, because bundlers keep each of them whole', () => {

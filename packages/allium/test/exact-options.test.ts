@@ -5,7 +5,8 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const code = `
-import { Agent, createResolver, memoryLedger } from 'allium'
+import { Agent, memoryLedger } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
 import * as guard from 'allium/guard'
 import * as models from 'allium/model'
 import * as observe from 'allium/observe'

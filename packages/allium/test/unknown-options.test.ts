@@ -1,5 +1,6 @@
 import { scriptedModel } from '@allium/testing'
-import { Agent, canary, createResolver, failClosed, fromAiSdk, shadow } from 'allium'
+import { Agent, canary, failClosed, fromAiSdk, shadow } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
 import * as guard from 'allium/guard'
 import * as hooks from 'allium/hooks'
 import * as memory from 'allium/memory'
