@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AnyMiddleware, guard, memory, memoryStore, model, observe, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent, type AnyMiddleware, memoryStore } from '../src/index.ts'
+import * as memory from '../src/memory.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
 import { trace } from '../src/otel.ts'
 import { scriptedModel } from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 type Layers = AnyMiddleware | readonly AnyMiddleware[]
 
