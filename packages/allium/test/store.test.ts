@@ -93,11 +93,7 @@ describe('new Agent({ store })', () => {
   })
 
   it('leaves no room for a second layer that keeps sessions', () => {
-    expect(() =>
-      scene()
-        .agent()
-        .use(memory.persist({ store: memoryStore() })),
-    ).toThrow(/memory:persist/)
+    expect(() => scene().agent().use(memory.persist())).toThrow(/memory:persist/)
   })
 })
 
