@@ -1,8 +1,6 @@
-import { defineMiddleware, layerOptions, option } from '@allium/core'
-import { heldLease } from '@allium/core/internal'
-import type { SessionStore } from '@allium/store'
-import { memoryStore } from '@allium/store'
-import { StoredConversation } from './stored-conversation.ts'
+import { layerOptions, option } from '@allium/core'
+import { memoryStore, type SessionStore } from '@allium/store'
+import { sessionStorage } from './session-storage.ts'
 
 export interface PersistOptions {
   /** The store of the sessions. @default one in this process */
@@ -37,24 +35,6 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
 export function persist(options: PersistOptions = {}) {
-  const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
-  /** By history, which is unique to a session. An idle session continues from memory unless another process has continued it. */
-  const conversations = new WeakMap<object, StoredConversation>()
-  return defineMiddleware({
-    name: as,
-    // Not `persists`: it stores the final history after all layers have returned, regardless of its position.
-    order: { is: ['sessionStorage'] },
-    provides: [heldLease],
-    async session(ctx, next) {
-      if (ctx.anonymous && !anonymous) return next()
-      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
-      await conversation.load(ctx)
-      ctx.aroundRun((run, next) => conversation.aroundRun(run, next))
-      ctx.aroundStep((step, next) => conversation.aroundStep(step, next))
-      ctx.provideTurns((turnId) => conversation.find(turnId))
-      conversations.set(ctx.history, conversation)
-      ctx.provide(heldLease, conversation)
-      await next()
-    },
-  })
+  const { store = memoryStore(), ...rest } = readOptions(options)
+  return sessionStorage({ ...rest, store })
 }
