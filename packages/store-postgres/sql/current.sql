@@ -61,7 +61,7 @@ create table event_runs (
   turn_id text not null,
   epoch double precision not null,
   seq integer not null default 0,
-  asked integer not null default 0,
+  last_signal integer not null default 0,
   listener integer not null default 0,
   touched_at double precision not null,
   ended_at double precision,
@@ -76,7 +76,7 @@ create table event_signals (
   run bigint not null,
   n integer not null,
   id text,
-  dealt boolean not null default false,
+  acknowledged boolean not null default false,
   body bytea,
   constraint event_signals_pkey PRIMARY KEY (run, n),
   constraint event_signals_run_fkey FOREIGN KEY (run) REFERENCES event_runs(run) ON DELETE CASCADE
@@ -157,6 +157,21 @@ create table outbox_places (
   constraint outbox_places_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
 );
 
+create table pending_calls (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  session text not null,
+  call_id text not null,
+  turn_id text not null,
+  name text not null,
+  expires_at double precision,
+  token text not null,
+  agent text not null,
+  constraint pending_calls_pkey PRIMARY KEY (n),
+  constraint pending_calls_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
+);
+
 create table queue_starts (
   queue bigint not null,
   tenant text not null,
@@ -197,12 +212,12 @@ create table runs (
   token bigint not null default 0,
   worker text,
   idempotency_key text,
-  asked text not null,
+  fingerprint text not null,
   stop text,
   code text,
   reason text,
-  stood integer,
-  told boolean not null default false,
+  session_version integer,
+  reported boolean not null default false,
   updated_at double precision not null,
   task bytea,
   session_agent text not null,
@@ -225,7 +240,7 @@ create table schedules (
   session text,
   request bytea not null,
   next_at double precision,
-  look_at double precision,
+  due_at double precision,
   paused text,
   last_at double precision,
   last_run text,
@@ -322,21 +337,6 @@ create table vault (
   constraint vault_pkey PRIMARY KEY (tenant, owner, agent, session, layer)
 );
 
-create table waiting (
-  since bigint not null generated always as identity,
-  tenant text not null,
-  owner text not null,
-  session text not null,
-  call_id text not null,
-  turn_id text not null,
-  name text not null,
-  expires_at double precision,
-  token text not null,
-  agent text not null,
-  constraint waiting_pkey PRIMARY KEY (since),
-  constraint waiting_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
-);
-
 CREATE INDEX accounts_by_end ON accounts USING btree (ends_at) WHERE (ends_at IS NOT NULL);
 
 CREATE UNIQUE INDEX audit_by_key ON audit USING btree (tenant, key) WHERE (key IS NOT NULL);
@@ -371,6 +371,12 @@ CREATE INDEX outbox_by_owner ON outbox USING btree (hashtextextended(tenant, (0)
 
 CREATE INDEX outbox_places_open ON outbox_places USING btree (consumer, seq) WHERE (NOT done);
 
+CREATE INDEX pending_calls_by_session ON pending_calls USING btree (tenant, owner, session);
+
+CREATE INDEX pending_calls_by_tenant ON pending_calls USING btree (hashtextextended(tenant, (0)::bigint), n);
+
+CREATE INDEX pending_calls_by_token ON pending_calls USING btree (token, tenant);
+
 CREATE INDEX queue_starts_by_expiry ON queue_starts USING btree (expires_at);
 
 CREATE INDEX queue_starts_by_tenant ON queue_starts USING btree (queue, tenant, at);
@@ -395,7 +401,7 @@ CREATE INDEX runs_by_status ON runs USING btree (status, updated_at);
 
 CREATE INDEX runs_by_tenant ON runs USING btree (hashtextextended(tenant, (0)::bigint), n);
 
-CREATE INDEX runs_due ON runs USING btree (agent, hashtextextended(version, (0)::bigint), run_at) WHERE (NOT told);
+CREATE INDEX runs_due ON runs USING btree (agent, hashtextextended(version, (0)::bigint), run_at) WHERE (NOT reported);
 
 CREATE INDEX runs_running ON runs USING btree (agent, hashtextextended(queue, (0)::bigint), hashtextextended(tenant, (0)::bigint)) WHERE (status = 'running'::text);
 
@@ -403,11 +409,11 @@ CREATE INDEX runs_scheduled ON runs USING btree (agent, run_at) WHERE ((status =
 
 CREATE INDEX runs_stopped ON runs USING btree (agent) WHERE ((status = 'queued'::text) AND (stop IS NOT NULL));
 
-CREATE INDEX runs_unreported ON runs USING btree (agent, updated_at) WHERE ((NOT told) AND (status <> ALL (ARRAY['queued'::text, 'running'::text])));
+CREATE INDEX runs_unreported ON runs USING btree (agent, updated_at) WHERE ((NOT reported) AND (status <> ALL (ARRAY['queued'::text, 'running'::text])));
 
 CREATE INDEX runs_waiting ON runs USING btree (hashtextextended(queue, hashtextextended(version, hashtextextended(agent, (0)::bigint))), tenant, rank, n) WHERE ((status = 'queued'::text) AND (rank IS NOT NULL));
 
-CREATE INDEX schedules_due ON schedules USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX schedules_due ON schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX sessions_by_owner ON sessions USING btree (hashtextextended(owner, (0)::bigint), tenant, updated_at DESC);
 
@@ -419,11 +425,34 @@ CREATE INDEX turns_by_key ON turns USING btree (tenant, owner, session, hashtext
 
 CREATE INDEX turns_by_time ON turns USING btree (hashtextextended(tenant, (0)::bigint), ended_at);
 
-CREATE INDEX waiting_by_session ON waiting USING btree (tenant, owner, session);
+CREATE OR REPLACE FUNCTION acknowledge_at_end(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _run bigint;
+begin
+  select run into _run from event_runs
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
+  if not found then return false; end if;
+  update event_signals set acknowledged = true, body = null where run = _run and n = any (_ns);
+  return true;
+end $function$;
 
-CREATE INDEX waiting_by_tenant ON waiting USING btree (hashtextextended(tenant, (0)::bigint), since);
-
-CREATE INDEX waiting_by_token ON waiting USING btree (token, tenant);
+CREATE OR REPLACE FUNCTION acknowledge_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _run bigint;
+begin
+  select run into _run from event_runs
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
+    for update;
+  if not found then return; end if;
+  delete from event_signals where run = _run and n = _n and id is null;
+  update event_signals set acknowledged = true, body = null where run = _run and n = _n;
+end $function$;
 
 CREATE OR REPLACE FUNCTION add_blob_piece(_tenant text, _owner text, _session_agent text, _session text, _write text, _digest text, _piece integer, _body bytea)
  RETURNS boolean
@@ -436,7 +465,7 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -461,7 +490,7 @@ begin
   end if;
   select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
     into outcome_, n_, absent_, token_, version_, open_
-    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms) a;
+    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _fingerprints, _decides, _task, _ms) a;
 end $function$;
 
 CREATE OR REPLACE FUNCTION add_queued_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
@@ -492,7 +521,7 @@ begin
   if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -517,22 +546,22 @@ begin
     where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session
     and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
   if found then
-    outcome_ := case when known.asked = any (_asked) then 'known' else 'reused' end;
+    outcome_ := case when known.fingerprint = any (_fingerprints) then 'known' else 'reused' end;
     n_ := known.n;
     return;
   end if;
   select array_agg(c) into absent_ from unnest(_decides) c where not exists (
-    select from waiting where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
+    select from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
   );
   if absent_ is not null then
     outcome_ := 'absent';
     return;
   end if;
-  delete from waiting
+  delete from pending_calls
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
+  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
     task, sealed_as)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _asked[1],
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _fingerprints[1],
       now_ms(), _task, _session_agent)
     returning n into n_;
   outcome_ := 'added';
@@ -542,6 +571,23 @@ begin
   if token_ is not null then
     update runs set status = 'running', attempts = 1, token = token_ where n = n_;
   end if;
+end $function$;
+
+CREATE OR REPLACE FUNCTION add_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  held event_runs%rowtype;
+begin
+  select r.* into held from event_runs r
+    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
+    and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
+  if not found then return false; end if;
+  if exists (select from event_signals where run = held.run and id is not distinct from _id) then return true; end if;
+  insert into event_signals (run, n, id, body) values (held.run, held.last_signal + 1, _id, _body);
+  update event_runs set last_signal = held.last_signal + 1 where run = held.run;
+  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION adopt_session(_tenant text, _owner text, _session_agent text, _session text, _names text[], _token bigint, OUT outcome_ text, OUT held_until_ double precision)
@@ -579,7 +625,7 @@ AS $function$
 begin
   perform from current_schedule(_tenant, _owner, _id) where revision = _revision;
   if found then
-    update schedules set next_at = _next_at, look_at = greatest(_next_at, case when _next_at is not null then now_ms() end),
+    update schedules set next_at = _next_at, due_at = greatest(_next_at, case when _next_at is not null then now_ms() end),
       paused = _paused, last_at = _last_at, last_run = _last_run, revision = revision + 1
       where tenant = _tenant and owner = _owner and id = _id;
   elsif _adds_run then
@@ -616,7 +662,7 @@ begin
   if _end then
     delete from event_signals where run = r.run and id is null;
     select array_agg(n order by n), array_agg(id order by n), array_agg(body order by n) into ns_, ids_, bodies_
-      from event_signals where run = r.run and not dealt;
+      from event_signals where run = r.run and not acknowledged;
     if ns_ is not null then
       update event_runs set epoch = _epoch, ended_at = null, touched_at = now_ms() where run = r.run;
       outcome_ := 'undelivered';
@@ -661,23 +707,6 @@ begin
   if not _is_new then return; end if;
   update event_runs set token = _token
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id;
-end $function$;
-
-CREATE OR REPLACE FUNCTION ask_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-declare
-  held event_runs%rowtype;
-begin
-  select r.* into held from event_runs r
-    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
-    and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
-  if not found then return false; end if;
-  if exists (select from event_signals where run = held.run and id is not distinct from _id) then return true; end if;
-  insert into event_signals (run, n, id, body) values (held.run, held.asked + 1, _id, _body);
-  update event_runs set asked = held.asked + 1 where run = held.run;
-  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION begin_erasure(_tenant text, _owner text, _agent text, _session text, OUT token_ bigint, OUT run_ bigint)
@@ -728,7 +757,7 @@ begin
       select n from runs where agent = any (_agents) and status = 'queued' and stop is not null
       union all
       select n from runs
-        where agent = any (_agents) and not told and status not in ('queued', 'running') and updated_at <= _now - _ms
+        where agent = any (_agents) and not reported and status not in ('queued', 'running') and updated_at <= _now - _ms
     )
     and (r.agent, r.version) in (select * from unnest(_agents, _versions))
     and (s.run is null or s.run = r.run) and s.held_until <= _now
@@ -762,18 +791,18 @@ begin
     loop
       -- Versions are looked up in the index, so that the number of their runs does not matter.
       if _hash is null then
-        select hashtextextended(version, 0) into _hash from runs where agent = _name and not told
+        select hashtextextended(version, 0) into _hash from runs where agent = _name and not reported
           order by hashtextextended(version, 0) limit 1;
       else
         select hashtextextended(version, 0) into _hash from runs
-          where agent = _name and not told and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
+          where agent = _name and not reported and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
       end if;
       exit when not found;
       continue when (_name, _hash) in (select a, hashtextextended(v, 0) from unnest(_agents, _versions) o (a, v));
       for due in
         select r.n from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
         where r.agent = _name and hashtextextended(r.version, 0) = _hash
-        and not r.told and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
+        and not r.reported and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
         and (s.run is null or s.run = r.run) and s.held_until <= _before
         order by r.n limit _limit for update of r, s skip locked
       loop
@@ -814,10 +843,10 @@ declare
 begin
   return query with due as materialized (
     select s.tenant, s.owner, s.id from schedules s
-    where s.look_at <= _now and s.agent = any (_agents) and not exists (
+    where s.due_at <= _now and s.agent = any (_agents) and not exists (
       select from runs r where r.tenant = s.tenant and r.run = s.last_run and r.status in ('queued', 'running')
-    ) order by s.look_at limit _limit for update of s skip locked
-  ) update schedules u set look_at = _now + _ms from due
+    ) order by s.due_at limit _limit for update of s skip locked
+  ) update schedules u set due_at = _now + _ms from due
     where u.tenant = due.tenant and u.owner = due.owner and u.id = due.id returning u, _now;
 end $function$;
 
@@ -981,21 +1010,6 @@ begin
   return query select * from schedules where tenant = _tenant and owner = _owner and id = _id and (e.token_ is null or token >= e.token_) for update;
 end $function$;
 
-CREATE OR REPLACE FUNCTION deal_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  _run bigint;
-begin
-  select run into _run from event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
-    for update;
-  if not found then return; end if;
-  delete from event_signals where run = _run and n = _n and id is null;
-  update event_signals set dealt = true, body = null where run = _run and n = _n;
-end $function$;
-
 CREATE OR REPLACE FUNCTION digest(_text text)
  RETURNS text
  LANGUAGE sql
@@ -1103,7 +1117,7 @@ AS $function$
     select r.n from unnest(_statuses, _ms) e (status, ms), lateral (
       select o.n from runs o
       where o.status = e.status and o.updated_at < (select now_ms()) - e.ms and not exists (
-        select from waiting w
+        select from pending_calls w
         where w.tenant = o.tenant and w.owner = o.owner and w.agent = o.session_agent and w.session = o.session and w.turn_id = o.run
       ) order by o.updated_at limit 1000 for update skip locked
     ) r
@@ -1233,10 +1247,10 @@ begin
     returning version into _version;
   if not found then
     return exists (
-      select from runs where tenant = _tenant and run = _run and stood is not null and token = _token
+      select from runs where tenant = _tenant and run = _run and session_version is not null and token = _token
     );
   end if;
-  update runs set status = _status, code = _code, reason = _reason, stood = _version, updated_at = now_ms()
+  update runs set status = _status, code = _code, reason = _reason, session_version = _version, updated_at = now_ms()
     where tenant = _tenant and run = _run;
   return true;
 end $function$;
@@ -1353,17 +1367,17 @@ begin
     version = _version + 1, length = _start + _count, status = _status, open_turn = null, updated_at = now_ms(),
     held_until = case when _release then 0 else held_until end
     where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
-  delete from waiting
+  delete from pending_calls
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id <> all (_calls);
   if cardinality(_calls) > 0 then
-    update waiting w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
+    update pending_calls w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
       from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
       where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id;
-    insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+    insert into pending_calls (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
       select _tenant, _owner, _session_agent, _session, c.id, c.turn, c.name, c.expires, c.token
       from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
       where not exists (
-        select from waiting w
+        select from pending_calls w
         where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id
       );
   end if;
@@ -1519,12 +1533,12 @@ begin
     problem_ := 'agent';
     return;
   end if;
-  insert into schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, look_at, token)
+  insert into schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, due_at, token)
     values (_tenant, _owner, _id, _agent, _cron, _tz, _missed, _session, _request, _next_at, _next_at,
       writer_token(_tenant, _owner, null, null, null, null))
     on conflict (tenant, owner, id) do update set agent = excluded.agent, cron = excluded.cron, tz = excluded.tz,
       missed = excluded.missed, session = excluded.session, request = excluded.request, next_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.next_at else excluded.next_at end,
-      look_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.look_at else excluded.look_at end, revision = s.revision + 1, token = excluded.token
+      due_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.due_at else excluded.due_at end, revision = s.revision + 1, token = excluded.token
     returning * into row_;
 end $function$;
 
@@ -1681,12 +1695,12 @@ begin
   select * into r from runs where tenant = _tenant and run = _run;
   if not found then return false; end if;
   perform from sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.stood for update;
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.session_version for update;
   if not found then return false; end if;
   update runs
-    set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
+    set status = 'queued', attempts = 0, token = 0, session_version = null, reported = false, code = null, reason = null, stop = null,
     run_at = now_ms(), updated_at = now_ms()
-    where n = r.n and status = 'failed' and stood is not null and not exists (
+    where n = r.n and status = 'failed' and session_version is not null and not exists (
       select from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );
   return found;
@@ -1871,20 +1885,6 @@ begin
     if found then return; end if;
     insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
   end loop;
-end $function$;
-
-CREATE OR REPLACE FUNCTION take_signals(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[])
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-declare
-  _run bigint;
-begin
-  select run into _run from event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
-  if not found then return false; end if;
-  update event_signals set dealt = true, body = null where run = _run and n = any (_ns);
-  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION task_gone()

@@ -135,14 +135,14 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
     },
     async markReported({ key, token }, run, code) {
       await db.queryIdempotent(
-        `update ${db.s}.runs set told = true, code = case status when 'failed' then coalesce($4, code) else code end
+        `update ${db.s}.runs set reported = true, code = case status when 'failed' then coalesce($4, code) else code end
          where tenant = $1 and run = $2 and token = $3 and status not in ('queued', 'running')`,
         ...[key.tenant, run, token, code ?? null],
       )
     },
     async expiredCalls({ agents, limit }) {
       const sql = `select r.*, w.calls from ${db.s}.runs r join (
-           select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
+           select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.pending_calls
            where expires_at <= ${db.s}.now_ms() group by tenant, owner, agent, session, turn_id
          ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
          where r.agent = any ($1::text[]) and r.n > $2 order by r.n limit $3`

@@ -8,7 +8,7 @@ create table {s}.event_runs (
   turn_id text collate "C" not null,
   epoch double precision not null,
   seq integer not null default 0,
-  asked integer not null default 0,
+  last_signal integer not null default 0,
   listener integer not null default 0,
   touched_at double precision not null,
   ended_at double precision,
@@ -32,7 +32,7 @@ create table {s}.event_signals (
   run bigint not null references {s}.event_runs on delete cascade,
   n integer not null,
   id text collate "C",
-  dealt boolean not null default false,
+  acknowledged boolean not null default false,
   body bytea,
   primary key (run, n)
 );

@@ -36,7 +36,7 @@ begin
   if _end then
     delete from {s}.event_signals where run = r.run and id is null;
     select array_agg(n order by n), array_agg(id order by n), array_agg(body order by n) into ns_, ids_, bodies_
-      from {s}.event_signals where run = r.run and not dealt;
+      from {s}.event_signals where run = r.run and not acknowledged;
     if ns_ is not null then
       update {s}.event_runs set epoch = _epoch, ended_at = null, touched_at = {s}.now_ms() where run = r.run;
       outcome_ := 'undelivered';
@@ -85,7 +85,7 @@ begin
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id;
 end $$;
 
-create function {s}.ask_run(
+create function {s}.add_signal(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea
 ) returns boolean language plpgsql as $$
 declare
@@ -96,12 +96,12 @@ begin
     and ${isRetained('_ttl')} for update;
   if not found then return false; end if;
   if exists (select from {s}.event_signals where run = held.run and id is not distinct from _id) then return true; end if;
-  insert into {s}.event_signals (run, n, id, body) values (held.run, held.asked + 1, _id, _body);
-  update {s}.event_runs set asked = held.asked + 1 where run = held.run;
+  insert into {s}.event_signals (run, n, id, body) values (held.run, held.last_signal + 1, _id, _body);
+  update {s}.event_runs set last_signal = held.last_signal + 1 where run = held.run;
   return true;
 end $$;
 
-create function {s}.take_signals(
+create function {s}.acknowledge_at_end(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[]
 ) returns boolean language plpgsql as $$
 declare
@@ -110,11 +110,11 @@ begin
   select run into _run from {s}.event_runs
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
   if not found then return false; end if;
-  update {s}.event_signals set dealt = true, body = null where run = _run and n = any (_ns);
+  update {s}.event_signals set acknowledged = true, body = null where run = _run and n = any (_ns);
   return true;
 end $$;
 
-create function {s}.deal_signal(
+create function {s}.acknowledge_signal(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer
 ) returns void language plpgsql as $$
 declare
@@ -125,6 +125,6 @@ begin
     for update;
   if not found then return; end if;
   delete from {s}.event_signals where run = _run and n = _n and id is null;
-  update {s}.event_signals set dealt = true, body = null where run = _run and n = _n;
+  update {s}.event_signals set acknowledged = true, body = null where run = _run and n = _n;
 end $$;
 `

@@ -40,7 +40,7 @@ begin
       select n from {s}.runs where agent = any (_agents) and status = 'queued' and stop is not null
       union all
       select n from {s}.runs
-        where agent = any (_agents) and not told and status not in ('queued', 'running') and updated_at <= _now - _ms
+        where agent = any (_agents) and not reported and status not in ('queued', 'running') and updated_at <= _now - _ms
     )
     and (r.agent, r.version) in (select * from unnest(_agents, _versions))
     and (s.run is null or s.run = r.run) and s.held_until <= _now

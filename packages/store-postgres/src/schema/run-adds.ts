@@ -4,7 +4,7 @@ import { sessionMatches } from './matches.ts'
 export const runAdds = `
 create function {s}.add_run(
   _tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision,
-  _key text, _asked text[], _decides text[], _task bytea, _ms double precision,
+  _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision,
   out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean
 ) language plpgsql as $$
 declare
@@ -28,22 +28,22 @@ begin
     where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session
     and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
   if found then
-    outcome_ := case when known.asked = any (_asked) then 'known' else 'reused' end;
+    outcome_ := case when known.fingerprint = any (_fingerprints) then 'known' else 'reused' end;
     n_ := known.n;
     return;
   end if;
   select array_agg(c) into absent_ from unnest(_decides) c where not exists (
-    select from {s}.waiting where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
+    select from {s}.pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
   );
   if absent_ is not null then
     outcome_ := 'absent';
     return;
   end if;
-  delete from {s}.waiting
+  delete from {s}.pending_calls
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  insert into {s}.runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
+  insert into {s}.runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
     task, sealed_as)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, {s}.now_ms()), _key, _asked[1],
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, {s}.now_ms()), _key, _fingerprints[1],
       {s}.now_ms(), _task, _session_agent)
     returning n into n_;
   outcome_ := 'added';
@@ -57,7 +57,7 @@ end $$;
 
 create function {s}.add_free_run(
   _tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision,
-  _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision,
+  _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision,
   out outcome_ text, out n_ bigint, out absent_ text[], out token_ bigint, out version_ integer, out open_ boolean,
   out held_until_ double precision
 ) language plpgsql as $$
@@ -82,6 +82,6 @@ begin
   end if;
   select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
     into outcome_, n_, absent_, token_, version_, open_
-    from {s}.add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms) a;
+    from {s}.add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _fingerprints, _decides, _task, _ms) a;
 end $$;
 `

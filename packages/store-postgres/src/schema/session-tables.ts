@@ -52,8 +52,8 @@ create index turns_by_id on {s}.turns (hashtextextended(turn_id, 0), session, ow
 create index turns_by_key on {s}.turns (tenant, owner, session, hashtextextended(idempotency_key, 0))
   where idempotency_key is not null;
 
-create table {s}.waiting (
-  since bigint generated always as identity primary key,
+create table {s}.pending_calls (
+  n bigint generated always as identity primary key,
   tenant text collate "C" not null,
   owner text collate "C" not null,
   session text collate "C" not null,
@@ -66,7 +66,7 @@ create table {s}.waiting (
   foreign key (tenant, owner, agent, session) references {s}.sessions (tenant, owner, agent, id)
     on update cascade on delete cascade
 );
-create index waiting_by_session on {s}.waiting (tenant, owner, session);
-create index waiting_by_tenant on {s}.waiting (hashtextextended(tenant, 0), since);
-create index waiting_by_token on {s}.waiting (token, tenant);
+create index pending_calls_by_session on {s}.pending_calls (tenant, owner, session);
+create index pending_calls_by_tenant on {s}.pending_calls (hashtextextended(tenant, 0), n);
+create index pending_calls_by_token on {s}.pending_calls (token, tenant);
 `

@@ -51,17 +51,17 @@ begin
     version = _version + 1, length = _start + _count, status = _status, open_turn = null, updated_at = {s}.now_ms(),
     held_until = case when _release then 0 else held_until end
     where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
-  delete from {s}.waiting
+  delete from {s}.pending_calls
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id <> all (_calls);
   if cardinality(_calls) > 0 then
-    update {s}.waiting w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
+    update {s}.pending_calls w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
       from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
       where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id;
-    insert into {s}.waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+    insert into {s}.pending_calls (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
       select _tenant, _owner, _session_agent, _session, c.id, c.turn, c.name, c.expires, c.token
       from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
       where not exists (
-        select from {s}.waiting w
+        select from {s}.pending_calls w
         where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id
       );
   end if;
