@@ -101,7 +101,7 @@ create table holds (
   run text,
   expires_at double precision,
   freed boolean not null default false,
-  place text,
+  names text,
   tenant text,
   owner text,
   token bigint not null default 0,
@@ -148,13 +148,13 @@ create table outbox_cursors (
   constraint outbox_cursors_pkey PRIMARY KEY (consumer)
 );
 
-create table outbox_places (
+create table outbox_deliveries (
   consumer text not null,
   seq bigint not null,
   held_until double precision not null,
   done boolean not null,
-  constraint outbox_places_pkey PRIMARY KEY (seq, consumer),
-  constraint outbox_places_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
+  constraint outbox_deliveries_pkey PRIMARY KEY (seq, consumer),
+  constraint outbox_deliveries_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
 );
 
 create table pending_calls (
@@ -369,7 +369,7 @@ CREATE INDEX outbox_by_age ON outbox USING btree (since);
 
 CREATE INDEX outbox_by_owner ON outbox USING btree (hashtextextended(tenant, (0)::bigint), owner);
 
-CREATE INDEX outbox_places_open ON outbox_places USING btree (consumer, seq) WHERE (NOT done);
+CREATE INDEX outbox_deliveries_open ON outbox_deliveries USING btree (consumer, seq) WHERE (NOT done);
 
 CREATE INDEX pending_calls_by_session ON pending_calls USING btree (tenant, owner, session);
 
@@ -1080,7 +1080,7 @@ begin
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
-  update holds set place = null, run = null, tenant = null, owner = null where ctid = any (array(
+  update holds set names = null, run = null, tenant = null, owner = null where ctid = any (array(
     select ctid from holds where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
   get diagnostics _more = row_count;
@@ -1510,7 +1510,7 @@ CREATE OR REPLACE FUNCTION postpone_records(_consumer text, _ids text[], _ms dou
  RETURNS void
  LANGUAGE sql
 AS $function$
-  update outbox_places p
+  update outbox_deliveries p
     set held_until = now_ms() + greatest(_ms, least((outbox_now() - o.since) / 2, _longest))
     from outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
 $function$;
@@ -1621,13 +1621,13 @@ begin
   select array_agg(o.seq) into _seqs from (
     select seq from outbox where id = any (_ids) order by seq for update
   ) o;
-  insert into outbox_places (consumer, seq, held_until, done)
+  insert into outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, 0, true from unnest(_seqs) as seq
     on conflict (seq, consumer) do update set done = true;
   if cardinality(_consumers) = 0 then return; end if;
   delete from outbox o where o.seq = any (_seqs) and not exists (
     select from unnest(_consumers) as c (consumer) where not exists (
-      select from outbox_places p where p.seq = o.seq and p.consumer = c.consumer and p.done
+      select from outbox_deliveries p where p.seq = o.seq and p.consumer = c.consumer and p.done
     )
   );
 end $function$;
@@ -1677,7 +1677,7 @@ begin
   insert into holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
   -- What a run finds its hold by, until that is settled or its owner is erased.
   if _run is not null and _token is not null then
-    update holds set run = digest(_run), place = json_build_array(_account, _id)::text, tenant = _tenant,
+    update holds set run = digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
       owner = _owner, token = _token where account = _name and id = _hold;
   end if;
   update accounts
@@ -1795,7 +1795,7 @@ declare
   held numeric;
 begin
   perform from accounts where name = _name for update;
-  update holds set settled = true, place = null, run = null, tenant = null, owner = null
+  update holds set settled = true, names = null, run = null, tenant = null, owner = null
     where account = _name and id = digest(_id) and not settled
     returning case when freed then 0 else amount end into held;
   if not found then return; end if;
@@ -1826,23 +1826,23 @@ begin
   select * into c from outbox_cursors where consumer = _consumer;
   if c.next > c.seen and pg_snapshot_xmin(pg_current_snapshot()) >= c.next_xid then c.seen := c.next; end if;
   _again := array(
-    select o.seq from outbox_places p join outbox o on o.seq = p.seq
+    select o.seq from outbox_deliveries p join outbox o on o.seq = p.seq
     where p.consumer = _consumer and not p.done and p.held_until <= (select now_ms())
     order by p.seq limit _limit for key share of o skip locked
   );
   _new := array(
     select o.seq from outbox o where o.seq > c.seen
-    and not exists (select from outbox_places p where p.seq = o.seq and p.consumer = _consumer)
+    and not exists (select from outbox_deliveries p where p.seq = o.seq and p.consumer = _consumer)
     order by o.seq limit _limit - cardinality(_again) for key share of o skip locked
   );
-  insert into outbox_places (consumer, seq, held_until, done)
+  insert into outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, now_ms() + _ms, false from unnest(_again || _new) seq
     on conflict (seq, consumer) do update set held_until = excluded.held_until;
   -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
   if c.next <= c.seen then
     select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
       into c.next, c.next_xid
-      from outbox o left join outbox_places p on p.seq = o.seq and p.consumer = _consumer
+      from outbox o left join outbox_deliveries p on p.seq = o.seq and p.consumer = _consumer
       where o.seq > c.seen;
   end if;
   update outbox_cursors set seen = c.seen, next = c.next, next_xid = c.next_xid

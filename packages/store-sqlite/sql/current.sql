@@ -129,7 +129,7 @@ CREATE TABLE holds (
   run text,
   expires_at integer,
   freed integer not null default 0,
-  place text,
+  names text,
   tenant text,
   owner text,
   token integer not null default 0,
@@ -167,7 +167,7 @@ CREATE TABLE outbox_clock (
 
 CREATE TABLE outbox_cursors (consumer text primary key, seen integer not null) strict, without rowid;
 
-CREATE TABLE outbox_places (
+CREATE TABLE outbox_deliveries (
   consumer text not null,
   seq integer not null,
   held_until real not null,
@@ -353,9 +353,9 @@ CREATE INDEX outbox_by_age on outbox (since);
 
 CREATE INDEX outbox_by_owner on outbox (tenant, owner);
 
-CREATE INDEX outbox_places_by_seq on outbox_places (seq);
+CREATE INDEX outbox_deliveries_by_seq on outbox_deliveries (seq);
 
-CREATE INDEX outbox_places_open on outbox_places (consumer, seq) where done = 0;
+CREATE INDEX outbox_deliveries_open on outbox_deliveries (consumer, seq) where done = 0;
 
 CREATE INDEX pending_calls_by_tenant on pending_calls (tenant, n);
 

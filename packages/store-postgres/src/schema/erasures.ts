@@ -135,7 +135,7 @@ begin
         `delete from {s}.${table} where ${olderRows(table)};\n  get diagnostics _more = row_count;\n  found_ := found_ + _more;`,
     )
     .join('\n  ')}
-  update {s}.holds set place = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
+  update {s}.holds set names = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
   get diagnostics _more = row_count;
   found_ := found_ + _more;
 end $$;

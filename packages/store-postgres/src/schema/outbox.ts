@@ -31,14 +31,14 @@ create table {s}.outbox (
 create index outbox_by_age on {s}.outbox (since);
 create index outbox_by_owner on {s}.outbox (hashtextextended(tenant, 0), owner);
 
-create table {s}.outbox_places (
+create table {s}.outbox_deliveries (
   consumer text collate "C" not null,
   seq bigint not null references {s}.outbox on delete cascade,
   held_until double precision not null,
   done boolean not null,
   primary key (seq, consumer)
 );
-create index outbox_places_open on {s}.outbox_places (consumer, seq) where not done;
+create index outbox_deliveries_open on {s}.outbox_deliveries (consumer, seq) where not done;
 
 create table {s}.outbox_cursors (
   consumer text collate "C" primary key,
@@ -66,23 +66,23 @@ begin
   select * into c from {s}.outbox_cursors where consumer = _consumer;
   if c.next > c.seen and pg_snapshot_xmin(pg_current_snapshot()) >= c.next_xid then c.seen := c.next; end if;
   _again := array(
-    select o.seq from {s}.outbox_places p join {s}.outbox o on o.seq = p.seq
+    select o.seq from {s}.outbox_deliveries p join {s}.outbox o on o.seq = p.seq
     where p.consumer = _consumer and not p.done and p.held_until <= (select {s}.now_ms())
     order by p.seq limit _limit for key share of o skip locked
   );
   _new := array(
     select o.seq from {s}.outbox o where o.seq > c.seen
-    and not exists (select from {s}.outbox_places p where p.seq = o.seq and p.consumer = _consumer)
+    and not exists (select from {s}.outbox_deliveries p where p.seq = o.seq and p.consumer = _consumer)
     order by o.seq limit _limit - cardinality(_again) for key share of o skip locked
   );
-  insert into {s}.outbox_places (consumer, seq, held_until, done)
+  insert into {s}.outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, {s}.now_ms() + _ms, false from unnest(_again || _new) seq
     on conflict (seq, consumer) do update set held_until = excluded.held_until;
   -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
   if c.next <= c.seen then
     select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
       into c.next, c.next_xid
-      from {s}.outbox o left join {s}.outbox_places p on p.seq = o.seq and p.consumer = _consumer
+      from {s}.outbox o left join {s}.outbox_deliveries p on p.seq = o.seq and p.consumer = _consumer
       where o.seq > c.seen;
   end if;
   update {s}.outbox_cursors set seen = c.seen, next = c.next, next_xid = c.next_xid
@@ -97,13 +97,13 @@ begin
   select array_agg(o.seq) into _seqs from (
     select seq from {s}.outbox where id = any (_ids) order by seq for update
   ) o;
-  insert into {s}.outbox_places (consumer, seq, held_until, done)
+  insert into {s}.outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, 0, true from unnest(_seqs) as seq
     on conflict (seq, consumer) do update set done = true;
   if cardinality(_consumers) = 0 then return; end if;
   delete from {s}.outbox o where o.seq = any (_seqs) and not exists (
     select from unnest(_consumers) as c (consumer) where not exists (
-      select from {s}.outbox_places p where p.seq = o.seq and p.consumer = c.consumer and p.done
+      select from {s}.outbox_deliveries p where p.seq = o.seq and p.consumer = c.consumer and p.done
     )
   );
 end $$;
@@ -115,7 +115,7 @@ $$;
 create function {s}.postpone_records(
   _consumer text, _ids text[], _ms double precision, _longest double precision
 ) returns void language sql as $$
-  update {s}.outbox_places p
+  update {s}.outbox_deliveries p
     set held_until = {s}.now_ms() + greatest(_ms, least(({s}.outbox_now() - o.since) / 2, _longest))
     from {s}.outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
 $$;
