@@ -57,6 +57,7 @@ create table event_runs (
   run bigint not null generated always as identity,
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   turn_id text not null,
   epoch double precision not null,
@@ -66,7 +67,6 @@ create table event_runs (
   touched_at double precision not null,
   ended_at double precision,
   request text,
-  agent text not null,
   token bigint not null default 0,
   constraint event_runs_pkey PRIMARY KEY (run),
   constraint event_runs_tenant_owner_agent_session_turn_id_key UNIQUE (tenant, owner, agent, session, turn_id)
@@ -122,12 +122,12 @@ create table outbox (
   seq bigint not null generated always as identity,
   id text not null,
   tenant text not null,
+  owner text not null,
+  token bigint not null,
   turn_id text not null,
   added_at double precision not null,
   body bytea not null,
   since double precision not null default outbox_now(),
-  owner text,
-  token bigint not null default 0,
   constraint outbox_id_key UNIQUE (id),
   constraint outbox_pkey PRIMARY KEY (seq)
 );
@@ -161,13 +161,13 @@ create table pending_calls (
   n bigint not null generated always as identity,
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   call_id text not null,
   turn_id text not null,
   name text not null,
   expires_at double precision,
   token text not null,
-  agent text not null,
   constraint pending_calls_pkey PRIMARY KEY (n),
   constraint pending_calls_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
 );
@@ -202,6 +202,7 @@ create table runs (
   n bigint not null generated always as identity,
   tenant text not null,
   owner text not null,
+  session_agent text not null,
   session text not null,
   run text not null,
   agent text not null,
@@ -220,7 +221,6 @@ create table runs (
   reported boolean not null default false,
   updated_at double precision not null,
   task bytea,
-  session_agent text not null,
   sealed_as text not null,
   queue text not null default 'default'::text,
   priority integer not null default 0,
@@ -256,6 +256,7 @@ create table schema_version (
 create table sessions (
   tenant text not null,
   owner text not null,
+  agent text not null,
   id text not null,
   version integer not null default 0,
   length integer not null default 0,
@@ -265,7 +266,6 @@ create table sessions (
   token bigint not null default nextval('tokens'::regclass),
   held_until double precision not null default 0,
   run text,
-  agent text not null,
   constraint sessions_pkey PRIMARY KEY (tenant, owner, agent, id)
 );
 
@@ -283,6 +283,7 @@ create table steps (
 create table turns (
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   seq integer not null,
   turn_id text not null,
@@ -297,7 +298,6 @@ create table turns (
   messages bytea not null,
   rest bytea not null,
   info bytea not null,
-  agent text not null,
   sealed_as text not null,
   constraint turns_pkey PRIMARY KEY (tenant, owner, agent, session, seq),
   constraint turns_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
@@ -328,10 +328,10 @@ create table usage_totals (
 create table vault (
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   layer text not null,
   body bytea not null,
-  agent text not null,
   sealed_as text not null,
   token bigint not null default 0,
   constraint vault_pkey PRIMARY KEY (tenant, owner, agent, session, layer)
@@ -465,50 +465,62 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-begin
-  if _unless_busy is not null then
-    -- Nobody takes it until this has ended; of one that is not there yet the row is made by who comes first.
-    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
-    perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
-    select greatest(s.held_until, now_ms() + case when s.run is null then 0 else _unless_busy end)
-      into held_until_ from sessions s
-      where s.tenant = _tenant and s.owner = _owner and s.agent = _session_agent and s.id = _session
-      and (s.held_until > now_ms() or s.run is not null)
-      and not exists (select from runs r where r.tenant = _tenant and r.run = _run)
-      and not exists (
-        select from runs r where r.tenant = _tenant and r.owner = _owner and r.session_agent = _session_agent and r.session = _session
-        and hashtextextended(r.idempotency_key, 0) = hashtextextended(_key, 0) and r.idempotency_key = _key
-      );
-    if found then
-      outcome_ := 'busy';
-      return;
-    end if;
-  end if;
-  select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
-    into outcome_, n_, absent_, token_, version_, open_
-    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _fingerprints, _decides, _task, _ms) a;
-end $function$;
-
-CREATE OR REPLACE FUNCTION add_queued_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], _worker text, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
+  held sessions%rowtype;
+  known runs%rowtype;
+  _now double precision;
   _rank double precision;
 begin
-  -- It holds the row of the session until the end of the transaction.
-  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
-    from add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task,
-      null, _unless_busy);
-  if outcome_ <> 'added' then return; end if;
-  -- One that was sent once more and has its rank changes no more.
-  update runs set queue = _queue, priority = _priority,
-    rank = case when run_at <= now_ms() then run_at + _priority * 60000 end
-    where n = n_ and status = 'queued' and rank is null returning rank into _rank;
+  -- An erasure waits for the run that is being added, and then finds it.
+  perform writer_token(_tenant, _owner, null, null, null, null);
+  perform forget_erased(_tenant, _owner, _session_agent, _session);
+  loop
+    select * into held from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+    exit when found;
+    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
+  end loop;
+  _now := now_ms();
+  select * into known from runs where tenant = _tenant and run = _run;
+  if found then
+    -- The statement was sent again after its reply was lost, so it gets the same reply.
+    outcome_ := 'added';
+    n_ := known.n;
+    if held.run = _run and held.token = known.token and held.held_until > _now then
+      token_ := held.token;
+      version_ := held.version;
+      open_ := held.open_turn is not null;
+    end if;
+    return;
+  end if;
+  select * into known from runs
+    where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
+  if found then
+    outcome_ := case when known.fingerprint = any (_fingerprints) then 'known' else 'reused' end;
+    n_ := known.n;
+    return;
+  end if;
+  if _unless_busy is not null and (held.held_until > _now or held.run is not null) then
+    outcome_ := 'busy';
+    held_until_ := greatest(held.held_until, _now + case when held.run is null then 0 else _unless_busy end);
+    return;
+  end if;
+  select array_agg(c) into absent_ from unnest(_decides) c
+    where not exists (select from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c);
+  if absent_ is not null then
+    outcome_ := 'absent';
+    return;
+  end if;
+  delete from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
+  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
+    task, sealed_as, queue, priority, rank)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, _now), _key, _fingerprints[1], _now,
+      _task, _session_agent, _queue, _priority, case when _run_at > _now then null else coalesce(_run_at, _now) + _priority * 60000 end)
+    returning n, rank into n_, _rank;
+  outcome_ := 'added';
   if _rank is null or _ms is null then return; end if;
   -- Without limits, processes add runs at the same time.
   if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
@@ -517,60 +529,8 @@ begin
   select t.token_, t.version_, t.open_ into token_, version_, open_
     from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
   if token_ is null then return; end if;
-  update runs set status = 'running', attempts = 1, token = token_, worker = worker() where n = n_;
+  update runs set status = 'running', attempts = 1, token = token_, worker = _worker where n = n_;
   if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
-end $function$;
-
-CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  known runs%rowtype;
-begin
-  loop
-    perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
-    exit when found;
-    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
-  end loop;
-  select * into known from runs where tenant = _tenant and run = _run;
-  if found then
-    -- Sent once more: what was given then is given again.
-    outcome_ := 'added';
-    n_ := known.n;
-    select token, version, open_turn is not null into token_, version_, open_ from sessions
-      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and run = _run and token = known.token and held_until > now_ms();
-    return;
-  end if;
-  select * into known from runs
-    where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session
-    and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
-  if found then
-    outcome_ := case when known.fingerprint = any (_fingerprints) then 'known' else 'reused' end;
-    n_ := known.n;
-    return;
-  end if;
-  select array_agg(c) into absent_ from unnest(_decides) c where not exists (
-    select from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
-  );
-  if absent_ is not null then
-    outcome_ := 'absent';
-    return;
-  end if;
-  delete from pending_calls
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
-    task, sealed_as)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _fingerprints[1],
-      now_ms(), _task, _session_agent)
-    returning n into n_;
-  outcome_ := 'added';
-  if _ms is null or _run_at > now_ms() then return; end if;
-  select t.token_, t.version_, t.open_ into token_, version_, open_
-    from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
-  if token_ is not null then
-    update runs set status = 'running', attempts = 1, token = token_ where n = n_;
-  end if;
 end $function$;
 
 CREATE OR REPLACE FUNCTION add_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea)
@@ -634,23 +594,26 @@ begin
   return found;
 end $function$;
 
-CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
+CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   r event_runs%rowtype;
+  _token bigint;
 begin
   loop
-    select * into r from event_runs
-      where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id for update;
-    if found and not (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) then
-      delete from event_runs where run = r.run;
-    elsif found then
-      exit;
+    select * into r from event_runs where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id for update;
+    exit when found and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl);
+    if found then delete from event_runs where run = r.run; end if;
+    -- Only a writer that is not fenced opens a run.
+    _token := writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
+    if _token is null then
+      outcome_ := 'gone';
+      return;
     end if;
-    insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at)
-      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, now_ms()) on conflict do nothing;
+    insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token)
+      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, now_ms(), _token) on conflict do nothing;
   end loop;
   seq_ := r.seq;
   outcome_ := case
@@ -683,32 +646,6 @@ begin
   end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  _token bigint;
-  _is_new boolean := not exists (
-    select from event_runs r where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent
-    and r.session = _session and r.turn_id = _turn_id and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl)
-  );
-begin
-  if _is_new then
-    _token := writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
-    if _token is null then
-      outcome_ := 'gone';
-      return;
-    end if;
-  end if;
-  select a.* into outcome_, seq_, ns_, ids_, bodies_ from append_to_run(
-    _tenant, _owner, _session_agent, _session, _turn_id, _epoch, _request, _id, _count, _body, _end, _ttl
-  ) a;
-  if not _is_new then return; end if;
-  update event_runs set token = _token
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id;
-end $function$;
-
 CREATE OR REPLACE FUNCTION begin_erasure(_tenant text, _owner text, _agent text, _session text, OUT token_ bigint, OUT run_ bigint)
  RETURNS record
  LANGUAGE plpgsql
@@ -735,7 +672,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_lost(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean)
+CREATE OR REPLACE FUNCTION claim_lost(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _worker text)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean, attempts_ integer)
  LANGUAGE plpgsql
 AS $function$
@@ -768,7 +705,7 @@ begin
       when due.status = 'queued' then 1 when due.status <> 'running' then null when due.progressed then 1 else due.attempts + 1
     end;
     continue when attempts_ >= 3 and _taken > 0;
-    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(due.n, _ms, attempts_) t;
+    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(due.n, _ms, attempts_, _worker) t;
     continue when n_ is null;
     _taken := _taken + 1;
     return next;
@@ -806,14 +743,14 @@ begin
         and (s.run is null or s.run = r.run) and s.held_until <= _before
         order by r.n limit _limit for update of r, s skip locked
       loop
-        select * into n_, token_, version_, open_ from take_run(due.n, _ms, null);
+        select * into n_, token_, version_, open_ from take_run(due.n, _ms, null, null);
         if n_ is not null then return next; end if;
       end loop;
     end loop;
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean)
+CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean, _worker text)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
 AS $function$
@@ -821,7 +758,7 @@ declare
   _lost record;
 begin
   if not _waiting_only then
-    for _lost in select * from claim_lost(_agents, _versions, _limit, _ms, _alone) loop
+    for _lost in select * from claim_lost(_agents, _versions, _limit, _ms, _alone, _worker) loop
       n_ := _lost.n_;
       token_ := _lost.token_;
       version_ := _lost.version_;
@@ -831,7 +768,7 @@ begin
       _limit := _limit - 1;
     end loop;
   end if;
-  return query select * from claim_waiting(_agents, _versions, _queues, _limit, _ms);
+  return query select * from claim_waiting(_agents, _versions, _queues, _limit, _ms, _worker);
 end $function$;
 
 CREATE OR REPLACE FUNCTION claim_schedules(_agents text[], _limit integer, _ms double precision)
@@ -850,7 +787,7 @@ begin
     where u.tenant = due.tenant and u.owner = due.owner and u.id = due.id returning u, _now;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_waiting(_agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision)
+CREATE OR REPLACE FUNCTION claim_waiting(_agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision, _worker text)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
 AS $function$
@@ -936,7 +873,7 @@ begin
     if (_room ->> _queue)::integer > 0 and queue_room(_names, _queue, _lane.limits_, _tenant) > 0 then
       perform from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session and (s.run is null or s.run = r.run) and s.held_until <= _now where r.n = _ns[_i] and r.status = 'queued' for update of r, s skip locked;
       if found then
-        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(_ns[_i], _ms, 1) t;
+        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(_ns[_i], _ms, 1, _worker) t;
         if n_ is not null then
           return next;
           _limit := _limit - 1;
@@ -1354,9 +1291,9 @@ begin
 
   delete from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1;
   insert into turns values (
-    _tenant, _owner, _session, case when _ended then _version else -1 end,
+    _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
     _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-    _messages, _rest, _info, _session_agent, _session_agent
+    _messages, _rest, _info, _session_agent
   );
   if not _ended then
     update sessions set open_turn = _turn_id, status = coalesce(status, 'running'), updated_at = now_ms()
@@ -1382,8 +1319,8 @@ begin
       );
   end if;
   if cardinality(_records) > 0 then
-    insert into outbox (id, tenant, turn_id, added_at, body)
-      select r.id, _tenant, _turn_id, now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
+    insert into outbox (id, tenant, owner, token, turn_id, added_at, body)
+      select r.id, _tenant, _owner, _token, _turn_id, now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
   end if;
 end $function$;
 
@@ -1497,13 +1434,6 @@ CREATE OR REPLACE FUNCTION outbox_now()
  LANGUAGE sql
 AS $function$
   select elapsed + least(greatest(now_ms() - seen_at, 0), 86400000) from outbox_clock
-$function$;
-
-CREATE OR REPLACE FUNCTION own_records(_owner text, _ids text[], _lease bigint)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  update outbox set owner = _owner, token = _lease where id = any (_ids) and owner is null
 $function$;
 
 CREATE OR REPLACE FUNCTION postpone_records(_consumer text, _ids text[], _ms double precision, _longest double precision)
@@ -1675,7 +1605,7 @@ begin
     return;
   end if;
   insert into holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
-  -- What a run finds its hold by, until that is settled or its owner is erased.
+  -- A run finds its hold by these, until that is settled or its owner is erased.
   if _run is not null and _token is not null then
     update holds set run = digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
       owner = _owner, token = _token where account = _name and id = _hold;
@@ -1699,7 +1629,7 @@ begin
   if not found then return false; end if;
   update runs
     set status = 'queued', attempts = 0, token = 0, session_version = null, reported = false, code = null, reason = null, stop = null,
-    run_at = now_ms(), updated_at = now_ms()
+    run_at = now_ms(), updated_at = now_ms(), rank = now_ms() + priority * 60000
     where n = r.n and status = 'failed' and session_version is not null and not exists (
       select from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );
@@ -1722,15 +1652,6 @@ AS $function$
 begin
   delete from run_log where tenant = old.tenant and run = old.run;
   return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION run_queued()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.rank := null;
-  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION save_vault(_tenant text, _owner text, _agent text, _session text, _layer text, _body bytea, _lease bigint, _began double precision)
@@ -1802,11 +1723,6 @@ begin
   update accounts set spent = spent + _spent, reserved = reserved - held where name = _name;
 end $function$;
 
-CREATE OR REPLACE FUNCTION take_lease(_tenant text, _owner text, _session_agent text, _session text, _ms double precision, OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
- RETURNS record
- LANGUAGE sql
-AS $function$ select * from take_session(_tenant, _owner, _session_agent, _session, _ms, null) $function$;
-
 CREATE OR REPLACE FUNCTION take_outbox(_consumer text, _limit integer, _ms double precision, _keep double precision)
  RETURNS SETOF outbox
  LANGUAGE plpgsql
@@ -1850,7 +1766,7 @@ begin
   return query select o.* from outbox o where o.seq = any (_again || _new) order by o.seq;
 end $function$;
 
-CREATE OR REPLACE FUNCTION take_run(_n bigint, _ms double precision, _attempts integer, OUT n_ bigint, OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+CREATE OR REPLACE FUNCTION take_run(_n bigint, _ms double precision, _attempts integer, _worker text, OUT n_ bigint, OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1863,7 +1779,7 @@ begin
   if token_ is null then return; end if;
   n_ := _n;
   update runs set token = token_, updated_at = now_ms(),
-    worker = case when status in ('queued', 'running') then worker() else worker end,
+    worker = case when status in ('queued', 'running') then _worker else worker end,
     status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
     where n = _n;
 end $function$;
@@ -1896,12 +1812,6 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION worker()
- RETURNS text
- LANGUAGE sql
- STABLE
-AS $function$ select nullif(current_setting('allium.worker', true), '') $function$;
-
 CREATE OR REPLACE FUNCTION writer_token(_tenant text, _owner text, _agent text, _session text, _lease bigint, _began double precision)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1929,8 +1839,6 @@ CREATE TRIGGER run_changed AFTER UPDATE ON runs FOR EACH ROW WHEN (((old.status 
 CREATE TRIGGER run_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_gone();
 
 CREATE TRIGGER run_log_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_log_gone();
-
-CREATE TRIGGER run_queued BEFORE UPDATE OF status ON runs FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION run_queued();
 
 CREATE TRIGGER session_gone AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION session_gone();
 

@@ -148,13 +148,12 @@ CREATE TABLE key_values (
 CREATE TABLE outbox (
   seq integer primary key autoincrement,
   id text not null unique,
-  tenant text not null,
+  tenant text not null, owner text not null,
+  token integer not null,
   turn_id text not null,
   added_at integer not null,
   body blob not null,
-  since real not null default 0,
-  owner text,
-  token integer not null default 0
+  since real not null
 ) strict;
 
 CREATE TABLE outbox_clock (

@@ -4,6 +4,7 @@ create table {s}.event_runs (
   run bigint generated always as identity primary key,
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   turn_id text collate "C" not null,
   epoch double precision not null,
@@ -13,7 +14,6 @@ create table {s}.event_runs (
   touched_at double precision not null,
   ended_at double precision,
   request text collate "C",
-  agent text collate "C" not null,
   token bigint not null default 0,
   unique (tenant, owner, agent, session, turn_id)
 ) with (fillfactor = 70);

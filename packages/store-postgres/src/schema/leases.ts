@@ -2,6 +2,7 @@ import { ofSession, sessionMatches } from './matches.ts'
 
 /** Leases of sessions. They return refusals instead of raising them, so that the server's log has no errors for them. */
 export const leases = `
+-- Tokens come from the sequence while the row is locked: a later lease has a higher one, also after a delete.
 create function {s}.take_session(
   _tenant text, _owner text, _session_agent text, _session text, _ms double precision, _run text,
   out token_ bigint, out version_ integer, out open_ boolean, out held_until_ double precision
@@ -20,12 +21,6 @@ begin
     insert into {s}.sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
   end loop;
 end $$;
-
--- Tokens come from the sequence while the row is locked: a later lease has a higher one, also after a delete.
-create function {s}.take_lease(
-  _tenant text, _owner text, _session_agent text, _session text, _ms double precision,
-  out token_ bigint, out version_ integer, out open_ boolean, out held_until_ double precision
-) language sql as $$ select * from {s}.take_session(_tenant, _owner, _session_agent, _session, _ms, null) $$;
 
 -- The durable run of a turn that was appended has ended, so its steps are not needed any more.
 create function {s}.end_run(

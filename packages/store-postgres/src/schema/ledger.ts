@@ -43,7 +43,7 @@ begin
     return;
   end if;
   insert into {s}.holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
-  -- What a run finds its hold by, until that is settled or its owner is erased.
+  -- A run finds its hold by these, until that is settled or its owner is erased.
   if _run is not null and _token is not null then
     update {s}.holds set run = {s}.digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
       owner = _owner, token = _token where account = _name and id = _hold;

@@ -21,12 +21,12 @@ create table {s}.outbox (
   seq bigint generated always as identity primary key,
   id text collate "C" not null unique,
   tenant text not null,
+  owner text collate "C" not null,
+  token bigint not null,
   turn_id text not null,
   added_at double precision not null,
   body bytea not null,
-  since double precision not null default {s}.outbox_now(),
-  owner text collate "C",
-  token bigint not null default 0
+  since double precision not null default {s}.outbox_now()
 );
 create index outbox_by_age on {s}.outbox (since);
 create index outbox_by_owner on {s}.outbox (hashtextextended(tenant, 0), owner);
@@ -107,10 +107,6 @@ begin
     )
   );
 end $$;
-
-create function {s}.own_records(_owner text, _ids text[], _lease bigint) returns void language sql as $$
-  update {s}.outbox set owner = _owner, token = _lease where id = any (_ids) and owner is null
-$$;
 
 create function {s}.postpone_records(
   _consumer text, _ids text[], _ms double precision, _longest double precision

@@ -1,13 +1,11 @@
+import { priorityStep } from '@allium/store-sql'
 import { sessionJoin, sessionMatches } from './matches.ts'
 
 /** Claims, steps and ends of durable runs. A session's row is locked before those of its runs, and queries for runs skip locked rows. */
 export const runs = `
--- The process that claims runs, as the statement that calls this has set it.
-create function {s}.worker() returns text language sql stable as $$ select nullif(current_setting('allium.worker', true), '') $$;
-
 -- Claims a run that was found to be due. Returns nulls if its session is not free any more.
 create function {s}.take_run(
-  _n bigint, _ms double precision, _attempts integer,
+  _n bigint, _ms double precision, _attempts integer, _worker text,
   out n_ bigint, out token_ bigint, out version_ integer, out open_ boolean
 ) language plpgsql as $$
 declare
@@ -19,7 +17,7 @@ begin
   if token_ is null then return; end if;
   n_ := _n;
   update {s}.runs set token = token_, updated_at = {s}.now_ms(),
-    worker = case when status in ('queued', 'running') then {s}.worker() else worker end,
+    worker = case when status in ('queued', 'running') then _worker else worker end,
     status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
     where n = _n;
 end $$;
@@ -53,7 +51,7 @@ begin
         and (s.run is null or s.run = r.run) and s.held_until <= _before
         order by r.n limit _limit for update of r, s skip locked
       loop
-        select * into n_, token_, version_, open_ from {s}.take_run(due.n, _ms, null);
+        select * into n_, token_, version_, open_ from {s}.take_run(due.n, _ms, null, null);
         if n_ is not null then return next; end if;
       end loop;
     end loop;
@@ -118,7 +116,7 @@ begin
   if not found then return false; end if;
   update {s}.runs
     set status = 'queued', attempts = 0, token = 0, session_version = null, reported = false, code = null, reason = null, stop = null,
-    run_at = {s}.now_ms(), updated_at = {s}.now_ms()
+    run_at = {s}.now_ms(), updated_at = {s}.now_ms(), rank = {s}.now_ms() + priority * ${priorityStep}
     where n = r.n and status = 'failed' and session_version is not null and not exists (
       select from {s}.runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );

@@ -9,6 +9,7 @@ export const sessionTables = `
 create table {s}.sessions (
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   id text collate "C" not null,
   version integer not null default 0,
   length integer not null default 0,
@@ -18,7 +19,6 @@ create table {s}.sessions (
   token bigint not null default nextval('{s}.tokens'),
   held_until double precision not null default 0,
   run text collate "C",
-  agent text collate "C" not null,
   primary key (tenant, owner, agent, id)
 ) with (fillfactor = 80);
 create index sessions_by_time on {s}.sessions (hashtextextended(tenant, 0), updated_at desc);
@@ -27,6 +27,7 @@ create index sessions_by_owner on {s}.sessions (hashtextextended(owner, 0), tena
 create table {s}.turns (
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   seq integer not null,
   turn_id text collate "C" not null,
@@ -41,7 +42,6 @@ create table {s}.turns (
   messages bytea not null,
   rest bytea not null,
   info bytea not null,
-  agent text collate "C" not null,
   sealed_as text collate "C" not null,
   primary key (tenant, owner, agent, session, seq),
   foreign key (tenant, owner, agent, session) references {s}.sessions (tenant, owner, agent, id)
@@ -56,13 +56,13 @@ create table {s}.pending_calls (
   n bigint generated always as identity primary key,
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   call_id text collate "C" not null,
   turn_id text not null,
   name text not null,
   expires_at double precision,
   token text not null,
-  agent text collate "C" not null,
   foreign key (tenant, owner, agent, session) references {s}.sessions (tenant, owner, agent, id)
     on update cascade on delete cascade
 );

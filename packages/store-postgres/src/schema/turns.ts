@@ -38,9 +38,9 @@ begin
 
   delete from {s}.turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1;
   insert into {s}.turns values (
-    _tenant, _owner, _session, case when _ended then _version else -1 end,
+    _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
     _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-    _messages, _rest, _info, _session_agent, _session_agent
+    _messages, _rest, _info, _session_agent
   );
   if not _ended then
     update {s}.sessions set open_turn = _turn_id, status = coalesce(status, 'running'), updated_at = {s}.now_ms()
@@ -66,8 +66,8 @@ begin
       );
   end if;
   if cardinality(_records) > 0 then
-    insert into {s}.outbox (id, tenant, turn_id, added_at, body)
-      select r.id, _tenant, _turn_id, {s}.now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
+    insert into {s}.outbox (id, tenant, owner, token, turn_id, added_at, body)
+      select r.id, _tenant, _owner, _token, _turn_id, {s}.now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
   end if;
 end $$;
 `
