@@ -540,9 +540,8 @@ AS $function$
 declare
   held event_runs%rowtype;
 begin
-  select r.* into held from event_runs r
-    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
-    and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
+  select * into held from event_runs r
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and ended_at is null and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
   if not found then return false; end if;
   if exists (select from event_signals where run = held.run and id is not distinct from _id) then return true; end if;
   insert into event_signals (run, n, id, body) values (held.run, held.last_signal + 1, _id, _body);
@@ -829,7 +828,7 @@ begin
     continue when (_room ->> _queue)::integer <= 0;
     select t.tenant into _last from queue_turns t where t.queue = queue_id(_agent, _queue) order by t.at desc limit 1;
     _found := 0;
-    -- A bounded number of tenants, in a circle from the one after the last that had its turn.
+    -- A bounded number of tenants, in a circle that begins after the last tenant that had its turn.
     for _tenant in
       select ring.tenant from (with recursive t as (
         (select r.tenant from runs r where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
@@ -1450,7 +1449,7 @@ CREATE OR REPLACE FUNCTION put_schedule(_tenant text, _owner text, _id text, _ag
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- One put of an owner at a time, so that they stay within the limit together.
+  -- Puts of an owner run one after the other, so that they stay within the limit.
   perform pg_advisory_xact_lock(hashtextextended('schedules ' || to_json(array[_tenant, _owner])::text, 0));
   select agent into agent_ from current_schedule(_tenant, _owner, _id);
   if not found then
@@ -1754,7 +1753,7 @@ begin
   insert into outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, now_ms() + _ms, false from unnest(_again || _new) seq
     on conflict (seq, consumer) do update set held_until = excluded.held_until;
-  -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
+  -- One statement, and so one snapshot. A record that another process had locked was skipped, so the cursor stays before it.
   if c.next <= c.seen then
     select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
       into c.next, c.next_xid
@@ -1794,7 +1793,7 @@ begin
       where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and held_until <= now_ms() and (run is null or run = _run)
       returning token, version, open_turn is not null into token_, version_, open_;
     if found then return; end if;
-    -- What belongs to a run is held until one takes that over.
+    -- A session that belongs to a run is held until a process takes that run over.
     select greatest(held_until, now_ms() + case when run is distinct from _run and run is not null then _ms else 0 end)
       into held_until_ from sessions
       where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and (held_until > now_ms() or run is distinct from _run and run is not null);
@@ -1822,7 +1821,7 @@ begin
   perform pg_advisory_xact_lock_shared(hashtextextended('erasure ' || _tenant, 0));
   select * into e from erased(_tenant, _owner, _agent, _session);
   if _lease < e.token_ or _lease is null and _began <= e.at_ then return null; end if;
-  -- Null before the first token; the right to use the sequence is enough.
+  -- Null before the first token. The right to use the sequence is enough to read it.
   return coalesce(_lease, pg_sequence_last_value('tokens'::regclass), 0);
 end $function$;
 

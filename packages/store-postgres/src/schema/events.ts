@@ -68,9 +68,8 @@ create function {s}.add_signal(
 declare
   held {s}.event_runs%rowtype;
 begin
-  select r.* into held from {s}.event_runs r
-    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
-    and ${isRetained('_ttl')} for update;
+  select * into held from {s}.event_runs r
+    where ${ofSession} and turn_id = _turn_id and ended_at is null and ${isRetained('_ttl')} for update;
   if not found then return false; end if;
   if exists (select from {s}.event_signals where run = held.run and id is not distinct from _id) then return true; end if;
   insert into {s}.event_signals (run, n, id, body) values (held.run, held.last_signal + 1, _id, _body);
@@ -85,7 +84,7 @@ declare
   _run bigint;
 begin
   select run into _run from {s}.event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
+    where ${ofSession} and turn_id = _turn_id and epoch <= _epoch for update;
   if not found then return false; end if;
   update {s}.event_signals set acknowledged = true, body = null where run = _run and n = any (_ns);
   return true;
@@ -98,7 +97,7 @@ declare
   _run bigint;
 begin
   select run into _run from {s}.event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
+    where ${ofSession} and turn_id = _turn_id and listener = _listener
     for update;
   if not found then return; end if;
   delete from {s}.event_signals where run = _run and n = _n and id is null;

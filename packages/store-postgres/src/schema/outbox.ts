@@ -47,7 +47,7 @@ create table {s}.outbox_cursors (
   next_xid xid8
 );
 
--- One taker of a consumer at a time, so that no two have the same record; other consumers go on.
+-- Locks the consumer, so that no two processes take the same record.
 create function {s}.take_outbox(
   _consumer text, _limit integer, _ms double precision, _keep double precision
 ) returns setof {s}.outbox language plpgsql as $$
@@ -78,7 +78,7 @@ begin
   insert into {s}.outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, {s}.now_ms() + _ms, false from unnest(_again || _new) seq
     on conflict (seq, consumer) do update set held_until = excluded.held_until;
-  -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
+  -- One statement, and so one snapshot. A record that another process had locked was skipped, so the cursor stays before it.
   if c.next <= c.seen then
     select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
       into c.next, c.next_xid
@@ -90,7 +90,7 @@ begin
   return query select o.* from {s}.outbox o where o.seq = any (_again || _new) order by o.seq;
 end $$;
 
--- The records are locked first: of two consumers that complete them at once, the second sees the first.
+-- Locks the records first, so that the last of several consumers that complete them at once deletes them.
 create function {s}.records_done(_consumer text, _ids text[], _consumers text[]) returns void language plpgsql as $$
 declare _seqs bigint[];
 begin

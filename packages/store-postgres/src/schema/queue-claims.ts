@@ -117,7 +117,7 @@ begin
     continue when (_room ->> _queue)::integer <= 0;
     select t.tenant into _last from {s}.queue_turns t where t.queue = {s}.queue_id(_agent, _queue) order by t.at desc limit 1;
     _found := 0;
-    -- A bounded number of tenants, in a circle from the one after the last that had its turn.
+    -- A bounded number of tenants, in a circle that begins after the last tenant that had its turn.
     for _tenant in
       ${tenantsFrom('r.tenant > _last', 'true')}
       union all

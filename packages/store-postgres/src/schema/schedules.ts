@@ -29,7 +29,7 @@ create table {s}.schedules (
 );
 create index schedules_due on {s}.schedules (due_at) where due_at is not null;
 
--- Locks the row. Finds none where it was erased, even if the erasure has not deleted it yet.
+-- Locks the row. Returns no row if it was erased, even if the erasure has not deleted it yet.
 create function {s}.current_schedule(_tenant text, _owner text, _id text) returns setof {s}.schedules language plpgsql as $$
 declare
   e record;
@@ -44,7 +44,7 @@ create function {s}.put_schedule(
   _next_at double precision, _agents text[], _per_owner integer, out problem_ text, out agent_ text, out row_ {s}.schedules
 ) language plpgsql as $$
 begin
-  -- One put of an owner at a time, so that they stay within the limit together.
+  -- Puts of an owner run one after the other, so that they stay within the limit.
   perform pg_advisory_xact_lock(hashtextextended('{s}.schedules ' || to_json(array[_tenant, _owner])::text, 0));
   select agent into agent_ from {s}.current_schedule(_tenant, _owner, _id);
   if not found then
@@ -66,7 +66,7 @@ begin
     returning * into row_;
 end $$;
 
--- A change of another revision changes nothing: false is returned, or the whole statement fails if it adds a run.
+-- Returns false if the revision has changed, or fails the whole statement if it adds a run.
 create function {s}.advance_schedule(
   _tenant text, _owner text, _id text, _revision integer, _next_at double precision, _paused text, _last_at double precision,
   _last_run text, _adds_run boolean
