@@ -47,9 +47,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const before = asked.length
     const agent = new Agent({ model }).use(persist({ store: store.sessions }))
     await agent.session({ id: 'chat' }).run('Hi')
-    expect(asked.slice(before).map((text) => /take_lease|keep_turn|version as last/.exec(text)?.[0])).toEqual([
+    expect(asked.slice(before).map((text) => /take_session|keep_turn|version as last/.exec(text)?.[0])).toEqual([
       'version as last',
-      'take_lease',
+      'take_session',
       'keep_turn',
       'keep_turn',
     ])
