@@ -1,5 +1,8 @@
 import { posix } from 'node:path'
+import { slug } from '../../docs/test/pages.ts'
 import { type SitePage, urlOf } from './site-pages.ts'
+
+type Pages = ReadonlyMap<string, SitePage>
 
 export interface OldAddress {
   /** The former place below the site's root, without an ending: `decisions/0002-restore-when-next-settles`. */
@@ -10,19 +13,37 @@ export interface OldAddress {
   readonly url: string
 }
 
+/** The one list of pages and headings that have another address now. */
 const list = 'docs/decisions/0051-old-addresses.md'
 
-/** The pages that have another address now. docs/decisions/0051-old-addresses.md is the one list of them. */
-export function readOldAddresses(pages: ReadonlyMap<string, SitePage>): OldAddress[] {
-  return (pages.get(list)?.lines ?? []).flatMap((line) => {
-    const [, file, href] = /^\| `docs\/([^`]+)\.md` \| \[.+\]\(([^)]+)\) \|$/.exec(line) ?? []
-    if (file === undefined || href === undefined) return []
-    const [path = '', heading] = href.split('#')
-    const page = pages.get(posix.join(posix.dirname(list), path))
-    if (page === undefined)
-      throw new Error(`${list}: ${href} is not a page. Link to the page that has the content now.`)
-    return [{ file, page, url: urlOf(page.file) + (heading === undefined ? '' : `#${heading}`) }]
+/** Returns the pages of the list that moved. */
+export function readOldAddresses(pages: Pages): OldAddress[] {
+  return matches(pages, /^\| `docs\/([^`]+)\.md` \| \[.+\]\(([^)]+)\) \|$/).map(([, file = '', href = '']) => ({
+    file,
+    ...targetOf(href, pages),
+  }))
+}
+
+/** Returns the addresses of headings that their page no longer has, each with its address now. */
+export function readOldHeadings(pages: Pages): Record<string, string> {
+  const rows = matches(pages, /^\| `(docs\/[^`]+\.md)` \| `(.+)` \| \[.+\]\(([^)]+)\) \|$/)
+  const moved = rows.flatMap(([, path = '', heading = '', href = '']) => {
+    const from = pages.get(path)
+    if (from === undefined || from.lines.some((line) => /^#+ /.test(line) && slug(line) === slug(heading))) return []
+    return [[`${urlOf(from.file)}#${slug(heading)}`, targetOf(href, pages).url]]
   })
+  return Object.fromEntries(moved)
+}
+
+function matches(pages: Pages, row: RegExp): RegExpExecArray[] {
+  return (pages.get(list)?.lines ?? []).map((line) => row.exec(line)).filter((match) => match !== null)
+}
+
+function targetOf(href: string, pages: Pages): Pick<OldAddress, 'page' | 'url'> {
+  const [path = '', heading] = href.split('#')
+  const page = pages.get(posix.join(posix.dirname(list), path))
+  if (page === undefined) throw new Error(`${list}: ${href} is not a page. Link to the page that has the content now.`)
+  return { page, url: urlOf(page.file) + (heading === undefined ? '' : `#${heading}`) }
 }
 
 /** The page at an old address, which leads a browser to the new one. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readOldAddresses, redirectPage } from '../src/old-addresses.ts'
+import { readOldAddresses, readOldHeadings, redirectPage } from '../src/old-addresses.ts'
 import { type SitePage, sitePages, urlOf } from '../src/site-pages.ts'
 
 const list = 'docs/decisions/0051-old-addresses.md'
@@ -12,6 +12,15 @@ test('an old address leads to the page and the heading that have its content now
   const found = readOldAddresses(pagesOf({ [list]: lines, 'docs/guide/stores.md': ['# Stores'] }))
   expect(found.map(({ file, url }) => [file, url])).toEqual([['guide/old', '/guide/stores#keys']])
   expect(found.map(redirectPage).join()).toContain('<meta http-equiv="refresh" content="0; url=/guide/stores#keys">')
+})
+
+test('the address of a heading that moved to another page leads there, unless the old page still has it', () => {
+  const rows = [
+    '| `docs/guide/stores.md` | `Run `x` yourself` | [Keys](../guide/keys.md#run) |',
+    '| `docs/guide/stores.md` | `Errors` | [Errors](../guide/keys.md) |',
+  ]
+  const pages = pagesOf({ [list]: rows, 'docs/guide/stores.md': ['# Stores', '## Errors'], 'docs/guide/keys.md': [] })
+  expect(readOldHeadings(pages)).toEqual({ '/guide/stores#run-x-yourself': '/guide/keys#run' })
 })
 
 test('an old address that leads to a page that does not exist is an error', () => {

@@ -79,6 +79,12 @@ test('an old address leads to the page that has its content now', async () => {
   }
 })
 
+test('the address of a heading that moved to another page leads there', async () => {
+  const page = await open({})
+  await page.goto(`${site.url}/guide/stores#encryption`)
+  await expect.poll(() => page.url()).toBe(`${site.url}/guide/stores/encryption`)
+})
+
 test('a search finds a page', async () => {
   const page = await open({})
   await page.goto(site.url)
