@@ -522,9 +522,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 })
 
-/** As docs/guide/stores.md has them. */
+/** As docs/guide/stores/postgres.md has them. */
 function grants(schema: string, role: string): string {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/stores.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/stores/postgres.md'), 'utf8')
   const [, text = ''] = /```sql\n([\s\S]*?)```/.exec(page) ?? []
   return text.replaceAll('schema allium', `schema ${schema}`).replaceAll('to app', `to ${role}`)
 }
