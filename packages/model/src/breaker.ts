@@ -7,7 +7,7 @@ import {
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
-import { isNonRetryable, isTransient } from '@allium/resilience'
+import { isNonRetryable, isTransient } from '@allium/shared/resilience'
 import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 

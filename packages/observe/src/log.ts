@@ -10,7 +10,7 @@ import {
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
-import { isSecretName } from '@allium/detect'
+import { isSecretName } from '@allium/shared/detect'
 import { errorType } from './error-type.ts'
 import { decisionOfError, errorDetail, errorField } from './failure.ts'
 import { ignoreErrors } from './ignore-errors.ts'

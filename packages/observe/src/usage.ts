@@ -15,7 +15,7 @@ import {
   withState,
 } from '@allium/core'
 import type { PhysicalCall } from '@allium/core/internal'
-import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
+import { createPricing, createUnpricedWarning, type Prices } from '@allium/shared/prices'
 import { type BegunCall, CutCalls, runKeyOf } from './cut-calls.ts'
 
 export interface UsageOptions<Name extends string = string> {

@@ -8,7 +8,7 @@ import type {
   TurnContext,
 } from '@allium/core'
 import { writerOf } from '@allium/core'
-import type { Detector, Finding } from '@allium/detect'
+import type { Detector, Finding } from '@allium/shared/detect'
 import { blockOptions } from '../block-options.ts'
 import { filterAnswer } from '../filter-answer.ts'
 import { emitFound, type GuardTarget, targetNames } from '../guard-found.ts'
