@@ -8,6 +8,7 @@ export default defineConfig({
     'src/index.ts',
     'src/ai-sdk.ts',
     'src/config.ts',
+    'src/context.ts',
     'src/hooks.ts',
     'src/otel.ts',
     'src/testing.ts',

@@ -1,3 +1,4 @@
+import { isReplaying } from 'allium/context'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { durable } from '@allium/durable'
@@ -13,7 +14,7 @@ export const version = process.env.JOURNEY_VERSION ?? '1'
 async function timed(ctx: ToolContext, next: () => Promise<ToolResult>): Promise<ToolResult> {
   const startedAt = ctx.clock.now()
   const result = await next()
-  if (!ctx.replaying) ctx.emit({ type: 'journey:timing', tool: ctx.tool.name, ms: ctx.clock.now() - startedAt })
+  if (!isReplaying(ctx)) ctx.emit({ type: 'journey:timing', tool: ctx.tool.name, ms: ctx.clock.now() - startedAt })
   return result
 }
 

@@ -1,3 +1,4 @@
+import { inject } from '@allium/core/context'
 import { capability, type Middleware, type NextFor, type ScopeName } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
@@ -426,7 +427,7 @@ describe('shadow', () => {
       name: 'new',
       agent: (ctx, next) => last(ctx.provide(Cap, 'own'), (ctx.metadata.a = 1), next()),
       turn: (ctx, next) => last((ctx.metadata.t = 1), ctx.history.push({ role: 'user', content: 'own' }), next()),
-      tool: (ctx, next) => last(seen.push(ctx.inject(Cap), ctx.metadata.t), next()),
+      tool: (ctx, next) => last(seen.push(inject(ctx, Cap), ctx.metadata.t), next()),
     }
     const { recorded } = await decisions(layer)
     expect(seen).toEqual(['own', 1])

@@ -1,3 +1,4 @@
+import { aroundRun, record } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { type AroundRun, defineMiddleware, type Journal, type StoredTurn } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
@@ -6,7 +7,7 @@ function around(wrapper: AroundRun, name = 'wraps') {
   return defineMiddleware({
     name,
     session(ctx, next) {
-      ctx.aroundRun(wrapper)
+      aroundRun(ctx, wrapper)
       return next()
     },
   })
@@ -226,7 +227,7 @@ describe('ctx.aroundRun()', () => {
     const layer = defineMiddleware({
       name: 'late',
       async session(ctx, next) {
-        late = () => ctx.aroundRun((_, run) => run())
+        late = () => aroundRun(ctx, (_, run) => run())
         await next()
       },
     })
@@ -248,7 +249,7 @@ describe('ctx.record()', () => {
       name: 'records',
       async turn(ctx, next) {
         await next()
-        ctx.record('sale', 1)
+        record(ctx, 'sale', 1)
       },
     })
     const plain = build(['ok'], [wraps, recording])

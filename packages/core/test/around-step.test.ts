@@ -1,3 +1,4 @@
+import { aroundStep } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { type AroundStep, defineMiddleware } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
@@ -6,7 +7,7 @@ function around(wrapper: AroundStep, name = 'wraps') {
   return defineMiddleware({
     name,
     session(ctx, next) {
-      ctx.aroundStep(wrapper)
+      aroundStep(ctx, wrapper)
       return next()
     },
   })

@@ -1,3 +1,4 @@
+import { inject } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { capability, type Middleware } from '../src/index.ts'
 import { build, failure, oneCall, tool, turn } from './kit.ts'
@@ -19,15 +20,15 @@ describe('capabilities', () => {
       name: 'user',
       requires: [Db],
       async session(ctx, next) {
-        seen.push(ctx.inject(Db).find())
+        seen.push(inject(ctx, Db).find())
         await next()
       },
       model(ctx, next) {
-        seen.push(ctx.inject(Db).find())
+        seen.push(inject(ctx, Db).find())
         return next()
       },
     }
-    await turn(oneCall, [provider, user], { tools: [tool('work', (_, ctx) => seen.push(ctx.inject(Db).find()))] })
+    await turn(oneCall, [provider, user], { tools: [tool('work', (_, ctx) => seen.push(inject(ctx, Db).find()))] })
     expect(seen).toEqual(['row', 'row', 'row', 'row'])
   })
 
@@ -41,7 +42,7 @@ describe('capabilities', () => {
         await next()
       },
       turn(ctx, next) {
-        seen.push(ctx.inject(User))
+        seen.push(inject(ctx, User))
         return next()
       },
     }
@@ -52,7 +53,7 @@ describe('capabilities', () => {
   })
 
   it('that nobody provides fail with a typed error that names them', async () => {
-    const { error } = await turn([], [(ctx) => void ctx.inject(Db)])
+    const { error } = await turn([], [(ctx) => void inject(ctx, Db)])
     expect(error).toMatchObject({ code: 'capability.missing', message: expect.stringContaining('"db"') })
   })
 
@@ -77,7 +78,7 @@ describe('capabilities', () => {
       [
         (ctx, next) => {
           ctx.provide(Maybe, undefined)
-          expect(ctx.inject(Maybe)).toBeUndefined()
+          expect(inject(ctx, Maybe)).toBeUndefined()
           return next()
         },
       ],

@@ -1,3 +1,4 @@
+import { onDisplay } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../testing/src/index.ts'
 import { Agent, delegate, type Middleware } from '../src/index.ts'
@@ -102,7 +103,7 @@ describe('ctx.onDisplay', () => {
   const stars: Middleware = {
     name: 'stars',
     turn(ctx, next) {
-      ctx.onDisplay(() => {
+      onDisplay(ctx, () => {
         let kept = ''
         const push = (piece: string) => {
           const all = kept + piece

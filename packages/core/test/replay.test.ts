@@ -1,3 +1,4 @@
+import { aroundRun, record } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { type MemoryJournal, memoryJournal } from '../../store/src/journal.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
@@ -174,7 +175,7 @@ describe('a run that is killed and replayed', () => {
       state: { calls: { default: 0, reducer: (a: number, b: number) => a + b } },
       async model(ctx, next) {
         ctx.state.calls = 1
-        ctx.record('called', ctx.model)
+        record(ctx, 'called', ctx.model)
         return next()
       },
     }
@@ -183,7 +184,7 @@ describe('a run that is killed and replayed', () => {
       name: 'stores',
       order: { is: ['sessionStorage'] },
       session(ctx, next) {
-        ctx.aroundRun(async (_, run) => {
+        aroundRun(ctx, async (_, run) => {
           const turn = await run()
           stored.push(turn.records.map(({ topic, data }) => `${topic} ${data}`))
           return turn

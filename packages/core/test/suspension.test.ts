@@ -1,3 +1,4 @@
+import { isResumed } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
 import type { Decision, Middleware, Snapshot } from '../src/index.ts'
@@ -121,7 +122,7 @@ describe('resume()', () => {
     const watch: Middleware = {
       name: 'watch',
       async turn(ctx, next) {
-        seen.push(['turn', ctx.resumed, ctx.input.length])
+        seen.push(['turn', isResumed(ctx), ctx.input.length])
         await next()
       },
       tool(ctx, next) {

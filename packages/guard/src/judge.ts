@@ -1,3 +1,4 @@
+import { resolveModel } from '@allium/core/context'
 import {
   Agent,
   type AnyMiddleware,
@@ -120,7 +121,7 @@ export function judge<Name extends string = 'guard:judge'>(
       const result = await ctx.once(
         `${as}:${[target, callIndex, attempt, await digestOf(text)].join(':')}`,
         async (inner) => {
-          const options = { signal, session, model: await ctx.resolveModel(model), ...inner }
+          const options = { signal, session, model: await resolveModel(ctx, model), ...inner }
           const { status, reason, text: answer, usage } = await judgeAgent.run(judgePrompt(text, target), options)
           return { status, ...(reason !== undefined && { reason }), text: answer, usage, judge: options.model.id }
         },

@@ -1,3 +1,4 @@
+import { isResumed, physicalCallsOf } from '@allium/core/context'
 import {
   defineMiddleware,
   delay,
@@ -138,7 +139,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     ...(scope === 'turn'
       ? {
           async turn(ctx, next) {
-            if (ctx.resumed) return next() // counted when the turn began
+            if (isResumed(ctx)) return next() // counted when the turn began
             const acquired = await acquire(ctx)
             if (typeof acquired !== 'string') return refundIfAbandoned(ctx, acquired, next)
             ctx.output = acquired
@@ -227,6 +228,6 @@ type ConsumeOutcome =
 
 /** Whether a model was called inside. */
 function hasCalledModel(ctx: TurnContext): boolean {
-  const calls = (ctx as Partial<ModelContext>).physicalCalls
+  const calls = physicalCallsOf((ctx as Partial<ModelContext>))
   return (calls === undefined ? ctx.usage.calls : calls.length) > 0
 }

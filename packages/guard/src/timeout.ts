@@ -1,3 +1,4 @@
+import { isInherited } from '@allium/core/context'
 import {
   AlliumError,
   type Clock,
@@ -67,7 +68,7 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
       model(ctx, next) {
         const controller = new AbortController()
         // Around a sub-agent's retries, and around layers that hold its answers back, waits look like silence.
-        if (firstChunk !== undefined && !ctx.inherited) watchChunks(ctx, controller)
+        if (firstChunk !== undefined && !isInherited(ctx)) watchChunks(ctx, controller)
         return withTimeout(model, 'model', ctx.clock, next, controller)
       },
     }),

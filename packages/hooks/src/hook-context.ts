@@ -1,3 +1,4 @@
+import { inject, isResumed } from '@allium/core/context'
 import type { BlockOptions, Capability, CustomEvent, TurnContext } from '@allium/core'
 import type { InnerRun } from '@allium/core/internal'
 
@@ -66,7 +67,7 @@ export class RunContext<C> implements HookContext<C> {
     return this.#turn.startedAt
   }
   get resumed() {
-    return this.#turn.resumed
+    return isResumed(this.#turn)
   }
   get input() {
     return this.#turn.input
@@ -118,6 +119,6 @@ export class RunContext<C> implements HookContext<C> {
     this.#turn.provide(capability, value)
   }
   inject<T>(capability: Capability<T>): T {
-    return this.#turn.inject(capability)
+    return inject(this.#turn, capability)
   }
 }

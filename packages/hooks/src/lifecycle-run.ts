@@ -1,3 +1,4 @@
+import { pendingCalls, physicalCallsOf, setMaxSteps } from '@allium/core/context'
 import type {
   ModelContext,
   ModelResponse,
@@ -72,7 +73,7 @@ export class LifecycleRun {
   /** Runs after the loop has ended. */
   async loopEnded(): Promise<void> {
     if (this.#failed === undefined)
-      await this.#calls?.onLoopEnd(this.#turn.pending.length > 0, () => this.#toolsDone(false))
+      await this.#calls?.onLoopEnd(pendingCalls(this.#turn).length > 0, () => this.#toolsDone(false))
     if (this.#failed !== undefined) throw this.#failed.error
   }
 
@@ -88,7 +89,7 @@ export class LifecycleRun {
       if (hasPhase(this.#chain)) this.#expect(ctx, response)
       return response
     } finally {
-      if (onUsage.length > 0) await this.#reportUsage(usageOf(ctx.physicalCalls))
+      if (onUsage.length > 0) await this.#reportUsage(usageOf(physicalCallsOf(ctx)))
     }
   }
 
@@ -162,7 +163,7 @@ export class LifecycleRun {
     const { settings, maxSteps, ...changes } = (await pipeConfig(this.#chain, 'onConfig', this.#ctx, source)) ?? {}
     this.#changes = { ...this.#changes, ...changes, settings: { ...this.#changes.settings, ...settings } }
     if (changes.messages !== undefined) this.#turn.messages = [...changes.messages]
-    if (maxSteps !== undefined) this.#turn.maxSteps = maxSteps
+    if (maxSteps !== undefined) setMaxSteps(this.#turn, maxSteps)
   }
 
   async #tune(ctx: ModelContext): Promise<void> {

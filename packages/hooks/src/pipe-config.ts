@@ -1,3 +1,4 @@
+import { setMaxSteps } from '@allium/core/context'
 import { AlliumError, type ModelContext, type ToolDef, type TurnContext } from '@allium/core'
 import type { Chain } from './chain.ts'
 import { checkPatch } from './check-patch.ts'
@@ -10,7 +11,7 @@ export function sourceOfRun(turn: TurnContext, { settings, ...changes }: Changes
   const { plan } = turn
   const { model, tools } = plan
   return {
-    fields: { model, tools: Object.freeze([...tools]), toolChoice: 'auto', maxSteps: turn.maxSteps, ...changes },
+    fields: { model, tools: Object.freeze([...tools]), toolChoice: 'auto', maxSteps: turn.plan.maxSteps, ...changes },
     settings: { ...plan.settings, ...settings },
     messages: lazily(() => Object.freeze([...turn.messages])),
     instructions: () => ('instructions' in changes ? changes.instructions : turn.agent.instructions),
@@ -67,7 +68,7 @@ export function changeCall(
   if (settings !== undefined) ctx.settings = { ...request.settings, ...settings }
   if (toolChoice !== undefined) ctx.toolChoice = toolChoice
   if (tools !== undefined) ctx.toolDefs = chosen(tools, request.tools, knownTools)
-  if (maxSteps !== undefined) ctx.maxSteps = maxSteps
+  if (maxSteps !== undefined) setMaxSteps(ctx, maxSteps)
   if (messages === undefined && !('instructions' in changes)) return
   const instructions = 'instructions' in changes ? changes.instructions : instructionsOf(ctx, turn)
   ctx.messages = withInstructions(instructions, messages ?? conversationOf(ctx, turn))

@@ -1,3 +1,4 @@
+import { inject } from '@allium/core/context'
 import { Agent, type ContentChunk, capability, type ToolResult, type Usage } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { expectTypeOf } from 'vitest'
@@ -54,7 +55,7 @@ expectTypeOf(counted.state.turns).toEqualTypeOf<number>()
 const Db = capability<{ rows: number }>('db')
 from({
   setup: (ctx) => ctx.provide(Db, { rows: 1 }),
-  onStart: (ctx) => expectTypeOf(ctx.inject(Db).rows).toEqualTypeOf<number>() as never,
+  onStart: (ctx) => expectTypeOf(inject(ctx, Db).rows).toEqualTypeOf<number>() as never,
 })
 // @ts-expect-error: not what the capability is
 from({ setup: (ctx) => ctx.provide(Db, 'rows') })

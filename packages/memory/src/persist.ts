@@ -1,3 +1,4 @@
+import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
 import { defineMiddleware, layerOptions, option } from '@allium/core'
 import { heldLease } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
@@ -46,12 +47,12 @@ export function persist(options: PersistOptions = {}) {
     order: { is: ['sessionStorage'] },
     provides: [heldLease],
     async session(ctx, next) {
-      if (ctx.anonymous && !anonymous) return next()
+      if (isAnonymous(ctx) && !anonymous) return next()
       const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
       await conversation.load(ctx)
-      ctx.aroundRun((run, next) => conversation.aroundRun(run, next))
-      ctx.aroundStep((step, next) => conversation.aroundStep(step, next))
-      ctx.provideTurns((turnId) => conversation.find(turnId))
+      aroundRun(ctx, (run, next) => conversation.aroundRun(run, next))
+      aroundStep(ctx, (step, next) => conversation.aroundStep(step, next))
+      provideTurns(ctx, (turnId) => conversation.find(turnId))
       conversations.set(ctx.history, conversation)
       ctx.provide(heldLease, conversation)
       await next()

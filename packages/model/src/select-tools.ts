@@ -1,3 +1,4 @@
+import { resolveModel } from '@allium/core/context'
 import {
   type AnyMiddleware,
   defineMiddleware,
@@ -134,7 +135,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
         request,
         principal,
         signal,
-        model: () => ctx.resolveModel(model as ModelRef),
+        model: () => resolveModel(ctx, model as ModelRef),
         once: (fn) => ctx.once(`${as}:${ctx.callIndex}:${ctx.attempt}`, fn),
       })
       ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens

@@ -1,3 +1,4 @@
+import { isRecorded, isReplaying, rootTurnIdOf } from '@allium/core/context'
 import { estimateInputTokens, type ModelContext, sessionKeyOf, type ToolContext, type TurnContext } from '@allium/core'
 
 /** A model call of a run with a journal, noted before it begins. It has no content. */
@@ -25,7 +26,7 @@ export class CutCalls {
   /** Reads the list if the run was started before. */
   static async of(ctx: TurnContext): Promise<CutCalls> {
     const calls = new CutCalls(ctx)
-    if (ctx.replaying) await calls.#append(null)
+    if (isReplaying(ctx)) await calls.#append(null)
     return calls
   }
 
@@ -33,7 +34,7 @@ export class CutCalls {
   async begin(ctx: ModelContext): Promise<readonly BegunCall[]> {
     const { model, request, agent, callIndex, attempt, turnId } = ctx
     const call = `${turnId}:${callIndex}:${attempt}`
-    const isRecorded = await ctx.isRecorded()
+    const isRecorded = await isRecorded(ctx)
     if (!isRecorded) await this.#append({ call, agent: agent.name, model, inputTokens: estimateInputTokens(request) })
     const earlier = this.#begun.get(call) ?? []
     this.#begun.delete(call)
@@ -67,5 +68,5 @@ export class CutCalls {
 
 /** Names the run of a layer. Calls of sub-agents belong to the run of their parent. */
 export function runKeyOf(ctx: TurnContext): string {
-  return JSON.stringify([sessionKeyOf(ctx), ctx.rootTurnId])
+  return JSON.stringify([sessionKeyOf(ctx), rootTurnIdOf(ctx)])
 }

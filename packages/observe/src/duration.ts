@@ -1,3 +1,4 @@
+import { isResumed } from '@allium/core/context'
 import { defineMiddleware, layerOptions, type TurnContext, type TypedMiddleware, withState } from '@allium/core'
 import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
@@ -62,7 +63,7 @@ export function duration<Name extends string = 'observe:duration'>(
       [`${as}:model`]: { default: emptyTiming, reducer: addTiming },
       [`${as}:tool`]: { default: emptyTiming, reducer: addTiming },
     },
-    turn: (ctx, next) => measure(ctx, { scope: 'turn', isContinued: ctx.resumed }, next),
+    turn: (ctx, next) => measure(ctx, { scope: 'turn', isContinued: isResumed(ctx) }, next),
     model: (ctx, next) => {
       const firstChunk = firstChunkOf(ctx, stopwatch(ctx.clock))
       return measure(ctx, { scope: 'model', name: () => ctx.model, firstChunk }, next)

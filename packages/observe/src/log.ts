@@ -1,3 +1,4 @@
+import { isReplaying, isResumed } from '@allium/core/context'
 import {
   defineMiddleware,
   layerOptions,
@@ -94,7 +95,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
         })),
       )
       write(ctx, 'start', 'turn:start', 'turn begins', () => ({
-        ...(ctx.resumed && { resumed: true }),
+        ...(isResumed(ctx) && { resumed: true }),
         ...(content && { input: ctx.input.map(textOf) }),
       }))
       await next()
@@ -159,7 +160,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
       const level = levelOf[moment]
       if (logger.isLevelEnabled?.(level) === false) return
       const record = toPlainData(
-        { ...runLocation(ctx), event, ...(ctx.replaying && { replayed: true }), ...fields() },
+        { ...runLocation(ctx), event, ...(isReplaying(ctx) && { replayed: true }), ...fields() },
         safe,
       ) as object
       Promise.resolve(logger[level](record, message)).catch(() => {})

@@ -1,3 +1,4 @@
+import { rootTurnIdOf } from '@allium/core/context'
 import {
   type AgentEvents,
   type HookInfo,
@@ -113,7 +114,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
   function openHookSpan(ctx: TurnContext, name: string | undefined, scope: TracedScope): OpenSpan {
     const turn = turns.get(ctx.turnId) ?? startTurn(ctx, scope)
     // A layer of the agent itself counts for the agent's own turn, an inherited one for the turn of the parent agent.
-    if (ctx.rootTurnId !== turn.turnId) turn.rootTurnId = ctx.rootTurnId
+    if (rootTurnIdOf(ctx) !== turn.turnId) turn.rootTurnId = rootTurnIdOf(ctx)
     const previous = current?.turn === turn ? current.span : turn.core
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)
     const layer = name ?? subject ?? 'loop'

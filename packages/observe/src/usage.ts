@@ -1,3 +1,4 @@
+import { isInherited, isRecorded, isReplaying, physicalCallsOf, record } from '@allium/core/context'
 import {
   addUsage,
   defineMiddleware,
@@ -97,12 +98,12 @@ export function usage<Name extends string = 'observe:usage'>(
     ...(record && {
       turn(ctx: TurnContext<Record<string, unknown>>, next: () => Promise<void>) {
         turns.set(ctx.metadata, ctx)
-        return ctx.inherited ? next() : recordTurn(ctx, next)
+        return isInherited(ctx) ? next() : recordTurn(ctx, next)
       },
       async tool(ctx: ToolContext<Record<string, unknown>>, next: () => Promise<ToolResult>) {
         const result = await next()
         const hasRun = !isAlliumError(result.error, 'tool.outcome_unknown')
-        if (ctx.replaying && hasRun) cutCalls.get(runKeyOf(ctx))?.replayed(ctx)
+        if (isReplaying(ctx) && hasRun) cutCalls.get(runKeyOf(ctx))?.replayed(ctx)
         return result
       },
     }),
@@ -112,7 +113,7 @@ export function usage<Name extends string = 'observe:usage'>(
       try {
         return await next()
       } finally {
-        for (const call of ctx.physicalCalls) await count(ctx, call)
+        for (const call of physicalCallsOf(ctx)) await count(ctx, call)
       }
     },
   })
@@ -163,7 +164,7 @@ export function usage<Name extends string = 'observe:usage'>(
       ...(cut && { cut }),
       ...(step !== undefined && { step }),
     }
-    recorder.record('usage', usageRecord)
+    record(recorder, 'usage', usageRecord)
   }
 }
 
@@ -172,7 +173,7 @@ type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> &
 
 /** Returns the id of the call's step; undefined without a journal. */
 async function stepOf(ctx: ModelContext): Promise<string | undefined> {
-  return (await ctx.isRecorded()) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
+  return (await isRecorded(ctx)) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
 }
 
 type Recorder = Pick<TurnContext, 'record'>

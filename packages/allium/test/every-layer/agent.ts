@@ -1,3 +1,4 @@
+import { physicalCallsOf } from '@allium/core/context'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -98,7 +99,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
         try {
           return await next()
         } finally {
-          for (const { usage } of ctx.physicalCalls)
+          for (const { usage } of physicalCallsOf(ctx))
             if (usage.estimated) cut(tenantOf(ctx.principal), usage.inputTokens)
         }
       },

@@ -1,3 +1,4 @@
+import { isResumed } from '@allium/core/context'
 import { type Message, type ModelContext, messageOf, type ToolContext, type TurnContext } from '@allium/core'
 import type { Hooks, LiveConfig } from './hooks.ts'
 
@@ -32,7 +33,7 @@ export class Loop {
     return this.#turn.sessionId
   }
   get resumed(): boolean {
-    return this.#turn.resumed
+    return isResumed(this.#turn)
   }
   get usage(): { inputTokens: number; outputTokens: number } {
     const { inputTokens, outputTokens } = this.#turn.usage

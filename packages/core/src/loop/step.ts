@@ -1,5 +1,5 @@
 import { decidedCalls } from '../approvals/decided-calls.ts'
-import type { TurnContext } from '../contexts/turn.ts'
+import type { TurnView } from '../contexts/turn.ts'
 import { goesOn, type ModelResponse } from '../model/response.ts'
 import { around } from '../onion/around.ts'
 import type { Layer } from '../onion/compose.ts'
@@ -17,7 +17,7 @@ import { ToolStep } from './tool-step.ts'
  *
  * @returns whether another step follows; `paused` if it continues the answer of this one
  */
-export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'paused' | 'followed'> {
+export async function runStep(turn: Turn, ctx: TurnView): Promise<'last' | 'paused' | 'followed'> {
   turn.lifecycle.throwIfOver()
   const instructing = turn.instruct(ctx)
   if (instructing !== undefined) await turn.lifecycle.until(instructing)

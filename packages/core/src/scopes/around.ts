@@ -8,14 +8,26 @@ import type { Turn } from './turn/turn.ts'
 
 // Helpers for layers that wrap another layer. They do nothing for an object that is not a layer's context.
 
+/** The key under which a layer that wraps another one keeps the attempt behind a context that hides it. */
+export const attemptKey = Symbol('allium.attempt')
+
+/** Returns the attempt of a context. Undefined if it is not the context of such a scope or of one inside it. */
+export function attemptOf<A extends AgentAttempt>(
+  ctx: object,
+  scope: abstract new (...args: never[]) => A,
+): A | undefined {
+  const attempt = (ctx as { [attemptKey]?: object } | undefined)?.[attemptKey] ?? ctx
+  return attempt instanceof scope ? attempt : undefined
+}
+
 /** Whether the run has ended by an abort, a block or a sticky failure, so that every layer only unwinds. */
 export function hasEnded(ctx: object): boolean {
-  return ctx instanceof AgentAttempt && ctx.$call.end !== undefined
+  return attemptOf<AgentAttempt>(ctx, AgentAttempt)?.$call.end !== undefined
 }
 
 /** Emits an event to observers only, not to the run's stream. */
 export function tellObservers(ctx: object, event: CustomEvent): void {
-  if (ctx instanceof AgentAttempt) ctx.$agent.observers.emit(event.type, event)
+  attemptOf<AgentAttempt>(ctx, AgentAttempt)?.$agent.observers.emit(event.type, event)
 }
 
 /**
@@ -23,10 +35,11 @@ export function tellObservers(ctx: object, event: CustomEvent): void {
  * transforms and the skip. As in a new attempt, state writes and a denial stay.
  */
 export function noteFields(ctx: object): () => void {
-  if (!(ctx instanceof AgentAttempt)) return () => {}
-  const back = fieldsOf(ctx)
+  const attempt = attemptOf<AgentAttempt>(ctx, AgentAttempt)
+  if (attempt === undefined) return () => {}
+  const back = fieldsOf(attempt)
   return () => {
-    ctx.$transforms = undefined
+    attempt.$transforms = undefined
     back()
   }
 }

@@ -1,3 +1,4 @@
+import { record } from '@allium/core/context'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { Agent, defineTool, type Model } from '@allium/core'
 import { persist } from '@allium/memory'
@@ -52,7 +53,7 @@ export function durableOn(store: ReturnType<typeof open>, life: Life) {
     .use({
       name: 'books',
       async turn(ctx, next) {
-        ctx.record('asked', { text: ctx.sessionId })
+        record(ctx, 'asked', { text: ctx.sessionId })
         await next()
       },
     })

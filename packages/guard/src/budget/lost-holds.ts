@@ -1,3 +1,4 @@
+import { isRecorded } from '@allium/core/context'
 import type { ModelContext, TurnContext } from '@allium/core'
 import type { Ledger, Reservation } from '@allium/store'
 
@@ -28,7 +29,7 @@ export class LostHolds {
     const cut: Reservation[] = []
     let recorded: Reservation | undefined
     for (const hold of this.of(call)) {
-      const find = async (): Promise<boolean | undefined> => ctx.isRecorded()
+      const find = async (): Promise<boolean | undefined> => isRecorded(ctx)
       const isRecorded = await ctx.once(`takeover/recorded:${hold.id}`, find, { per: 'attempt' })
       if (isRecorded === undefined) continue
       if (!isRecorded) cut.push(hold)

@@ -1,3 +1,4 @@
+import { isReplaying } from '@allium/core/context'
 import { sessionKeyOf, sum, type TurnContext } from '@allium/core'
 import type { Ledger } from '@allium/store'
 import type { LimitPolicy } from './limit-policy.ts'
@@ -69,7 +70,7 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
     }
     const run = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
     ctx.state[runKey] = run
-    const lostHolds = ctx.replaying ? await findLostHolds(ctx, ledger, run) : undefined
+    const lostHolds = isReplaying(ctx) ? await findLostHolds(ctx, ledger, run) : undefined
     if (lostHolds !== undefined) lost.set(run, lostHolds)
     let isSettled = false
     try {

@@ -1,3 +1,4 @@
+import { resolveModel } from '@allium/core/context'
 import {
   Agent,
   AlliumError,
@@ -74,7 +75,7 @@ function createReader(as: string, model: ModelRef) {
     }
     try {
       // The types of delegate() have no output, but its runs do.
-      const options: object = { output: schema, model: await ctx.resolveModel(model) }
+      const options: object = { output: schema, model: await resolveModel(ctx, model) }
       const result = await delegate(ctx, agent, textOf(content), options as RunOptions)
       if (result?.status !== 'completed') return withhold(result?.reason)
       const value: unknown = result.output

@@ -1,3 +1,4 @@
+import { recipientsOf } from '@allium/core/context'
 import type { RegisteredPrincipal, ToolContext, ToolFlow } from '@allium/core'
 import type { Labels } from './labels.ts'
 
@@ -28,7 +29,7 @@ export async function reachesOnlyPrincipal(
 ): Promise<boolean> {
   if (resolveAddresses === undefined) return false
   try {
-    const [recipients, ownAddresses] = [await ctx.recipients(), resolveAddresses(ctx.principal)]
+    const [recipients, ownAddresses] = [await recipientsOf(ctx), resolveAddresses(ctx.principal)]
     return (
       isStringList(recipients) &&
       isStringList(ownAddresses) &&

@@ -1,3 +1,4 @@
+import { onDisplay } from '@allium/core/context'
 import type {
   DisplayContext,
   Message,
@@ -54,7 +55,7 @@ export class PiiGuard {
   async openTurn(ctx: Ctx, display: 'own' | 'all' | 'none'): Promise<void> {
     const placeholders = await this.#run(ctx, () => this.#wait(ctx, () => this.#vaults.get(ctx, { isNewTurn: true })))
     if (placeholders !== undefined && display !== 'none')
-      ctx.onDisplay(() => placeholders.displayTransform(this.#types, display))
+      onDisplay(ctx, () => placeholders.displayTransform(this.#types, display))
   }
 
   /** Returns the transform of texts that no running turn shows. */

@@ -1,3 +1,4 @@
+import { approverOf, isResumed } from '@allium/core/context'
 import {
   AbortError,
   defineMiddleware,
@@ -109,7 +110,7 @@ export function audit(given: AuditOptions): Audit {
           : undefined,
       )
       // The input as outer layers left it; later input is recorded, too.
-      await writeRecord(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: contentOfMessages(ctx.plan.input) })
+      await writeRecord(ctx, isResumed(ctx) ? 'turn:resume' : 'turn:start', { input: contentOfMessages(ctx.plan.input) })
       await next()
     },
     model(ctx, next) {
@@ -119,7 +120,7 @@ export function audit(given: AuditOptions): Audit {
     tool(ctx, next) {
       const { callId, attempt } = ctx
       const args = new Content(ctx.args)
-      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, ctx.approver) }
+      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, approverOf(ctx)) }
       return auditCall(ctx, 'tool', { callId, attempt }, beginFields, next, (result) => {
         const executedArgs = new Content(ctx.args)
         return {

@@ -1,3 +1,4 @@
+import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import {
   defineMiddleware,
   layerOptions,
@@ -75,7 +76,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
         record(ctx, (all) => all.operations, ms(), { ...attributes, [names.errorType]: typeOf(error) })
         throw error
       } finally {
-        ignoreErrors(() => ctx.replaying || recordUsage(ctx.physicalCalls, attributes))
+        ignoreErrors(() => isReplaying(ctx) || recordUsage(physicalCallsOf(ctx), attributes))
       }
     },
     async tool(ctx, next) {

@@ -1,3 +1,4 @@
+import { rootTurnIdOf } from '@allium/core/context'
 import type { TurnContext } from '@allium/core'
 import { type Context, context, type Span, trace } from '@opentelemetry/api'
 
@@ -28,11 +29,11 @@ export class OpenTurns {
 
   startTurn(ctx: TurnContext, turn: OpenTurn): void {
     this.#byRecord.set(ctx.metadata, turn)
-    if (!this.#byRoot.has(ctx.rootTurnId)) this.#byRoot.set(ctx.rootTurnId, turn)
+    if (!this.#byRoot.has(rootTurnIdOf(ctx))) this.#byRoot.set(rootTurnIdOf(ctx), turn)
   }
 
   end(ctx: TurnContext, turn: OpenTurn): void {
-    if (this.#byRoot.get(ctx.rootTurnId) === turn) this.#byRoot.delete(ctx.rootTurnId)
+    if (this.#byRoot.get(rootTurnIdOf(ctx)) === turn) this.#byRoot.delete(rootTurnIdOf(ctx))
   }
 
   /**
@@ -40,7 +41,7 @@ export class OpenTurns {
    * if several tools are running.
    */
   parentOf(ctx: TurnContext): { parent: Context; tool: OpenTool | undefined } | undefined {
-    const turn = this.#byRoot.get(ctx.rootTurnId)
+    const turn = this.#byRoot.get(rootTurnIdOf(ctx))
     if (turn === undefined) return undefined
     const { open, tool } = innermost(turn)
     return { parent: parentIn(open), tool }

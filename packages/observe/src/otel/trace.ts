@@ -1,3 +1,4 @@
+import { physicalCallsOf } from '@allium/core/context'
 import {
   defineMiddleware,
   layerOptions,
@@ -93,7 +94,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
         ignoreErrors(() => call && failSpan(call, error))
         throw error
       } finally {
-        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(ctx.physicalCalls))))
+        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(physicalCallsOf(ctx)))))
         ignoreErrors(() => call?.span.setAttributes({ ...serverAttributes(ctx), ...replayAttributes(ctx) }).end())
       }
     },

@@ -1,3 +1,4 @@
+import { record } from '@allium/core/context'
 import { appendFileSync } from 'node:fs'
 import { Agent, defineTool, type Middleware } from '@allium/core'
 import { budget, rateLimit } from '@allium/guard'
@@ -105,7 +106,7 @@ function reaching(job: Job, reach: Reach): Middleware {
     name: 'chaos',
     async turn(ctx, next) {
       await reach('turn open')
-      ctx.record('paid', { key: job.key })
+      record(ctx, 'paid', { key: job.key })
       await reach('record')
       await next()
     },

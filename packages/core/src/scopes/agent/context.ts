@@ -57,9 +57,6 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
     this.$checkOpening()
     this.$capabilities.provide(capability, value)
   }
-  inject<T>(capability: Capability<T>): T {
-    return this.$capabilities.inject(capability)
-  }
   find<T>(capability: Capability<T>): T | undefined {
     return this.$capabilities.find(capability)
   }

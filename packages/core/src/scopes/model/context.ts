@@ -1,4 +1,4 @@
-import type { ModelContext, PhysicalCall, RequestView } from '../../contexts/model.ts'
+import type { ModelContext, RequestView } from '../../contexts/model.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
@@ -6,7 +6,6 @@ import {
   describeModel,
   knownModel,
   type ModelRef,
-  type ModelServer,
   modelId,
   type ResponseFormat,
   type Settings,
@@ -16,7 +15,6 @@ import {
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
-
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import { type CallFields, Own } from './call-fields.ts'
@@ -55,12 +53,6 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
   get model(): string {
     return modelId(this.$fields.model)
   }
-  isRecorded(): boolean | PromiseLike<boolean> {
-    return this.$turn.steps?.isRecorded(`model:${this.callIndex}:${this.attempt}`) ?? false
-  }
-  get server(): ModelServer | undefined {
-    return this.$call.server
-  }
   get settings(): Settings {
     return this.$copyOf('settings', Own.settings) as Settings
   }
@@ -93,10 +85,6 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
   }
   protected override get onceScope(): string {
     return `model:${this.$call.callIndex}:`
-  }
-  get physicalCalls(): PhysicalCall[] {
-    const made = this.$call.physical.filter((call) => call.isInside(this))
-    return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))
   }
   setModel(model: ModelRef): void {
     const known = knownModel(model, this.$turn.session.agent.setup.adaptModel)

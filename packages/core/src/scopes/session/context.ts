@@ -3,18 +3,15 @@ import { describe } from '../../errors/describe.ts'
 import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
-import { cloneJson } from '../../messages/json.ts'
-import type { ToolCallPart } from '../../messages/message.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
-import type { AroundRun, AroundStep, FindTurn } from '../../ports/around.ts'
 import type { Capabilities } from '../../ports/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../../ports/register.ts'
 import type { SessionKey } from '../../ports/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
 import { AgentAttempt, type AgentCall } from '../agent/context.ts'
-import type { Registered, SessionScope } from './session-scope.ts'
+import type { SessionScope } from './session-scope.ts'
 
 const ofRestore = { stored: true } as const
 
@@ -51,14 +48,8 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
   get sessionId(): string {
     return this.$owner.id
   }
-  get anonymous(): boolean {
-    return this.$owner.ownId
-  }
   get principal(): RegisteredPrincipal {
     return this.$session.principal as RegisteredPrincipal
-  }
-  get owner(): string | undefined {
-    return this.$owner.owner
   }
   get sessionKey(): SessionKey {
     return this.$owner.key
@@ -75,9 +66,6 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
     this.$checkOpening()
     return this.$session.history.view
   }
-  get pending(): readonly ToolCallPart[] {
-    return cloneJson(this.$session.history.pending())
-  }
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
@@ -89,39 +77,11 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
       throw layerError(this, 'layer.invalid', what)
     this.$session.restore(saved, options.stored)
   }
-  aroundRun(wrapper: AroundRun): void {
-    this.#register('aroundRun', wrapper)
-  }
-  aroundStep(wrapper: AroundStep): void {
-    this.#register('aroundStep', wrapper)
-  }
-  provideTurns(find: FindTurn): void {
-    this.#register('provideTurns', find)
-  }
-  #register<V extends keyof Registered>(verb: V, fn: Registered[V]): void {
-    this.$checkOpening()
-    const { $session, $hook } = this
-    if (!$session.opening)
-      throw layerError(
-        this,
-        'layer.invalid',
-        `called ctx.${verb}() too late. Call it in a session hook, before next().`,
-      )
-    const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
-    // Errors name the layer.
-    const named = Object.defineProperty(fn.bind(undefined), 'name', { value: this.$name })
-    registered[verb] ??= []
-    registered[verb].push(named)
-    $session.registered.isStored ||= $hook?.stores
-  }
   emit(event: CustomEvent): void {
     checkEvent(this, event)
     const { turn, agent } = this.$session
     if (turn !== undefined) turn.send(event)
     else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })
-  }
-  get resumed(): boolean {
-    return this.$session.turn?.options.resume !== undefined
   }
   override get $capabilities(): Capabilities {
     return this.$session.capabilities

@@ -7,11 +7,10 @@ import type { Identity } from '../../messages/message.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { layerError } from '../../onion/misuse.ts'
-import { sealOf } from '../../ports/seal.ts'
-import { identityOf, tenantOf } from '../../ports/tenant.ts'
+import { identityOf } from '../../ports/tenant.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { Approval } from '../../tool/approval.ts'
-import { checkArgs, formatIssues, refusedKey } from '../../tool/check-args.ts'
+import { refusedKey } from '../../tool/check-args.ts'
 import { deniedResult, suspendedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
 import type { EffectLog } from '../session/parent-call.ts'
 import { TurnAttempt } from '../turn/context.ts'
@@ -133,24 +132,6 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
       this.$hook !== undefined && suspension?.layer === this.$hook.name && this.$fields.consulted === undefined
     if (isConsulted && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
-  }
-  get approver(): Identity | undefined {
-    return this.$call.requested.approvalRecord?.by
-  }
-  get approvalRequest(): ToolContext['approvalRequest'] {
-    const { suspension } = this.$call.requested
-    return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
-  }
-  async recipients(): Promise<unknown> {
-    const tool = this.$call.registered?.tool
-    if (tool?.flow?.to === undefined) return undefined
-    const checked = await checkArgs(tool, cloneJson(this.$fields.args), this.$agent.setup.validate)
-    if (checked.issues !== undefined) throw new AlliumError('tool.invalid', formatIssues(checked.issues))
-    return tool.flow.to(checked.value as never)
-  }
-  seal(value: unknown): Promise<string> {
-    const { agent, owner, principal } = this.$owner
-    return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
   }
   suspend(request: SuspendRequest = {}): ToolResult {
     return this.$isMute('suspend') ? suspendedResult(this.callId) : this.$call.suspend(this, request, this.$hook?.name)

@@ -8,19 +8,17 @@ import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
 import type { Message } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
-import { type Model, type ModelRef, modelId } from '../../model/model.ts'
+import { modelId } from '../../model/model.ts'
 import { isLate, State } from '../../onion/attempt.ts'
 import { abandonedError, layerError } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../ports/capability.ts'
 import type { RegisteredContext } from '../../ports/register.ts'
 import type { StateWrite } from '../../state/state-store.ts'
-import type { DisplayText, OnChunk, Pipe } from '../../stream/transforms.ts'
+import type { OnChunk, Pipe } from '../../stream/transforms.ts'
 import { isRunByProvider } from '../../tool/tool-guard.ts'
 import { checkEvent, SessionAttempt } from '../session/context.ts'
-import { resolveModel } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
-import { Display } from './display.ts'
-import { logRecord, logWrite } from './effect-log.ts'
+import { logWrite } from './effect-log.ts'
 import { ofOnce } from './once.ts'
 import { transformsOf } from './stream-verbs.ts'
 import type { CallOfTurn, Turn } from './turn.ts'
@@ -55,9 +53,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   get $isOfTurn(): boolean {
     const turn: CallOfTurn = this.$turn
     return this.$call === turn
-  }
-  get inherited(): boolean {
-    return this.$hook?.levelsUp !== undefined
   }
   /** The turn that the layer acts for. For an inherited layer, the turn of its agent that called the sub-agent. */
   get $homeTurn(): Turn {
@@ -108,9 +103,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   get turnId(): string {
     return this.$turn.turnId
   }
-  get rootTurnId(): string {
-    return this.$homeTurn.rootId
-  }
   get turnIndex(): number {
     return this.$turn.turnIndex
   }
@@ -120,25 +112,15 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   get startedAt(): number {
     return this.$turn.startedAt
   }
-  get replaying(): boolean {
-    return this.$turn.steps?.isReplaying(this.$call) ?? false
-  }
   get plan(): TurnPlan {
-    const { view, options } = this.$turn
-    const { model, settings, format, tools } = options
-    const flowOf = (tool: string) => tools.flowOf(tool)
-    const runsAtProvider = (tool: string) => isRunByProvider(tools.get(tool)?.tool)
-    const answerTool = format?.tool?.name
-    return { input: view.input, model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
-  }
-  get maxSteps(): number {
-    return this.$turn.maxSteps
-  }
-  set maxSteps(steps: number) {
-    if (!this.$isMute('maxSteps')) this.$turn.maxSteps = steps
-  }
-  get onRetryAfterOutput(): 'reset' | 'fail' {
-    return this.$turn.options.onRetryAfterOutput
+    const { view, options, maxSteps } = this.$turn
+    const { model, settings, format, tools, onRetryAfterOutput } = options
+    return {
+      ...{ input: view.input, model: modelId(model), settings, tools: tools.defs },
+      ...{ maxSteps, onRetryAfterOutput, answerTool: format?.tool?.name },
+      flowOf: (tool) => tools.flowOf(tool),
+      runsAtProvider: (tool) => isRunByProvider(tools.get(tool)?.tool),
+    }
   }
   get signal(): AbortSignal {
     return this.$cancel.signal
@@ -162,12 +144,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     checkEvent(this, event)
     this.$turn.emit(event, isLate(this))
   }
-  record(topic: string, data: unknown): void {
-    if (this.$isLate('record')) return
-    const record = this.$homeTurn.record(topic, data)
-    const { $effects } = this
-    if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, record)
-  }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.finalizers.defer(promise, this.$name)
   }
@@ -182,16 +158,8 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     this.$turn.inputs ??= []
     this.$turn.inputs.push({ fn, layer: this })
   }
-  onDisplay(make: () => DisplayText): void {
-    if (this.$isLate('onDisplay')) return
-    this.$turn.display ??= new Display(this.$turn.events)
-    this.$turn.display.add(make)
-  }
   onEnd(fn: (end: RunEnd) => unknown): void {
     this.$turn.finalizers.onEnd(fn, this.$name)
-  }
-  resolveModel(ref: ModelRef): Promise<Model> {
-    return resolveModel(this.$session, ref)
   }
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
@@ -229,12 +197,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     return ''
   }
 
-  /** Whether an action has no effect because the attempt failed or was abandoned. Reports it if so. */
-  $isLate(verb: string): boolean {
-    if (!isLate(this)) return false
-    this.$call.late(this, verb)
-    return true
-  }
   /** Whether a change has no effect. This is also the case after the layer has returned, which is not reported. */
   $isMute(verb: string): boolean {
     if (this.$state === State.running && !this.$timedOut) return false
