@@ -1,9 +1,9 @@
-import { isReplaying } from 'allium/context'
 import { appendFileSync, mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { durable } from '@allium/durable'
 import { sqlite } from '@allium/store-sqlite'
 import { Agent, type ToolContext, type ToolResult } from 'allium'
+import { isReplaying } from 'allium/context'
 import { book, slowModel } from './journey.ts'
 
 export const principal = { tenantId: 'acme', userId: 'dana' }

@@ -1,5 +1,5 @@
-import { inject } from '@allium/core/context'
 import { capability, type Middleware, type NextFor, type ScopeName } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { build, gate, oneCall, rest, scopes, settled, tool, turn } from '../../core/test/kit.ts'

@@ -1,6 +1,6 @@
-import { aroundRun, provideTurns } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
+import { aroundRun, provideTurns } from '../src/context.ts'
 import { type AroundRun, defineMiddleware, type FindTurn } from '../src/index.ts'
 import { build, rest, settled } from './kit.ts'
 

@@ -1,5 +1,5 @@
-import { aroundRun, record } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
+import { aroundRun, record } from '../src/context.ts'
 import { type AroundRun, defineMiddleware, type Journal, type StoredTurn } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
 

@@ -1,5 +1,5 @@
-import { aroundStep } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
+import { aroundStep } from '../src/context.ts'
 import { type AroundStep, defineMiddleware } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
 

@@ -1,5 +1,5 @@
-import { inject } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
+import { inject } from '../src/context.ts'
 import { capability, type Middleware } from '../src/index.ts'
 import { build, failure, oneCall, tool, turn } from './kit.ts'
 

@@ -1,6 +1,6 @@
-import { rootTurnIdOf } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
+import { rootTurnIdOf } from '../src/context.ts'
 import { type Agent, type AnyTool, delegate, type Middleware, type Snapshot, type ToolExecution } from '../src/index.ts'
 import { build, failure, gate, only, read, results, tool } from './kit.ts'
 

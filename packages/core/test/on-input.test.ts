@@ -1,6 +1,6 @@
-import { onDisplay } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../testing/src/index.ts'
+import { onDisplay } from '../src/context.ts'
 import { Agent, delegate, type Middleware } from '../src/index.ts'
 import { failure, rest } from './kit.ts'
 

@@ -1,8 +1,8 @@
-import { aroundRun, record } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { type MemoryJournal, memoryJournal } from '../../store/src/journal.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type AnyTool, delegate, type Middleware, type TurnContext } from '../src/index.ts'
+import { aroundRun, record } from '../src/context.ts'
+import { Agent, type AnyTool, delegate, type Middleware, type TurnView } from '../src/index.ts'
 import { merged } from '../src/messages/join-deltas.ts'
 import { read, tool } from './kit.ts'
 
@@ -134,7 +134,7 @@ describe('a run that is killed and replayed', () => {
     const process = async (journal?: MemoryJournal) => {
       const found: unknown[] = []
       seen.push(found)
-      const draw = (ctx: TurnContext) => ctx.once('draw', () => chance.shift(), { per: 'attempt' })
+      const draw = (ctx: TurnView) => ctx.once('draw', () => chance.shift(), { per: 'attempt' })
       const draws: Middleware = {
         name: 'draws',
         async turn(ctx, next) {

@@ -1,7 +1,7 @@
-import { aroundRun, isReplaying, record } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { type MemoryJournal, memoryJournal } from '../../store/src/journal.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import { aroundRun, isReplaying, record } from '../src/context.ts'
 import { Agent, type AnyTool, delegate, type Middleware, type Model, type RunOptions } from '../src/index.ts'
 import { build, failure, gate, tool } from './kit.ts'
 

@@ -1,5 +1,5 @@
-import { inject, setMaxSteps } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
+import { inject, setMaxSteps } from '../src/context.ts'
 import { capability, type Middleware } from '../src/index.ts'
 import { build, oneCall, settled, tool, turn } from './kit.ts'
 

@@ -1,6 +1,6 @@
-import { isResumed } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
+import { isResumed } from '../src/context.ts'
 import type { Decision, Middleware, Snapshot } from '../src/index.ts'
 import { build, failure, only, read, results, settled, tool, traffic } from './kit.ts'
 

@@ -1,6 +1,7 @@
 // Compiled, never run: what the types infer, and the mistakes that must not compile.
 import { z } from 'zod'
 import { scriptedModel } from '../../testing/src/index.ts'
+import { inject } from '../src/context.ts'
 import {
   Agent,
   capability,
@@ -201,7 +202,8 @@ defineMiddleware({
   name: 'user',
   async agent(ctx, next) {
     ctx.provide(Db, { find: () => 'row' })
-    same<string, ReturnType<ReturnType<typeof ctx.inject<{ find(): string }>>['find']>>()
+    const db = inject(ctx, Db)
+    same<string, ReturnType<typeof db.find>>()
     // @ts-expect-error not what the capability holds
     ctx.provide(Db, { find: 7 })
     await next()

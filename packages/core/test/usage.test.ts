@@ -1,7 +1,7 @@
-import { physicalCallsOf } from '../src/context.ts'
 import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../store/src/journal.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import { physicalCallsOf } from '../src/context.ts'
 import {
   Agent,
   addUsage,

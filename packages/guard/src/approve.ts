@@ -1,4 +1,3 @@
-import { approverOf, seal } from '@allium/core/context'
 import {
   type Approval,
   defineMiddleware,
@@ -9,6 +8,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { approverOf, seal } from '@allium/core/context'
 import { identityOf } from '@allium/core/internal'
 import { matchesToolName } from './tool-names.ts'
 

@@ -3,7 +3,7 @@ import {
   layerOptions,
   type ModelContext,
   option,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   withState,
   writerOf,
@@ -114,7 +114,7 @@ export function budget<Name extends string = 'guard:budget'>(
   } = readOptions(options)
   const policy: LimitPolicy = { layer: as, unit, per, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
-  const ledgerOf = (ctx: TurnContext) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
+  const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
   const settlements = new Settlements(as)
   const runs = runRecord(policy, settlements)
@@ -159,13 +159,13 @@ export function budget<Name extends string = 'guard:budget'>(
 }
 
 /** A turn that continues past its window is still charged to it while it holds a reservation there. */
-function endsIn({ startedAt, clock }: TurnContext, window: Window, holdFor: number): number {
+function endsIn({ startedAt, clock }: TurnView, window: Window, holdFor: number): number {
   const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
   return remaining > 0 ? remaining : holdFor
 }
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
-function closeAtEnd(ctx: TurnContext, ledger: Ledger, account: string): void {
+function closeAtEnd(ctx: TurnView, ledger: Ledger, account: string): void {
   if (ledger.close === undefined) return
   ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(account)))
 }

@@ -1,4 +1,3 @@
-import { isInherited } from '@allium/core/context'
 import {
   AlliumError,
   type Clock,
@@ -10,6 +9,7 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
+import { isInherited } from '@allium/core/context'
 
 export interface TimeoutOptions {
   /** Timeout of a whole turn, in milliseconds. */

@@ -1,5 +1,5 @@
-import { inject, isResumed } from '@allium/core/context'
-import type { BlockOptions, Capability, CustomEvent, TurnContext } from '@allium/core'
+import type { BlockOptions, Capability, CustomEvent, TurnView } from '@allium/core'
+import { isResumed } from '@allium/core/context'
 import type { InnerRun } from '@allium/core/internal'
 
 /** The point of the run at which a hook is called. */
@@ -13,7 +13,6 @@ type Fields =
   | 'turnId'
   | 'turnIndex'
   | 'startedAt'
-  | 'resumed'
   | 'input'
   | 'output'
   | 'history'
@@ -23,12 +22,14 @@ type Fields =
   | 'signal'
   | 'clock'
   | 'logger'
-type Verbs = 'abort' | 'block' | 'stop' | 'defer' | 'once' | 'emit' | 'provide' | 'inject'
-type Turn<C> = TurnContext<TurnContext['state'], unknown, C>
+type Verbs = 'abort' | 'block' | 'stop' | 'defer' | 'once' | 'emit' | 'provide' | 'find'
+type Turn<C> = TurnView<TurnView['state'], unknown, C>
 
 /** The context of every hook; one object per run. `context` is the run's typed runtime context. */
 export interface HookContext<C = unknown> extends Readonly<Pick<Turn<C>, Fields>>, Pick<Turn<C>, Verbs> {
   readonly phase: HookPhase
+  /** Whether the turn resumes a suspended one. */
+  readonly resumed: boolean
   /** Counts the model calls of the turn from 0. */
   readonly iteration: number
 }
@@ -118,7 +119,7 @@ export class RunContext<C> implements HookContext<C> {
   provide<T>(capability: Capability<T>, value: T): void {
     this.#turn.provide(capability, value)
   }
-  inject<T>(capability: Capability<T>): T {
-    return inject(this.#turn, capability)
+  find<T>(capability: Capability<T>): T | undefined {
+    return this.#turn.find(capability)
   }
 }

@@ -1,4 +1,3 @@
-import { pendingCalls, physicalCallsOf, setMaxSteps } from '@allium/core/context'
 import type {
   ModelContext,
   ModelResponse,
@@ -6,9 +5,10 @@ import type {
   RunEnd,
   ToolContext,
   ToolResult,
-  TurnContext,
+  TurnView,
   Usage,
 } from '@allium/core'
+import { pendingCalls, physicalCallsOf, setMaxSteps } from '@allium/core/context'
 import { usageOf } from '@allium/core/internal'
 import { type Chain, inTurn, joinChains } from './chain.ts'
 import { hookPipe } from './chunks.ts'
@@ -22,7 +22,7 @@ import { ToolCalls } from './tool-calls.ts'
 
 /** The hooks of one layer in one run: the calls from each scope of the onion, and their shared data. */
 export class LifecycleRun {
-  readonly #turn: TurnContext
+  readonly #turn: TurnView
   readonly #ctx: RunContext<unknown>
   readonly #started: number
   #chain: Chain
@@ -41,7 +41,7 @@ export class LifecycleRun {
   #starting: Promise<void> | undefined
 
   /** @param endTimeout how long the run waits for its terminal hooks, in milliseconds */
-  constructor(turn: TurnContext, chain: Chain, endTimeout: number) {
+  constructor(turn: TurnView, chain: Chain, endTimeout: number) {
     this.#turn = turn
     this.#chain = chain
     this.#endTimeout = endTimeout

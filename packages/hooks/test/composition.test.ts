@@ -1,6 +1,6 @@
-import { inject } from '@allium/core/context'
 import { when } from '@allium/combinators'
 import { capability } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { describe, expect, it } from 'vitest'
 import { from, type Lifecycle } from '../src/index.ts'
 import { build, oneCall, recorder, tool } from './kit.ts'

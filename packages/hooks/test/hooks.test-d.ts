@@ -1,5 +1,5 @@
-import { inject } from '@allium/core/context'
 import { Agent, type ContentChunk, capability, type ToolResult, type Usage } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { scriptedModel } from '@allium/testing'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'

@@ -1,5 +1,5 @@
-import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
 import { defineMiddleware, layerOptions, option } from '@allium/core'
+import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
 import { heldLease } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'

@@ -1,5 +1,5 @@
-import { record } from '@allium/core/context'
 import { Agent, defineTool, fromJson } from '@allium/core'
+import { record } from '@allium/core/context'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'

@@ -1,5 +1,5 @@
-import { record } from '@allium/core/context'
 import { Agent, type AlliumError, type Middleware, type PartialResult, type StoredTurn } from '@allium/core'
+import { record } from '@allium/core/context'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { memoryJournal } from '@allium/store/journal'

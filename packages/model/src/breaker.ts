@@ -1,4 +1,3 @@
-import { isReplaying } from '@allium/core/context'
 import {
   AlliumError,
   defineMiddleware,
@@ -8,6 +7,7 @@ import {
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
+import { isReplaying } from '@allium/core/context'
 import { isNonRetryable, isTransient } from '@allium/resilience'
 import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'

@@ -1,4 +1,3 @@
-import { resolveModel } from '@allium/core/context'
 import {
   type AnyMiddleware,
   defineMiddleware,
@@ -13,6 +12,7 @@ import {
   type Usage,
   withState,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 import { createToolPicker } from './tool-picker.ts'
 
 type Names = readonly string[]

@@ -1,5 +1,5 @@
+import { defineMiddleware, layerOptions, type TurnView, type TypedMiddleware, withState } from '@allium/core'
 import { isResumed } from '@allium/core/context'
-import { defineMiddleware, layerOptions, type TurnContext, type TypedMiddleware, withState } from '@allium/core'
 import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
 export interface DurationOptions<Name extends string = string> {
@@ -74,7 +74,7 @@ export function duration<Name extends string = 'observe:duration'>(
   return withState<DurationState<Name>>(layer)
 
   async function measure<R>(
-    ctx: TurnContext<Record<string, unknown>>,
+    ctx: TurnView<Record<string, unknown>>,
     { scope, name, firstChunk, isContinued = false }: Measurement,
     next: () => Promise<R>,
     shouldRecord: (result: R) => boolean = () => true,

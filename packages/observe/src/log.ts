@@ -1,4 +1,3 @@
-import { isReplaying, isResumed } from '@allium/core/context'
 import {
   defineMiddleware,
   layerOptions,
@@ -7,10 +6,11 @@ import {
   option,
   type RunStatus,
   type ToolResult,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
+import { isReplaying, isResumed } from '@allium/core/context'
 import { isSecretName } from '@allium/detect'
 import { errorType } from './error-type.ts'
 import { decisionOfError, errorDetail, errorField } from './failure.ts'
@@ -121,7 +121,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
   })
 
   async function logCall<R>(
-    ctx: TurnContext,
+    ctx: TurnView,
     what: 'model' | 'tool',
     callFields: object,
     describe: { beginFields(): object; end(result: R): Fields },
@@ -155,7 +155,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
   }
 
   /** An observer must never fail the run, neither synchronously nor later. */
-  function write(ctx: TurnContext, moment: LogMoment, event: string, message: string, fields: () => object): void {
+  function write(ctx: TurnView, moment: LogMoment, event: string, message: string, fields: () => object): void {
     try {
       const level = levelOf[moment]
       if (logger.isLevelEnabled?.(level) === false) return

@@ -1,7 +1,7 @@
-import { record } from '@allium/core/context'
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Agent, defineTool } from '@allium/core'
+import { record } from '@allium/core/context'
 import { persist } from '@allium/memory'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'

@@ -1,5 +1,5 @@
-import { inject } from '@allium/core/context'
 import { capability, defineMiddleware, type Middleware } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { describe, expect, it } from 'vitest'
 import { manualClock, runLayer } from '../src/index.ts'
 

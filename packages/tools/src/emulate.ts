@@ -1,4 +1,3 @@
-import { resolveModel } from '@allium/core/context'
 import {
   Agent,
   type AnyMiddleware,
@@ -11,6 +10,7 @@ import {
   type ToolResult,
   type TypedMiddleware,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 
 export interface EmulateOptions {
   /** The model that plays the tools. */

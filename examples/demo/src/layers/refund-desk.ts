@@ -1,4 +1,4 @@
-import { pendingCalls } from 'UNKNOWN'
+import { pendingCalls } from 'allium/context'
 import { supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 

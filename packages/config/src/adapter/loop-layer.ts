@@ -1,5 +1,5 @@
-import { isResumed, pendingCalls } from '@allium/core/context'
 import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { isResumed, pendingCalls } from '@allium/core/context'
 import { endsRun, fire, fireError } from './fire.ts'
 import type { InTurn, Loop, Loops } from './loop.ts'
 import { loopDraft } from './loop-context.ts'

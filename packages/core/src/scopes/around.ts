@@ -1,24 +1,12 @@
 import type { CustomEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/json.ts'
-import { AgentAttempt } from './agent/context.ts'
+import { AgentAttempt, attemptOf } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { ToolAttempt } from './tool/context.ts'
 import { TurnAttempt } from './turn/context.ts'
 import type { Turn } from './turn/turn.ts'
 
 // Helpers for layers that wrap another layer. They do nothing for an object that is not a layer's context.
-
-/** The key under which a layer that wraps another one keeps the attempt behind a context that hides it. */
-export const attemptKey = Symbol('allium.attempt')
-
-/** Returns the attempt of a context. Undefined if it is not the context of such a scope or of one inside it. */
-export function attemptOf<A extends AgentAttempt>(
-  ctx: object,
-  scope: abstract new (...args: never[]) => A,
-): A | undefined {
-  const attempt = (ctx as { [attemptKey]?: object } | undefined)?.[attemptKey] ?? ctx
-  return attempt instanceof scope ? attempt : undefined
-}
 
 /** Whether the run has ended by an abort, a block or a sticky failure, so that every layer only unwinds. */
 export function hasEnded(ctx: object): boolean {

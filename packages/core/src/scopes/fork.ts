@@ -12,8 +12,7 @@ import { enter, outcomeOf, succeed, whenDone } from '../onion/next.ts'
 import { pushAll, type Sink } from '../stream/sink.ts'
 import { streamedAs, wholeResponse } from '../stream/streamed.ts'
 import type { StreamVerbs } from '../stream/transforms.ts'
-import { AgentAttempt, type AgentCall } from './agent/context.ts'
-import { attemptOf } from './around.ts'
+import { AgentAttempt, type AgentCall, attemptOf } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { SessionAttempt } from './session/context.ts'
 import { ToolAttempt } from './tool/context.ts'
@@ -161,32 +160,11 @@ function descriptorsOf(values: object): PropertyDescriptorMap {
   return Object.fromEntries(entries) as PropertyDescriptorMap
 }
 
-const streamVerbs = ['onChunk', 'pipe', 'hold'] satisfies readonly (keyof StreamVerbs)[]
-const modelFields = [
-  'messages',
-  'request',
-  'model',
-  'settings',
-  'toolDefs',
-  'toolChoice',
-  'responseFormat',
-] satisfies readonly (keyof ModelContext)[]
-const modelVerbs = [
-  'setModel',
-  'addSystemMessage',
-  'addMessage',
-  'removeTools',
-  'skipCall',
-] satisfies readonly (keyof ModelContext)[]
-const ofTool = [
-  'args',
-  'invalid',
-  'approval',
-  'modifyArgs',
-  'suspend',
-  'deny',
-  'skipCall',
-] satisfies readonly (keyof ToolContext)[]
+type OfModel = keyof ModelContext
+const streamVerbs: (keyof StreamVerbs)[] = ['onChunk', 'pipe', 'hold']
+const modelFields: OfModel[] = ['messages', 'request', 'model', 'settings', 'toolDefs', 'toolChoice', 'responseFormat']
+const modelVerbs: OfModel[] = ['setModel', 'addSystemMessage', 'addMessage', 'removeTools', 'skipCall']
+const ofTool: (keyof ToolContext)[] = ['args', 'invalid', 'approval', 'modifyArgs', 'suspend', 'deny', 'skipCall']
 const none: ReadonlySet<PropertyKey> = new Set(streamVerbs)
 const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
   model: new Set([...modelFields, ...modelVerbs, ...streamVerbs]),

@@ -1,7 +1,7 @@
-import { record } from '@allium/core/context'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, defineTool, type Middleware, type Model, type ModelRequest } from '@allium/core'
+import { record } from '@allium/core/context'
 import { budget, judge } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { cache as answers } from '@allium/model'

@@ -1,6 +1,6 @@
-import { record } from '@allium/core/context'
 import { appendFileSync, readFileSync } from 'node:fs'
 import { Agent, defineTool, type Model } from '@allium/core'
+import { record } from '@allium/core/context'
 import { persist } from '@allium/memory'
 import type { RunStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'

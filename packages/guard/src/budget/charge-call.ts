@@ -1,5 +1,5 @@
-import { physicalCallsOf } from '@allium/core/context'
 import type { ModelContext, ModelResponse } from '@allium/core'
+import { physicalCallsOf } from '@allium/core/context'
 import type { Ledger } from '@allium/store'
 import { type ReserveRequest, takeHold } from './hold.ts'
 import { type LimitPolicy, rejectCall, warnNearLimit } from './limit-policy.ts'

@@ -1,5 +1,5 @@
-import { isRecorded, isReplaying } from '@allium/core/context'
 import type { ModelContext } from '@allium/core'
+import { isRecorded, isReplaying } from '@allium/core/context'
 import type { Ledger, Reservation } from '@allium/store'
 import { attemptOf, type LostHolds, listHolds } from './lost-holds.ts'
 

@@ -1,5 +1,5 @@
+import { sessionKeyOf, sum, type TurnView } from '@allium/core'
 import { isReplaying } from '@allium/core/context'
-import { sessionKeyOf, sum, type TurnContext } from '@allium/core'
 import type { Ledger } from '@allium/store'
 import type { LimitPolicy } from './limit-policy.ts'
 import { findLostHolds, type LostHolds, listHolds } from './lost-holds.ts'
@@ -22,7 +22,7 @@ declare module '@allium/core' {
   }
 }
 
-type StateContext = TurnContext<Record<string, unknown>>
+type StateContext = TurnView<Record<string, unknown>>
 
 export type RunRecord = ReturnType<typeof runRecord>
 

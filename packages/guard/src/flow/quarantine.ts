@@ -1,4 +1,3 @@
-import { resolveModel } from '@allium/core/context'
 import {
   Agent,
   AlliumError,
@@ -12,6 +11,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 import { findOpenPart } from './closed-schema.ts'
 
 type OutputSchema = NonNullable<Tool['schema']>

@@ -1,5 +1,5 @@
-import { approvalRequestOf } from '@allium/core/context'
 import type { ToolContext, ToolResult } from '@allium/core'
+import { approvalRequestOf } from '@allium/core/context'
 import { applyApproval } from '../apply-approval.ts'
 import { emitFlowEvent } from './flow-event.ts'
 import { describeLabels, type Labels } from './labels.ts'

@@ -1,5 +1,5 @@
-import { recipientsOf } from '@allium/core/context'
 import type { RegisteredPrincipal, ToolContext, ToolFlow } from '@allium/core'
+import { recipientsOf } from '@allium/core/context'
 import type { Labels } from './labels.ts'
 
 type DeclaredFlow = Pick<ToolFlow<never>, 'untrusted' | 'private' | 'sends' | 'writes'>

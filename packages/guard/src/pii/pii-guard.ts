@@ -1,4 +1,3 @@
-import { onDisplay } from '@allium/core/context'
 import type {
   DisplayContext,
   Message,
@@ -6,9 +5,10 @@ import type {
   ModelResponse,
   ToolContext,
   ToolResult,
-  TurnContext,
+  TurnView,
 } from '@allium/core'
 import { writerOf } from '@allium/core'
+import { onDisplay } from '@allium/core/context'
 import type { Detector, Finding } from '@allium/detect'
 import { blockOptions } from '../block-options.ts'
 import { filterAnswer } from '../filter-answer.ts'
@@ -22,7 +22,7 @@ import { mapMessage, mapResult, replaceIn } from '../texts.ts'
 import { CleanCache } from './clean-cache.ts'
 import { hashOf, maskOf } from './masking.ts'
 
-type Ctx = TurnContext<Record<string, unknown>>
+type Ctx = TurnView<Record<string, unknown>>
 
 /** What happens to a value: it becomes a placeholder that tools can restore, it is masked, it is hashed, or the turn is blocked. */
 export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'

@@ -1,4 +1,5 @@
 import type { FinishReason, ModelContext, ModelResponse, Usage } from '@allium/core'
+import { serverOf } from '@allium/core/context'
 import type { Attributes } from '@opentelemetry/api'
 import { alliumNames, names } from './names.ts'
 
@@ -17,7 +18,8 @@ export function requestAttributes({ request, attempt }: ModelContext): Attribute
 }
 
 /** Returns the server of the physical call. */
-export function serverAttributes({ server }: ModelContext): Attributes {
+export function serverAttributes(ctx: ModelContext): Attributes {
+  const server = serverOf(ctx)
   return definedAttributes({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
 }
 

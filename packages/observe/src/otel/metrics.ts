@@ -1,12 +1,12 @@
-import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import {
   defineMiddleware,
   layerOptions,
   type ModelResponse,
   option,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
 } from '@allium/core'
+import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import type { PhysicalCall } from '@allium/core/internal'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
@@ -97,7 +97,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
     },
   })
 
-  function recordResponse(ctx: TurnContext, response: ModelResponse, requestAttributes: Attributes, ms: Times): void {
+  function recordResponse(ctx: TurnView, response: ModelResponse, requestAttributes: Attributes, ms: Times): void {
     const attributes = { ...requestAttributes, ...responseModel(response.model) }
     record(ctx, (all) => all.operations, ms.whole, attributes)
     record(ctx, (all) => all.firstChunks, ms.firstChunk, attributes)
@@ -120,12 +120,12 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
 
   /** Replayed calls were measured when they happened. */
   function record(
-    { replaying }: TurnContext,
+    ctx: TurnView,
     pick: (all: Instruments) => Histogram,
     ms: number | undefined,
     attributes: Attributes,
   ): void {
-    if (ms !== undefined && !replaying) ignoreErrors(() => pick(instruments()).record(ms / 1000, attributes))
+    if (ms !== undefined && !isReplaying(ctx)) ignoreErrors(() => pick(instruments()).record(ms / 1000, attributes))
   }
 }
 

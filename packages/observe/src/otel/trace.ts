@@ -1,4 +1,3 @@
-import { physicalCallsOf } from '@allium/core/context'
 import {
   defineMiddleware,
   layerOptions,
@@ -9,10 +8,11 @@ import {
   type RunEnd,
   type ToolContext,
   type ToolResult,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
+import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import { usageOf } from '@allium/core/internal'
 import {
   type Attributes,
@@ -40,7 +40,7 @@ export interface TraceOptions {
   /** Whether prompts, answers, arguments, results and error messages are recorded. @default false */
   content?: boolean | undefined
   /** Returns additional attributes for every span. @default none */
-  attributes?(ctx: TurnContext): Attributes
+  attributes?(ctx: TurnView): Attributes
   /** The layer's name. @default 'observe:trace' */
   as?: string | undefined
 }
@@ -116,7 +116,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
     },
   })
 
-  function beginTurn(ctx: TurnContext, parent: Context): OpenTurn {
+  function beginTurn(ctx: TurnView, parent: Context): OpenTurn {
     const { agent, plan, sessionId, turnId, principal } = ctx
     const tenant = tenantOf(principal)
     const spanAttributes = {
@@ -145,7 +145,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   /** Returns the turn of a call. A sub-agent that inherits the layer has none until its first call begins it. */
-  function turnOf(ctx: TurnContext): OpenTurn {
+  function turnOf(ctx: TurnView): OpenTurn {
     const openTurn = turns.of(ctx)
     if (openTurn !== undefined) return openTurn
     const parentSpan = turns.parentOf(ctx)
@@ -161,7 +161,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   function startSpan(
-    ctx: TurnContext,
+    ctx: TurnView,
     operation: string,
     subject: string,
     kind: SpanKind,
@@ -171,7 +171,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   function start(
-    ctx: TurnContext,
+    ctx: TurnView,
     operation: string,
     subject: string,
     kind: SpanKind,
@@ -237,6 +237,6 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
 }
 
 /** Marks a span that an earlier process has already recorded. */
-function replayAttributes({ replaying }: TurnContext): Attributes {
-  return replaying ? { [alliumNames.replayed]: true } : {}
+function replayAttributes(ctx: TurnView): Attributes {
+  return isReplaying(ctx) ? { [alliumNames.replayed]: true } : {}
 }

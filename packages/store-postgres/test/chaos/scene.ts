@@ -1,6 +1,6 @@
-import { record } from '@allium/core/context'
 import { appendFileSync } from 'node:fs'
 import { Agent, defineTool, type Middleware } from '@allium/core'
+import { record } from '@allium/core/context'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
 import type { Ledger, SessionStore } from '@allium/store'

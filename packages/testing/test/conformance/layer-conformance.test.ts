@@ -1,5 +1,5 @@
-import { aroundRun } from '@allium/core/context'
 import type { Message, Middleware, ModelChunk } from '@allium/core'
+import { aroundRun } from '@allium/core/context'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type LayerCaseName, layerCases, layerConformance, traceLayer } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'

@@ -1,4 +1,4 @@
-import type { ModelContext, RequestView } from '../../contexts/model.ts'
+import type { ModelContext, PhysicalCall, RequestView } from '../../contexts/model.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { freezeJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
@@ -6,6 +6,7 @@ import {
   describeModel,
   knownModel,
   type ModelRef,
+  type ModelServer,
   modelId,
   type ResponseFormat,
   type Settings,
@@ -16,6 +17,7 @@ import { type ModelResponse, type ResponseInput, toResponse } from '../../model/
 import { State as Stand } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
+import { layerOf } from '../agent/context.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import { type CallFields, Own } from './call-fields.ts'
 import type { ModelCall } from './model-call.ts'
@@ -144,4 +146,27 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
     for (const message of messages) freezeJson(message)
     return messages
   }
+}
+
+type OfModel = ModelContext<unknown, unknown, unknown, unknown>
+
+/** Returns whether this attempt is a replay whose result is in the journal, so that no model is called. */
+export function isRecorded(ctx: OfModel): boolean | PromiseLike<boolean> {
+  const { $turn, callIndex, $number } = layerOf('isRecorded', ctx, ModelAttempt)
+  return $turn.steps?.isRecorded(`model:${callIndex}:${$number}`) ?? false
+}
+
+/** Returns the server of the last provider call, if its model reports one. */
+export function serverOf(ctx: OfModel): ModelServer | undefined {
+  return layerOf('serverOf', ctx, ModelAttempt).$call.server
+}
+
+/**
+ * Returns the provider calls made inside this layer's next(), with their usage. Includes calls of failed and abandoned
+ * attempts. Meters count these, so that all of them agree.
+ */
+export function physicalCallsOf(ctx: OfModel): readonly PhysicalCall[] {
+  const layer = layerOf('physicalCallsOf', ctx, ModelAttempt)
+  const made = layer.$call.physical.filter((call) => call.isInside(layer.$fork?.real ?? layer))
+  return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))
 }

@@ -1,17 +1,20 @@
-import type { SessionContext } from '../../contexts/session.ts'
+import type { SessionContext, SessionView } from '../../contexts/session.ts'
 import { describe } from '../../errors/describe.ts'
 import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent } from '../../events/events.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
+import type { ToolCallPart } from '../../messages/message.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
+import type { AroundRun, AroundStep, FindTurn } from '../../ports/around.ts'
 import type { Capabilities } from '../../ports/capability.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../../ports/register.ts'
 import type { SessionKey } from '../../ports/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
-import { AgentAttempt, type AgentCall } from '../agent/context.ts'
-import type { SessionScope } from './session-scope.ts'
+import { AgentAttempt, type AgentCall, layerOf } from '../agent/context.ts'
+import type { Registered, SessionScope } from './session-scope.ts'
 
 const ofRestore = { stored: true } as const
 
@@ -93,4 +96,50 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
     this.$checkOpening()
     return 'taken'
   }
+}
+
+type InSession = SessionView<unknown, unknown, unknown, unknown>
+type OfSession = SessionContext<unknown, unknown, unknown, unknown>
+
+/** Returns whether the session was created without an id, so that no later session can continue it. */
+export function isAnonymous(ctx: InSession): boolean {
+  return layerOf('isAnonymous', ctx, SessionAttempt).$owner.ownId
+}
+
+/** Returns the pending tool calls of the last answer. */
+export function pendingCalls(ctx: InSession): readonly ToolCallPart[] {
+  return cloneJson(layerOf('pendingCalls', ctx, SessionAttempt).$session.history.pending())
+}
+
+/**
+ * Wraps each run of the session, outside its turn: the wrapper stores the turn, holds a lease, or returns a stored turn.
+ * The first layer's wrapper is the outermost. Call it before next().
+ */
+export function aroundRun(ctx: OfSession, wrapper: AroundRun): void {
+  register('aroundRun', ctx, wrapper)
+}
+
+/** Wraps each step of a turn, for example to store a checkpoint. Call it before next(). */
+export function aroundStep(ctx: OfSession, wrapper: AroundStep): void {
+  register('aroundStep', ctx, wrapper)
+}
+
+/** Finds turns of other processes, for `fork()` and `rewind()`. Call it before next(). */
+export function provideTurns(ctx: OfSession, find: FindTurn): void {
+  register('provideTurns', ctx, find)
+}
+
+function register<V extends keyof Registered>(verb: V, ctx: OfSession, fn: Registered[V]): void {
+  const layer = layerOf(verb, ctx, SessionAttempt)
+  layer.$checkOpening()
+  if (layer.$isLate(verb)) return
+  const { $session, $hook } = layer
+  if (!$session.opening)
+    throw layerError(layer, 'layer.invalid', `called ${verb}() too late. Call it in a session hook, before next().`)
+  const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
+  // Errors name the layer.
+  const named = Object.defineProperty(fn.bind(undefined), 'name', { value: layer.$name })
+  registered[verb] ??= []
+  registered[verb].push(named)
+  $session.registered.isStored ||= $hook?.stores
 }

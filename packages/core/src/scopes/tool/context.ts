@@ -7,11 +7,14 @@ import type { Identity } from '../../messages/message.ts'
 import { State as Stand } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { layerError } from '../../onion/misuse.ts'
-import { identityOf } from '../../ports/tenant.ts'
+import { sealOf } from '../../ports/seal.ts'
+import { identityOf, tenantOf } from '../../ports/tenant.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { Approval } from '../../tool/approval.ts'
-import { refusedKey } from '../../tool/check-args.ts'
+import { checkArgs, formatIssues, refusedKey } from '../../tool/check-args.ts'
+import type { ToolExecution } from '../../tool/tool.ts'
 import { deniedResult, suspendedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
+import { layerOf } from '../agent/context.ts'
 import type { EffectLog } from '../session/parent-call.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
@@ -159,4 +162,46 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
   protected override get onceScope(): string {
     return `tool:${this.$call.callId}:`
   }
+}
+
+type OfTool = ToolContext<unknown, unknown, unknown, unknown, unknown>
+
+/** Returns the identity of the approver, if the run resumes with a decision on this call. */
+export function approverOf(ctx: OfTool): Identity | undefined {
+  return layerOf('approverOf', ctx, ToolAttempt).$call.requested.approvalRecord?.by
+}
+
+/** An approval request, and the layer that made it. Without a layer, the tool itself did. */
+export interface ApprovalRequest {
+  readonly by: string | undefined
+  readonly request: Readonly<SuspendRequest>
+}
+
+/** Returns the approval request of the call, if the run resumes with a decision on it. */
+export function approvalRequestOf(ctx: OfTool | ToolExecution): ApprovalRequest | undefined {
+  const { suspension } = layerOf('approvalRequestOf', ctx, ToolAttempt).$call.requested
+  return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
+}
+
+/**
+ * Returns the recipients of a call with these arguments, as the tool's `flow.to` computes them from the parsed
+ * arguments. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
+ */
+export async function recipientsOf(ctx: OfTool): Promise<unknown> {
+  const { $call, $fields, $agent } = layerOf('recipientsOf', ctx, ToolAttempt)
+  const tool = $call.registered?.tool
+  if (tool?.flow?.to === undefined) return undefined
+  const checked = await checkArgs(tool, cloneJson($fields.args), $agent.setup.validate)
+  if (checked.issues !== undefined) throw new AlliumError('tool.invalid', formatIssues(checked.issues))
+  return tool.flow.to(checked.value as never)
+}
+
+/**
+ * Returns a seal over a JSON-like value, for data that a layer stores in the state and trusts later, such as a
+ * remembered approval. The seal is valid for this tenant and owner. It is signed with the agent's `approvals.secret`.
+ * Without a secret it is a digest, which detects a change but not a forgery.
+ */
+export function seal(ctx: OfTool, value: unknown): Promise<string> {
+  const { agent, owner, principal } = layerOf('seal', ctx, ToolAttempt).$owner
+  return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
 }

@@ -1,4 +1,4 @@
-import type { InnerRun, OnceOptions, OnInput, TurnContext, TurnPlan } from '../../contexts/turn.ts'
+import type { InnerRun, OnceOptions, OnInput, TurnContext, TurnPlan, TurnView } from '../../contexts/turn.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
 import { describe, messageOf } from '../../errors/describe.ts'
@@ -6,19 +6,25 @@ import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent, RunEnd } from '../../events/events.ts'
 import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
+import { toJson } from '../../messages/plain-json.ts'
 import type { Usage } from '../../messages/usage.ts'
-import { modelId } from '../../model/model.ts'
+import { type Model, type ModelRef, modelId } from '../../model/model.ts'
 import { isLate, State } from '../../onion/attempt.ts'
 import { abandonedError, layerError } from '../../onion/misuse.ts'
 import type { Capabilities } from '../../ports/capability.ts'
 import type { RegisteredContext } from '../../ports/register.ts'
 import type { StateWrite } from '../../state/state-store.ts'
-import type { OnChunk, Pipe } from '../../stream/transforms.ts'
+import type { DisplayText, OnChunk, Pipe } from '../../stream/transforms.ts'
+import type { ToolExecution } from '../../tool/tool.ts'
 import { isRunByProvider } from '../../tool/tool-guard.ts'
+import { layerOf } from '../agent/context.ts'
 import { checkEvent, SessionAttempt } from '../session/context.ts'
+import { resolveModel as resolveRef } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
-import { logWrite } from './effect-log.ts'
+import { Display } from './display.ts'
+import { logRecord, logWrite } from './effect-log.ts'
 import { ofOnce } from './once.ts'
 import { transformsOf } from './stream-verbs.ts'
 import type { CallOfTurn, Turn } from './turn.ts'
@@ -213,4 +219,79 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     this.$call.late(this, 'state')
     return 'dropped'
   }
+}
+
+type InTurn = TurnView<unknown, unknown, unknown, unknown>
+
+/** Returns whether the turn resumes a suspended one. */
+export function isResumed(ctx: InTurn): boolean {
+  return layerOf('isResumed', ctx, TurnAttempt).$turn.options.resume !== undefined
+}
+
+/** Returns whether a sub-agent inherited the layer and this call belongs to the sub-agent. */
+export function isInherited(ctx: InTurn): boolean {
+  return layerOf('isInherited', ctx, TurnAttempt).$hook?.levelsUp !== undefined
+}
+
+/**
+ * Returns the id of the turn's first run, which is the same across suspensions. In an inherited layer it is the id of
+ * the parent's turn. Use it for counts per turn.
+ */
+export function rootTurnIdOf(ctx: InTurn): string {
+  return layerOf('rootTurnIdOf', ctx, TurnAttempt).$homeTurn.rootId
+}
+
+/**
+ * Returns whether this part of the run is a replay: the run was cut off, and the journal returns the recorded steps.
+ * Layers that log or count should skip it. An event at the very moment of the cut may be emitted in neither process, or
+ * in both.
+ */
+export function isReplaying(ctx: InTurn | ToolExecution): boolean {
+  const { $turn, $fork, $call } = layerOf<TurnAttempt>('isReplaying', ctx, TurnAttempt)
+  return $turn.steps?.isReplaying($fork?.real.$call ?? $call) ?? false
+}
+
+/** Sets the maximum number of steps of this turn. At the limit the turn stops with `max_steps`. */
+export function setMaxSteps(ctx: InTurn, steps: number): void {
+  const layer = layerOf('setMaxSteps', ctx, TurnAttempt)
+  if (!layer.$isLate('setMaxSteps')) layer.$turn.maxSteps = steps
+}
+
+/**
+ * Stores data with the run. The record enters the store's outbox together with the run; a run that is not stored leaves
+ * no record. Records of a sub-agent are stored with the run of its parent. Takes plain data, like `toJson`, and copies
+ * it; bytes, dates and URLs are shared.
+ *
+ * @throws AlliumError `state.invalid` if the data cannot be stored
+ */
+export function record(ctx: InTurn, topic: string, data: unknown): void {
+  const layer = layerOf('record', ctx, TurnAttempt)
+  if (layer.$isLate('record')) return
+  const { $homeTurn, $effects } = layer
+  const { ids, clock } = $homeTurn.session.agent.setup
+  toJson(data)
+  const stored = { id: ids(), topic, data: cloneJson(data), at: clock.now() }
+  $homeTurn.storeRecord(stored)
+  if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, stored)
+}
+
+/**
+ * Maps the text that the run's own reader receives: text and reasoning of the stream, and the `text` of the result.
+ * Layers, history, stores and observers keep the original. `make` is called once per text stream.
+ */
+export function onDisplay(ctx: InTurn, make: () => DisplayText): void {
+  const layer = layerOf('onDisplay', ctx, TurnAttempt)
+  if (layer.$isLate('onDisplay')) return
+  const { $turn } = layer
+  $turn.display ??= new Display($turn.events)
+  $turn.display.add(make)
+}
+
+/**
+ * Resolves a model reference as the agent does, for a layer that calls a model itself.
+ *
+ * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
+ */
+export function resolveModel(ctx: InTurn, ref: ModelRef): Promise<Model> {
+  return resolveRef(layerOf('resolveModel', ctx, TurnAttempt).$session, ref)
 }
