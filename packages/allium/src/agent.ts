@@ -1,6 +1,6 @@
 import { type CallTypes, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
+import type { ReadUntrustedSchema } from '@allium/core/internal'
 import { agentElsewhere, agentOptionKeys, checkOptions } from '@allium/core/internal'
-import { untrustedSchema } from '@allium/json-schema'
 import { adaptAiSdk, createResolver } from '@allium/providers'
 import type { AgentStore } from '@allium/store'
 import { storeLayers } from './store-layers.ts'
@@ -24,6 +24,11 @@ export interface AgentOptions<
 }
 
 const known = { ...agentOptionKeys, store: true } as const
+/** Imports the interpreter with the first schema of a client. */
+const untrustedSchema: ReadUntrustedSchema = async (schema) => {
+  const interpreter = await import('@allium/json-schema')
+  return interpreter.untrustedSchema(schema)
+}
 const elsewhere = {
   'memory checkpointer': 'Pass a store: { store: sqlite("allium.db") }.',
   'handoffs subAgents': 'A sub-agent is a tool: agent.use(tools.agent({ agent })).',

@@ -8,7 +8,8 @@ import { interpretSchema } from './validate/interpret-schema.ts'
  * or 2020-12. Does not check formats, ignores unknown keywords, and reports the first issue.
  *
  * Ajv is loaded with the first schema. Where code generation is forbidden, for example on workerd or under a strict
- * Content-Security-Policy, `@cfworker/json-schema` interprets the schemas. It is slower, and its messages differ.
+ * Content-Security-Policy, the interpreter of `@allium/json-schema` checks them. It is slower, and refuses a schema that it could only
+ * check in part.
  */
 export function ajvValidate(): Validate {
   return validateBy((schema) => (canCompile() ? compileSchema(schema) : interpretSchema(schema)))

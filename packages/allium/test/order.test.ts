@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AnyMiddleware, guard, memory, model, observe, tools } from '../src/index.ts'
+import { Agent, type AnyMiddleware, guard, memory, memoryStore, model, observe, tools } from '../src/index.ts'
 import { trace } from '../src/otel.ts'
 import { scriptedModel } from '../src/testing.ts'
 
@@ -59,7 +59,7 @@ describe('the order of the packs’ layers', () => {
   it.each<[string, Layers]>([
     ['guard.budget', guard.budget({ limit: 1 })],
     ['observe.usage', observe.usage()],
-    ['memory.persist', memory.persist()],
+    ['memory.persist', memory.persist({ store: memoryStore() })],
     ['observe.onion', observe.onion()],
     ['observe.duration', observe.duration()],
     ['guard.maxModelCalls', guard.maxModelCalls({ limit: 9 })],

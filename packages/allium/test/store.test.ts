@@ -89,7 +89,11 @@ describe('new Agent({ store })', () => {
   })
 
   it('leaves no room for a second layer that keeps sessions', () => {
-    expect(() => scene().agent().use(memory.persist())).toThrow(/memory:persist/)
+    expect(() =>
+      scene()
+        .agent()
+        .use(memory.persist({ store: memoryStore() })),
+    ).toThrow(/memory:persist/)
   })
 })
 

@@ -60,6 +60,13 @@ test('A schema that is refused names the tool, before the model is called', asyn
   expect(model.requests).toEqual([])
 })
 
+test('A check that cannot be loaded refuses the run, before the model is called', async () => {
+  const untrustedSchema = () => Promise.reject(new Error('The package is not there.'))
+  const { agent, model } = build([], [], { untrustedSchema })
+  expect((await failure(agent.run('Hi', { clientTools: [locate] }))).message).toBe('The package is not there.')
+  expect(model.requests).toEqual([])
+})
+
 test('Arguments that a human edits are checked in the same way', async () => {
   const untrustedSchema = (): UntrustedSchema => ({
     '~standard': {

@@ -1,14 +1,20 @@
 import type { AgentRun, Journal, OutputOption, Session } from '@allium/core'
 import { operators } from '@allium/core/internal'
-import { untrustedSchema } from '@allium/json-schema'
 import type { Task } from './task.ts'
+
+/** Reads the JSON Schema of a request's answer, which comes from a client. @throws AlliumError `schema.limits` */
+export async function outputOf({ output }: Task): Promise<OutputOption | undefined> {
+  if (output === undefined) return undefined
+  const { untrustedSchema } = await import('@allium/json-schema')
+  return (await untrustedSchema(output)) as OutputOption
+}
 
 /** Starts the turn of a stored request, with its recorded steps. */
 export function startTurn(
   session: Session<unknown, unknown>,
-  { turnId, task, journal }: { turnId: string; task: Task; journal: Journal },
+  { turnId, task, output, journal }: { turnId: string; task: Task; output: OutputOption | undefined; journal: Journal },
 ): AgentRun<unknown, unknown> {
-  const { input, decisions, operator, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = task
+  const { input, decisions, operator, context, clientTools, idempotencyKey, onRetryAfterOutput } = task
   const options = {
     turnId,
     journal,
@@ -17,7 +23,7 @@ export function startTurn(
     onRetryAfterOutput,
     readerTimeout: false as const,
     ...(context !== undefined && { context }),
-    ...(output !== undefined && { output: untrustedSchema(output) as OutputOption }),
+    ...(output !== undefined && { output }),
   }
   if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
   const approver = operator === undefined ? task.approver : operatorOf(session, operator)

@@ -6,6 +6,7 @@ import type { Check } from './check/keyword.ts'
 import { type Failure, isFailure } from './check/verdict.ts'
 import { defaults, type UntrustedSchemaLimits } from './limits.ts'
 import { measure } from './measure.ts'
+import { loadRe2 } from './pattern/pattern.ts'
 
 /**
  * Creates a Standard Schema from an untrusted JSON Schema, for example from a client of a server or from an MCP server.
@@ -14,17 +15,26 @@ import { measure } from './measure.ts'
  * keywords of draft 07 and 2020-12, and patterns that RE2 can match. It does not check the rest, which `unchecked` lists. Use ajv for
  * your own schemas.
  *
+ * Imports RE2 with the first schema that has a pattern. If that fails, the schema is refused.
+ *
  * @throws AlliumError `schema.limits` for a schema that is too large
  * @example
- * const schema = untrustedSchema({ type: 'object', properties: { city: { type: 'string', pattern: '^[A-Z]' } } })
+ * const schema = await untrustedSchema({ type: 'object', properties: { city: { type: 'string', pattern: '^[A-Z]' } } })
  * const { issues } = await schema['~standard'].validate({ city: 'rome' })
  */
-export function untrustedSchema(schema: JsonSchema, limits: UntrustedSchemaLimits = {}): UntrustedSchema {
+export async function untrustedSchema(
+  schema: JsonSchema,
+  limits: UntrustedSchemaLimits = {},
+): Promise<UntrustedSchema> {
   const { maxBytes = defaults.maxBytes, maxDepth = defaults.maxDepth } = limits
   const { maxSubschemas = defaults.maxSubschemas, maxSteps = defaults.maxSteps } = limits
-  const { hasInnerIds } = measure(schema, maxBytes, maxDepth)
+  const { hasInnerIds, hasPatterns } = measure(schema, maxBytes, maxDepth)
   const ownSchema: unknown = structuredClone(schema)
-  const { check, unchecked } = compile(ownSchema, { maxSubschemas, hasInnerIds })
+  const { check, unchecked } = compile(ownSchema, {
+    maxSubschemas,
+    hasInnerIds,
+    re2: hasPatterns ? await loadRe2() : undefined,
+  })
   const json = { input: () => ownSchema as JsonSchema, output: () => ownSchema as JsonSchema }
   const validate = (value: unknown) => {
     const failed = failureOf(check, value, maxSteps)

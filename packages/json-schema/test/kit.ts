@@ -1,25 +1,31 @@
+import { RE2JS } from 're2js'
 import { Budget, BudgetExceeded } from '../src/check/budget.ts'
 import { compile } from '../src/check/compile.ts'
 import { untrustedSchema } from '../src/index.ts'
 import { defaults } from '../src/limits.ts'
 
-export function issuesOf(schema: unknown, value: unknown): readonly { message: string; path?: unknown }[] {
-  const result = untrustedSchema(schema as never)['~standard'].validate(value) as { issues?: never[] }
+interface Issue {
+  readonly message: string
+  readonly path?: unknown
+}
+
+export async function issuesOf(schema: unknown, value: unknown): Promise<readonly Issue[]> {
+  const result = (await untrustedSchema(schema as never))['~standard'].validate(value) as { issues?: Issue[] }
   return result.issues ?? []
 }
 
-export function fits(schema: unknown, value: unknown): boolean {
-  return issuesOf(schema, value).length === 0
+export async function fits(schema: unknown, value: unknown): Promise<boolean> {
+  return (await issuesOf(schema, value)).length === 0
 }
 
-export function uncheckedOf(schema: unknown): readonly string[] {
-  return untrustedSchema(schema as never).unchecked
+export async function uncheckedOf(schema: unknown): Promise<readonly string[]> {
+  return (await untrustedSchema(schema as never)).unchecked
 }
 
 /** The steps that a check takes, until its end or until it is given up. */
 export function stepsOf(schema: unknown, value: unknown): { steps: number; givenUp: boolean } {
   const budget = new Budget(defaults.maxSteps)
-  const { check } = compile(schema, { maxSubschemas: defaults.maxSubschemas, hasInnerIds: false })
+  const { check } = compile(schema, { maxSubschemas: defaults.maxSubschemas, hasInnerIds: false, re2: RE2JS })
   try {
     check(value, budget)
     return { steps: budget.used, givenUp: false }

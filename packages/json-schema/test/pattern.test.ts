@@ -1,12 +1,20 @@
 import fc from 'fast-check'
+import { RE2JS } from 're2js'
 import { describe, expect, test } from 'vitest'
 import { Budget } from '../src/check/budget.ts'
+import { compile } from '../src/check/compile.ts'
 import { Pattern } from '../src/pattern/pattern.ts'
 import { Unsupported } from '../src/pattern/unsupported.ts'
 
-const matches = (source: string, text: string) => new Pattern(source).test(text, new Budget(10_000_000))
+const patternOf = (source: string) => new Pattern(source, RE2JS)
+const matches = (source: string, text: string) => patternOf(source).test(text, new Budget(10_000_000))
 
 describe('A pattern', () => {
+  test('is an error while RE2 is not loaded, so that nothing passes unchecked', () => {
+    const schema = { properties: { a: { pattern: '^a' } } }
+    expect(() => compile(schema, { maxSubschemas: 10, hasInnerIds: false })).toThrow('RE2 is not loaded')
+  })
+
   test.each([
     ['\\u0041', 'A', 'B'],
     ['^\\ud83d\\ude00$', '😀', '😁'],
@@ -31,7 +39,7 @@ describe('A pattern', () => {
     ['^a??b$', 'ab', 'aab'],
     ['^\\Qa\\E$', undefined, 'a'],
   ])('%s means what it means in ECMAScript', (source, yes, no) => {
-    if (yes === undefined) return expect(() => new Pattern(source)).toThrow(Unsupported)
+    if (yes === undefined) return expect(() => patternOf(source)).toThrow(Unsupported)
     expect([matches(source, yes), matches(source, no)]).toEqual([true, false])
   })
 
@@ -56,7 +64,7 @@ describe('A pattern', () => {
     ['what is no pattern', '(a'],
     ['a quantifier of nothing', '*a'],
   ])('with %s is not supported', (_, source) => {
-    expect(() => new Pattern(source)).toThrow(Unsupported)
+    expect(() => patternOf(source)).toThrow(Unsupported)
   })
 })
 

@@ -2,12 +2,11 @@ import { defineMiddleware, layerOptions, option } from '@allium/core'
 import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
 import { heldLease } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
-import { memoryStore } from '@allium/store'
 import { StoredConversation } from './stored-conversation.ts'
 
 export interface PersistOptions {
-  /** The store of the sessions. @default one in this process */
-  store?: SessionStore | undefined
+  /** The store of the sessions: of a database, or `memoryStore()` for one in this process. */
+  store: SessionStore
   /**
    * The lease of a session during a run in milliseconds, renewed while the run lasts. After a crash other processes wait that long.
    * @default 10_000
@@ -20,7 +19,7 @@ export interface PersistOptions {
 }
 
 const readOptions = layerOptions<PersistOptions>('memory:persist', {
-  store: option.object,
+  store: option.required(option.object, 'the store of the sessions, such as sqlite("allium.db").sessions'),
   lease: option.number({ above: 0 }),
   anonymous: option.flag,
 })
@@ -37,8 +36,8 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  * const agent = new Agent({ model }).use(memory.persist({ store }))
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
-export function persist(options: PersistOptions = {}) {
-  const { store = memoryStore(), lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
+export function persist(options: PersistOptions) {
+  const { store, lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
   /** By history, which is unique to a session. An idle session continues from memory unless another process has continued it. */
   const conversations = new WeakMap<object, StoredConversation>()
   return defineMiddleware({

@@ -1,7 +1,9 @@
 import type { OpenAICompatibleProviderSettings } from '@ai-sdk/openai-compatible'
 import { AlliumError } from '@allium/core'
+import type { AiSdkProvider, Import } from './ai-sdk-provider.ts'
 import { credentialsOf, type Env } from './api-keys.ts'
-import { type AiSdkProvider, type Import, importPackage } from './provider-package.ts'
+import { ollamaUrl } from './ollama-url.ts'
+import { importPackage } from './provider-package.ts'
 
 /** Providers without their own `@ai-sdk/` package that speak OpenAI's chat format. */
 const settingsOf: Record<string, (env: Env) => Endpoint> = {
@@ -35,24 +37,6 @@ export async function compatibleProvider(name: string, env: Env, load: Import): 
   })
 }
 
-/**
- * Returns the base URL of Ollama's OpenAI-compatible API from OLLAMA_HOST, which is parsed as Ollama does: scheme and port may be
- * missing, and a server's "all addresses" means this machine.
- *
- * @throws AlliumError `provider.unsupported` for a host that is not a valid URL
- * @example
- * ollamaUrl('gpu.lan') // 'http://gpu.lan:11434/v1'
- */
-export function ollamaUrl(host = ''): string {
-  const text = host.trim() === '' ? '127.0.0.1' : host.trim()
-  const withScheme = text.includes('://') ? text : `http://${text.startsWith(':') ? `127.0.0.1${text}` : text}`
-  const url = URL.canParse(withScheme) ? new URL(withScheme) : undefined
-  if (url === undefined || !/^https?:$/.test(url.protocol)) throw noUrl(host)
-  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1'
-  if (url.port === '' && !/:\d+(\/|$)/.test(withScheme) && url.protocol === 'http:') url.port = '11434'
-  return `${url.href.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1`
-}
-
 /** Returns the base URL of any server with OpenAI's chat format, from its own variable or else from OpenAI's. */
 function compatibleUrl({ OPENAI_COMPATIBLE_BASE_URL: customUrl, OPENAI_BASE_URL: openai }: Env): string {
   const url = customUrl || openai
@@ -70,12 +54,4 @@ function compatibleKey(env: Env): { apiKey?: string } {
     ? env.OPENAI_COMPATIBLE_API_KEY
     : env.OPENAI_COMPATIBLE_API_KEY || env.OPENAI_API_KEY
   return key ? { apiKey: key } : {}
-}
-
-function noUrl(host: string): AlliumError {
-  return new AlliumError(
-    'provider.unsupported',
-    `OLLAMA_HOST is ${JSON.stringify(host)}, which is not an address. Set it to a host, a port or both, such as "127.0.0.1:11434", or to an http or https URL.`,
-    { details: { provider: 'ollama', variable: 'OLLAMA_HOST' } },
-  )
 }

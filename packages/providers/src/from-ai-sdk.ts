@@ -1,12 +1,7 @@
 import type { Model, ModelChunk, ModelRequest } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { type AiSdkModel, type PartReader, providerName } from './ai-sdk-model.ts'
-import { callOptions } from './call-options.ts'
-import { withAdvice } from './error-advice.ts'
-import { failure } from './failure.ts'
-import { ProviderTools } from './provider-tools.ts'
+import { type AiSdkModel, providerName } from './ai-sdk-model.ts'
 import { serverOf } from './server.ts'
-import { StreamParts } from './stream-parts.ts'
 
 export interface FromAiSdkOptions {
   /** The model's id in prices and logs. @default provider and model, such as `openai/gpt-5` */
@@ -29,23 +24,17 @@ export function fromAiSdk(model: AiSdkModel, options: FromAiSdkOptions = {}): Mo
   checkOptions(options, optionKeys, 'fromAiSdk()', 'options.invalid')
   const { id = `${providerName(model)}/${model.modelId}` } = options
   const server = serverOf(model)
-  return { id, ...(server !== undefined && { server }), stream: (request) => stream(model, request) }
+  return {
+    id,
+    ...(server !== undefined && { server }),
+    stream: (request) => (adapter?.streamAiSdk ?? firstStream)(model, request),
+  }
 }
 
-async function* stream(model: AiSdkModel, request: ModelRequest): AsyncGenerator<ModelChunk, void, undefined> {
-  let reader: PartReader | undefined
-  try {
-    request.signal.throwIfAborted()
-    const tools = new ProviderTools(request.tools)
-    const options = await callOptions(model, request, tools)
-    reader = (await model.doStream(options as never)).stream.getReader()
-    const parts = new StreamParts(model, tools)
-    for (let read = await reader.read(); !read.done; read = await reader.read())
-      for (const chunk of parts.chunks(read.value)) yield chunk
-    for (const chunk of parts.end()) yield chunk
-  } catch (error) {
-    throw failure(withAdvice(error, model), request.signal)
-  } finally {
-    reader?.cancel().catch(() => {})
-  }
+/** Converts requests and streams. It is loaded with the first request: most of a program's start does not need it. */
+let adapter: typeof import('./ai-sdk-stream.ts') | undefined
+
+async function* firstStream(model: AiSdkModel, request: ModelRequest): AsyncGenerator<ModelChunk, void, undefined> {
+  adapter = await import('./ai-sdk-stream.ts')
+  yield* adapter.streamAiSdk(model, request)
 }

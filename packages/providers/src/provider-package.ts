@@ -1,20 +1,7 @@
 import { AlliumError, isAlliumError } from '@allium/core'
 import { unknownName } from '@allium/core/internal'
-import type { AiSdkModel } from './ai-sdk-model.ts'
+import { type AiSdkProvider, type Import, isAiSdkProvider } from './ai-sdk-provider.ts'
 import { credentialsOf, type Env, knownProviders } from './api-keys.ts'
-
-/** An AI SDK provider, such as the result of `createOpenAI()`. */
-export interface AiSdkProvider {
-  languageModel(modelId: string): AiSdkModel
-}
-
-/** Imports a package by its name. */
-export type Import = (name: string) => Promise<Record<string, unknown>>
-
-export function isAiSdkProvider(value: unknown): value is AiSdkProvider {
-  const isObject = (typeof value === 'object' && value !== null) || typeof value === 'function'
-  return isObject && typeof (value as Partial<AiSdkProvider>).languageModel === 'function'
-}
 
 /**
  * Returns the provider of `@ai-sdk/<provider>`, created with the key from the environment; or the package's own instance if the

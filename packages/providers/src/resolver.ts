@@ -1,11 +1,10 @@
 import { AlliumError, type Model, type ResolveModel } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { type AiSdkModel, isAiSdkModel } from './ai-sdk-model.ts'
+import { type AiSdkProvider, type Import, isAiSdkProvider } from './ai-sdk-provider.ts'
 import type { Env } from './api-keys.ts'
-import { compatibleProvider, isCompatible } from './compatible.ts'
 import { fromAiSdk } from './from-ai-sdk.ts'
 import { type ModelRefParts, parseModelRef } from './model-ref.ts'
-import { type AiSdkProvider, type Import, importInstalled, isAiSdkProvider, loadProvider } from './provider-package.ts'
 
 /** Creates the model for a string. `principal` is the caller, so that each tenant may use its own key. */
 export type ModelFactory = (
@@ -43,7 +42,7 @@ export function createResolver(
   options: ResolverOptions = {},
 ): (ref: string, context?: Parameters<ResolveModel>[1]) => Promise<Model> {
   checkOptions(options, optionKeys, 'createResolver()', 'options.invalid')
-  const { providers = {}, env = processEnv(), import: load = importInstalled } = options
+  const { providers = {}, env = processEnv(), import: load } = options
   const cache = new Map<string, Promise<Model>>()
 
   return async (ref, context = { principal: undefined }) => {
@@ -63,8 +62,9 @@ export function createResolver(
     return toModel((entry ?? (await importProvider(parts.provider))).languageModel(parts.modelId), ref)
   }
 
-  function importProvider(provider: string): Promise<AiSdkProvider> {
-    return isCompatible(provider) ? compatibleProvider(provider, env, load) : loadProvider(provider, env, load)
+  async function importProvider(provider: string): Promise<AiSdkProvider> {
+    const { namedProvider } = await import('./named-provider.ts')
+    return namedProvider(provider, env, load)
   }
 
   function cacheModel(ref: string, model: Promise<Model>): Promise<Model> {

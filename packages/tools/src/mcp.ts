@@ -84,7 +84,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         if (calls instanceof Connection) await calls.open()
         else if (users !== undefined) onTools(users.tools?.map(listed) ?? (await listing(setup, users)))
         await toolbox.checkPin()
-        for (const tool of toolbox.tools(calls, dialogues)) {
+        for (const tool of await toolbox.tools(calls, dialogues)) {
           try {
             ctx.registerTool(tool)
             ownTools.add(tool.name)

@@ -1,5 +1,6 @@
 import type { Packs } from '@allium/config'
 import * as memory from '@allium/memory'
+import { memoryStore } from '@allium/store'
 import { z } from 'zod'
 import { as, count, ms, names } from './values.ts'
 
@@ -33,7 +34,7 @@ export const memoryPacks: Packs = {
     }),
   },
   'memory.persist': {
-    create: memory.persist,
+    create: (options: Omit<memory.PersistOptions, 'store'>) => memory.persist({ ...options, store: memoryStore() }),
     options: z.strictObject({ lease: ms.optional(), anonymous: z.boolean().optional(), as }),
   },
   'memory.plan': {

@@ -21,4 +21,4 @@ export interface UntrustedSchema extends StandardSchemaV1 {
  *
  * @throws AlliumError `schema.limits` for a schema that is too large
  */
-export type ReadUntrustedSchema = (schema: JsonSchema) => UntrustedSchema
+export type ReadUntrustedSchema = (schema: JsonSchema) => UntrustedSchema | Promise<UntrustedSchema>

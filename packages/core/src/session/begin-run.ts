@@ -24,7 +24,8 @@ export interface Beginning {
 
 /** Whether a run has nothing to wait for before its turn. */
 export function isPlain({ task: { decisions, options }, scope }: Beginning): boolean {
-  if (decisions !== undefined || scope.registered.aroundRun !== undefined) return false
+  if (decisions !== undefined || options.clientTools !== undefined) return false
+  if (scope.registered.aroundRun !== undefined) return false
   return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
 }
 

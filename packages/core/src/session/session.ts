@@ -94,7 +94,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const { approver } = options
     const scope = this.#known()
     const by = approverOf(scope, approver === undefined ? undefined : this.#host.checkPrincipal(approver))
-    const { tools } = toolsOf({ options: {}, decisions }, scope)
+    const { tools } = await toolsOf({ options: {}, decisions }, scope)
     return [...(await checkedDecisions(scope, decisions, by, tools)).callIds]
   }
 

@@ -5,7 +5,7 @@ import { describe } from '../errors/describe.ts'
 import { turnRing } from '../loop/turn-ring.ts'
 import { toMessages } from '../messages/input.ts'
 import { inheritOnion } from '../middleware/onion.ts'
-import { type AdaptModel, describeModel, type KnownModel, knownModel } from '../model/model.ts'
+import { type AdaptModel, describeModel, type KnownModel, knownModel, type ToolDef } from '../model/model.ts'
 import type { Onion } from '../onion/hook.ts'
 import { type OutputPlan, outputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
@@ -26,7 +26,8 @@ import type { SessionHost } from './session-host.ts'
 export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | undefined {
   const { output } = task.options
   if (output === undefined) return undefined
-  const plan = outputPlan(output, toolsOf(task, scope).tools.defs.length > 0)
+  const hasTools = scope.agent.tools.defs.length + clientToolsOf(task, scope).length > 0
+  const plan = outputPlan(output, hasTools)
   const { unchecked = [] } = plan.schema as Partial<UntrustedSchema>
   if (unchecked.length > 0)
     scope.agent.warnOnce(`output:${unchecked[0]}`, partlyChecked('of the option output', unchecked))
@@ -39,7 +40,7 @@ export function turnOf<C>(
   scope: SessionScope,
   host: SessionHost,
   {
-    prepared: { resume, storedAs, began },
+    prepared: { resume, storedAs, began, tools },
     events,
     output,
   }: { prepared: Prepared; events: RunEvents; output: OutputPlan | undefined },
@@ -50,7 +51,6 @@ export function turnOf<C>(
   const context = options.context === undefined ? scope.context : host.checkContext(options.context)
   const onion = onionOf(options, scope, host, output)
   const model = options.model === undefined ? setup.model : runModel(options.model, setup.adaptModel)
-  const { tools, clientTools } = toolsOf({ options, decisions: resume && {} }, scope)
   scope.beginRun(resume !== undefined)
   const forwarder = scope.parent === undefined ? undefined : new EventForwarder(events, scope.parent.$turn, setup.name)
   const turn = new Turn(turnRing, scope, {
@@ -61,8 +61,8 @@ export function turnOf<C>(
     settings: options.settings === undefined ? setup.settings : { ...setup.settings, ...options.settings },
     maxSteps: options.maxSteps ?? setup.maxSteps,
     onion,
-    tools,
-    clientTools,
+    tools: tools?.tools ?? scope.agent.tools,
+    clientTools: tools?.clientTools,
     events: forwarder ?? events,
     format: output,
     onRetryAfterOutput: options.onRetryAfterOutput ?? 'reset',
@@ -75,15 +75,17 @@ export function turnOf<C>(
   return turn
 }
 
-/** The result of `prepare`, for a run that is stored or resumes. */
+/** The result of `prepare`, for a run that has something to wait for. */
 export interface Prepared {
   readonly resume?: Resume | undefined
+  /** @default the agent's tools */
+  readonly tools?: Awaited<ReturnType<typeof toolsOf>> | undefined
   readonly storedAs?: StoredAs | undefined
   readonly began?: Began | undefined
 }
 type StoredAs = NonNullable<Turn['options']['storedAs']>
 
-/** Prepares a run that is stored or resumes, inside the session's wrappers: checks the decisions. */
+/** Prepares a run inside the session's wrappers: reads the schemas of its client tools, and checks the decisions. */
 export async function prepare<C>(
   { decisions, options }: Task<C>,
   scope: SessionScope,
@@ -91,14 +93,14 @@ export async function prepare<C>(
   waits: AbortableWaits,
 ): Promise<Omit<Prepared, 'storedAs'>> {
   const { approver: given, turnId = scope.comingTurnId } = options
+  const tools = await waits.until(toolsOf({ options, decisions }, scope))
   let resume: Resume | undefined
   if (decisions !== undefined) {
     const approver = approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
-    const { tools } = toolsOf({ options, decisions }, scope)
-    resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools)))
+    resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
-  if (!isRestartable(options, scope)) return { resume }
-  return { resume, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
+  if (!isRestartable(options, scope)) return { resume, tools }
+  return { resume, tools, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
 }
 
 /** Returns what the session's wrappers see of a run. */
@@ -133,26 +135,33 @@ async function beginIn(journal: Journal, turnId: string, { agent }: SessionScope
 }
 
 /**
- * Returns the tools of a run: the agent's and the client's. @throws AlliumError `run.options`, `tool.duplicate`,
- * `tool.invalid`
+ * Returns the tools of a run: the agent's and the client's, whose schemas are read. @throws AlliumError `run.options`,
+ * `tool.duplicate`, `tool.invalid`, `schema.limits`
  */
-export function toolsOf<C>(
+export async function toolsOf<C>(task: Pick<Task<C>, 'options' | 'decisions'>, scope: SessionScope) {
+  const { agent } = scope
+  const clientTools = clientToolsOf(task, scope)
+  if (clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
+  const made = await Promise.all(clientTools.map((def) => clientTool(def, agent)))
+  return { tools: agent.tools.with(made), clientTools }
+}
+
+function clientToolsOf<C>(
   { options, decisions }: Pick<Task<C>, 'options' | 'decisions'>,
-  { agent, suspension }: SessionScope,
-) {
-  const clientTools = options.clientTools ?? (decisions === undefined ? undefined : suspension?.clientTools)
-  if (clientTools !== undefined && !Array.isArray(clientTools))
+  { suspension }: SessionScope,
+): readonly ToolDef[] {
+  const clientTools = options.clientTools ?? (decisions === undefined ? [] : (suspension?.clientTools ?? []))
+  if (!Array.isArray(clientTools))
     throw new AlliumError(
       'run.options',
       `The option clientTools must be a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`,
     )
-  if (clientTools === undefined || clientTools.length === 0) return { tools: agent.tools, clientTools: undefined }
   if (clientTools.length > maxClientTools)
     throw new AlliumError(
       'run.options',
       `The option clientTools has ${clientTools.length} tools. The maximum is ${maxClientTools}.`,
     )
-  return { tools: agent.tools.with(clientTools.map((def) => clientTool(def, agent))), clientTools }
+  return clientTools
 }
 
 /**

@@ -33,14 +33,14 @@ const ofClients = new WeakSet<object>()
  *
  * @throws AlliumError `schema.limits`
  */
-export function clientTool(def: ToolDef, agent: SchemaHost): AnyTool {
+export async function clientTool(def: ToolDef, agent: SchemaHost): Promise<AnyTool> {
   if (typeof def !== 'object' || def === null) return def
   const { name, description, jsonSchema, providerOptions, strict } = def
   checkOptions(def, ofClient, `The client tool ${describe(name)}`, 'tool.invalid', elsewhere)
   const tool: AnyTool = {
     name,
     description,
-    ...(isObject(jsonSchema) && { jsonSchema, schema: schemaOf(def, agent) }),
+    ...(isObject(jsonSchema) && { jsonSchema, schema: await schemaOf(def, agent) }),
     ...(providerOptions !== undefined && { providerOptions }),
     ...(strict !== undefined && { strict }),
     // The client's results come from outside, and the arguments are sent to it.
@@ -62,14 +62,14 @@ export function isClientTool(tool: object | undefined): boolean {
   return tool !== undefined && ofClients.has(tool)
 }
 
-function schemaOf({ name, jsonSchema }: ToolDef, agent: SchemaHost): StandardSchemaV1 {
+async function schemaOf({ name, jsonSchema }: ToolDef, agent: SchemaHost): Promise<StandardSchemaV1> {
   const { untrustedSchema, validate } = agent.setup
   if (untrustedSchema === undefined) {
     if (validate !== undefined) agent.warnOnce('client-tools', notChecked)
     return anything
   }
   try {
-    const schema = untrustedSchema(jsonSchema)
+    const schema = await untrustedSchema(jsonSchema)
     const { unchecked } = schema
     if (unchecked.length > 0)
       agent.warnOnce(

@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 import { maxPatternsLength, maxPatternsSize } from '../limits.ts'
-import { Pattern } from '../pattern/pattern.ts'
+import { Pattern, type Re2 } from '../pattern/pattern.ts'
 import { Unsupported } from '../pattern/unsupported.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { type Check, type Compiler, type Keyword, unknown, valid } from './keyword.ts'
@@ -18,11 +18,13 @@ export interface CompileOptions {
   readonly maxSubschemas: number
   /** Whether an inner schema has an `$id`. References may be relative to it, so they are not checked. */
   readonly hasInnerIds: boolean
+  /** Matches the patterns. @default none: a pattern is an error */
+  readonly re2?: Re2 | undefined
 }
 
 /** Compiles a schema to a check. It generates no code: each keyword is a function that counts its steps. */
-export function compile(schema: unknown, { maxSubschemas, hasInnerIds }: CompileOptions): Compiled {
-  const compilation = new Compilation(schema, maxSubschemas, hasInnerIds)
+export function compile(schema: unknown, options: CompileOptions): Compiled {
+  const compilation = new Compilation(schema, options)
   const check = compilation.inner(schema)
   compilation.finish()
   return { check, unchecked: [...compilation.unchecked] }
@@ -31,8 +33,7 @@ export function compile(schema: unknown, { maxSubschemas, hasInnerIds }: Compile
 class Compilation implements Compiler {
   readonly unchecked = new Set<string>()
   readonly #root: unknown
-  readonly #maxSubschemas: number
-  readonly #hasInnerIds: boolean
+  readonly #options: CompileOptions
   readonly #checks = new Map<object, Check>()
   readonly #patterns = new Map<string, Pattern | undefined>()
   /** Schemas of references. They are compiled last, because they may refer back. */
@@ -40,10 +41,9 @@ class Compilation implements Compiler {
   #patternsSize = 0
   #patternsLength = 0
 
-  constructor(root: unknown, maxSubschemas: number, hasInnerIds: boolean) {
+  constructor(root: unknown, options: CompileOptions) {
     this.#root = root
-    this.#maxSubschemas = maxSubschemas
-    this.#hasInnerIds = hasInnerIds
+    this.#options = options
   }
 
   finish(): void {
@@ -59,10 +59,11 @@ class Compilation implements Compiler {
     }
     const cached = this.#checks.get(schema)
     if (cached !== undefined) return cached
-    if (this.#checks.size >= this.#maxSubschemas)
+    const { maxSubschemas } = this.#options
+    if (this.#checks.size >= maxSubschemas)
       throw new AlliumError(
         'schema.limits',
-        `The JSON Schema has more than ${this.#maxSubschemas} schemas in it. Send a smaller one.`,
+        `The JSON Schema has more than ${maxSubschemas} schemas in it. Send a smaller one.`,
       )
     // Set before its keywords are read, because one of them may refer back to it.
     this.#checks.set(schema, unknown)
@@ -98,7 +99,7 @@ class Compilation implements Compiler {
 
   #keyword(name: string, keyword: Keyword | undefined, schema: JsonObject): Check {
     const value = schema[name]
-    const isElsewhere = name === '$ref' && this.#hasInnerIds
+    const isElsewhere = name === '$ref' && this.#options.hasInnerIds
     return (isElsewhere ? undefined : keyword?.(value, schema, this)) ?? this.#skipKeyword(name, value)
   }
 
@@ -111,10 +112,12 @@ class Compilation implements Compiler {
   }
 
   #patternOf(source: string): Pattern | undefined {
+    const { re2 } = this.#options
+    if (re2 === undefined) throw new Error(`RE2 is not loaded, so the pattern ${quote(source)} cannot be checked.`)
     try {
       this.#patternsLength += source.length
       if (this.#patternsLength > maxPatternsLength) throw tooManySchemas()
-      const pattern = new Pattern(source)
+      const pattern = new Pattern(source, re2)
       this.#patternsSize += pattern.size
       if (this.#patternsSize > maxPatternsSize) throw tooManySchemas()
       return pattern

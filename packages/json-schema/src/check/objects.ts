@@ -1,6 +1,6 @@
 import type { Budget } from './budget.ts'
 import { isObject, type JsonObject } from './json.ts'
-import { type Check, type Compiler, countKeyword, type Keyword } from './keyword.ts'
+import { type Check, type Compiler, countKeyword, type Keyword, unknown } from './keyword.ts'
 import { at, every, failure, isFailure, type Verdict } from './verdict.ts'
 
 /** Keywords for objects. Only own properties count, whatever their names. */
@@ -67,6 +67,9 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
       return missing === undefined ? 'valid' : failure(`must have required property '${missing}'`)
     })
   },
+  dependencies,
+  dependentRequired: dependencies,
+  dependentSchemas: dependencies,
   minProperties: countKeyword((limit) => {
     const failed = failure(`must NOT have fewer than ${limit} properties`)
     return countProperties((count) => (count >= limit ? 'valid' : failed))
@@ -75,6 +78,19 @@ export const forObjects: Readonly<Record<string, Keyword>> = {
     const failed = failure(`must NOT have more than ${limit} properties`)
     return countProperties((count) => (count <= limit ? 'valid' : failed))
   }),
+}
+
+/** What a property needs, if it is there: other properties, or a schema for the whole object. */
+function dependencies(needs: unknown, schema: JsonObject, compiler: Compiler): Check | undefined {
+  if (!isObject(needs)) return undefined
+  const checks = Object.entries(needs).map(
+    ([name, needed]) =>
+      [name, Array.isArray(needed) ? forObjects.required?.(needed, schema, compiler) : compiler.inner(needed)] as const,
+  )
+  return ofObjects((value, budget) => {
+    budget.consume(checks.length)
+    return every(checks, ([name, check = unknown]) => (Object.hasOwn(value, name) ? check(value, budget) : 'valid'))
+  })
 }
 
 function patternsOf(schemas: JsonObject, compiler: Compiler) {

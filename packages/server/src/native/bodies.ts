@@ -1,5 +1,4 @@
 import type { Decision, ToolDef } from '@allium/core'
-import { untrustedSchema } from '@allium/json-schema'
 import { list, object, record, variants } from '../request/containers.ts'
 import { base64, content, filename, mediaType } from '../request/content.ts'
 import { id, messageId, sessionId, token } from '../request/fields.ts'
@@ -30,14 +29,6 @@ const messageContent = content(named('InputPart', inputPart))
 /** Most tools that a client may send. OpenAI accepts as many. */
 const maxTools = 128
 
-/** A JSON Schema from a client. Rejects a schema that is too large, before a durable run is stored with it. */
-function clientSchema(json = {}): Schema<Readonly<Record<string, unknown>>> {
-  return mapped(anyObject(json), (schema) => {
-    untrustedSchema(schema)
-    return schema
-  })
-}
-
 /** A tool that the client runs, for all protocols. */
 export const clientTool: Schema<ToolDef> = object({
   name: text({
@@ -46,7 +37,7 @@ export const clientTool: Schema<ToolDef> = object({
     json: { pattern: '^[A-Za-z0-9_-]{1,64}$' },
   }),
   description: text({ max: 10_000 }),
-  jsonSchema: mapped(clientSchema(), (schema, location) => {
+  jsonSchema: mapped(anyObject(), (schema, location) => {
     if (typeof schema.type !== 'string' || schema.type === 'object') return schema
     throw noObject(schema, location, 'the arguments of a tool are an object')
   }),
@@ -59,7 +50,7 @@ export function clientTools(tool: Schema<ToolDef>): Schema<readonly ToolDef[] | 
 
 /** JSON Schema of an object that the answer must match. */
 export const outputSchema: Schema<Readonly<Record<string, unknown>>> = mapped(
-  clientSchema({ required: ['type'], properties: { type: { const: 'object' } } }),
+  anyObject({ required: ['type'], properties: { type: { const: 'object' } } }),
   (schema, location) => {
     if (schema.type === 'object') return schema
     throw noObject(schema, location, 'the answer is a JSON object')

@@ -1,6 +1,5 @@
 import { type Decision, digestOf, type Input, type OutputOption, type RunOptions, type ToolDef } from '@allium/core'
 import type { EntryContext } from '@allium/event-log'
-import { untrustedSchema } from '@allium/json-schema'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
 import type { OutputJsonSchema } from './output-json-schema.ts'
@@ -52,14 +51,23 @@ export function inputDigestOf({ input, decisions, output, clientTools }: AgentRu
   return digestOf([input ?? null, decisions ?? null, output ?? null, clientTools ?? null])
 }
 
-export function runOptionsOf({
-  idempotencyKey,
-  onRetryAfterOutput,
-  clientTools,
-  output,
-}: RunSettings): RunOptions<unknown, OutputOption | undefined> {
-  const outputOption = output === undefined ? {} : { output: untrustedSchema(output) }
-  return { idempotencyKey, onRetryAfterOutput, clientTools, ...outputOption }
+/**
+ * Reads the JSON Schemas that a client sent, and returns that of the answer. The interpreter is imported with the first one.
+ *
+ * @throws AlliumError `schema.limits`
+ */
+export async function readSchemas({ clientTools = [], output }: RunSettings): Promise<OutputOption | undefined> {
+  if (clientTools.length === 0 && output === undefined) return undefined
+  const { untrustedSchema } = await import('@allium/json-schema')
+  for (const { jsonSchema } of clientTools) await untrustedSchema(jsonSchema)
+  return output && untrustedSchema(output)
+}
+
+export function runOptionsOf(
+  { idempotencyKey, onRetryAfterOutput, clientTools }: RunSettings,
+  output: OutputOption | undefined,
+): RunOptions<unknown, OutputOption | undefined> {
+  return { idempotencyKey, onRetryAfterOutput, clientTools, ...(output !== undefined && { output }) }
 }
 
 export function entryContextOf({ clientTools, decisions }: AgentRunRequest): EntryContext {

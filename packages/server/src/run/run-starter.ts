@@ -1,4 +1,4 @@
-import type { AgentRun, Decision, Logger, SessionKey, ToolDef } from '@allium/core'
+import type { AgentRun, Decision, Logger, OutputOption, SessionKey, ToolDef } from '@allium/core'
 import type { EventLog, SessionStore } from '@allium/store'
 import { requestError } from '../http/problem.ts'
 import type { DurableRuns } from '../options/durable-runs.ts'
@@ -9,7 +9,14 @@ import { displayTransformOf } from './display-transform.ts'
 import { LocalRun } from './local-run.ts'
 import { RemoteRun } from './remote-run.ts'
 import type { ReadersOptions, RunHandle } from './run-handle.ts'
-import { type AgentRunRequest, checkKeyReuse, entryContextOf, inputDigestOf, runOptionsOf } from './run-request.ts'
+import {
+  type AgentRunRequest,
+  checkKeyReuse,
+  entryContextOf,
+  inputDigestOf,
+  readSchemas,
+  runOptionsOf,
+} from './run-request.ts'
 import { markTokenUsed } from './used-tokens.ts'
 
 export interface RunStarterOptions extends ReadersOptions {
@@ -41,10 +48,11 @@ export class RunStarter {
     const session = sessionOf(given)
     const permit = this.#options.shares.runs.acquire(session.key)
     try {
-      // An edit removes messages before its run starts, which would refuse these tools.
+      // An edit removes messages before its run starts, which would refuse these tools and schemas.
       if (given.message !== undefined && given.clientTools !== undefined) checkToolNames(given.agent, given.clientTools)
+      const output = await readSchemas(given)
       const request = { ...given, ...(await given.message?.prepare()) } as AgentRunRequest
-      const run = await this.#startRun(session, request)
+      const run = await this.#startRun(session, request, output)
       // A run that was found by its key already has a permit.
       if (this.#active.agentOf(run) !== undefined) permit.release()
       else run.ended.catch(() => {}).finally(() => permit.release())
@@ -65,18 +73,25 @@ export class RunStarter {
     return async (text) => (await displayTransformOf(agent, key, this.#options.logger))(text)
   }
 
-  #startRun(session: ReturnType<typeof sessionOf>, request: AgentRunRequest): Promise<RunHandle> {
+  #startRun(
+    session: ReturnType<typeof sessionOf>,
+    request: AgentRunRequest,
+    output: OutputOption | undefined,
+  ): Promise<RunHandle> {
     const durable = this.durableOf(request.agent)
     if (durable !== undefined && request.sessionId !== undefined)
       return this.#startDurable(durable, session.key, request)
-    return this.#startLocal(session, request)
+    return this.#startLocal(session, runOptionsOf(request, output), request)
   }
 
-  async #startLocal(session: ReturnType<typeof sessionOf>, request: AgentRunRequest): Promise<LocalRun> {
+  async #startLocal(
+    session: ReturnType<typeof sessionOf>,
+    options: ReturnType<typeof runOptionsOf>,
+    request: AgentRunRequest,
+  ): Promise<LocalRun> {
     const { input, decisions, idempotencyKey, approver } = request
     // Only requests with a key are compared.
     const digest = idempotencyKey === undefined ? '' : await inputDigestOf(request)
-    const options = runOptionsOf(request)
     const run =
       decisions === undefined
         ? session.run(input, options)

@@ -130,7 +130,11 @@ export class Dialogues {
   async #problemOf(schema: Question['schema'], answers: unknown): Promise<string | undefined> {
     if (typeof answers !== 'object' || answers === null || Array.isArray(answers))
       return 'The answers are not an object. Give them as data, { name: value }.'
-    const read = optionalSchema(schema, `The schema of a question of the MCP server "${this.#name}"`, this.#logger)
+    const read = await optionalSchema(
+      schema,
+      `The schema of a question of the MCP server "${this.#name}"`,
+      this.#logger,
+    )
     if (read === undefined) return 'The schema of the question is too large to be checked. Deny the call.'
     return violation(read, answers)
   }

@@ -1,10 +1,10 @@
 import { isAlliumError, type JsonSchema, type Logger } from '@allium/core'
 import type { UntrustedSchema } from '@allium/core/internal'
-import { untrustedSchema } from '@allium/json-schema'
 
 /** Reads a server's schema without running it as code. Logs once which parts are not checked. @throws AlliumError `schema.limits` */
-export function serverSchema(schema: JsonSchema, subject: string, logger: Logger): UntrustedSchema {
-  const read = untrustedSchema(schema)
+export async function serverSchema(schema: JsonSchema, subject: string, logger: Logger): Promise<UntrustedSchema> {
+  const { untrustedSchema } = await import('@allium/json-schema')
+  const read = await untrustedSchema(schema)
   const { unchecked } = read
   if (unchecked.length === 0) return read
   const suffix = unchecked.length > 5 ? `, and ${unchecked.length - 5} more` : ''
@@ -15,9 +15,13 @@ export function serverSchema(schema: JsonSchema, subject: string, logger: Logger
 }
 
 /** Like `serverSchema`, for a schema that is not essential: one that is too large checks nothing, which is logged. */
-export function optionalSchema(schema: JsonSchema, subject: string, logger: Logger): UntrustedSchema | undefined {
+export async function optionalSchema(
+  schema: JsonSchema,
+  subject: string,
+  logger: Logger,
+): Promise<UntrustedSchema | undefined> {
   try {
-    return serverSchema(schema, subject, logger)
+    return await serverSchema(schema, subject, logger)
   } catch (error) {
     if (!isAlliumError(error, 'schema.limits')) throw error
     logger.warn(`${subject} is not checked. ${error.message}`)

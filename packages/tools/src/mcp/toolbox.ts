@@ -87,14 +87,14 @@ export class Toolbox {
   }
 
   /** Returns the tools that an agent can use; logs those that it cannot. */
-  tools(calls: Calls, dialogues: Dialogues): AnyTool[] {
+  async tools(calls: Calls, dialogues: Dialogues): Promise<AnyTool[]> {
     const listed = [...(this.#first?.values() ?? [])]
-    return listed.flatMap((tool) => {
+    const read = listed.map(async (tool) => {
       const name = this.#nameOf(tool)
       const same = listed.filter((other) => this.#nameOf(other) === name)
       if (same.length > 1) return this.skipTool(tool.name, `it is called "${name}" here, as ${list(names(same))} are`)
       try {
-        return [this.#toolFor(tool, calls, dialogues)]
+        return [await this.#toolFor(tool, calls, dialogues)]
       } catch (error) {
         return this.skipTool(
           tool.name,
@@ -104,6 +104,7 @@ export class Toolbox {
         )
       }
     })
+    return (await Promise.all(read)).flat()
   }
 
   skipTool(tool: string, reason: string): [] {
@@ -116,13 +117,14 @@ export class Toolbox {
     return toolName(this.#options.prefix, name)
   }
 
-  #toolFor(tool: Tool, calls: Calls, dialogues: Dialogues): AnyTool {
+  async #toolFor(tool: Tool, calls: Calls, dialogues: Dialogues): Promise<AnyTool> {
     const { timeout, name: server } = this.#options
     const requireApproval = this.#approvalOf(tool.name)
     const subject = `tool ${JSON.stringify(tool.name)} of the MCP server "${server}"`
-    const schema = serverSchema(tool.inputSchema, `The schema of the ${subject}`, this.#logger)
+    const schema = await serverSchema(tool.inputSchema, `The schema of the ${subject}`, this.#logger)
     const { outputSchema } = tool
-    const output = outputSchema && optionalSchema(outputSchema, `The output schema of the ${subject}`, this.#logger)
+    const output =
+      outputSchema && (await optionalSchema(outputSchema, `The output schema of the ${subject}`, this.#logger))
     return {
       name: this.#nameOf(tool),
       description: tool.description ?? tool.title ?? '',

@@ -1,0 +1,29 @@
+import type { ModelChunk, ModelRequest } from '@allium/core'
+import type { AiSdkModel, PartReader } from './ai-sdk-model.ts'
+import { callOptions } from './call-options.ts'
+import { withAdvice } from './error-advice.ts'
+import { failure } from './failure.ts'
+import { ProviderTools } from './provider-tools.ts'
+import { StreamParts } from './stream-parts.ts'
+
+/** Sends one request to a model of the AI SDK, and gives its stream in chunks. Leaving the iterator closes the socket. */
+export async function* streamAiSdk(
+  model: AiSdkModel,
+  request: ModelRequest,
+): AsyncGenerator<ModelChunk, void, undefined> {
+  let reader: PartReader | undefined
+  try {
+    request.signal.throwIfAborted()
+    const tools = new ProviderTools(request.tools)
+    const options = await callOptions(model, request, tools)
+    reader = (await model.doStream(options as never)).stream.getReader()
+    const parts = new StreamParts(model, tools)
+    for (let read = await reader.read(); !read.done; read = await reader.read())
+      for (const chunk of parts.chunks(read.value)) yield chunk
+    for (const chunk of parts.end()) yield chunk
+  } catch (error) {
+    throw failure(withAdvice(error, model), request.signal)
+  } finally {
+    reader?.cancel().catch(() => {})
+  }
+}
