@@ -1,12 +1,12 @@
 import { capability, type Middleware, type NextFor, type ScopeName } from '@allium/core'
-import { inject } from '@allium/core/context'
+import { aroundRun, aroundStep, inject, onDisplay, record, setMaxSteps } from '@allium/core/context'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { build, gate, oneCall, rest, scopes, settled, tool, turn } from '../../core/test/kit.ts'
 import { failOpen, limitTime, type ShadowDecision, shadow, when } from '../src/index.ts'
 import { everywhere, type Loose, type LooseHook, last, life } from './combinators-kit.ts'
 
-type Ctx = Record<string, Loose>
+type Ctx = Loose
 const Cap = capability<string>('cap')
 const names = [
   'turn:start',
@@ -61,7 +61,11 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
     }),
   onInput: (ctx) => ctx.onInput?.(() => ({ role: 'user', content: 'evil' })),
   'onInput in place': (ctx) => ctx.onInput?.((message: Ctx) => void (message.content = 'evil')),
-  onDisplay: (ctx) => ctx.onDisplay?.(() => ({ push: () => 'evil', end: () => 'evil' })),
+  onDisplay: (ctx) => onDisplay(ctx, () => ({ push: () => 'evil', end: () => 'evil' })),
+  setMaxSteps: (ctx) => setMaxSteps(ctx, 1),
+  aroundRun: (ctx) => aroundRun(ctx, () => Promise.reject(new Error('evil'))),
+  aroundStep: (ctx) => aroundStep(ctx, () => Promise.reject(new Error('evil'))),
+  'record of a run': (ctx) => record(ctx, 'evil', { evil: true }),
   hold: (ctx) => ctx.hold(),
   args: (ctx) => ctx.modifyArgs({ evil: true }),
   'args in place': (ctx) => (ctx.args.evil = true),
@@ -106,6 +110,7 @@ const unseen = new Set([
   'prototype',
   'define',
   'delete',
+  'record of a run',
 ])
 
 function hostile(ending: string, acts = Object.values(verbs)): Middleware {

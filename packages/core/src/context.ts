@@ -2,7 +2,7 @@
 export type { PhysicalCall } from './contexts/model.ts'
 export type { InnerRun, InputAbout, OnceOptions, OnInput, TurnPlan } from './contexts/turn.ts'
 export { inject } from './ports/capability.ts'
-export { isRecorded, physicalCallsOf, serverOf } from './scopes/model/context.ts'
+export { isRecorded, physicalCallsOf } from './scopes/model/context.ts'
 export { aroundRun, aroundStep, isAnonymous, pendingCalls, provideTurns } from './scopes/session/context.ts'
 export { type ApprovalRequest, approvalRequestOf, approverOf, recipientsOf, seal } from './scopes/tool/context.ts'
 export {

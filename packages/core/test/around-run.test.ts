@@ -233,7 +233,7 @@ describe('ctx.aroundRun()', () => {
     })
     const { agent } = build(['ok'], [layer])
     await agent.session().run('hi')
-    expect(late).toThrow('Layer "late" (session) called ctx.aroundRun() too late.')
+    expect(late).toThrow('Layer "late" (session) called aroundRun() too late.')
   })
 })
 

@@ -71,19 +71,19 @@ describe('capabilities', () => {
     expect(seen).toEqual(['row', undefined])
   })
 
-  it('may hold undefined', async () => {
-    const Maybe = capability<undefined>('maybe')
-    const { result } = await turn(
+  it('count as missing if they are undefined', async () => {
+    const Maybe = capability<string | undefined>('maybe')
+    const { error } = await turn(
       ['ok'],
       [
         (ctx, next) => {
           ctx.provide(Maybe, undefined)
-          expect(inject(ctx, Maybe)).toBeUndefined()
+          inject(ctx, Maybe)
           return next()
         },
       ],
     )
-    expect(result?.text).toBe('ok')
+    expect(error).toMatchObject({ code: 'capability.missing' })
   })
 
   it('are checked before the first run: required, but provided by nobody or further inside', async () => {

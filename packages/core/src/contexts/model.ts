@@ -1,6 +1,6 @@
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { ModelRef, ResponseFormat, Settings, ToolChoice, ToolDef } from '../model/model.ts'
+import type { ModelRef, ModelServer, ResponseFormat, Settings, ToolChoice, ToolDef } from '../model/model.ts'
 import type { ModelResponse, ResponseInput } from '../model/response.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { State } from '../state/state-store.ts'
@@ -11,6 +11,8 @@ import type { TurnView } from './turn.ts'
 export interface PhysicalCall {
   /** The id of the model. */
   readonly model: string
+  /** The server, if the model reports one. */
+  readonly server?: ModelServer | undefined
   readonly usage: Readonly<Usage>
 }
 

@@ -103,8 +103,8 @@ export abstract class Attempt<C extends Call = Call> {
   $exempt = false
   /** Its core's work has timed out, so it no longer has an effect. */
   $timedOut = false
-  /** Set in a fork: the attempt that it copies, and where to report verbs that would reach the run. */
-  $fork: { readonly real: Attempt; reached(verb: string): void } | undefined = undefined
+  /** The attempt that a fork copies. */
+  $real: Attempt | undefined = undefined
   /** The late verbs that have been reported. */
   $reportedLate: Set<string> | undefined = undefined
   /** Its position in the onion, counted from the outside. */
@@ -131,9 +131,8 @@ export abstract class Attempt<C extends Call = Call> {
 
   /** Whether an action has no effect because the attempt failed, was abandoned or is a fork. Reports it if so. */
   $isLate(verb: string): boolean {
-    if (this.$fork === undefined && !isLate(this)) return false
-    if (this.$fork === undefined) this.$call.late(this, verb)
-    else this.$fork.reached(verb)
+    if (this.$real === undefined && !isLate(this)) return false
+    this.$call.late(this, verb)
     return true
   }
 }

@@ -58,10 +58,14 @@ export class Fork {
       this.entered++
       whenDone(attempt, give(attempt, inside), (value) => succeed(attempt, value))
     }
-    this.#call = callLike(real.$call, { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, run: core }, hook)
+    this.#call = callLike(real.$call, {
+      ...{ hooks: [hook], outer: undefined, end: undefined, ...deaf },
+      ring: { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, run: core },
+      late: (_: Attempt, verb: string) => reached(verb),
+    })
     this.ctx = ring.create(this.#call, undefined, real.$number, real.$cancel)
     this.ctx.$sink = nowhere
-    this.ctx.$fork = { real, reached }
+    this.ctx.$real = real
     this.#before = this.#begin(real)
     this.own = owned[ring.scope as 'model'] ?? none
     this.session = real instanceof SessionAttempt ? real.$owner : undefined
@@ -111,11 +115,10 @@ export class Fork {
   }
 }
 
-/** Returns a copy of the call that reports nothing. */
-function callLike<C extends Call>(call: C, ring: Ring, hook: Hook): C & { end: Ending | undefined } {
-  const alone = { ring, hooks: [hook], outer: undefined, end: undefined, ...deaf }
+/** Returns a copy of the call with other fields. */
+function callLike<C extends Call>(call: C, fields: object): C & { end: Ending | undefined } {
   const copy = Object.assign(Object.create(call) as object, call)
-  return Object.defineProperties(copy, descriptorsOf(alone)) as C & { end: Ending | undefined }
+  return Object.defineProperties(copy, descriptorsOf(fields)) as C & { end: Ending | undefined }
 }
 
 /** Returns a ring for a scope that is entered once. It ignores the results of its layers. */
@@ -171,5 +174,5 @@ const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
   tool: new Set([...ofTool, ...streamVerbs]),
 }
 const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
-const deaf = { settled() {}, abandoned() {}, returned() {}, late() {} }
+const deaf = { settled() {}, abandoned() {}, returned() {} }
 const nothingReal = { mayRetry: () => undefined, rollback() {}, cancel() {}, run() {} }

@@ -94,8 +94,11 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
         ignoreErrors(() => call && failSpan(call, error))
         throw error
       } finally {
-        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(physicalCallsOf(ctx)))))
-        ignoreErrors(() => call?.span.setAttributes({ ...serverAttributes(ctx), ...replayAttributes(ctx) }).end())
+        const calls = ignoreErrors(() => physicalCallsOf(ctx)) ?? []
+        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(calls))))
+        ignoreErrors(() =>
+          call?.span.setAttributes({ ...serverAttributes(calls.at(-1)), ...replayAttributes(ctx) }).end(),
+        )
       }
     },
     async tool(ctx, next) {

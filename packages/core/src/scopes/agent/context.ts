@@ -100,5 +100,8 @@ export function layerOf<A extends AgentAttempt>(
 ): A {
   const found = attemptOf(ctx, scope)
   if (found !== undefined) return found
-  throw new AlliumError('layer.invalid', `${by}() takes the context of a layer in its scope, not ${describe(ctx)}.`)
+  throw new AlliumError(
+    'layer.invalid',
+    `${by} takes the ctx of a hook in its scope, or that of execute(args, ctx), not ${describe(ctx)}.`,
+  )
 }

@@ -6,7 +6,6 @@ import {
   describeModel,
   knownModel,
   type ModelRef,
-  type ModelServer,
   modelId,
   type ResponseFormat,
   type Settings,
@@ -152,13 +151,8 @@ type OfModel = ModelContext<unknown, unknown, unknown, unknown>
 
 /** Returns whether this attempt is a replay whose result is in the journal, so that no model is called. */
 export function isRecorded(ctx: OfModel): boolean | PromiseLike<boolean> {
-  const { $turn, callIndex, $number } = layerOf('isRecorded', ctx, ModelAttempt)
+  const { $turn, callIndex, $number } = layerOf('isRecorded()', ctx, ModelAttempt)
   return $turn.steps?.isRecorded(`model:${callIndex}:${$number}`) ?? false
-}
-
-/** Returns the server of the last provider call, if its model reports one. */
-export function serverOf(ctx: OfModel): ModelServer | undefined {
-  return layerOf('serverOf', ctx, ModelAttempt).$call.server
 }
 
 /**
@@ -166,7 +160,7 @@ export function serverOf(ctx: OfModel): ModelServer | undefined {
  * attempts. Meters count these, so that all of them agree.
  */
 export function physicalCallsOf(ctx: OfModel): readonly PhysicalCall[] {
-  const layer = layerOf('physicalCallsOf', ctx, ModelAttempt)
-  const made = layer.$call.physical.filter((call) => call.isInside(layer.$fork?.real ?? layer))
-  return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))
+  const layer = layerOf('physicalCallsOf()', ctx, ModelAttempt)
+  const made = layer.$call.physical.filter((call) => call.isInside(layer.$real ?? layer))
+  return made.map(({ model, server, usage }) => ({ model, server, usage: { ...usage } }))
 }

@@ -103,12 +103,12 @@ type OfSession = SessionContext<unknown, unknown, unknown, unknown>
 
 /** Returns whether the session was created without an id, so that no later session can continue it. */
 export function isAnonymous(ctx: InSession): boolean {
-  return layerOf('isAnonymous', ctx, SessionAttempt).$owner.ownId
+  return layerOf('isAnonymous()', ctx, SessionAttempt).$owner.ownId
 }
 
 /** Returns the pending tool calls of the last answer. */
 export function pendingCalls(ctx: InSession): readonly ToolCallPart[] {
-  return cloneJson(layerOf('pendingCalls', ctx, SessionAttempt).$session.history.pending())
+  return cloneJson(layerOf('pendingCalls()', ctx, SessionAttempt).$session.history.pending())
 }
 
 /**
@@ -130,7 +130,7 @@ export function provideTurns(ctx: OfSession, find: FindTurn): void {
 }
 
 function register<V extends keyof Registered>(verb: V, ctx: OfSession, fn: Registered[V]): void {
-  const layer = layerOf(verb, ctx, SessionAttempt)
+  const layer = layerOf(`${verb}()`, ctx, SessionAttempt)
   layer.$checkOpening()
   if (layer.$isLate(verb)) return
   const { $session, $hook } = layer

@@ -55,7 +55,6 @@ interface ParentTurn<Session> {
 
 /** The running turn of a session, as the session and its layers see it. */
 export interface RunningTurn {
-  readonly options: { readonly resume: object | undefined }
   readonly lifecycle: { fail(error: unknown): void }
   send(event: CustomEvent): void
 }

@@ -37,15 +37,6 @@ export interface ToolFields {
   readonly consulted: Args | undefined
 }
 
-/** Returns the tool attempt of a context. @throws AlliumError `layer.invalid` if it is not the context of a tool call */
-export function toolAttemptOf(ctx: unknown): ToolAttempt {
-  if (ctx instanceof ToolAttempt) return ctx
-  throw new AlliumError(
-    'layer.invalid',
-    `A sub-agent runs inside a tool. Pass the context of execute(args, ctx), not ${describe(ctx)}.`,
-  )
-}
-
 /** One attempt of a tool call, and the context of its layer. The core's attempt is the context of the tool itself. */
 export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
   $fields: ToolFields
@@ -168,7 +159,7 @@ type OfTool = ToolContext<unknown, unknown, unknown, unknown, unknown>
 
 /** Returns the identity of the approver, if the run resumes with a decision on this call. */
 export function approverOf(ctx: OfTool): Identity | undefined {
-  return layerOf('approverOf', ctx, ToolAttempt).$call.requested.approvalRecord?.by
+  return layerOf('approverOf()', ctx, ToolAttempt).$call.requested.approvalRecord?.by
 }
 
 /** An approval request, and the layer that made it. Without a layer, the tool itself did. */
@@ -179,7 +170,7 @@ export interface ApprovalRequest {
 
 /** Returns the approval request of the call, if the run resumes with a decision on it. */
 export function approvalRequestOf(ctx: OfTool | ToolExecution): ApprovalRequest | undefined {
-  const { suspension } = layerOf('approvalRequestOf', ctx, ToolAttempt).$call.requested
+  const { suspension } = layerOf('approvalRequestOf()', ctx, ToolAttempt).$call.requested
   return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
 }
 
@@ -188,7 +179,7 @@ export function approvalRequestOf(ctx: OfTool | ToolExecution): ApprovalRequest 
  * arguments. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
  */
 export async function recipientsOf(ctx: OfTool): Promise<unknown> {
-  const { $call, $fields, $agent } = layerOf('recipientsOf', ctx, ToolAttempt)
+  const { $call, $fields, $agent } = layerOf('recipientsOf()', ctx, ToolAttempt)
   const tool = $call.registered?.tool
   if (tool?.flow?.to === undefined) return undefined
   const checked = await checkArgs(tool, cloneJson($fields.args), $agent.setup.validate)
@@ -202,6 +193,6 @@ export async function recipientsOf(ctx: OfTool): Promise<unknown> {
  * Without a secret it is a digest, which detects a change but not a forgery.
  */
 export function seal(ctx: OfTool, value: unknown): Promise<string> {
-  const { agent, owner, principal } = layerOf('seal', ctx, ToolAttempt).$owner
+  const { agent, owner, principal } = layerOf('seal()', ctx, ToolAttempt).$owner
   return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
 }

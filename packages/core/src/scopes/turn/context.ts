@@ -148,7 +148,9 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   }
   override emit(event: CustomEvent): void {
     checkEvent(this, event)
-    this.$turn.emit(event, isLate(this))
+    // Events of a late layer go only to observers.
+    if (!isLate(this)) this.$turn.send(event)
+    else if (!this.$turn.hasEnded) this.$turn.observe(event)
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.finalizers.defer(promise, this.$name)
@@ -171,7 +173,7 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
     checkOptions(options, ofOnce, 'once()', 'layer.invalid')
-    if (options?.per !== 'attempt') return this.$turn.once(this.onceKey(key), fn)
+    if (options?.per !== 'attempt') return this.$turn.onces.run(this.onceKey(key), fn)
     const levelsUp = this.$hook?.levelsUp ?? ''
     return this.$turn.onces.inAttempt(`${this.onceScope}${this.$number}:${levelsUp}:${this.$name}:${key}`, fn)
   }
@@ -225,12 +227,12 @@ type InTurn = TurnView<unknown, unknown, unknown, unknown>
 
 /** Returns whether the turn resumes a suspended one. */
 export function isResumed(ctx: InTurn): boolean {
-  return layerOf('isResumed', ctx, TurnAttempt).$turn.options.resume !== undefined
+  return layerOf('isResumed()', ctx, TurnAttempt).$turn.options.resume !== undefined
 }
 
 /** Returns whether a sub-agent inherited the layer and this call belongs to the sub-agent. */
 export function isInherited(ctx: InTurn): boolean {
-  return layerOf('isInherited', ctx, TurnAttempt).$hook?.levelsUp !== undefined
+  return layerOf('isInherited()', ctx, TurnAttempt).$hook?.levelsUp !== undefined
 }
 
 /**
@@ -238,7 +240,7 @@ export function isInherited(ctx: InTurn): boolean {
  * the parent's turn. Use it for counts per turn.
  */
 export function rootTurnIdOf(ctx: InTurn): string {
-  return layerOf('rootTurnIdOf', ctx, TurnAttempt).$homeTurn.rootId
+  return layerOf('rootTurnIdOf()', ctx, TurnAttempt).$homeTurn.rootId
 }
 
 /**
@@ -247,13 +249,13 @@ export function rootTurnIdOf(ctx: InTurn): string {
  * in both.
  */
 export function isReplaying(ctx: InTurn | ToolExecution): boolean {
-  const { $turn, $fork, $call } = layerOf<TurnAttempt>('isReplaying', ctx, TurnAttempt)
-  return $turn.steps?.isReplaying($fork?.real.$call ?? $call) ?? false
+  const { $turn, $real, $call } = layerOf<TurnAttempt>('isReplaying()', ctx, TurnAttempt)
+  return $turn.steps?.isReplaying($real?.$call ?? $call) ?? false
 }
 
 /** Sets the maximum number of steps of this turn. At the limit the turn stops with `max_steps`. */
 export function setMaxSteps(ctx: InTurn, steps: number): void {
-  const layer = layerOf('setMaxSteps', ctx, TurnAttempt)
+  const layer = layerOf('setMaxSteps()', ctx, TurnAttempt)
   if (!layer.$isLate('setMaxSteps')) layer.$turn.maxSteps = steps
 }
 
@@ -265,7 +267,7 @@ export function setMaxSteps(ctx: InTurn, steps: number): void {
  * @throws AlliumError `state.invalid` if the data cannot be stored
  */
 export function record(ctx: InTurn, topic: string, data: unknown): void {
-  const layer = layerOf('record', ctx, TurnAttempt)
+  const layer = layerOf('record()', ctx, TurnAttempt)
   if (layer.$isLate('record')) return
   const { $homeTurn, $effects } = layer
   const { ids, clock } = $homeTurn.session.agent.setup
@@ -280,7 +282,7 @@ export function record(ctx: InTurn, topic: string, data: unknown): void {
  * Layers, history, stores and observers keep the original. `make` is called once per text stream.
  */
 export function onDisplay(ctx: InTurn, make: () => DisplayText): void {
-  const layer = layerOf('onDisplay', ctx, TurnAttempt)
+  const layer = layerOf('onDisplay()', ctx, TurnAttempt)
   if (layer.$isLate('onDisplay')) return
   const { $turn } = layer
   $turn.display ??= new Display($turn.events)
@@ -293,5 +295,5 @@ export function onDisplay(ctx: InTurn, make: () => DisplayText): void {
  * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
  */
 export function resolveModel(ctx: InTurn, ref: ModelRef): Promise<Model> {
-  return resolveRef(layerOf('resolveModel', ctx, TurnAttempt).$session, ref)
+  return resolveRef(layerOf('resolveModel()', ctx, TurnAttempt).$session, ref)
 }

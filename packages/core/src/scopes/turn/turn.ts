@@ -1,4 +1,4 @@
-import type { InnerRun, TurnView } from '../../contexts/turn.ts'
+import type { TurnView } from '../../contexts/turn.ts'
 import { reasonText } from '../../errors/describe.ts'
 import type { CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
 import type { Message } from '../../messages/message.ts'
@@ -164,11 +164,6 @@ export class Turn implements CallOfTurn {
     const { observers } = this.session.agent
     if (observers.has(event.type)) observers.emit(event.type, { ...event })
   }
-  /** Emits a layer's event. Events of a late layer go only to observers. */
-  emit(event: CustomEvent, late: boolean): void {
-    if (!late) this.send(event)
-    else if (!this.hasEnded) this.observe(event)
-  }
 
   /** Counts a provider call, here and in the turn of the parent agent. */
   countCall(): void {
@@ -188,9 +183,6 @@ export class Turn implements CallOfTurn {
     parent.$turn.count(usage)
   }
 
-  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
-    return this.onces.run(key, fn)
-  }
   get onces(): Once {
     this.#once ??= new Once(this)
     return this.#once
