@@ -4,11 +4,12 @@ import { root } from './pages.ts'
 import { docOf, programOf } from './type-tables.ts'
 
 const core = join(root, 'packages/core/src/index.ts')
+const context = join(root, 'packages/core/src/context.ts')
 const store = join(root, 'packages/store/src/index.ts')
 
-/** The page of all that core and store export and that runs: functions, classes and values, with their types and docstrings. */
+/** The page of all that core, its entry for contexts, and store export and that runs: functions, classes and values, with their types and docstrings. */
 export function functionReference(): string {
-  const program = programOf([core, store])
+  const program = programOf([core, context, store])
   const checker = program.getTypeChecker()
   const all = exportsOf(program, core)
   const option = all.find(({ name }) => name.endsWith('option-checks"'))
@@ -16,6 +17,13 @@ export function functionReference(): string {
   return [
     ...head,
     ...rows(all.filter((symbol) => symbol !== option)),
+    '',
+    '## Functions that take a context',
+    '',
+    'What `allium/context` and `@allium/core/context` export: [scopes and contexts](../concepts/scopes-and-contexts.md#functions-that-take-a-context).',
+    '',
+    ...titles,
+    ...rows(exportsOf(program, context)),
     '',
     '## Stores',
     '',

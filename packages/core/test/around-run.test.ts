@@ -40,7 +40,7 @@ describe('a session without wrappers', () => {
   })
 })
 
-describe('ctx.aroundRun()', () => {
+describe('aroundRun()', () => {
   it('wraps runs from the first layer inward, outside the turn and its end', async () => {
     const log: unknown[] = []
     const { agent } = build(['ok'], [noting(log, 'outer'), noting(log, 'inner')])
@@ -237,7 +237,7 @@ describe('ctx.aroundRun()', () => {
   })
 })
 
-describe('ctx.record()', () => {
+describe('record()', () => {
   it('warns unless a layer declares that it stores the session', async () => {
     const records: unknown[] = []
     const wraps = around(async (_, next) => {

@@ -15,7 +15,7 @@ function around(wrapper: AroundStep, name = 'wraps') {
 
 const working = { tools: [tool('work')] }
 
-describe('ctx.aroundStep()', () => {
+describe('aroundStep()', () => {
   it('wraps each step from the first layer inward: the checkpoint, then the instructions, then the step', async () => {
     const log: string[] = []
     const noting = (name: string) =>

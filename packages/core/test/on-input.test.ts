@@ -99,7 +99,7 @@ describe('ctx.onInput', () => {
   })
 })
 
-describe('ctx.onDisplay', () => {
+describe('onDisplay()', () => {
   const stars: Middleware = {
     name: 'stars',
     turn(ctx, next) {

@@ -78,7 +78,7 @@ describe('what the calls of a turn start from', () => {
     ])
   })
 
-  it('has its steps bounded by ctx.maxSteps, which a layer may change on the way', async () => {
+  it('has its steps bounded by maxSteps, which a layer may change on the way', async () => {
     const bound: Middleware = {
       name: 'bound',
       model(ctx, next) {

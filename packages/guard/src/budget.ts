@@ -87,7 +87,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
  *
  * Register it anywhere. It always runs directly around the provider, so it charges each physical call, including retries and
  * fallbacks, and charges nothing for cached answers. It reserves the estimated usage before a call and settles it afterward from
- * `ctx.physicalCalls`, like `result.usage`. Concurrent turns therefore exceed the limit by one estimate at most. If the ledger
+ * `physicalCallsOf(ctx)`, like `result.usage`. Concurrent turns therefore exceed the limit by one estimate at most. If the ledger
  * cannot reserve, the turn fails. A settlement that fails is retried later.
  *
  * @throws AlliumError `layer.config` for a limit that is not a number (at the call if a function returns it), or a `warnAt` outside 0 to 1
