@@ -43,8 +43,13 @@ export class Dialogues {
   }
 
   /** Returns undefined when the call waits for a human. */
-  async run(calls: Calls, tool: string, args: Answers, ctx: ToolExecution): Promise<CallToolResult | undefined> {
-    const request = approvalRequestOf(ctx)
+  async run(
+    calls: Calls,
+    tool: string,
+    args: Answers,
+    ctx: ToolExecution,
+    request = approvalRequestOf(ctx),
+  ): Promise<CallToolResult | undefined> {
     const pendingQuestion = pendingQuestionOf(request)
     if (pendingQuestion === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
       this.decline(request)
