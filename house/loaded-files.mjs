@@ -1,4 +1,4 @@
-// Imports a module in this process and prints the URL of each file that Node loads for it.
+// Imports modules in this process and prints the URL of each file that Node loads for it.
 import { createRequire, register } from 'node:module'
 import { pathToFileURL } from 'node:url'
 
@@ -8,5 +8,5 @@ export async function load(url, context, next) {
   return next(url, context)
 }`
 register(`data:text/javascript,${encodeURIComponent(hook)}`)
-await import(process.argv[2])
+for (const module of process.argv.slice(2)) await import(module)
 for (const file of Object.keys(createRequire(import.meta.url).cache)) console.log(pathToFileURL(file).href)

@@ -10,38 +10,45 @@ export interface Load {
 
 export type Loads = Readonly<Record<string, Load>>
 
-/** The packages whose import is limited. */
-const entries = {
-  allium: 'packages/allium/dist/index.js',
-  server: 'packages/server/dist/index.js',
-  'server/node': 'packages/server/dist/node.js',
-  'store-sqlite': 'packages/store-sqlite/dist/index.js',
+/** The packages whose import is limited, with the files of each. */
+const entries: Readonly<Record<string, readonly string[]>> = {
+  allium: ['allium/dist/index.js'],
+  "the README's agent": ['index', 'guard', 'model', 'observe', 'tools'].map((name) => `allium/dist/${name}.js`),
+  server: ['server/dist/index.js'],
+  'server/node': ['server/dist/node.js'],
+  react: ['react/dist/index.js'],
+  'store-sqlite': ['store-sqlite/dist/index.js'],
 }
 
 /** Measures the built packages in new processes. */
 export function loadsOf(root: string): Loads {
-  return Object.fromEntries(Object.entries(entries).map(([name, file]) => [name, loadOf(`${root}/${file}`)]))
+  return Object.fromEntries(Object.entries(entries).map(([name, files]) => [name, loadOf(inPackages(root, files))]))
 }
 
-/** The files and bytes that the import of a module loads. Native addons do not count. */
-export function loadOf(file: string): Load {
-  const files = loadedFiles(file)
+/** The files and bytes that the import of modules loads. Native addons do not count. */
+export function loadOf(modules: readonly string[]): Load {
+  const files = loadedFiles(modules)
   const bytes = files.reduce((sum, path) => sum + statSync(path).size, 0)
   return { files: files.length, kilobytes: Math.ceil(bytes / 1000) }
 }
 
 /** The problems of own files that Node keeps in two bytes per character, because one of them is not in Latin-1. */
 export function wideFileProblems(root: string): string[] {
-  const files = new Set(Object.values(entries).flatMap((file) => loadedFiles(`${root}/${file}`)))
+  const files = new Set(Object.values(entries).flatMap((files) => loadedFiles(inPackages(root, files))))
   return [...files].flatMap((file) => {
     const [wide] = file.includes('node_modules') ? [] : (/[^\0-\xff]/.exec(readFileSync(file, 'utf8')) ?? [])
     return wide === undefined ? [] : `${file} contains "${wide}", which doubles its memory. Write it as an escape.`
   })
 }
 
-function loadedFiles(file: string): readonly string[] {
+function inPackages(root: string, files: readonly string[]): string[] {
+  return files.map((file) => `${root}/packages/${file}`)
+}
+
+function loadedFiles(modules: readonly string[]): readonly string[] {
   const script = fileURLToPath(new URL('loaded-files.mjs', import.meta.url))
-  const lines = execFileSync(process.execPath, [script, pathToFileURL(file).href], { encoding: 'utf8' }).split('\n')
+  const imports = modules.map((file) => pathToFileURL(file).href)
+  const lines = execFileSync(process.execPath, [script, ...imports], { encoding: 'utf8' }).split('\n')
   const urls = new Set(lines.filter((url) => url.startsWith('file:') && !url.endsWith('.node')))
   return [...urls].map((url) => fileURLToPath(url))
 }

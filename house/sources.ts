@@ -9,7 +9,7 @@ export interface Source {
 }
 
 export function sourcesOf(folder: string): Source[] {
-  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
+  const paths = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path))
   return paths.sort().map((path) => parsed(path, readFileSync(join(folder, path), 'utf8')))
 }
 

@@ -11,11 +11,14 @@ export interface Surface {
   readonly allContexts: number
 }
 
+export function compilerOptions(root: string): ts.CompilerOptions {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile)
+  return ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root).options
+}
+
 export function surfaceOf(root: string, entry: string): Surface {
   const path = join(root, entry)
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile)
-  const { options } = ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root)
-  const program = ts.createProgram([path], { ...options, noEmit: true })
+  const program = ts.createProgram([path], { ...compilerOptions(root), noEmit: true })
   const checker = program.getTypeChecker()
   const source = program.getSourceFile(path)
   const module = source && checker.getSymbolAtLocation(source)

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import ts from 'typescript'
 import type { ModelChunk, ModelRequest } from '../packages/core/src/index.ts'
+import type { InterfaceCalls } from './interface-calls.ts'
 import type { Source } from './sources.ts'
 
 /** What one turn does in core: model, tool, model, in a session that has run before, without layers. */
@@ -10,13 +11,18 @@ export interface TurnCost {
   readonly calls: number
   /** Calls of a function in another folder. */
   readonly crossings: number
-  /** Calls of a function in a folder above. */
+  /** Calls of a function in a folder above, without those through an interface that the caller's floor or one below declares. */
   readonly upward: number
 }
 
 interface Place {
   readonly folder: string
+  /** Undefined for a function that has no name of its own. */
+  readonly name: string | undefined
+  readonly through: InterfaceCalls
 }
+
+type ThroughInterfaces = (path: string, position: number) => InterfaceCalls
 
 type Insert = [at: number, text: string, closes?: 'closes']
 
@@ -40,10 +46,11 @@ class Counter {
     this.current = id
     if (!this.counting) return caller
     this.calls++
-    const [from, to] = [this.#places[caller]?.folder, this.#places[id]?.folder as string]
-    if (from === undefined || from === to) return caller
+    const [from, to] = [this.#places[caller], this.#places[id] as Place]
+    if (from === undefined || from.folder === to.folder) return caller
     this.crossings++
-    if (this.#floors.indexOf(to) > this.#floors.indexOf(from)) this.upward++
+    const isKnown = to.name === undefined ? from.through.givenFunctions : from.through.members.has(to.name)
+    if (!isKnown && this.#floors.indexOf(to.folder) > this.#floors.indexOf(from.folder)) this.upward++
     return caller
   }
   leave(caller: number): void {
@@ -56,13 +63,16 @@ class Counter {
 }
 
 /** Runs a turn in a copy of the sources in `out` that counts its calls. @param floors the folders, from the ground up */
-export async function turnCost(sources: readonly Source[], floors: readonly string[], out: string): Promise<TurnCost> {
+export async function turnCost(
+  sources: readonly Source[],
+  { floors, out, through }: { floors: readonly string[]; out: string; through: ThroughInterfaces },
+): Promise<TurnCost> {
   const places: Place[] = []
   rmSync(out, { recursive: true, force: true })
   for (const source of sources) {
     const file = join(out, source.path.replace(/ts$/, 'js'))
     mkdirSync(dirname(file), { recursive: true })
-    writeFileSync(file, counted(source, places))
+    writeFileSync(file, counted(source, places, through))
   }
   writeFileSync(join(out, 'package.json'), '{ "type": "module" }')
   const counter = new Counter(places, floors)
@@ -108,12 +118,13 @@ function tool(counter: Counter) {
 }
 
 /** The JavaScript of a file, in which each function tells that it was entered. */
-function counted({ path, tree }: Source, places: Place[]): string {
+function counted({ path, tree }: Source, places: Place[], through: ThroughInterfaces): string {
   const inserts: Insert[] = []
   const visit = (node: ts.Node, owner: number | undefined) => {
     let inner = owner
     if (ts.isFunctionLike(node) && 'body' in node && node.body !== undefined) {
-      const id = places.push({ folder: dirname(path) }) - 1
+      const place = { folder: dirname(path), name: nameOf(node), through: through(path, node.pos) }
+      const id = places.push(place) - 1
       inner = isResumable(node) ? id : undefined
       inserts.push(...around(node, node.body as ts.Node, id, tree))
     }
@@ -128,6 +139,11 @@ function counted({ path, tree }: Source, places: Place[]): string {
     compilerOptions: { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, verbatimModuleSyntax: true },
   })
   return outputText.replaceAll(/from '(\.[^']+)\.ts'/g, "from '$1.js'")
+}
+
+function nameOf(node: ts.SignatureDeclaration): string | undefined {
+  const { name = ts.isPropertyAssignment(node.parent) ? node.parent.name : undefined } = node
+  return name !== undefined && (ts.isIdentifier(name) || ts.isPrivateIdentifier(name)) ? name.text : undefined
 }
 
 /** At one place, what closes stands before what opens, and an inner one closes first. */

@@ -63,7 +63,7 @@ export type { ModelResponse, ResponseInput, ToolCall } from './model/response.ts
 // Layers
 export { compose, type Layer as ComposeLayer, type Layers as ComposeLayers } from './onion/compose.ts'
 export type { NextOptions, ScopeName } from './onion/hook.ts'
-export type { OutputOf, OutputOption, OutputStrategy } from './output/plan.ts'
+export type { OutputOf, OutputOption, OutputStrategy } from './output/option.ts'
 // Ports
 export type * from './ports/around.ts'
 export { type Capability, capability } from './ports/capability.ts'

@@ -17,7 +17,7 @@ import type {
 } from '../middleware/middleware.ts'
 import type { Finding } from '../middleware/order.ts'
 import type { ScopeName } from '../onion/hook.ts'
-import type { OutputOf, OutputOption } from '../output/plan.ts'
+import type { OutputOf, OutputOption } from '../output/option.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { SessionKey } from '../ports/session-store.ts'
 import { AgentScope } from '../scopes/agent/agent-scope.ts'

@@ -3,7 +3,7 @@ import { describe } from '../errors/describe.ts'
 import { cloneJson, freezeJson } from '../messages/json.ts'
 import type { Identity } from '../messages/message.ts'
 import type { RegisteredPrincipal } from '../ports/register.ts'
-import { identityOf, ownerOf, tenantOf } from '../ports/tenant.ts'
+import { identityOf, operators, ownerOf, tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { PendingCall } from '../state/snapshot.ts'
 import { pendingCalls } from '../state/suspension.ts'
@@ -14,12 +14,6 @@ export interface Approver {
   readonly principal: unknown
   readonly by: Identity
 }
-
-/**
- * Operators of durable runs, as approvers, with the identity to record: they may deny any call of their tenant. Only code of this process
- * can add one.
- */
-export const operators = new WeakMap<object, Identity>()
 
 /**
  * Returns the approver of a run's calls. For a sub-agent's calls it is the parent's approver. Otherwise it is the given

@@ -12,7 +12,7 @@ import { bindingOf, pendingCalls } from '../state/suspension.ts'
 import type { Decision } from '../tool/approval.ts'
 import { checkArgs, formatIssues } from '../tool/check-args.ts'
 import type { ToolRegistry } from '../tool/registry.ts'
-import { type Approver, checkRight } from './approvers.ts'
+import { type Approver, approverOf, checkRight } from './approvers.ts'
 
 /** Valid decisions, with the ids of the calls in this session that they apply to. */
 type Checked = Resume & { callIds: ReadonlySet<string> }
@@ -27,15 +27,17 @@ export function useDecisions(session: SessionScope, { callIds, ...resume }: Chec
 /**
  * Validates decisions against the pending calls, without using them.
  *
+ * @param by the approver; by default the session's own principal
  * @throws AlliumError `approval.unknown`, `approval.invalid`, `approval.used`, `approval.expired`, `approval.changed`,
  * `approval.forged`, `approval.forbidden`
  */
 export async function checkedDecisions(
   session: SessionScope,
   given: unknown,
-  approver: Approver,
+  by: unknown,
   tools: ToolRegistry,
 ): Promise<Checked> {
+  const approver = approverOf(session, by)
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     fail('approval.invalid', `resume() takes decisions by call id, not ${describe(given)}. ${form}`)
   if (Object.keys(given).length === 0) fail('approval.invalid', `resume() got no decision. ${describePending(session)}`)

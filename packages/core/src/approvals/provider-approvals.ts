@@ -1,27 +1,21 @@
 import type { Part, ToolCallPart } from '../messages/message.ts'
-import { isSealOf, sealOf } from '../ports/seal.ts'
+import { isSealOf, type Secrets, sealOf } from '../ports/seal.ts'
 import { tenantOf } from '../ports/tenant.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 
 type ApprovalSubject = Pick<ToolCallPart, 'callId' | 'name' | 'args' | 'approvalRequest'>
 
 /**
- * Returns the seal that lets a provider run a call; undefined if the agent has no secret. Without a seal, anyone with
- * write access to the store could approve.
+ * Returns the seal that lets a provider run a call. Without a seal, anyone with write access to the store could approve.
  */
-export async function approvalSeal(session: SessionScope, call: ApprovalSubject): Promise<string | undefined> {
-  const { secret } = session.agent.setup.approvals
+export function approvalSeal(session: SessionScope, call: ApprovalSubject, secret: Secrets): Promise<string> {
   const pending = session.history.pending().find(({ callId }) => callId === call.callId) ?? call
-  return secret === undefined ? undefined : sealOf(boundOf(session, pending), secret)
+  return sealOf(boundOf(session, pending), secret)
 }
 
 /** Turns approvals in a restored history into denials, unless the agent's secret has signed them. */
-export async function refuseForged(session: SessionScope): Promise<void> {
-  const { history, agent } = session
-  const { secret } = agent.setup.approvals
-  if (!history.isRestored) return
-  history.isRestored = false
-  if (secret === undefined) return
+export async function refuseForged(session: SessionScope, secret: Secrets): Promise<void> {
+  const { history } = session
   const calls = new Map<string, ApprovalSubject>()
   for (const [at, message] of history.items.entries()) {
     if (typeof message.content === 'string') continue

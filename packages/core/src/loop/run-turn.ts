@@ -1,10 +1,9 @@
-import { refuseForged } from '../approvals/provider-approvals.ts'
-import { suspend } from '../approvals/suspend.ts'
 import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import type { BlockError } from '../errors/block-error.ts'
 import { isStackOverflow } from '../errors/first-error.ts'
 import type { RunEnd, RunStatus, TurnEnd, TurnStart } from '../events/events.ts'
 import { jsonSafe } from '../messages/json-safe.ts'
+import type { SessionScope } from '../scopes/session/session-scope.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
 import { addDetails, partialOf, type RunResult, reasonOf, statusOf, withPartial } from './run-result.ts'
 
@@ -23,7 +22,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   try {
     if (turn.steps !== undefined && !isAlliumError(turn.end?.error, 'journal.diverged'))
       turn.journal.checkEnd?.(turn.turnId)
-    if (turn.isSuspended && turn.end === undefined) await suspend(turn)
+    if (turn.isSuspended && turn.end === undefined) await (await import('../approvals/suspend.ts')).suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
       turn.structuredOutput = await parse(turn.answer.output ?? '')
   } catch (error) {
@@ -34,6 +33,13 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   closeHistory(turn)
   turn.answer.outputSink.seal()
   return turn
+}
+
+/** Checks the approvals in a restored history, where the agent has a secret for them. */
+async function refuseForged(session: SessionScope): Promise<void> {
+  session.history.isRestored = false
+  const { secret } = session.agent.setup.approvals
+  if (secret !== undefined) await (await import('../approvals/provider-approvals.ts')).refuseForged(session, secret)
 }
 
 /**

@@ -1,4 +1,3 @@
-import { approvalSeal } from '../approvals/provider-approvals.ts'
 import type { ToolEnd } from '../events/events.ts'
 import { cloneJson } from '../messages/json.ts'
 import { jsonSafe, showsAll, withoutError } from '../messages/json-safe.ts'
@@ -71,7 +70,7 @@ export class ToolStep {
       result = errorResult(requested.call.callId, 'Cancelled.')
     }
     const permitted = call?.permitted === true && result.status === 'ok' && result.isError !== true
-    const permit = permitted ? { seal: await approvalSeal(turn.session, requested.call) } : undefined
+    const permit = permitted ? { seal: await sealFor(turn, requested) } : undefined
     // A closed step has already reported the call as cancelled.
     if (this.#closed) return
     const own = { ...result }
@@ -138,6 +137,14 @@ function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
   void turn.events.push(event)
   const { observers } = turn.session.agent
   if (observers.has('tool:end')) observers.emit('tool:end', error === undefined ? { ...event } : { ...event, error })
+}
+
+/** Returns the seal that lets the provider run a call, if the agent has a secret. */
+async function sealFor({ session }: Turn, { call }: RequestedCall): Promise<string | undefined> {
+  const { secret } = session.agent.setup.approvals
+  if (secret === undefined) return undefined
+  const { approvalSeal } = await import('../approvals/provider-approvals.ts')
+  return approvalSeal(session, call, secret)
 }
 
 function contentText({ content }: ToolResult): string {

@@ -67,3 +67,12 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 export function copyMessage(message: Message): Message {
   return typeof message.content === 'string' ? { ...message } : cloneJson(message)
 }
+
+/** Returns undefined for a text that is not JSON. */
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

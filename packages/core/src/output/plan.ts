@@ -2,23 +2,26 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { checkOptions, type KeysOf } from '../errors/known-options.ts'
+import { jsonOf } from '../messages/json.ts'
 import type { Middleware } from '../middleware/middleware.ts'
 import type { ResponseFormat, ToolDef } from '../model/model.ts'
 import type { JsonSchema } from '../ports/validate.ts'
+import { formatIssues } from '../tool/check-args.ts'
 import { jsonSchemaOf, schemaFault } from '../tool/json-schema.ts'
 import { finalAnswer } from './final-answer.ts'
+import { isObject, isSchema, type OutputOption, type OutputStrategy } from './option.ts'
 import { toolAnswer } from './tool-answer.ts'
 
 /** How one run gets an answer that fits the schema. */
 export interface OutputPlan {
   readonly schema: StandardSchemaV1
-  /** Whether the schema is wrapped in an object as `value`, because providers only accept object schemas. */
-  readonly wrapped: boolean
   readonly responseFormat: ResponseFormat | undefined
   /** The tool that the model answers with. */
   readonly tool: ToolDef | undefined
   /** The layer that turns the model's answer into text, so that the other layers see it as text. */
   readonly layer: Middleware | undefined
+  /** Parses and validates the answer. @throws AlliumError `output.invalid` with the issues and the text */
+  parse(text: string): Promise<unknown>
 }
 
 /** Returns the plan for an option. Cached by option. @throws AlliumError `run.options` */
@@ -66,7 +69,9 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
     name,
     ...(description !== undefined && { description }),
   }
-  const base = { schema, wrapped, responseFormat: undefined, tool: undefined, layer: undefined }
+  // A schema of no object is wrapped in one as `value`, because providers only accept objects.
+  const parse = (text: string) => parseOutput(schema, wrapped, text)
+  const base = { schema, parse, responseFormat: undefined, tool: undefined, layer: undefined }
   const chosen = strategy === 'auto' ? (hasTools ? 'tool' : 'native') : strategy
   if (chosen === 'native') return { ...base, responseFormat: format }
   if (chosen === 'final') return { ...base, layer: finalAnswer(format) }
@@ -76,11 +81,6 @@ function planOutput(option: OutputOption, hasTools: boolean): OutputPlan {
     jsonSchema,
   }
   return { ...base, tool, layer: toolAnswer(name) }
-}
-
-/** Returns the JSON Schema of the answer, for any strategy. @throws AlliumError `run.options` */
-export function formOf(option: OutputOption): JsonSchema {
-  return jsonSchemaOf(isSchema(option) ? option : option.schema, 'The option output')
 }
 
 function describeOption(option: unknown): string {
@@ -99,36 +99,27 @@ function envelope(schema: JsonSchema): JsonSchema {
   return text.includes('"$ref"') ? { ...object, definitions: { ...definitions, ...own }, $defs } : object
 }
 
-function isSchema(value: unknown): value is StandardSchemaV1 {
-  return isObject(value) && '~standard' in value
+/** Parses and validates the answer. @throws AlliumError `output.invalid` with the issues and the text */
+async function parseOutput(schema: StandardSchemaV1, wrapped: boolean, text: string): Promise<unknown> {
+  const json = jsonOf(unfenced(text))
+  if (json === undefined) throw invalid(text, [{ message: 'it is not JSON' }])
+  const value = wrapped ? (json as { value?: unknown } | null)?.value : json
+  const result = await schema['~standard'].validate(value)
+  if (result.issues === undefined) return result.value
+  throw invalid(text, result.issues)
 }
 
-function isObject(value: unknown): value is object {
-  return (typeof value === 'object' && value !== null) || typeof value === 'function'
+/** Removes a code fence, which models often add to JSON. */
+function unfenced(text: string): string {
+  const trimmed = text.trim()
+  if (!trimmed.startsWith('```') || !trimmed.endsWith('```')) return trimmed
+  return trimmed.slice(trimmed.indexOf('\n') + 1, -3)
 }
 
-/**
- * How the answer is made to fit a schema. `native` uses the provider's JSON mode. With `tool`, the model answers by calling a tool
- * with this schema. With `final`, the loop runs freely, then one more call converts the answer. `auto` is `native` without tools and
- * `tool` with them.
- */
-export type OutputStrategy = 'auto' | 'native' | 'tool' | 'final'
-
-/** The schema of a run's answer: a Standard Schema, or one with a strategy. */
-export type OutputOption<Schema extends StandardSchemaV1 = StandardSchemaV1> =
-  | Schema
-  | {
-      schema: Schema
-      /** @default 'auto' */
-      strategy?: OutputStrategy
-      /** The name of the format for the provider and the model. @default 'answer' */
-      name?: string
-      description?: string
-    }
-
-/** The type of a result's `output`, from the option. */
-export type OutputOf<O> = O extends StandardSchemaV1
-  ? StandardSchemaV1.InferOutput<O>
-  : O extends { schema: infer Schema extends StandardSchemaV1 }
-    ? StandardSchemaV1.InferOutput<Schema>
-    : string
+function invalid(text: string, issues: readonly StandardSchemaV1.Issue[]): AlliumError {
+  return new AlliumError(
+    'output.invalid',
+    `The answer does not fit the schema of the option output: ${formatIssues(issues)}. Try { strategy: 'tool' }, or repair it with a layer (model.structured does).`,
+    { details: { issues, text } },
+  )
+}

@@ -37,7 +37,7 @@ export async function sealOf(value: unknown, secrets: Secrets): Promise<string> 
 }
 
 /** The secrets of seals. The first one seals. */
-type Secrets = string | readonly string[] | undefined
+export type Secrets = string | readonly string[] | undefined
 
 /** Whether a seal matches a value under any of the secrets. */
 export async function isSealOf(seal: string, value: unknown, secrets: Secrets): Promise<boolean> {

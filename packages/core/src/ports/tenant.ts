@@ -63,3 +63,9 @@ function describeId(id: unknown): string {
   if (typeof id === 'string') return JSON.stringify(id.slice(0, 60))
   return typeof id === 'bigint' ? `the bigint ${id}n` : describe(id)
 }
+
+/**
+ * Operators of durable runs, as approvers, with the identity to record: they may deny any call of their tenant. Only code of this process
+ * can add one.
+ */
+export const operators = new WeakMap<object, Identity>()

@@ -2,7 +2,6 @@ import type { RunResult } from '../loop/run-result.ts'
 import { runLayers } from '../loop/run-turn.ts'
 import { endedTurn } from '../loop/stored-turn.ts'
 import { toMessages } from '../messages/input.ts'
-import { parseOutput } from '../output/parse-output.ts'
 import type { StoredTurn } from '../ports/session-store.ts'
 import type { SessionScope } from '../scopes/session/session-scope.ts'
 import { inheritedInputs } from '../scopes/turn/inputs.ts'
@@ -24,24 +23,23 @@ export interface Beginning {
 
 /** Whether a run has nothing to wait for before its turn. */
 export function isPlain({ task: { decisions, options }, scope }: Beginning): boolean {
-  if (decisions !== undefined || options.clientTools !== undefined) return false
+  if (decisions !== undefined || options.output !== undefined || options.clientTools !== undefined) return false
   if (scope.registered.aroundRun !== undefined) return false
   return !isRestartable(options, scope) && inheritedInputs(scope).length === 0
 }
 
 /** Runs a turn until its history is final. Throws if the run's options are invalid; nothing has changed then. */
 export function runTurn({ run, task, scope, host }: Beginning, prepared: Prepared): Promise<Turn> {
-  const output = outputOf(task, scope)
-  const turn = turnOf(task, scope, host, { prepared, events: run.events, output })
+  const turn = turnOf(task, scope, host, run.events, prepared)
   run.begin(turn)
-  return runLayers(turn, output && ((text) => parseOutput(output, text)))
+  return runLayers(turn, prepared.output?.parse)
 }
 
 /** Returns the output of a stored run, in the form that its task asks for. */
 export async function outputOfStored({ task, scope }: Beginning, { answer, status }: StoredTurn) {
-  const plan = outputOf(task, scope)
+  const plan = await outputOf(task, scope)
   if (plan === undefined) return answer
-  return status === 'completed' ? ((await parseOutput(plan, answer ?? '')) as RunResult['output']) : null
+  return status === 'completed' ? ((await plan.parse(answer ?? '')) as RunResult['output']) : null
 }
 
 /** Runs a turn inside the session's wrappers. Returns the stored turn that answers the run, if no turn ran. */

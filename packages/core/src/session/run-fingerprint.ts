@@ -1,6 +1,6 @@
 import { toMessages } from '../messages/input.ts'
 import { canonicalJson } from '../messages/json.ts'
-import { formOf } from '../output/plan.ts'
+import { formOf } from '../output/option.ts'
 import type { Task } from './options.ts'
 
 /**

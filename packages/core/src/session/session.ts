@@ -1,10 +1,8 @@
-import { approverOf, decidable } from '../approvals/approvers.ts'
-import { checkedDecisions } from '../approvals/decisions.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { checkOptions } from '../errors/known-options.ts'
 import type { ReadonlyHistory } from '../messages/history.ts'
 import type { Input } from '../messages/message.ts'
-import type { OutputOf, OutputOption } from '../output/plan.ts'
+import type { OutputOf, OutputOption } from '../output/option.ts'
 import { randomIds } from '../ports/ids.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { SessionKey } from '../ports/session-store.ts'
@@ -77,7 +75,9 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    * the list is empty.
    */
   async pendingFor(principal: RegisteredPrincipal): Promise<K['pending'][]> {
-    return decidable(this.#known(), this.#host.checkPrincipal(principal))
+    const [scope, checked] = [this.#known(), this.#host.checkPrincipal(principal)]
+    const { decidable } = await import('../approvals/approvers.ts')
+    return decidable(scope, checked)
   }
 
   /**
@@ -93,7 +93,8 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     checkOptions(options, ofCheck, 'checkDecisions()', 'run.options')
     const { approver } = options
     const scope = this.#known()
-    const by = approverOf(scope, approver === undefined ? undefined : this.#host.checkPrincipal(approver))
+    const by = approver === undefined ? undefined : this.#host.checkPrincipal(approver)
+    const { checkedDecisions } = await import('../approvals/decisions.ts')
     const { tools } = await toolsOf({ options: {}, decisions }, scope)
     return [...(await checkedDecisions(scope, decisions, by, tools)).callIds]
   }

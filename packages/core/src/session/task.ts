@@ -1,5 +1,3 @@
-import { approverOf } from '../approvals/approvers.ts'
-import { checkedDecisions, useDecisions } from '../approvals/decisions.ts'
 import { AlliumError } from '../errors/allium-error.ts'
 import { describe } from '../errors/describe.ts'
 import { turnRing } from '../loop/turn-ring.ts'
@@ -7,7 +5,7 @@ import { toMessages } from '../messages/input.ts'
 import { inheritOnion } from '../middleware/onion.ts'
 import { type AdaptModel, describeModel, type KnownModel, knownModel, type ToolDef } from '../model/model.ts'
 import type { Onion } from '../onion/hook.ts'
-import { type OutputPlan, outputPlan } from '../output/plan.ts'
+import type { OutputPlan } from '../output/plan.ts'
 import { isDirect, type Journal } from '../ports/journal.ts'
 import { contentDigestOf } from '../ports/seal.ts'
 import type { UntrustedSchema } from '../ports/validate.ts'
@@ -23,10 +21,11 @@ import { requestOf } from './run-fingerprint.ts'
 import type { SessionHost } from './session-host.ts'
 
 /** Returns the plan for structured output, if the run has the option `output`. */
-export function outputOf<C>(task: Task<C>, scope: SessionScope): OutputPlan | undefined {
+export async function outputOf<C>(task: Task<C>, scope: SessionScope): Promise<OutputPlan | undefined> {
   const { output } = task.options
   if (output === undefined) return undefined
   const hasTools = scope.agent.tools.defs.length + clientToolsOf(task, scope).length > 0
+  const { outputPlan } = await import('../output/plan.ts')
   const plan = outputPlan(output, hasTools)
   const { unchecked = [] } = plan.schema as Partial<UntrustedSchema>
   if (unchecked.length > 0)
@@ -39,11 +38,8 @@ export function turnOf<C>(
   { input, options }: Task<C>,
   scope: SessionScope,
   host: SessionHost,
-  {
-    prepared: { resume, storedAs, began, tools },
-    events,
-    output,
-  }: { prepared: Prepared; events: RunEvents; output: OutputPlan | undefined },
+  events: RunEvents,
+  { resume, storedAs, began, tools, output }: Prepared,
 ): Turn {
   const { setup } = scope.agent
   const messages = resume === undefined ? toMessages(input) : []
@@ -79,28 +75,32 @@ export function turnOf<C>(
 export interface Prepared {
   readonly resume?: Resume | undefined
   /** @default the agent's tools */
+  readonly output?: OutputPlan | undefined
   readonly tools?: Awaited<ReturnType<typeof toolsOf>> | undefined
   readonly storedAs?: StoredAs | undefined
   readonly began?: Began | undefined
 }
 type StoredAs = NonNullable<Turn['options']['storedAs']>
 
-/** Prepares a run inside the session's wrappers: reads the schemas of its client tools, and checks the decisions. */
+/** Prepares a run inside the session's wrappers: plans its output, reads the schemas of its client tools, and checks the decisions. */
 export async function prepare<C>(
-  { decisions, options }: Task<C>,
+  task: Task<C>,
   scope: SessionScope,
   host: Pick<SessionHost, 'checkPrincipal'>,
   waits: AbortableWaits,
 ): Promise<Omit<Prepared, 'storedAs'>> {
+  const { decisions, options } = task
   const { approver: given, turnId = scope.comingTurnId } = options
-  const tools = await waits.until(toolsOf({ options, decisions }, scope))
+  const output = await waits.until(outputOf(task, scope))
+  const tools = await waits.until(toolsOf(task, scope))
   let resume: Resume | undefined
   if (decisions !== undefined) {
-    const approver = approverOf(scope, given === undefined ? undefined : host.checkPrincipal(given))
+    const approver = given === undefined ? undefined : host.checkPrincipal(given)
+    const { checkedDecisions, useDecisions } = await waits.until(import('../approvals/decisions.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
-  if (!isRestartable(options, scope)) return { resume, tools }
-  return { resume, tools, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
+  if (!isRestartable(options, scope)) return { resume, output, tools }
+  return { resume, output, tools, began: await waits.until(beginIn(journalOf(options, scope), turnId, scope)) }
 }
 
 /** Returns what the session's wrappers see of a run. */
