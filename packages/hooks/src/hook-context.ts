@@ -1,5 +1,4 @@
 import type { BlockOptions, Capability, CustomEvent, TurnView } from '@allium/core'
-import { isResumed } from '@allium/core/context'
 import type { InnerRun } from '@allium/core/internal'
 
 /** The point of the run at which a hook is called. */
@@ -37,10 +36,12 @@ export interface HookContext<C = unknown> extends Readonly<Pick<Turn<C>, Fields>
 /** The context of one run, based on that of its turn. */
 export class RunContext<C> implements HookContext<C> {
   phase: HookPhase = 'init'
+  readonly resumed: boolean
   readonly #turn: Turn<C>
 
-  constructor(turn: Turn<C>) {
+  constructor(turn: Turn<C>, resumed: boolean) {
     this.#turn = turn
+    this.resumed = resumed
   }
 
   get iteration() {
@@ -66,9 +67,6 @@ export class RunContext<C> implements HookContext<C> {
   }
   get startedAt() {
     return this.#turn.startedAt
-  }
-  get resumed() {
-    return isResumed(this.#turn)
   }
   get input() {
     return this.#turn.input

@@ -8,7 +8,7 @@ import type {
   TurnView,
   Usage,
 } from '@allium/core'
-import { pendingCalls, physicalCallsOf, setMaxSteps } from '@allium/core/context'
+import { isResumed, pendingCalls, physicalCallsOf, setMaxSteps } from '@allium/core/context'
 import { usageOf } from '@allium/core/internal'
 import { type Chain, inTurn, joinChains } from './chain.ts'
 import { hookPipe } from './chunks.ts'
@@ -45,7 +45,7 @@ export class LifecycleRun {
     this.#turn = turn
     this.#chain = chain
     this.#endTimeout = endTimeout
-    this.#ctx = new RunContext(turn)
+    this.#ctx = new RunContext(turn, isResumed(turn))
     this.#started = turn.clock.monotonic()
   }
 

@@ -34,15 +34,10 @@ export function noteFields(ctx: object): () => void {
 
 /** Fields are copied on write. Later writes create new ones, so the saved ones do not change. */
 function fieldsOf(ctx: AgentAttempt): () => void {
-  if (ctx instanceof ModelAttempt) {
-    const { $fields } = ctx
-    ctx.$own = 0
-    return () => Object.assign(ctx, { $fields, $own: 0, $skip: undefined })
-  }
-  if (ctx instanceof ToolAttempt) {
-    const { $fields } = ctx
-    ctx.$own = false
-    return () => Object.assign(ctx, { $fields, $own: false, $skip: undefined })
+  if (ctx instanceof ModelAttempt || ctx instanceof ToolAttempt) {
+    const unowned = ctx instanceof ModelAttempt ? { $own: 0 } : { $own: false }
+    const { $fields } = Object.assign(ctx, unowned)
+    return () => Object.assign(ctx, { $fields, ...unowned, $skip: undefined })
   }
   return ctx instanceof TurnAttempt ? fieldsOfTurn(ctx.$turn) : () => {}
 }

@@ -1,7 +1,5 @@
 import type { ModelContext } from '../contexts/model.ts'
 import type { ToolContext } from '../contexts/tool.ts'
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
 import { after } from '../errors/thenable.ts'
 import { cloneJson, equalJson } from '../messages/json.ts'
 import type { ContentChunk } from '../model/chunk.ts'
@@ -12,7 +10,7 @@ import { enter, outcomeOf, succeed, whenDone } from '../onion/next.ts'
 import { pushAll, type Sink } from '../stream/sink.ts'
 import { streamedAs, wholeResponse } from '../stream/streamed.ts'
 import type { StreamVerbs } from '../stream/transforms.ts'
-import { AgentAttempt, type AgentCall, attemptOf } from './agent/context.ts'
+import { AgentAttempt, type AgentCall, layerOf } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { SessionAttempt } from './session/context.ts'
 import { ToolAttempt } from './tool/context.ts'
@@ -49,9 +47,7 @@ export class Fork {
 
   /** @throws AlliumError `layer.invalid` unless `real` is the context of a layer */
   constructor(ctx: object, { run, inside, reached }: ForkOptions) {
-    const real = attemptOf<AgentAttempt>(ctx, AgentAttempt)
-    if (real === undefined)
-      throw new AlliumError('layer.invalid', `A fork takes the context of a layer, not ${describe(ctx)}.`)
+    const real = layerOf<AgentAttempt>('Fork', ctx, AgentAttempt)
     const { ring } = real.$call
     const hook = { ...(real.$hook as Hook), run: run as Hook['run'] }
     const core = (attempt: Attempt) => {
