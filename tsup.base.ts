@@ -1,4 +1,5 @@
 import { defineConfig } from 'tsup'
+import { shakable } from './house/shakable.ts'
 
 export default defineConfig({
   entry: ['src/index.ts'],
@@ -7,6 +8,7 @@ export default defineConfig({
   dts: true,
   sourcemap: true,
   clean: true,
+  esbuildPlugins: [shakable],
   // Deno, workerd and some bundlers know Node's modules by this name alone.
   removeNodeProtocol: false,
 })

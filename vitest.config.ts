@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import { unhandledErrors } from './house/unhandled-errors.ts'
 
@@ -26,6 +27,7 @@ export function config(name: string, include: string[]) {
     test: {
       include,
       isolate: false,
+      setupFiles: [fileURLToPath(new URL('house/loaded-later.ts', import.meta.url))],
       maxWorkers: '100%',
       testTimeout: 60_000,
       hookTimeout: 60_000,

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, join } from 'node:path'
@@ -66,6 +66,12 @@ describe.each(Object.keys(bundlers))('bundled by %s', (name) => {
   on(needs(name, runtime), 'a turn with every kind of layer', async () => {
     expect(JSON.parse(await run(runtime, [await bundle(name, 'main')], app))).toEqual(found())
   })
+
+  if (!name.startsWith('Vite'))
+    on(needs(name, runtime), 'has the layer that it uses, and no other of its pack', async () => {
+      const text = readFileSync(await bundle(name, 'one-layer'), 'utf8')
+      expect(new Set(text.match(/guard:\w+/g))).toEqual(new Set(['guard:maxToolCalls']))
+    })
 
   if (!/Node|Bun|servers/.test(name)) return
   on(needs(name, runtime), 'asks a server, and tells that the SDK of MCP is not installed', async () => {

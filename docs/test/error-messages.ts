@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { errorCodes } from '@allium/core'
-import { guard } from 'allium'
+import * as guard from 'allium/guard'
 import ts from 'typescript'
 import { root } from './pages.ts'
 

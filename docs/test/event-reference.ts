@@ -3,8 +3,12 @@ import type ts from 'typescript'
 import { root } from './pages.ts'
 import { docOf, membersOf, nameOfType, programOf, section, typeNamed } from './type-tables.ts'
 
-/** What declares events: the umbrella, and what it does not import by itself. */
-const sources = ['packages/allium/src/index.ts', 'packages/observe/src/otel.ts', 'packages/core/src/index.ts']
+/** The files that declare events, or import those that do. */
+const sources = [
+  'packages/allium/src/index.ts',
+  ...['guard', 'memory', 'model', 'observe', 'otel', 'tools'].map((pack) => `packages/allium/src/${pack}.ts`),
+  'packages/core/src/index.ts',
+]
 
 /** The page of all events and their payloads, as the types say it. */
 export function eventReference(): string {

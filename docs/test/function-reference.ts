@@ -3,35 +3,39 @@ import ts from 'typescript'
 import { root } from './pages.ts'
 import { docOf, programOf } from './type-tables.ts'
 
-const core = join(root, 'packages/core/src/index.ts')
-const context = join(root, 'packages/core/src/context.ts')
-const store = join(root, 'packages/store/src/index.ts')
+const entries = [
+  {
+    title: '# Functions and classes',
+    text: 'What `allium` exports for applications, made from the sources. The layers are on the pages of their packs.',
+    path: 'allium/src/index.ts',
+  },
+  {
+    title: '## For authors of layers',
+    text: 'What `allium/pack` and `@allium/core` export. The latter also has all that `allium` exports from the core.',
+    path: 'allium/src/pack.ts',
+  },
+  {
+    title: '## Functions that take a context',
+    text: 'What `allium/context` and `@allium/core/context` export: [scopes and contexts](../concepts/scopes-and-contexts.md#functions-that-take-a-context).',
+    path: 'allium/src/context.ts',
+  },
+  { title: '## For the AI SDK', text: 'What `allium/ai-sdk` exports.', path: 'allium/src/ai-sdk.ts' },
+  { title: '## For authors of stores', text: 'What `@allium/store` exports.', path: 'store/src/index.ts' },
+].map((entry) => ({ ...entry, path: join(root, 'packages', entry.path) }))
 
-/** The page of all that core, its entry for contexts, and store export and that runs: functions, classes and values, with their types and docstrings. */
+/** The page of all functions, classes and values that applications, layers and stores import, with their types and docstrings. */
 export function functionReference(): string {
-  const program = programOf([core, context, store])
+  const program = programOf(entries.map(({ path }) => path))
   const checker = program.getTypeChecker()
-  const all = exportsOf(program, core)
-  const option = all.find(({ name }) => name.endsWith('option-checks"'))
-  const rows = (symbols: readonly ts.Symbol[]) => symbols.map((symbol) => row(checker, symbol))
+  const rows = (symbols: readonly ts.Symbol[]) =>
+    symbols.filter((symbol) => !isOptionChecks(symbol)).map((symbol) => row(checker, symbol))
+  const sections = entries.flatMap(({ title, text, path }) => [
+    ...[title, '', text, '', ...titles],
+    ...[...rows(exportsOf(program, path)), ''],
+  ])
+  const option = entries.flatMap(({ path }) => exportsOf(program, path)).find(isOptionChecks)
   return [
-    ...head,
-    ...rows(all.filter((symbol) => symbol !== option)),
-    '',
-    '## Functions that take a context',
-    '',
-    'What `allium/context` and `@allium/core/context` export: [scopes and contexts](../concepts/scopes-and-contexts.md#functions-that-take-a-context).',
-    '',
-    ...titles,
-    ...rows(exportsOf(program, context)),
-    '',
-    '## Stores',
-    '',
-    'What `allium` and `@allium/store` export.',
-    '',
-    ...titles,
-    ...rows(exportsOf(program, store)),
-    '',
+    ...sections,
     '## Checks of options',
     '',
     '`option.*` are the checks that `layerOptions` takes, one for each option of a factory: [write a pack](../guide/write-a-pack.md).',
@@ -42,6 +46,11 @@ export function functionReference(): string {
   ].join('\n')
 }
 
+/** The namespace `option`. */
+function isOptionChecks({ name }: ts.Symbol): boolean {
+  return name.endsWith('option-checks"')
+}
+
 function exportsOf(program: ts.Program, index: string): ts.Symbol[] {
   const source = program.getSourceFile(index)
   const exported = source && program.getTypeChecker().getSymbolAtLocation(source)
@@ -50,14 +59,6 @@ function exportsOf(program: ts.Program, index: string): ts.Symbol[] {
 }
 
 const titles = ['| name | type | what it does |', '|---|---|---|']
-const head = [
-  '# Functions and classes',
-  '',
-  'What `allium` and `@allium/core` export beside the layers of the packs, made from the sources.',
-  '',
-  ...titles,
-]
-
 /** What a module exports that is there at run time. */
 function valuesOf(checker: ts.TypeChecker, module: ts.Symbol): ts.Symbol[] {
   const symbols = checker.getExportsOfModule(resolved(checker, module)).map((symbol) => resolved(checker, symbol))

@@ -1,7 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { guard, memory, model, observe, tools } from 'allium'
+import * as guard from 'allium/guard'
+import * as memory from 'allium/memory'
+import * as model from 'allium/model'
+import * as observe from 'allium/observe'
 import { metrics, trace } from 'allium/otel'
+import * as tools from 'allium/tools'
 import { describe, expect, it } from 'vitest'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { errorCodes } from '@allium/core'
-import { guard } from 'allium'
+import * as guard from 'allium/guard'
 import { describe, expect, test } from 'vitest'
 import { findPages, type Page, root } from './pages.ts'
 

@@ -15,7 +15,7 @@ test('docs/reference/options.md has each option with its type and default', { ti
   await expect(optionReference()).toMatchFileSnapshot(join(root, 'docs/reference/options.md'))
 })
 
-test('docs/reference/functions.md has each function and class that core and store export', {
+test('docs/reference/functions.md has each function and class that applications, layers and stores import', {
   timeout: 60_000,
 }, async () => {
   const page = functionReference()

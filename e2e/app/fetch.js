@@ -1,4 +1,5 @@
-import { Agent, isAlliumError, tools } from 'allium'
+import { Agent, isAlliumError } from 'allium'
+import * as tools from 'allium/tools'
 
 // What only Node has: a tool that asks a server; and an MCP server whose SDK is not installed.
 const [url] = process.argv.slice(-1)

@@ -1,4 +1,6 @@
-import { Agent, defineTool, guard, model } from 'allium'
+import { Agent, defineTool } from 'allium'
+import * as guard from 'allium/guard'
+import * as model from 'allium/model'
 import { scriptedModel } from 'allium/testing'
 
 // Ten classic mistakes, each as a newcomer makes it; what is printed is what he reads.

@@ -1,4 +1,9 @@
-import { Agent, guard, memory, memoryStore, model, observe, tools } from 'allium'
+import { Agent, memoryStore } from 'allium'
+import * as guard from 'allium/guard'
+import * as memory from 'allium/memory'
+import * as model from 'allium/model'
+import * as observe from 'allium/observe'
+import * as tools from 'allium/tools'
 
 // What an application has: the packs' layers around a model that fails once, writes an address and asks for tools with raw
 // JSON Schemas, once with wrong arguments. It runs on every runtime, so it uses nothing of any.

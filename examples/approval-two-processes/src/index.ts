@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { memory } from 'allium'
+import * as memory from 'allium/memory'
 import { openStore } from './store.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-approval-'))

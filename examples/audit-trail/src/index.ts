@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { observe } from 'allium'
+import * as observe from 'allium/observe'
 import { threeTurns } from './three-turns.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'allium-audit-'))

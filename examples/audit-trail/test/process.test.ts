@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { observe } from 'allium'
+import * as observe from 'allium/observe'
 import { afterAll, describe, it } from 'vitest'
 import { runExample } from '../../run-example.ts'
 import { threeTurns } from '../src/three-turns.ts'

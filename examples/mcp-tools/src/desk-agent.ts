@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
-import { Agent, type Logger, type ModelRef, tools } from 'allium'
+import { Agent, type Logger, type ModelRef } from 'allium'
+import * as tools from 'allium/tools'
 
 export interface Desk {
   model: ModelRef

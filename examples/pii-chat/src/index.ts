@@ -1,4 +1,5 @@
-import { createResolver, textOf } from 'allium'
+import { textOf } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
 import { createMailAgent, sendMail } from './mail-agent.ts'
 import { overhear } from './overhear.ts'
 import { playedModel } from './played-model.ts'

@@ -1,4 +1,6 @@
-import { Agent, defineTool, guard, type ModelRef, observe } from 'allium'
+import { Agent, defineTool, type ModelRef } from 'allium'
+import * as guard from 'allium/guard'
+import * as observe from 'allium/observe'
 import { trace } from 'allium/otel'
 import { z } from 'zod'
 import type { Records } from './records.ts'

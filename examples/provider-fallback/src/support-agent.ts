@@ -1,4 +1,7 @@
-import { Agent, createResolver, model, observe } from 'allium'
+import { Agent } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
+import * as model from 'allium/model'
+import * as observe from 'allium/observe'
 
 /** Environment variables by name. */
 export type Env = Readonly<Record<string, string | undefined>>

@@ -1,4 +1,5 @@
-import { isAlliumError, observe } from 'allium'
+import { isAlliumError } from 'allium'
+import * as observe from 'allium/observe'
 import { type Context, Hono } from 'hono'
 import type { openBilling } from './billing.ts'
 import { onionOf } from './onions.ts'

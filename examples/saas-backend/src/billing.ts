@@ -1,4 +1,5 @@
-import type { observe, Usage } from 'allium'
+import type { Usage } from 'allium'
+import type * as observe from 'allium/observe'
 import { billing, type Store } from './store.ts'
 
 const day = 24 * 60 * 60_000

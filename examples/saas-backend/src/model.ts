@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { LLMock } from '@copilotkit/aimock'
-import { createResolver } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
 import type { Env } from './store.ts'
 
 export interface Models {

@@ -1,4 +1,5 @@
-import type { KeyValue, observe } from 'allium'
+import type { KeyValue } from 'allium'
+import type * as observe from 'allium/observe'
 
 /** How long onions are stored, in milliseconds. */
 const week = 7 * 24 * 60 * 60_000

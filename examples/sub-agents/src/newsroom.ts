@@ -1,4 +1,7 @@
-import { Agent, guard, type ModelRef, observe, tools } from 'allium'
+import { Agent, type ModelRef } from 'allium'
+import * as guard from 'allium/guard'
+import * as observe from 'allium/observe'
+import * as tools from 'allium/tools'
 import { z } from 'zod'
 import { publishNote } from './tools/publish-note.ts'
 import { searchArchive } from './tools/search-archive.ts'

@@ -1,4 +1,6 @@
-import { Agent, guard, type Ledger, type ModelRef, model } from 'allium'
+import { Agent, type Ledger, type ModelRef } from 'allium'
+import * as guard from 'allium/guard'
+import * as model from 'allium/model'
 import { accountOf } from './books.ts'
 import { dailyBudgets, Principal } from './principal.ts'
 

@@ -1,2 +1,15 @@
+// Models by name, and middleware and providers of the AI SDK as parts of Allium
+export {
+  type AiSdkMiddleware,
+  type AiSdkProvider,
+  adaptAiSdk,
+  createResolver,
+  type FromAiSdkMiddlewareOptions,
+  fromAiSdkMiddleware,
+  type ModelFactory,
+  ollamaUrl,
+  type ProviderEntry,
+  type ResolverOptions,
+} from '@allium/providers'
 // An agent of Allium as an agent of the AI SDK
 export { type AiSdkAgent, type ToAiSdkAgentOptions, toAiSdkAgent } from '@allium/providers/agent'

@@ -1,6 +1,14 @@
 import { createLoader, type LoadConfig, type Packs } from '@allium/config'
-// Imported by the package's name, because in a shared chunk the index would lose its `export *`.
+// Imported by the package's name, because in a shared chunk a module would lose its `export *`.
 import * as allium from 'allium'
+import * as aiSdk from 'allium/ai-sdk'
+import * as guard from 'allium/guard'
+import * as hooks from 'allium/hooks'
+import * as memory from 'allium/memory'
+import * as model from 'allium/model'
+import * as observe from 'allium/observe'
+import * as pack from 'allium/pack'
+import * as tools from 'allium/tools'
 import { packs } from './config-packs/packs.ts'
 import { serverPacks } from './config-packs/tools.ts'
 
@@ -31,6 +39,17 @@ function loaderOf(packs: Packs): LoadConfig {
   return createLoader({
     packs,
     createAgent: (options) => new allium.Agent(options),
-    modules: { allium, 'allium/config': { defineConfig: (config: unknown) => config } },
+    modules: {
+      allium,
+      'allium/ai-sdk': aiSdk,
+      'allium/config': { defineConfig: (config: unknown) => config },
+      'allium/guard': guard,
+      'allium/hooks': hooks,
+      'allium/memory': memory,
+      'allium/model': model,
+      'allium/observe': observe,
+      'allium/pack': pack,
+      'allium/tools': tools,
+    },
   })
 }

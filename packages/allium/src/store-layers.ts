@@ -1,5 +1,5 @@
 import { AlliumError, type Middleware } from '@allium/core'
-import * as memory from '@allium/memory'
+import { sessionStorage } from '@allium/memory/session-storage'
 import { type AgentStore, sharedStore } from '@allium/store'
 
 /**
@@ -17,7 +17,7 @@ export function storeLayers(store: AgentStore): readonly Middleware[] {
       await next()
     },
   }
-  return [memory.persist({ store: store.sessions }), provideStore]
+  return [sessionStorage({ store: store.sessions }), provideStore]
 }
 
 /** The functions that each part needs. */

@@ -1,8 +1,12 @@
 import type { Agent as CoreAgent } from '@allium/core'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
-import { Agent, guard, model, observe, type Session, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent, type Session } from '../src/index.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
 import { scriptedModel } from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 const agent = new Agent({
   model: scriptedModel([]),

@@ -1,17 +1,38 @@
 import { Agent as CoreAgent, type Model } from '@allium/core'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import * as aiSdk from '../src/ai-sdk.ts'
+import * as guard from '../src/guard.ts'
 import * as allium from '../src/index.ts'
-import { Agent, guard, model, observe, tools } from '../src/index.ts'
+import { Agent } from '../src/index.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
+import * as pack from '../src/pack.ts'
 import * as testing from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 const { scriptedModel } = testing
 
 describe('the umbrella', () => {
-  it('gives core, the packs as namespaces, and the providers', () => {
+  it('gives core, combinators and providers', () => {
     expect(Object.keys(allium)).toEqual(
-      expect.arrayContaining(['Agent', 'compose', 'defineMiddleware', 'memoryLedger', 'createResolver', 'fromAiSdk']),
+      expect.arrayContaining(['Agent', 'compose', 'when', 'memoryLedger', 'fromAiSdk']),
     )
+  })
+
+  it('exports at most 40 values; stores, layers and adapters import theirs from other paths', () => {
+    expect(Object.keys(allium).length).toBeLessThanOrEqual(40)
+    for (const name of ['checkTurn', 'layerOptions', 'createResolver']) expect(allium).not.toHaveProperty(name)
+    expect([pack.layerOptions, aiSdk.createResolver].map((value) => typeof value)).toEqual(['function', 'function'])
+  })
+
+  it('has the same packs in the main entry', () => {
+    const { guard: limits, hooks: shell, memory: history, model: calls, observe: look, tools: tool } = allium
+    expect([limits, shell, history, calls, look, tool].map((pack) => Object.keys(pack).length > 0)).not.toContain(false)
+    expect([limits.budget, calls.retry, look.usage]).toEqual([guard.budget, model.retry, observe.usage])
+  })
+
+  it('has each pack at a path of its own', () => {
     for (const layer of [guard.budget, model.retry, observe.console, observe.onion, observe.usage, tools.function])
       expect(layer).toBeTypeOf('function')
   })

@@ -80,7 +80,8 @@ describe('agent.mcp in a config', () => {
     const script = `import { register } from 'node:module'
 register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)})
 const { loadConfig } = await import('allium/config')
-const { Agent, tools } = await import('allium')
+const { Agent } = await import('allium')
+const tools = await import('allium/tools')
 await (await loadConfig({ agent: { model: 'x/y' } })).init()
 const agent = new Agent({ model: 'x/y' }).use(tools.mcp({ name: 'a', command: 'x' }))
 console.log((await agent.init().catch((error) => error)).code)`

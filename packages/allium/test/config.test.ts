@@ -82,7 +82,7 @@ describe('loadConfig of the umbrella', () => {
 
   test('gives files in TypeScript its own copy of allium', async () => {
     const config = `import { defineConfig } from 'allium/config'
-import { guard } from 'allium'
+import * as guard from 'allium/guard'
 export default defineConfig({ agent: { use: [guard.budget({ limit: 0 })] } })`
     const agent = await loadConfig(file(config, 'allium.config.ts'), {
       model: scriptedModel(['Hello.'], { id: 'openai/gpt-5' }),

@@ -3,7 +3,8 @@ import { memoryStore } from '@allium/store'
 import { memoryJournal } from '@allium/store/journal'
 import { type ScriptedModel, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { Agent, delegate, observe } from '../src/index.ts'
+import { Agent, delegate } from '../src/index.ts'
+import * as observe from '../src/observe.ts'
 
 type UsageRecord = observe.UsageRecord
 

@@ -5,8 +5,13 @@ import { expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
 const code = `
-import { Agent, createResolver, guard, memoryLedger, model as models, observe, tools } from 'allium'
+import { Agent, memoryLedger } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
+import * as guard from 'allium/guard'
+import * as models from 'allium/model'
+import * as observe from 'allium/observe'
 import { scriptedModel } from 'allium/testing'
+import * as tools from 'allium/tools'
 declare const env: { LIMIT?: number; NAME?: string; KEY?: string; SIGNAL?: AbortSignal }
 const agent = new Agent({ model: scriptedModel(['hi']), name: env.NAME, maxSteps: env.LIMIT, instructions: env.NAME, settings: undefined })
   .use(guard.budget({ limit: 1, warnAt: env.LIMIT, window: undefined, ledger: memoryLedger({ accounts: env.LIMIT }) }))

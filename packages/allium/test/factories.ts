@@ -1,5 +1,9 @@
 import * as otel from '@allium/observe/otel'
-import { guard, memory, model, observe, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import * as memory from '../src/memory.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
+import * as tools from '../src/tools.ts'
 
 /** What packs export beside layers. */
 const others = [

@@ -1,6 +1,7 @@
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { Agent, hooks } from '../src/index.ts'
+import * as hooks from '../src/hooks.ts'
+import { Agent } from '../src/index.ts'
 
 it('hooks.agent() makes an agent with the resolver and the check of raw JSON Schemas that Agent has here', async () => {
   const jsonSchema = { type: 'object', properties: { n: { type: 'number' } } }

@@ -1,7 +1,9 @@
 import { type AgentStore, memoryLedger, memoryStore } from '@allium/store'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, guard, model as packs } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent } from '../src/index.ts'
+import * as packs from '../src/model.ts'
 
 const account = '["guard:budget","acme"]'
 const session = { id: 'chat-1', principal: { tenantId: 'acme', userId: 'ann' } }

@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AnyMiddleware, guard, memory, memoryStore, model, observe, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent, type AnyMiddleware } from '../src/index.ts'
+import * as memory from '../src/memory.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
 import { trace } from '../src/otel.ts'
 import { scriptedModel } from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 type Layers = AnyMiddleware | readonly AnyMiddleware[]
 
@@ -59,7 +64,7 @@ describe('the order of the packs’ layers', () => {
   it.each<[string, Layers]>([
     ['guard.budget', guard.budget({ limit: 1 })],
     ['observe.usage', observe.usage()],
-    ['memory.persist', memory.persist({ store: memoryStore() })],
+    ['memory.persist', memory.persist()],
     ['observe.onion', observe.onion()],
     ['observe.duration', observe.duration()],
     ['guard.maxModelCalls', guard.maxModelCalls({ limit: 9 })],

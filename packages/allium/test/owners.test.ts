@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { Agent, type AnyMiddleware, guard, memory, memoryStore, model, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent, type AnyMiddleware, memoryStore } from '../src/index.ts'
+import * as memory from '../src/memory.ts'
+import * as model from '../src/model.ts'
 import { scriptedModel } from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 type Layer = AnyMiddleware | readonly AnyMiddleware[]
 type Step = Parameters<typeof scriptedModel>[0][number]

@@ -3,7 +3,8 @@ import type { AddressInfo } from 'node:net'
 import { createOpenAI } from '@ai-sdk/openai'
 import { type Cassette, recordModel, replayModel } from '@allium/testing'
 import { expect, it, onTestFinished } from 'vitest'
-import { Agent, fromAiSdk, model as models } from '../src/index.ts'
+import { Agent, fromAiSdk } from '../src/index.ts'
+import * as models from '../src/model.ts'
 
 const apiKey = 'sk-planted-secret-4711'
 

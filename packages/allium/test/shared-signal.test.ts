@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest'
-import { Agent, guard, observe, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent } from '../src/index.ts'
+import * as observe from '../src/observe.ts'
 import { scriptedModel } from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 it('warns of no listener where twenty calls at once wait on the signal of their run', async () => {
   const warnings: string[] = []

@@ -1,6 +1,9 @@
 import { memoryJournal } from '@allium/store/journal'
-import { type AnyMiddleware, guard, model, tools } from 'allium'
+import type { AnyMiddleware } from 'allium'
+import * as guard from 'allium/guard'
+import * as model from 'allium/model'
 import { scriptedModel } from 'allium/testing'
+import * as tools from 'allium/tools'
 import { describe, expect, it } from 'vitest'
 import { Agent } from '../src/index.ts'
 

@@ -1,7 +1,11 @@
 import { type AgentStore, memoryLedger, memoryStore } from '@allium/store'
 import { describe, expect, it } from 'vitest'
-import { Agent, defineTool, guard, memory, model, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent, defineTool } from '../src/index.ts'
+import * as memory from '../src/memory.ts'
+import * as model from '../src/model.ts'
 import { scriptedModel } from '../src/testing.ts'
+import * as tools from '../src/tools.ts'
 
 const principal = { tenantId: 'acme', userId: 'ann' }
 const session = { id: 'chat-1', principal }
@@ -89,11 +93,7 @@ describe('new Agent({ store })', () => {
   })
 
   it('leaves no room for a second layer that keeps sessions', () => {
-    expect(() =>
-      scene()
-        .agent()
-        .use(memory.persist({ store: memoryStore() })),
-    ).toThrow(/memory:persist/)
+    expect(() => scene().agent().use(memory.persist())).toThrow(/memory:persist/)
   })
 })
 

@@ -1,17 +1,11 @@
 import { scriptedModel } from '@allium/testing'
-import {
-  Agent,
-  canary,
-  createResolver,
-  failClosed,
-  fromAiSdk,
-  guard,
-  hooks,
-  memory,
-  observe,
-  shadow,
-  tools,
-} from 'allium'
+import { Agent, canary, failClosed, fromAiSdk, shadow } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
+import * as guard from 'allium/guard'
+import * as hooks from 'allium/hooks'
+import * as memory from 'allium/memory'
+import * as observe from 'allium/observe'
+import * as tools from 'allium/tools'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 

@@ -1,7 +1,11 @@
 import { type AgentStore, memoryStore } from '@allium/store'
 import { type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { Agent, guard, observe, model as packs, tools } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent } from '../src/index.ts'
+import * as packs from '../src/model.ts'
+import * as observe from '../src/observe.ts'
+import * as tools from '../src/tools.ts'
 
 const principal = { tenantId: 'acme', userId: 'ann' }
 const priced = observe.usage({ record: true, prices: { 'scripted/model': { input: 1, output: 2 } } })

@@ -2,7 +2,10 @@ import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createOpenAI } from '@ai-sdk/openai'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Agent, fromAiSdk, guard, model, observe } from '../src/index.ts'
+import * as guard from '../src/guard.ts'
+import { Agent, fromAiSdk } from '../src/index.ts'
+import * as model from '../src/model.ts'
+import * as observe from '../src/observe.ts'
 
 describe('model.retry over the wire of a provider', () => {
   it('waits as a 429 says, then answers; the failed call costs nothing', async () => {

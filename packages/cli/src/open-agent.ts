@@ -1,5 +1,6 @@
-import { type Agent, type Logger, observe } from 'allium'
+import type { Agent, Logger } from 'allium'
 import { loadConfig } from 'allium/config'
+import * as observe from 'allium/observe'
 import type { Arguments } from './arguments.ts'
 import type { CommandContext } from './command-context.ts'
 import { openStore } from './open-store.ts'

@@ -101,11 +101,9 @@ describe('a session that is stored', () => {
   })
 
   it('can be read at once where its id is a new random one, under which nothing is stored', async () => {
-    const { agent } = build(['a'], [persist({ store: memoryStore() })])
+    const { agent } = build(['a'], [persist()])
     expect(agent.session().history).toHaveLength(0)
-    expect(
-      () => build(['a'], [persist({ store: memoryStore() })], { ids: () => 'job-7' }).agent.session().history,
-    ).toThrow('not been opened')
+    expect(() => build(['a'], [persist()], { ids: () => 'job-7' }).agent.session().history).toThrow('not been opened')
   })
 })
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Agent, defineMiddleware, defineTool, type Model, type ModelRequest, observe } from 'allium'
+import { Agent, defineMiddleware, defineTool, type Model, type ModelRequest } from 'allium'
+import * as observe from 'allium/observe'
 import { scriptedModel } from 'allium/testing'
 import { z } from 'zod'
 

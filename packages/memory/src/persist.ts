@@ -1,12 +1,10 @@
-import { defineMiddleware, layerOptions, option } from '@allium/core'
-import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
-import { heldLease } from '@allium/core/internal'
-import type { SessionStore } from '@allium/store'
-import { StoredConversation } from './stored-conversation.ts'
+import { layerOptions, option } from '@allium/core'
+import { memoryStore, type SessionStore } from '@allium/store'
+import { sessionStorage } from './session-storage.ts'
 
 export interface PersistOptions {
-  /** The store of the sessions: of a database, or `memoryStore()` for one in this process. */
-  store: SessionStore
+  /** The store of the sessions. @default one in this process */
+  store?: SessionStore | undefined
   /**
    * The lease of a session during a run in milliseconds, renewed while the run lasts. After a crash other processes wait that long.
    * @default 10_000
@@ -19,7 +17,7 @@ export interface PersistOptions {
 }
 
 const readOptions = layerOptions<PersistOptions>('memory:persist', {
-  store: option.required(option.object, 'the store of the sessions, such as sqlite("allium.db").sessions'),
+  store: option.object,
   lease: option.number({ above: 0 }),
   anonymous: option.flag,
 })
@@ -36,25 +34,7 @@ const readOptions = layerOptions<PersistOptions>('memory:persist', {
  * const agent = new Agent({ model }).use(memory.persist({ store }))
  * await agent.session({ id: 'chat-1', principal: { tenantId: 'acme' } }).run('Hello again')
  */
-export function persist(options: PersistOptions) {
-  const { store, lease = 10_000, anonymous = false, as = 'memory:persist' } = readOptions(options)
-  /** By history, which is unique to a session. An idle session continues from memory unless another process has continued it. */
-  const conversations = new WeakMap<object, StoredConversation>()
-  return defineMiddleware({
-    name: as,
-    // Not `persists`: it stores the final history after all layers have returned, regardless of its position.
-    order: { is: ['sessionStorage'] },
-    provides: [heldLease],
-    async session(ctx, next) {
-      if (isAnonymous(ctx) && !anonymous) return next()
-      const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
-      await conversation.load(ctx)
-      aroundRun(ctx, (run, next) => conversation.aroundRun(run, next))
-      aroundStep(ctx, (step, next) => conversation.aroundStep(step, next))
-      provideTurns(ctx, (turnId) => conversation.find(turnId))
-      conversations.set(ctx.history, conversation)
-      ctx.provide(heldLease, conversation)
-      await next()
-    },
-  })
+export function persist(options: PersistOptions = {}) {
+  const { store = memoryStore(), ...rest } = readOptions(options)
+  return sessionStorage({ ...rest, store })
 }

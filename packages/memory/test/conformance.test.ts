@@ -1,10 +1,9 @@
-import { memoryStore } from '@allium/store'
 import { layerConformance } from '@allium/testing'
 import { describe, it } from 'vitest'
 import { compact, persist, plan } from '../src/index.ts'
 
 const suite = { describe, it, strict: true }
-layerConformance({ layer: () => persist({ store: memoryStore() }), ...suite })
+layerConformance({ layer: () => persist(), ...suite })
 layerConformance({ layer: () => compact()[0], ...suite })
 layerConformance({
   name: 'memory:compact that clears all it may',

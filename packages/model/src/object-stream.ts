@@ -1,5 +1,4 @@
 import type { AgentRun } from '@allium/core'
-import { Allow, parse } from 'partial-json'
 
 /** A value whose parts may still be missing. */
 export type DeepPartial<T> = T extends readonly (infer Item)[]
@@ -38,7 +37,7 @@ export async function* objectStream<S, O>(run: AgentRun<S, O>): AsyncGenerator<P
     )
       continue
     consumedLength = text.length
-    const part = parsePartial(text)
+    const part = await parsePartial(text)
     if (part === undefined || part.json === lastJson) continue
     lastJson = part.json
     yield part.value as PartialAnswer<O>
@@ -48,9 +47,10 @@ export async function* objectStream<S, O>(run: AgentRun<S, O>): AsyncGenerator<P
 /** Each parse reads the whole text. A long text is parsed only after it has grown by this share, so the total is 64 times its length. */
 const share = 64
 
-function parsePartial(text: string): { value: unknown; json: string } | undefined {
+async function parsePartial(text: string): Promise<{ value: unknown; json: string } | undefined> {
   const jsonStart = text.search(/[[{]/)
   if (jsonStart < 0 || isTooDeep(text)) return undefined
+  const { Allow, parse } = await import('partial-json') // on first use, because a bundle with any layer would contain it
   try {
     const value: unknown = parse(text.slice(jsonStart), Allow.STR | Allow.OBJ | Allow.ARR)
     return { value, json: JSON.stringify(value) }

@@ -1,5 +1,6 @@
 import { memoryEventLog, memoryStore } from '@allium/store'
-import { type Agent, memory } from 'allium'
+import type { Agent } from 'allium'
+import * as memory from 'allium/memory'
 import { expect, test } from 'vitest'
 import { server } from '../src/index.ts'
 import { TraceLog } from '../src/inspect/trace-log.ts'

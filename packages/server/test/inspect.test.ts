@@ -1,4 +1,6 @@
-import { Agent, type AgentOptions, defineMiddleware, delegate, type Model, memory, observe, type Tool } from 'allium'
+import { Agent, type AgentOptions, defineMiddleware, delegate, type Model, type Tool } from 'allium'
+import * as memory from 'allium/memory'
+import * as observe from 'allium/observe'
 import { scriptedModel } from 'allium/testing'
 import { describe, expect, it } from 'vitest'
 import { server } from '../src/index.ts'

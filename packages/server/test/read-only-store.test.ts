@@ -1,5 +1,6 @@
 import { type SqliteOptions, sqlite } from '@allium/store-sqlite'
-import { Agent, type AgentOptions, memory } from 'allium'
+import { Agent, type AgentOptions } from 'allium'
+import * as memory from 'allium/memory'
 import { scriptedModel } from 'allium/testing'
 import { expect, onTestFinished, test } from 'vitest'
 import { server } from '../src/index.ts'

@@ -1,4 +1,4 @@
-import { createResolver } from 'allium'
+import { createResolver } from 'allium/ai-sdk'
 import type { ChosenModel, Env } from './chosen-model.ts'
 
 /**

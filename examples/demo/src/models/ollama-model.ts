@@ -1,4 +1,4 @@
-import { createResolver, ollamaUrl } from 'allium'
+import { createResolver, ollamaUrl } from 'allium/ai-sdk'
 import { z } from 'zod'
 import type { ChosenModel, Env } from './chosen-model.ts'
 

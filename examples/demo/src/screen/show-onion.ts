@@ -1,4 +1,4 @@
-import type { observe } from 'allium'
+import type * as observe from 'allium/observe'
 import type { Screen, Style } from './screen.ts'
 
 const styles: Partial<Record<observe.OnionTextKind, Style>> = {

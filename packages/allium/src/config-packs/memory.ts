@@ -1,6 +1,5 @@
 import type { Packs } from '@allium/config'
 import * as memory from '@allium/memory'
-import { memoryStore } from '@allium/store'
 import { z } from 'zod'
 import { as, count, ms, names } from './values.ts'
 
@@ -34,7 +33,7 @@ export const memoryPacks: Packs = {
     }),
   },
   'memory.persist': {
-    create: (options: Omit<memory.PersistOptions, 'store'>) => memory.persist({ ...options, store: memoryStore() }),
+    create: memory.persist,
     options: z.strictObject({ lease: ms.optional(), anonymous: z.boolean().optional(), as }),
   },
   'memory.plan': {

@@ -6,8 +6,13 @@ import { physicalCallsOf } from '@allium/core/context'
 import type { Ledger, SessionStore } from '@allium/store'
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { z } from 'zod'
-import { Agent, fromAiSdk, guard, memory, model, observe, tools } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
+import { Agent, fromAiSdk } from '../../src/index.ts'
+import * as memory from '../../src/memory.ts'
+import * as model from '../../src/model.ts'
+import * as observe from '../../src/observe.ts'
 import { metrics, trace } from '../../src/otel.ts'
+import * as tools from '../../src/tools.ts'
 
 const mcpServer = fileURLToPath(new URL('../mcp.child.mjs', import.meta.url))
 

@@ -10,7 +10,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics'
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
-import { observe } from '../../src/index.ts'
+import * as observe from '../../src/observe.ts'
 import { everyLayer, password } from './agent.ts'
 import { lastOfStall, provider } from './provider.ts'
 

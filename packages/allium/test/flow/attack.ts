@@ -1,4 +1,4 @@
-import { guard } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
 import { type Outcome, play } from './play.ts'
 import { type Scenario, scenarioOf } from './scenario.ts'
 

@@ -1,5 +1,5 @@
 import type { Middleware } from '@allium/core'
-import { guard } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
 import { harmless, setUp } from './harmless.ts'
 import { play } from './play.ts'
 import { scenarioOf } from './scenario.ts'

@@ -1,7 +1,8 @@
 import { Agent } from '@allium/core'
 import { scriptedModel } from '@allium/testing'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { guard, tools } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
+import * as tools from '../../src/tools.ts'
 import { mcpServer } from './mcp-server.ts'
 
 function agentWith(fetch: typeof globalThis.fetch, pin?: string) {

@@ -1,12 +1,6 @@
 import { z } from 'zod'
-import {
-  type AgentRun,
-  type Input,
-  memoryStore,
-  model as models,
-  type PendingCall,
-  type Session,
-} from '../../src/index.ts'
+import { type AgentRun, type Input, memoryStore, type PendingCall, type Session } from '../../src/index.ts'
+import * as models from '../../src/model.ts'
 import type { Wish } from './obedient.ts'
 import { leads } from './rendered.ts'
 import { orderOf, type Scenario } from './scenario.ts'

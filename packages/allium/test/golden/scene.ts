@@ -1,7 +1,11 @@
 import type { Journal, Model } from '@allium/core'
 import { memoryLedger, recordStep, replayStep } from '@allium/store'
-import { Agent, defineTool, guard, model as models, observe, tools } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
+import { Agent, defineTool } from '../../src/index.ts'
+import * as models from '../../src/model.ts'
+import * as observe from '../../src/observe.ts'
 import { type ScriptedStep, scriptedModel } from '../../src/testing.ts'
+import * as tools from '../../src/tools.ts'
 
 const polite = Array.from({ length: 9 }, () => '{"score": 1, "why": "Polite."}')
 

@@ -1,5 +1,6 @@
 import { type AnyTool, type Message, type Model, type ModelChunk, textOf } from '@allium/core'
-import { Agent, tools } from '../../src/index.ts'
+import { Agent } from '../../src/index.ts'
+import * as tools from '../../src/tools.ts'
 import { ProcessClock } from './clock.ts'
 import { layersOf } from './layers.ts'
 import type { Plan, PlannedCall } from './plan.ts'

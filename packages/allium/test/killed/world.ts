@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Emit, Journal } from '@allium/core'
 import { memoryLedger } from '@allium/store'
 import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
-import { model } from '../../src/index.ts'
+import * as model from '../../src/model.ts'
 
 interface Deed {
   readonly key: string

@@ -1,6 +1,8 @@
 import type { Middleware, Model, Usable } from '@allium/core'
 import type { CaseClock } from '../../../core/test/explore/clock.ts'
-import { guard, model, observe } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
+import * as model from '../../src/model.ts'
+import * as observe from '../../src/observe.ts'
 import type { LayerKind } from './plan.ts'
 
 /** The layers of a plan. */

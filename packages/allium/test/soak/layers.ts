@@ -1,7 +1,11 @@
 import type { Usable } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import { memoryLedger, memoryStore } from '@allium/store'
-import { guard, memory, model, observe, tools } from '../../src/index.ts'
+import * as guard from '../../src/guard.ts'
+import * as memory from '../../src/memory.ts'
+import * as model from '../../src/model.ts'
+import * as observe from '../../src/observe.ts'
+import * as tools from '../../src/tools.ts'
 
 export interface SoakedLayer {
   make(): Usable

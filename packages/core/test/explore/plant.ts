@@ -49,7 +49,7 @@ report()
 function copyPackages(): void {
   const imported: Readonly<Record<string, readonly string[]>> = { core: ['test'], testing: ['test/growth.ts'] }
   const settings = ['package.json', 'tsconfig.base.json', 'vitest.config.ts', 'vitest.plant.config.ts']
-  for (const file of [...settings, 'house/unhandled-errors.ts'])
+  for (const file of [...settings, 'house/loaded-later.ts', 'house/unhandled-errors.ts'])
     cpSync(join(root, file), join(copy, file))
   for (const folder of ['node_modules', 'docs']) symlinkSync(join(root, folder), join(copy, folder))
   for (const name of readdirSync(join(root, 'packages'))) {

@@ -1,4 +1,7 @@
-import { Agent, defineTool, guard, type Model, model as models, observe } from 'allium'
+import { Agent, defineTool, type Model } from 'allium'
+import * as guard from 'allium/guard'
+import * as models from 'allium/model'
+import * as observe from 'allium/observe'
 import { z } from 'zod'
 
 /** A tool. Allium validates the arguments with the schema before `execute` runs. */

@@ -1,4 +1,7 @@
-import { Agent, type AgentStore, defineTool, guard, type Model, model as models, observe } from 'allium'
+import { Agent, type AgentStore, defineTool, type Model } from 'allium'
+import * as guard from 'allium/guard'
+import * as models from 'allium/model'
+import * as observe from 'allium/observe'
 import { z } from 'zod'
 import { Principal } from './principal.ts'
 
