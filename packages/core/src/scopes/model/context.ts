@@ -13,7 +13,7 @@ import {
   type ToolDef,
 } from '../../model/model.ts'
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
-import { State as Stand } from '../../onion/attempt.ts'
+import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
 import { layerOf } from '../agent/context.ts'
@@ -115,7 +115,7 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
 
   /** Returns a field that the layer may change in place. It is copied once, so that no other attempt sees the changes. */
   $copyOf(key: 'messages' | 'settings' | 'toolDefs', bit: number): CallFields[typeof key] {
-    const running = this.$state === Stand.running
+    const running = this.$state === State.running
     if (running && (this.$own & bit) !== 0) return this.$fields[key]
     const copy =
       key === 'messages'

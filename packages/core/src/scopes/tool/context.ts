@@ -4,7 +4,7 @@ import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Identity } from '../../messages/message.ts'
-import { State as Stand } from '../../onion/attempt.ts'
+import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { sealOf } from '../../ports/seal.ts'
@@ -72,7 +72,7 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
   }
   get args(): Args {
     // After the layer has returned, the outer layers own its fields.
-    if (!this.$own || this.$state !== Stand.running) {
+    if (!this.$own || this.$state !== State.running) {
       const args = cloneJson(this.$fields.args)
       if (this.$isMute('args')) return args
       this.$change({ args, changed: true })
