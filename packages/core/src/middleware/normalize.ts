@@ -7,14 +7,7 @@ import { isPlain } from '../errors/plain.ts'
 import { isThenable } from '../errors/thenable.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import { formatIssues } from '../tool/check-args.ts'
-import {
-  type AnyMiddleware,
-  type Layer,
-  type LayerOrder,
-  type Middleware,
-  scopeNames,
-  type ToMiddleware,
-} from './middleware.ts'
+import { type AnyMiddleware, type Layer, type LayerOrder, scopeNames, type ToMiddleware } from './middleware.ts'
 
 /** Returns the layers of one `.use()` call. `position` names plain functions, such as `turn#2`. */
 export function toLayers(first: unknown, second: unknown, position: number): Layer[] {
@@ -95,9 +88,9 @@ function invalid(message: string, details?: { layer: string }, code: ErrorCode =
 }
 
 const orderKeys: (keyof LayerOrder)[] = ['is', 'scopes', 'inside', 'outside']
-type LayerKey = keyof Middleware
-const fields: LayerKey[] = ['name', 'state', 'config', 'tools', 'provides', 'requires', 'order', 'options', 'loose']
-const behavior: LayerKey[] = ['innermost', 'reenters', 'inherit', 'guards', 'admits', 'display', 'wrapHooks']
+type LayerKey = keyof AnyMiddleware
+const fields: LayerKey[] = ['name', 'state', 'config', 'tools', 'provides', 'requires', 'order', 'options']
+const behavior: LayerKey[] = ['innermost', 'reenters', 'inherit', 'guards', 'admits', 'display', 'wrapHooks', 'loose']
 const layerKeys: readonly LayerKey[] = [...scopeNames, ...fields, ...behavior]
 
 function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config: unknown): unknown {
