@@ -28,7 +28,7 @@ export function functionReference(): string {
   const program = programOf(entries.map(({ path }) => path))
   const checker = program.getTypeChecker()
   const rows = (symbols: readonly ts.Symbol[]) =>
-    symbols.filter((symbol) => !isOptionChecks(symbol)).map((symbol) => row(checker, symbol))
+    symbols.filter((symbol) => !isModule(symbol)).map((symbol) => row(checker, symbol))
   const sections = entries.flatMap(({ title, text, path }) => [
     ...[title, '', text, '', ...titles],
     ...[...rows(exportsOf(program, path)), ''],
@@ -44,6 +44,11 @@ export function functionReference(): string {
     ...rows(option === undefined ? [] : valuesOf(checker, option)),
     '',
   ].join('\n')
+}
+
+/** A namespace: a pack, or `option`. */
+function isModule({ name }: ts.Symbol): boolean {
+  return name.startsWith('"')
 }
 
 /** The namespace `option`. */

@@ -22,7 +22,7 @@ export interface Entry {
   /** The decided calls, if the run begins with decisions. */
   decided?: readonly string[]
   /** The digest of the request, if the run begins with an idempotency key. A repeated request must have the same digest. */
-  asked?: string
+  fingerprint?: string
   /** The client runs the call that begins here. */
   client?: true
 }

@@ -41,7 +41,7 @@ export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
 
   /** A replay makes the same decision. */
   const shouldFallBack = (ctx: ModelContext, error: unknown) =>
-    when === undefined || ctx.once('asks', () => when(error), { per: 'attempt' })
+    when === undefined || ctx.once('when', () => when(error), { per: 'attempt' })
 
   return defineMiddleware({
     name: as,

@@ -179,7 +179,7 @@ async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAtte
     digestOf(turn.system ?? null),
   ])
   return {
-    type: 'step:asked',
+    type: 'step:input',
     must: { model: call.model, history },
     may: { settings: given, 'tool definitions': tools, instructions },
   }
