@@ -27,8 +27,30 @@ const moved = Object.entries(left).flatMap(([from, modules]) =>
   Object.entries(modules).flatMap(([to, names]) => names.split(' ').map((name) => [`${from}#${name}`, to])),
 )
 
+/** The functions of `@allium/core/context` that were members of contexts, by the member. They take the context first. */
+const functions = {
+  ...{ anonymous: 'isAnonymous', inherited: 'isInherited', replaying: 'isReplaying', resumed: 'isResumed' },
+  ...{
+    approvalRequest: 'approvalRequestOf',
+    approver: 'approverOf',
+    recipients: 'recipientsOf',
+    rootTurnId: 'rootTurnIdOf',
+  },
+  ...{ pending: 'pendingCalls', physicalCalls: 'physicalCallsOf', isRecorded: 'isRecorded', seal: 'seal' },
+  ...{ inject: 'inject', record: 'record', onDisplay: 'onDisplay', resolveModel: 'resolveModel' },
+  ...{ aroundRun: 'aroundRun', aroundStep: 'aroundStep', provideTurns: 'provideTurns' },
+}
+const members = Object.entries(functions).map(([member, name]) => [`ctx.${member}`, `@allium/core/context#${name}`])
+
 export default {
   onion: { queue: { onBusy: 'queue' } },
   /** The module that exports a name now, by `package#name`. */
   moved: Object.fromEntries(moved),
+  /** What is in place of a member of a context now: a function, or another member. */
+  members: {
+    ...Object.fromEntries(members),
+    'ctx.owner': 'ctx.sessionKey.owner',
+    'ctx.maxSteps': 'ctx.plan.maxSteps',
+    'ctx.onRetryAfterOutput': 'ctx.plan.onRetryAfterOutput',
+  },
 }

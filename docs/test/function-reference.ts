@@ -14,6 +14,11 @@ const entries = [
     text: 'What `allium/pack` and `@allium/core` export. The latter also has all that `allium` exports from the core.',
     path: 'allium/src/pack.ts',
   },
+  {
+    title: '## Functions that take a context',
+    text: 'What `allium/context` and `@allium/core/context` export: [scopes and contexts](../concepts/scopes-and-contexts.md#functions-that-take-a-context).',
+    path: 'allium/src/context.ts',
+  },
   { title: '## For the AI SDK', text: 'What `allium/ai-sdk` exports.', path: 'allium/src/ai-sdk.ts' },
   { title: '## For authors of stores', text: 'What `@allium/store` exports.', path: 'store/src/index.ts' },
 ].map((entry) => ({ ...entry, path: join(root, 'packages', entry.path) }))

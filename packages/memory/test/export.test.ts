@@ -1,4 +1,5 @@
 import { Agent, defineTool, fromJson } from '@allium/core'
+import { record } from '@allium/core/context'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
@@ -13,7 +14,7 @@ async function filled(): Promise<SessionStore> {
   const agent = new Agent({ model: scriptedModel(['One.', 'Two.', 'Bob.']) }).use(persist({ store })).use({
     name: 'records',
     async turn(ctx, next) {
-      ctx.record('paid', { by: 1n })
+      record(ctx, 'paid', { by: 1n })
       await next()
     },
   })

@@ -1,4 +1,4 @@
-import { type TurnContext, delay as wait } from '@allium/core'
+import { type TurnView, delay as wait } from '@allium/core'
 
 /** A delay between two attempts. */
 export interface Pause {
@@ -14,7 +14,7 @@ export interface Pause {
  * @param choose returns milliseconds; undefined if there is no further attempt
  */
 export async function pause(
-  ctx: Pick<TurnContext, 'once' | 'clock' | 'signal'>,
+  ctx: Pick<TurnView, 'once' | 'clock' | 'signal'>,
   choose: () => number | undefined,
 ): Promise<Pause | undefined> {
   const { clock, signal } = ctx

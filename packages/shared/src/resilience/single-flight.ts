@@ -1,4 +1,4 @@
-import { followSignal, type TurnContext } from '@allium/core'
+import { followSignal, type TurnView } from '@allium/core'
 
 /** The caller that does the work while others wait for it. */
 export interface FlightLeader<T> {
@@ -29,7 +29,7 @@ export class SingleFlight<T> {
    */
   async find(
     key: string,
-    ctx: Pick<TurnContext, 'once' | 'signal'>,
+    ctx: Pick<TurnView, 'once' | 'signal'>,
     readCache: () => Promise<T | undefined>,
   ): Promise<{ value: T } | FlightLeader<T>> {
     // The first caller leads already during its lookup, so that in a replay no other caller takes the place of a former leader.

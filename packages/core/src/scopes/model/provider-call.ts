@@ -48,7 +48,6 @@ class ProviderCall {
 
   run(): void {
     const { $turn: turn, $call: call, $number } = this.#core
-    call.server = this.#model.server
     if (turn.steps === undefined) return this.#read(this)
     const step = {
       work: (emit: Emit<ContentChunk>) => this.#step(emit),
