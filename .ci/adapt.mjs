@@ -4,7 +4,7 @@ const left = {
   allium: {
     'allium/ai-sdk': 'adaptAiSdk createResolver fromAiSdkMiddleware ollamaUrl',
     'allium/pack':
-      'digestOf estimateInputTokens followSignal layerOptions misconfigured option sessionKeyOf sharedStore sum withState writerOf',
+      'addUsage digestOf estimateInputTokens followSignal layerOptions misconfigured noUsage option sessionKeyOf sharedStore sum withState writerOf',
     '@allium/store':
       'MemoryErasures StoredFile callsInside checkAmount checkOwner checkStoreName checkTurn decodeOutcome encodeOutcome eventText fenced filesIn heldByOtherAgent isBlob isPlainJson mostAmount mostNameBytes postedAmount recordStep recordStepValue replayStep turnConflict turnIdTaken',
   },

@@ -2,6 +2,7 @@
 export {
   type AroundRun,
   type AroundStep,
+  addUsage,
   type DisplayContext,
   type DisplayTransform,
   digestOf,
@@ -13,6 +14,7 @@ export {
   type HookRun,
   layerOptions,
   misconfigured,
+  noUsage,
   type OnChunk,
   option,
   type Pipe,
