@@ -91,7 +91,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
     const agent = caller.agent as typeof caller.agent & { check?(): readonly unknown[] }
-    return c.body(plainJson({ ...agent.inspect(), findings: agent.check?.() ?? [] }), 200, json)
+    return c.body(plainJson({ ...agent.inspect(), findings: agent.check?.() ?? [] }), 200, jsonHeaders)
   })
 
   serve(routes.feed, async (c, read) => {
@@ -104,7 +104,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { tenant, sessionAgent } = caller
-    const of = listed(caller, scope)
+    const of = sessionFilter(caller, scope)
     const { items, cursor } = await filteredPage(
       host,
       ['inspect', sessionAgent, tenant, of.owner ?? ''],
@@ -127,7 +127,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.usage, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
-    const { items } = await host.sessions.list({ ...listed(caller, scope), limit: maxUsage })
+    const { items } = await host.sessions.list({ ...sessionFilter(caller, scope), limit: maxUsage })
     return c.json({ sessions: await Promise.all(items.map((item) => sessionUsage(host.sessions, item))) })
   })
 
@@ -204,21 +204,20 @@ async function deletedRuns(
   return deleted
 }
 
-function listed({ tenant, sessionAgent, owner }: Caller, scope: InspectAccess) {
-  return { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner }) }
+function sessionFilter(caller: Caller, scope: InspectAccess) {
+  return { tenant: caller.tenant, agents: [caller.sessionAgent], ...(scope === 'own' && { owner: caller.owner }) }
 }
 
 /** @throws AlliumError `session.not_found` for the session of another owner that the caller may not inspect */
-function inspectableKey(caller: Caller, scope: InspectAccess, id: string, owner = caller.owner): SessionKey {
-  if (scope !== 'own' || owner === caller.owner) return { ...keyOf(caller, id), owner }
+function inspectableKey(caller: Caller, scope: InspectAccess, id: string, sessionOwner = caller.owner): SessionKey {
+  if (scope !== 'own' || sessionOwner === caller.owner) return { ...keyOf(caller, id), owner: sessionOwner }
   throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
 }
 
-function isVisible({ run }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
-  const { agent, tenant, owner } = run.key
-  if (agent !== caller.sessionAgent) return false
+function isVisible({ run: { key } }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
+  if (key.agent !== caller.sessionAgent) return false
   if (scope === 'all') return true
-  return tenant === caller.tenant && (scope === 'tenant' || owner === caller.owner)
+  return key.tenant === caller.tenant && (scope === 'tenant' || key.owner === caller.owner)
 }
 
-const json = { 'content-type': 'application/json' }
+const jsonHeaders = { 'content-type': 'application/json' }
