@@ -58,12 +58,12 @@ export class Toolbox {
     this.#currentNames = new Set(tools.map(({ name }) => name))
     if (this.#first !== undefined) return this.#reportChanges(tools, this.#first)
     this.#first = new Map(tools.map((tool) => [tool.name, tool]))
-    const { include = [], exclude, name } = this.#options
+    const { include = [], exclude, name: serverName } = this.#options
     const known = new Set(listed.map(({ name }) => name))
     const missing = [...include, ...exclude].filter((tool) => !known.has(tool))
     if (missing.length > 0)
       this.#logger.warn(
-        `The MCP server "${name}" has no tool ${list(missing)}. Fix the options include and exclude. It has ${list([...known])}.`,
+        `The MCP server "${serverName}" has no tool ${list(missing)}. Fix the options include and exclude. It has ${list([...known])}.`,
       )
   }
 
@@ -217,6 +217,6 @@ function names(tools: readonly Tool[]): string[] {
   return tools.map(({ name }) => name)
 }
 
-function list(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ')
+function list(toolNames: readonly string[]): string {
+  return toolNames.length === 0 ? 'none' : toolNames.map((name) => JSON.stringify(name)).join(', ')
 }

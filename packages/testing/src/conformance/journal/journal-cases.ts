@@ -132,12 +132,16 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
 
   async 'keeps a step of 2,000 chunks'({ journal, reopen }) {
     const chunks = Array.from({ length: 2000 }, (_, i) => ({ type: 'reasoning-delta', delta: `${i} ` }))
-    const one = (all: readonly unknown[]) => (all as typeof chunks).map(({ delta }) => delta).join('')
+    const joined = (all: readonly unknown[]) => (all as typeof chunks).map((chunk) => chunk.delta).join('')
     const { chunks: live } = await play(journal, 'x:0:model:0:1', async (emit) => {
       for (const chunk of chunks) await emit(chunk)
     })
-    checkEqual(one(live), one(chunks), 'Each chunk is sent')
-    checkEqual(one((await replay(await reopen(), 'x:0:model:0:1')).chunks), one(chunks), 'A replay sends all of them')
+    checkEqual(joined(live), joined(chunks), 'Each chunk is sent')
+    checkEqual(
+      joined((await replay(await reopen(), 'x:0:model:0:1')).chunks),
+      joined(chunks),
+      'A replay sends all of them',
+    )
   },
 
   async 'does not record a step that was cancelled with its run'({ journal, reopen }) {

@@ -44,7 +44,7 @@ export const suspensionCases = {
     const session = bench.session()
     await suspendRun(bench, session)
     const callId = session.pending[0]?.callId ?? ''
-    const ran = await runTurn(bench, session, (session) => session.resume({ [callId]: { deny: 'Not today.' } }))
+    const ran = await runTurn(bench, session, () => session.resume({ [callId]: { deny: 'Not today.' } }))
     const { toolCalls } = completed(ran, 'A call that waited was refused')
     checkEqual(toolCalls[0]?.result.status, 'denied', 'A call that was refused is denied')
     checkEqual(bench.executed, [], 'A tool whose call was refused does not run')
@@ -73,5 +73,5 @@ async function suspendRun(bench: Bench, session: Session): Promise<() => Promise
 
 function approve(bench: Bench, session: Session): Promise<TurnRun> {
   const callId = session.pending[0]?.callId ?? ''
-  return runTurn(bench, session, (session) => session.resume({ [callId]: { approve: true } }))
+  return runTurn(bench, session, () => session.resume({ [callId]: { approve: true } }))
 }

@@ -140,7 +140,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       for (const id of ['x1', 'x2', 'x3', 'b']) await runs.add(runOf(id, { ...chat, sessionId: id }))
       const claim = async () => {
         const claimed = await runs.claim({ agents, limit: 2, ms, alone: false })
-        return claimed.map(({ run }) => [run.run, run.task === undefined, run.unreadable?.code])
+        return claimed.map(({ run: row }) => [row.run, row.task === undefined, row.unreadable?.code])
       }
       Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"x') })
       checkEqual(await claim(), [['b', false, undefined]], 'A later run is claimed')
