@@ -42,8 +42,8 @@ export async function checkPath(input: unknown, { root, extensions, maxBytes }: 
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'ENOENT') throw error
     }
-    const isLink = await fs.lstat(absolutePath).catch(() => undefined)
-    const folder = isLink === undefined ? await resolve(dirname(absolutePath)) : undefined
+    const linkStats = await fs.lstat(absolutePath).catch(() => undefined)
+    const folder = linkStats === undefined ? await resolve(dirname(absolutePath)) : undefined
     return folder && { realPath: join(folder.realPath, basename(absolutePath)), exists: false }
   }
 }

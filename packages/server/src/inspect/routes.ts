@@ -104,13 +104,13 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { tenant, sessionAgent } = caller
-    const of = sessionFilter(caller, scope)
+    const filter = sessionFilter(caller, scope)
     const { items, cursor } = await filteredPage(
       host,
-      ['inspect', sessionAgent, tenant, of.owner ?? ''],
+      ['inspect', sessionAgent, tenant, filter.owner ?? ''],
       (await read()).query,
       {
-        read: (page) => host.sessions.list({ ...of, ...page }),
+        read: (page) => host.sessions.list({ ...filter, ...page }),
         toItem: async ({ key, version, status, updatedAt }) => ({
           id: key.sessionId,
           tenant: key.tenant,
@@ -136,9 +136,11 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { params, query } = await read()
     const key = inspectableKey(caller, scope, params.id, query.owner)
     // `read()` fills in 1 for an absent number.
-    const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
+    const beforeVersion = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
     // Each file is read, because its view has its digest.
-    const { pending, ...stored } = await host.slots.files.run(caller, () => storedTurns(host, caller, key, version))
+    const { pending, ...stored } = await host.slots.files.run(caller, () =>
+      storedTurns(host, caller, key, beforeVersion),
+    )
     // The owner needs the tokens, which are credentials otherwise.
     const calls = pending.map(({ token, ...call }) => ({ ...(JSON.parse(plainJson(call)) as object), token }))
     return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })

@@ -71,7 +71,7 @@ export class Toolbox {
   compare(listed: readonly Tool[]): void {
     const changed = this.#changedTools(listed)
     if (changed.length > 0) this.#isChanged = true
-    this.#warn(changedTools, names(changed))
+    this.#warn(changedToolsWarning, names(changed))
   }
 
   /** Compares the first listing with the pinned digest. */
@@ -173,7 +173,7 @@ export class Toolbox {
     const isNew = tools.some(({ name }) => !first.has(name))
     if (changed.length > 0 || isNew) this.#isChanged = true
     this.#warn('new tools, which an agent only adds at init', names(tools.filter(({ name }) => !first.has(name))))
-    this.#warn(changedTools, names(changed))
+    this.#warn(changedToolsWarning, names(changed))
     this.#warn(
       'no longer the tools',
       [...first.keys()].filter((name) => !this.#currentNames.has(name)),
@@ -190,7 +190,7 @@ export class Toolbox {
   }
 }
 
-const changedTools = 'changed tools; the model still has the first definition'
+const changedToolsWarning = 'changed tools; the model still has the first definition'
 
 /** Providers only accept names of letters, digits, `_` and `-`. */
 function toolName(prefix: string, name: string): string {

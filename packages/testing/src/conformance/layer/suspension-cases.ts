@@ -52,10 +52,10 @@ export const suspensionCases = {
 }
 
 function suspendingBench(options: LayerConformanceOptions, steps = defaultSteps): Bench {
-  const asks = at('tool', makeLayer(options), (ctx, next) =>
+  const suspends = at('tool', makeLayer(options), (ctx, next) =>
     ctx.approval === undefined ? ctx.suspend({ reason: 'planted' }) : next(),
   )
-  return makeBench(options, { steps, inside: [asks] })
+  return makeBench(options, { steps, inside: [suspends] })
 }
 
 /** Runs until the call waits, and returns the function that approves it. */

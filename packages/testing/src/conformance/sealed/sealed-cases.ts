@@ -106,15 +106,15 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       await events.append(run, 1, [])
       await events.signal(run, steer('a'))
       Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"a"') })
-      const told: RunSignal[] = []
-      const off = await events.onSignal(run, (signal) => void told.push(signal))
+      const signals: RunSignal[] = []
+      const off = await events.onSignal(run, (signal) => void signals.push(signal))
       await events.signal(run, steer('b'))
-      await soon(wait, ms, () => told.length === 1)
-      checkEqual(told, [steer('b')], 'The next steer is delivered')
+      await soon(wait, ms, () => signals.length === 1)
+      checkEqual(signals, [steer('b')], 'The next steer is delivered')
       seals.failure = undefined
-      await soon(wait, ms, () => told.length === 2)
+      await soon(wait, ms, () => signals.length === 2)
       off()
-      checkEqual(told, [steer('b'), steer('a')], 'The first steer is delivered once it can be decrypted')
+      checkEqual(signals, [steer('b'), steer('a')], 'The first steer is delivered once it can be decrypted')
     },
   },
 
