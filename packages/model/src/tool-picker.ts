@@ -50,17 +50,17 @@ export function createToolPicker(
       const { status, reason, text, usage } = await agent.run(pickerPrompt(request, open, max), options)
       return { status, reason, text, usage, by: options.model.id }
     })
-    const call = { usage: picked.usage, by: picked.by }
+    const { usage: spent, by } = picked
     if (picked.status !== 'completed') {
       const problem = new Error(`Picking tools ended ${picked.status}: ${picked.reason}`)
-      return { ...call, names: undefined, problem }
+      return { usage: spent, by, names: undefined, problem }
     }
     try {
       const candidateNames = new Set(open.map(({ name }) => name))
       const names = [...new Set(parseNames(picked.text))].filter((name) => candidateNames.has(name)).slice(0, max)
-      return { ...call, names }
+      return { usage: spent, by, names }
     } catch (problem) {
-      return { ...call, names: undefined, problem }
+      return { usage: spent, by, names: undefined, problem }
     }
   }
 }

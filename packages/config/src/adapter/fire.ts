@@ -74,8 +74,8 @@ function isBefore(hook: HookName): boolean {
   return hook === 'beforeLoopBegin' || hook === 'beforeModelCall' || hook === 'beforeToolExecution'
 }
 
-function refuse<Name extends HookName>(firing: Firing<Name>, problem: string): void {
-  const reason = `The hook "${firing.hook}" ${problem}.`
-  if (firing.refuse !== undefined) return firing.refuse(reason)
-  firing.turn.block(reason)
+function refuse<Name extends HookName>({ hook, turn, refuse: refuseAction }: Firing<Name>, problem: string): void {
+  const reason = `The hook "${hook}" ${problem}.`
+  if (refuseAction !== undefined) return refuseAction(reason)
+  turn.block(reason)
 }
