@@ -53,10 +53,10 @@ export const addCases: RunCases = {
   async 'is one run under one key, and refuses another task under it'(bench) {
     const { runs, other, lease: ms } = bench
     const keyed = { idempotencyKey: 'k', asked: 'the task' }
-    const additions = [runs, other.runs, runs, other.runs].map((own, i) =>
+    const asked = [runs, other.runs, runs, other.runs].map((own, i) =>
       own.add(runOf(`r${i}`, chat, keyed), { claim: ms }),
     )
-    const all = await Promise.all(additions)
+    const all = await Promise.all(asked)
     checkEqual(all.filter(({ isNew }) => isNew).length, 1, 'One of the concurrent callers starts a run')
     checkEqual(new Set(all.map(({ run }) => run.run)).size, 1, 'and all callers receive it')
     checkEqual((await other.runs.find(chat, 'k'))?.run, all[0]?.run.run, 'find() gives it, too')
@@ -75,35 +75,27 @@ export const addCases: RunCases = {
 
   async 'adds nothing while another process holds the session, on request, and reports until when'(bench) {
     const { runs, other, sessions, lease: ms, wait } = bench
-    const addOptions = { claim: ms, unlessBusy: ms }
+    const asked = { claim: ms, unlessBusy: ms }
     const keyed = { idempotencyKey: 'k', asked: 'the task' }
     const both = await Promise.allSettled([
-      runs.add(runOf('one', chat, keyed), addOptions),
-      other.runs.add(runOf('two', chat), addOptions),
+      runs.add(runOf('one', chat, keyed), asked),
+      other.runs.add(runOf('two', chat), asked),
     ])
     const refused = both.filter(({ status }) => status === 'rejected')
     checkEqual(refused.length, 1, 'One of two concurrent callers is rejected')
     const [busy] = refused as PromiseRejectedResult[]
     checkEqual([busy?.reason.code, busy?.reason.details.heldUntil > 0], ['session.busy', true], 'and told why')
-    const again = () => other.runs.add(runOf('again', chat, keyed), addOptions)
+    const again = () => other.runs.add(runOf('again', chat, keyed), asked)
     if (both[0]?.status === 'fulfilled') checkEqual((await again()).isNew, false, 'A known run is returned')
-    await checkRejects(runs.add(runOf('three', chat), addOptions), 'session.busy', 'add() while another one runs')
+    await checkRejects(runs.add(runOf('three', chat), asked), 'session.busy', 'add() while another one runs')
     await wait(ms * 2)
-    await checkRejects(
-      runs.add(runOf('three', chat), addOptions),
-      'session.busy',
-      'add() where a run has lost its process',
-    )
+    await checkRejects(runs.add(runOf('three', chat), asked), 'session.busy', 'add() where a run has lost its process')
     checkEqual(await statusOf(bench, runOf('three', chat)), undefined, 'Nothing was added')
     await runs.add(runOf('waits', chat))
     const elsewhere = await sessions.acquire(named('held'), ms)
-    await checkRejects(
-      runs.add(runOf('four', named('held')), addOptions),
-      'session.busy',
-      'add() with another lease active',
-    )
+    await checkRejects(runs.add(runOf('four', named('held')), asked), 'session.busy', 'add() with another lease active')
     if (elsewhere.lease !== undefined) await sessions.release(elsewhere.lease)
-    checkEqual((await runs.add(runOf('four', named('held')), addOptions)).isNew, true, 'A session that is free')
+    checkEqual((await runs.add(runOf('four', named('held')), asked)).isNew, true, 'A session that is free')
   },
 
   async 'uses up the calls that it decides, all or none, once'(bench) {
@@ -115,10 +107,10 @@ export const addCases: RunCases = {
     const both = runs.add(runOf('a', chat, { resolvedCalls: ['c1', 'gone'] }))
     await checkRejects(both, 'approval.used', 'add() that decides a call which does not wait')
     checkEqual(await statusOf(bench, runOf('a', chat)), undefined, 'Nothing was added')
-    const additions = ['b', 'c'].map((run, i) =>
+    const asked = ['b', 'c'].map((run, i) =>
       (i === 0 ? runs : other.runs).add(runOf(run, chat, { resolvedCalls: ['c1', 'c2'] })),
     )
-    const ends = (await Promise.allSettled(additions)).map(({ status }) => status).toSorted()
+    const ends = (await Promise.allSettled(asked)).map(({ status }) => status).toSorted()
     checkEqual(ends, ['fulfilled', 'rejected'], 'One of two concurrent decisions succeeds')
     checkEqual(
       (await sessions.pendingCalls({ tenant: 'acme', limit: 10 })).items,
