@@ -14,6 +14,11 @@ const entries = [
     text: 'What `allium/pack` and `@allium/core` export. The latter also has all that `allium` exports from the core.',
     path: 'allium/src/pack.ts',
   },
+  {
+    title: '## Functions that take a context',
+    text: 'What `allium/context` and `@allium/core/context` export: [scopes and contexts](../concepts/scopes-and-contexts.md#functions-that-take-a-context).',
+    path: 'allium/src/context.ts',
+  },
   { title: '## For the AI SDK', text: 'What `allium/ai-sdk` exports.', path: 'allium/src/ai-sdk.ts' },
   { title: '## For authors of stores', text: 'What `@allium/store` exports.', path: 'store/src/index.ts' },
 ].map((entry) => ({ ...entry, path: join(root, 'packages', entry.path) }))
@@ -23,7 +28,7 @@ export function functionReference(): string {
   const program = programOf(entries.map(({ path }) => path))
   const checker = program.getTypeChecker()
   const rows = (symbols: readonly ts.Symbol[]) =>
-    symbols.filter((symbol) => !isOptionChecks(symbol)).map((symbol) => row(checker, symbol))
+    symbols.filter((symbol) => !isModule(symbol)).map((symbol) => row(checker, symbol))
   const sections = entries.flatMap(({ title, text, path }) => [
     ...[title, '', text, '', ...titles],
     ...[...rows(exportsOf(program, path)), ''],
@@ -39,6 +44,11 @@ export function functionReference(): string {
     ...rows(option === undefined ? [] : valuesOf(checker, option)),
     '',
   ].join('\n')
+}
+
+/** A namespace: a pack, or `option`. */
+function isModule({ name }: ts.Symbol): boolean {
+  return name.startsWith('"')
 }
 
 /** The namespace `option`. */

@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { errorCodes } from '@allium/core'
 import * as guard from 'allium/guard'
 import { describe, expect, test } from 'vitest'
-import { findPages, type Page, root } from './pages.ts'
+import { findPages, type Page, root, slug } from './pages.ts'
 
 const pages = findPages()
 
@@ -114,14 +114,4 @@ function targets({ path, lines }: Page): Target[] {
 function hasHeading(file: string, heading: string): boolean {
   const page = pages.find(({ path }) => join(root, path) === file)
   return page?.lines.some((line) => /^#+ /.test(line) && slug(line) === heading) === true
-}
-
-/** As GitHub makes it. */
-function slug(heading: string): string {
-  return heading
-    .replace(/^#+ /, '')
-    .toLowerCase()
-    .trim()
-    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-    .replaceAll(' ', '-')
 }

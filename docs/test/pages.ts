@@ -24,6 +24,16 @@ export function findPages(): Page[] {
   return paths.map((path) => ({ path, lines: readFileSync(join(root, path), 'utf8').split('\n') }))
 }
 
+/** The id of a heading, as GitHub makes it: `## Run it` is `run-it`. */
+export function slug(heading: string): string {
+  return heading
+    .replace(/^#+ /, '')
+    .toLowerCase()
+    .trim()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replaceAll(' ', '-')
+}
+
 /** The folder whose dependencies a page's code may import. */
 export function workspaceOf({ path }: Page): string {
   return join(root, path.startsWith('packages/') || path.startsWith('examples/') ? dirname(path) : 'docs')

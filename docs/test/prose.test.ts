@@ -24,6 +24,13 @@ describe('the prose of the docs', () => {
     expect(await wrongTerms({ path: 'page.md', lines })).toEqual([expect.stringContaining('page.md:3: ')])
   })
 
+  test('has one task a page in the guides of servers, stores and durable runs: at most 1,200 words', () => {
+    const guides = pages.filter(({ path }) => /^docs\/guide\/(server|stores|durable)(\/.+)?\.md$/.test(path))
+    expect(guides.length).toBeGreaterThan(20)
+    const long = guides.filter(({ lines }) => lines.join(' ').split(/\s+/).length > 1200)
+    expect(long.map(({ path }) => path)).toEqual([])
+  })
+
   test('has short sentences: the median is at most 15 words, and nine of ten have at most 28', () => {
     const lengths = sentenceLengths(pages)
     expect(lengths[Math.floor(lengths.length / 2)]).toBeLessThanOrEqual(15)

@@ -8,6 +8,7 @@ export default defineConfig({
     'src/index.ts',
     'src/ai-sdk.ts',
     'src/config.ts',
+    'src/context.ts',
     'src/guard.ts',
     'src/hooks.ts',
     'src/memory.ts',

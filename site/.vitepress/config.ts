@@ -1,6 +1,7 @@
 import { type DefaultTheme, defineConfig } from 'vitepress'
 import { foldSetup, plainEmptyHeads, setupTransformer } from '../src/markdown.ts'
 import { readSections, type Section } from '../src/navigation.ts'
+import { readOldHeadings } from '../src/old-addresses.ts'
 import { repositoryUrl, sitePages } from '../src/site-pages.ts'
 
 const pages = new Map(sitePages().map((page) => [page.path, page]))
@@ -27,6 +28,7 @@ export default defineConfig({
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
   },
   vite: {
+    define: { __OLD_HEADINGS__: JSON.stringify(readOldHeadings(pages)) },
     resolve: { conditions: ['@allium/source'] },
   },
   themeConfig: {

@@ -8,6 +8,7 @@ import { homePage } from './home.ts'
 import { rewriteLinks } from './links.ts'
 import { llmsFull, llmsIndex, plainPage } from './llms.ts'
 import { readSections } from './navigation.ts'
+import { plainRedirect, readOldAddresses, redirectPage } from './old-addresses.ts'
 import { repositoryUrl, sitePages } from './site-pages.ts'
 
 const to = fileURLToPath(new URL('../.pages', import.meta.url))
@@ -20,6 +21,10 @@ for (const page of pages.values()) {
   const lines = rewriteLinks(completeFences(page.lines), page.path, { ...targets, ending: '' })
   write(page.file, [`---\nsource: ${page.path}\n---`, '', ...lines].join('\n'))
   write(`public/${page.file}`, plainPage(page, targets))
+}
+for (const address of readOldAddresses(pages)) {
+  write(`public/${address.file}.html`, redirectPage(address))
+  write(`public/${address.file}.md`, plainRedirect(address))
 }
 
 const readme = pages.get('README.md')?.lines ?? []

@@ -5,11 +5,13 @@ import axe from 'axe-core'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { completeFences } from '../src/fences.ts'
+import { readOldAddresses } from '../src/old-addresses.ts'
 import { sitePages } from '../src/site-pages.ts'
 import { serve } from './serve.ts'
 
 /** `npm run docs:check` visits every page, and CI a quarter of them. */
 const everyPage = process.env.ALLIUM_EVERY_PAGE !== undefined
+const oldAddresses = readOldAddresses(new Map(sitePages().map((page) => [page.path, page])))
 const dist = fileURLToPath(new URL('../dist', import.meta.url))
 let site: Awaited<ReturnType<typeof serve>>
 let browser: Browser
@@ -30,7 +32,8 @@ test('pages of text are accessible on a phone, and no wider than their window', 
   const files = readdirSync(dist, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.html'))
   expect(files.length).toBeGreaterThan(150)
   // The API pages are made by one template, and two of them stand for all.
-  const articles = files.filter((file) => file !== '404.html' && !/^api\/(?!.*(hooks|client))/.test(file))
+  const others = new Set(['404.html', ...oldAddresses.map(({ file }) => `${file}.html`)])
+  const articles = files.filter((file) => !others.has(file) && !/^api\/(?!.*(hooks|client))/.test(file))
   const visited = everyPage ? articles : articles.sort().filter((_, at) => at % 4 === 0)
   // Each page has the frame, the scripts and the colors of its kind, which the next test looks at.
   const run = "axe.run('main', { rules: { 'color-contrast': { enabled: false } }, resultTypes: ['violations'] })"
@@ -66,6 +69,20 @@ test('a reader moves the layers of the onion, and sees another trace', async () 
   for (let moves = 0; moves < 3; moves++) await page.getByRole('button', { name: 'Move redact outwards' }).click()
   await expect.poll(() => trace.textContent()).toContain('log logs "Please write to [email]."')
   await expect.poll(() => trace.textContent()).toContain('The log contains 1 line, without the address.')
+})
+
+test('an old address leads to the page that has its content now', async () => {
+  for (const { file, url, page } of oldAddresses) {
+    expect(await (await fetch(`${site.url}/${file}`)).text(), file).toContain(`url=${url}"`)
+    expect((await fetch(site.url + url)).status, url).toBe(200)
+    expect(await (await fetch(`${site.url}/${file}.md`)).text()).toContain(`(/${page.file})`)
+  }
+})
+
+test('the address of a heading that moved to another page leads there', async () => {
+  const page = await open({})
+  await page.goto(`${site.url}/guide/stores#encryption`)
+  await expect.poll(() => page.url()).toBe(`${site.url}/guide/stores/encryption`)
 })
 
 test('a search finds a page', async () => {

@@ -37,7 +37,7 @@ function ask(): string {
   return /^token +(\S+)$/m.exec(run('ask'))?.[1] ?? ''
 }
 
-/** Simulates an attacker who can write to the store but does not know the secret. */
+/** Simulates an attacker with access to the store but without the secret. */
 async function edit(text: string, other: string): Promise<void> {
   const store = openStore(env.APPROVAL_FILE)
   const lines: string[] = []

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { durable } from '@allium/durable'
 import { sqlite } from '@allium/store-sqlite'
 import { Agent, type ToolContext, type ToolResult } from 'allium'
+import { isReplaying } from 'allium/context'
 import { book, slowModel } from './journey.ts'
 
 export const principal = { tenantId: 'acme', userId: 'dana' }
@@ -13,7 +14,7 @@ export const version = process.env.JOURNEY_VERSION ?? '1'
 async function timed(ctx: ToolContext, next: () => Promise<ToolResult>): Promise<ToolResult> {
   const startedAt = ctx.clock.now()
   const result = await next()
-  if (!ctx.replaying) ctx.emit({ type: 'journey:timing', tool: ctx.tool.name, ms: ctx.clock.now() - startedAt })
+  if (!isReplaying(ctx)) ctx.emit({ type: 'journey:timing', tool: ctx.tool.name, ms: ctx.clock.now() - startedAt })
   return result
 }
 

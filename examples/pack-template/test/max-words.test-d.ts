@@ -8,7 +8,7 @@ const agent = new Agent({ model: scriptedModel([]) })
   .use(maxWords({ words: 9, as: 'mine' }))
 const { state } = await agent.run('hello')
 
-// The state is typed, under the name that the layer was given.
+// The state is typed, under the name of the layer.
 expectTypeOf(state['acme:maxWords:cut']).toEqualTypeOf<number>()
 expectTypeOf(state['mine:cut']).toEqualTypeOf<number>()
 // @ts-expect-error: no layer declares this key

@@ -12,7 +12,7 @@ describe('acme.maxWords', () => {
     expect([response?.text, state['acme:maxWords:cut']]).toEqual(['One two three.', 0])
   })
 
-  it('cuts a longer answer in the stream, the result and the history alike', async () => {
+  it('cuts a longer answer in the stream, the result and the history', async () => {
     const { events, result, history } = await answered('One two three four five.', 3)
     expect([streamedText(events), result?.text, history.at(-1)?.content]).toEqual(Array(3).fill('One two three …'))
   })

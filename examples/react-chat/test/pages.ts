@@ -22,7 +22,7 @@ afterAll(async () => {
   await api.close()
 })
 
-/** Opens a new chat behind a connection that the test can cut. `faults` has errors of the page, and `requests` its paths. */
+/** Opens a new chat over a connection that the test can cut. `faults` has errors of the page, and `requests` its paths. */
 export async function openPage() {
   const connection = await proxy(Number(new URL(api.url).port))
   const page = await browser.newPage()

@@ -97,7 +97,7 @@ test('an answer is complete although its connection is cut', async () => {
   expect(text?.match(/An onion has many layers/g)?.length).toBe(12)
 })
 
-test('text that was sent without a connection is kept, and sent once', async () => {
+test('text that was sent without a connection is stored, and sent once', async () => {
   const { page, connection } = await openPage()
   await say(page, 'Hello.')
   await page.getByText('or for a long answer.').first().waitFor()

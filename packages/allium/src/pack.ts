@@ -11,12 +11,9 @@ export {
   followSignal,
   type HookInfo,
   type HookRun,
-  type InputAbout,
   layerOptions,
   misconfigured,
   type OnChunk,
-  type OnceOptions,
-  type OnInput,
   option,
   type Pipe,
   type StreamVerbs,
@@ -28,4 +25,5 @@ export {
   withState,
   writerOf,
 } from '@allium/core'
+export type { InputAbout, OnceOptions, OnInput } from '@allium/core/context'
 export { sharedStore } from '@allium/store'

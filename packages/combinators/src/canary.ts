@@ -58,8 +58,9 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
   }
 }
 
-function ownerKey({ principal, owner }: AnyContext): string | undefined {
+function ownerKey({ principal, sessionKey }: AnyContext): string | undefined {
   const tenant = tenantOf(principal)
+  const owner = sessionKey?.owner || undefined
   return tenant === undefined && owner === undefined ? undefined : JSON.stringify([tenant, owner])
 }
 

@@ -31,10 +31,10 @@ type CombinedOne<M> = M extends ((...args: never[]) => unknown) | ToMiddleware |
     ? M
     : { [K in keyof M]: K extends ScopeName ? Untied<M[K]> : M[K] }
 
-type ContextOf<K extends 'model' | 'tool'> = Omit<Parameters<NonNullable<Middleware[K]>>[0], keyof AgentContext>
+type ContextOf<K extends ScopeName> = Omit<Parameters<NonNullable<Middleware[K]>>[0], keyof AgentContext>
 
 /** The context of any scope; members that a scope does not have are undefined. */
-export type AnyContext = AgentContext & Partial<ContextOf<'model'> & ContextOf<'tool'>>
+export type AnyContext = AgentContext & Partial<ContextOf<'turn'> & ContextOf<'model'> & ContextOf<'tool'>>
 export type AnyHook = (ctx: AnyContext, next: NextFor<unknown>) => unknown
 
 /** A hook of the combined layer. */

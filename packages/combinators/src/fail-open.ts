@@ -1,5 +1,5 @@
 import { noteFields } from '@allium/core/internal'
-import { attemptOf, endsRun } from './attempt.ts'
+import { endsRun } from './attempt.ts'
 import { type Combinable, type Combined, combine } from './combine.ts'
 import { guardTransforms } from './guard-transforms.ts'
 import { NextTracker, reportFailure, runGuarded } from './layer-failure.ts'
@@ -16,7 +16,7 @@ import { NextTracker, reportFailure, runGuarded } from './layer-failure.ts'
  */
 export function failOpen<M extends Combinable>(layer: M): Combined<M> {
   return combine('failOpen', layer, (hook) => (ctx, next) => {
-    const restoreFields = noteFields(attemptOf(ctx))
+    const restoreFields = noteFields(ctx)
     const tracker = new NextTracker(next, true)
     const report = (error: unknown) => reportFailure(ctx, hook, 'open', error)
     const guardedCtx = guardTransforms(ctx, hook, (error) => {

@@ -1,14 +1,6 @@
-import {
-  AbortError,
-  BlockError,
-  type Message,
-  messageOf,
-  type OnceOptions,
-  type OnInput,
-  type ReadonlyHistory,
-} from '@allium/core'
-import type { Fork, InnerRun } from '@allium/core/internal'
-import { attemptSymbol } from './attempt.ts'
+import { AbortError, BlockError, type Message, messageOf, type ReadonlyHistory } from '@allium/core'
+import type { InnerRun, OnceOptions, OnInput } from '@allium/core/context'
+import { attemptKey, type Fork } from '@allium/core/internal'
 import type { AnyContext } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
 import { shadowHistory } from './shadow-history.ts'
@@ -45,7 +37,7 @@ export class ShadowContext {
   ) {
     this.#verbs = this.#verbsOf(sessions)
     this.ctx = new Proxy({} as AnyContext, {
-      get: (_, key) => (key === attemptSymbol ? fork.ctx : isHidden(key) ? undefined : this.#get(key)),
+      get: (_, key) => (key === attemptKey ? fork.ctx : isHidden(key) ? undefined : this.#get(key)),
       set: (_, key, value) => this.#set(key, value),
       has: (_, key) => !isHidden(key) && key in real,
       deleteProperty: () => false,
@@ -73,7 +65,8 @@ export class ShadowContext {
     }
   }
 
-  #addChange(change: PropertyKey): void {
+  /** Records a change that the layer would have made. */
+  addChange(change: PropertyKey): void {
     this.changes.add(String(change))
   }
 
@@ -85,27 +78,26 @@ export class ShadowContext {
       block: (reason: string, details?: object) => this.#end('block', new BlockError(reason, details), reason),
       stop: (reason = 'stopped') => {
         this.stopReason ??= reason
-        this.#addChange('stop')
+        this.addChange('stop')
       },
       onInput: (fn: OnInput) => this.inputs.push(fn),
-      emit: (event: { type?: string }) => this.#addChange(`event ${event?.type}`),
-      registerTool: (tool: { name?: string }) => this.#addChange(`tool ${tool?.name}`),
+      emit: (event: { type?: string }) => this.addChange(`event ${event?.type}`),
+      registerTool: (tool: { name?: string }) => this.addChange(`tool ${tool?.name}`),
       once: (key: string, fn: (inner: InnerRun) => unknown, options?: OnceOptions) =>
         options?.per === 'attempt' ? fn({}) : session.once(`${real.callId ?? ''}:${key}`, () => fn({})),
       on: (name: never, listener: (event: never) => unknown) => real.on(name, isolateListener(listener)),
       provide: ({ name }: { name: string }, value: unknown) => {
         session.provided.set(name, value)
-        this.#addChange(`capability ${name}`)
+        this.addChange(`capability ${name}`)
       },
-      inject: (capability: { name: string }) => this.#provided(sessions, capability, real.inject.bind(real)),
-      find: (capability: { name: string }) => this.#provided(sessions, capability, real.find.bind(real)),
+      find: (capability: { name: string }) => this.#provided(sessions, capability),
     }
   }
 
   /** Returns a capability that the shadow provided itself, or else the run's. */
-  #provided(sessions: ShadowSessions, capability: { name: string }, real: (capability: { name: string }) => unknown) {
+  #provided(sessions: ShadowSessions, capability: { name: string }) {
     const own = [this.session, sessions.agent].find(({ provided }) => provided.has(capability.name))
-    return own === undefined ? real(capability) : own.provided.get(capability.name)
+    return own === undefined ? this.real.find(capability) : own.provided.get(capability.name)
   }
 
   #end(decision: 'abort' | 'block', error: Error, reason: unknown): never {
@@ -119,11 +111,11 @@ export class ShadowContext {
     const value = (this.real as unknown as Fields)[key]
     if (typeof value === 'function') return this.#verbs[key] ?? this.#recordVerb(key)
     if (typeof value !== 'object' || value === null || services.has(key)) return value
-    if (key === 'usage' || key === 'physicalCalls') return copyOf(value)
-    if (key === 'state') return this.session.state(value as Fields, (name) => this.#addChange(`state ${String(name)}`))
+    if (key === 'usage') return copyOf(value)
+    if (key === 'state') return this.session.state(value as Fields, (name) => this.addChange(`state ${String(name)}`))
     if (key === 'metadata')
-      return this.session.metadata(value as Fields, (name) => this.#addChange(`metadata ${String(name)}`))
-    const own = key === 'history' ? shadowHistory(value as ReadonlyHistory, () => this.#addChange(key)) : copyOf(value)
+      return this.session.metadata(value as Fields, (name) => this.addChange(`metadata ${String(name)}`))
+    const own = key === 'history' ? shadowHistory(value as ReadonlyHistory, () => this.addChange(key)) : copyOf(value)
     if (key === 'input' || key === 'messages') this.#originals.set(key, copyOf(value))
     this.overlaid.set(key, own)
     return own
@@ -132,14 +124,14 @@ export class ShadowContext {
   #set(key: PropertyKey, value: unknown): boolean {
     if (this.fork.own.has(key)) return Reflect.set(this.fork.ctx, key, value)
     this.overlaid.set(key, value)
-    this.#addChange(key)
+    this.addChange(key)
     return true
   }
 
   #recordVerb(verb: PropertyKey): (...args: unknown[]) => void {
     return (...args) => {
       for (const arg of args) if (isThenable(arg)) silence(arg)
-      this.#addChange(verb)
+      this.addChange(verb)
     }
   }
 }

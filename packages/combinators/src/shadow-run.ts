@@ -1,6 +1,5 @@
 import { type ModelResponse, messageOf, type NextOptions, type ToolResult } from '@allium/core'
 import { Fork } from '@allium/core/internal'
-import { attemptOf } from './attempt.ts'
 import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
 import type { ShadowDecision } from './shadow.ts'
@@ -31,9 +30,10 @@ export class ShadowRun {
       this.#resolveReal = resolve
     })
     silence(this.#real)
-    this.#fork = new Fork(attemptOf(ctx), {
+    this.#fork = new Fork(ctx, {
       run: (_, next) => hook.run(this.#context.ctx, (hook.scope === 'turn' ? this.#wrapTurnNext(next) : next) as never),
       inside: async () => copyOf(await this.#real),
+      reached: (verb) => this.#context.addChange(verb),
     })
     const session = sessions.of(hook, ctx, this.#fork.session)
     this.#context = new ShadowContext(ctx, this.#fork, session, sessions)

@@ -1,11 +1,12 @@
 import { capability, type Middleware, type NextFor, type ScopeName } from '@allium/core'
+import { aroundRun, aroundStep, inject, onDisplay, record, setMaxSteps } from '@allium/core/context'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { build, gate, oneCall, rest, scopes, settled, tool, turn } from '../../core/test/kit.ts'
 import { failOpen, limitTime, type ShadowDecision, shadow, when } from '../src/index.ts'
 import { everywhere, type Loose, type LooseHook, last, life } from './combinators-kit.ts'
 
-type Ctx = Record<string, Loose>
+type Ctx = Loose
 const Cap = capability<string>('cap')
 const names = [
   'turn:start',
@@ -60,7 +61,11 @@ const verbs: Record<string, (ctx: Ctx) => unknown> = {
     }),
   onInput: (ctx) => ctx.onInput?.(() => ({ role: 'user', content: 'evil' })),
   'onInput in place': (ctx) => ctx.onInput?.((message: Ctx) => void (message.content = 'evil')),
-  onDisplay: (ctx) => ctx.onDisplay?.(() => ({ push: () => 'evil', end: () => 'evil' })),
+  onDisplay: (ctx) => onDisplay(ctx, () => ({ push: () => 'evil', end: () => 'evil' })),
+  setMaxSteps: (ctx) => setMaxSteps(ctx, 1),
+  aroundRun: (ctx) => aroundRun(ctx, () => Promise.reject(new Error('evil'))),
+  aroundStep: (ctx) => aroundStep(ctx, () => Promise.reject(new Error('evil'))),
+  'record of a run': (ctx) => record(ctx, 'evil', { evil: true }),
   hold: (ctx) => ctx.hold(),
   args: (ctx) => ctx.modifyArgs({ evil: true }),
   'args in place': (ctx) => (ctx.args.evil = true),
@@ -105,6 +110,7 @@ const unseen = new Set([
   'prototype',
   'define',
   'delete',
+  'record of a run',
 ])
 
 function hostile(ending: string, acts = Object.values(verbs)): Middleware {
@@ -426,7 +432,7 @@ describe('shadow', () => {
       name: 'new',
       agent: (ctx, next) => last(ctx.provide(Cap, 'own'), (ctx.metadata.a = 1), next()),
       turn: (ctx, next) => last((ctx.metadata.t = 1), ctx.history.push({ role: 'user', content: 'own' }), next()),
-      tool: (ctx, next) => last(seen.push(ctx.inject(Cap), ctx.metadata.t), next()),
+      tool: (ctx, next) => last(seen.push(inject(ctx, Cap), ctx.metadata.t), next()),
     }
     const { recorded } = await decisions(layer)
     expect(seen).toEqual(['own', 1])

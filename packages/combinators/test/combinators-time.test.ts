@@ -1,4 +1,5 @@
 import type { Middleware, NextFor, ScopeName, TurnContext } from '@allium/core'
+import { onDisplay, record } from '@allium/core/context'
 import { manualClock } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
 import { build, failure, gate, oneCall, rest, scopes, settled, tool } from '../../core/test/kit.ts'
@@ -126,6 +127,8 @@ describe('limitTime', () => {
         block: () => ctx.block('late'),
         abort: () => ctx.abort('late'),
         stop: () => ctx.stop('late'),
+        record: () => record(ctx, 'late', {}),
+        onDisplay: () => onDisplay(ctx, () => ({ push: () => 'late', end: () => '' })),
         emit: () => ctx.emit({ type: 'late:event' }),
         state: () => (state['late:n'] = 1),
         metadata: () => (metadata.late = 1),
@@ -148,7 +151,19 @@ describe('limitTime', () => {
     await clock.advance(100)
     const result = await run
     expect(result).toMatchObject({ status: 'completed', text: 'done', state: {} })
-    expect(attempts).toEqual(['block', 'abort', 'stop', 'emit', 'state', 'metadata', 'history', 'output', 'next'])
+    expect(attempts).toEqual([
+      'block',
+      'abort',
+      'stop',
+      'record',
+      'onDisplay',
+      'emit',
+      'state',
+      'metadata',
+      'history',
+      'output',
+      'next',
+    ])
     expect(session.history).toHaveLength(2)
   })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { manualClock } from '../../testing/src/index.ts'
+import { aroundRun, provideTurns } from '../src/context.ts'
 import { type AroundRun, defineMiddleware, type FindTurn } from '../src/index.ts'
 import { build, rest, settled } from './kit.ts'
 
@@ -15,8 +16,8 @@ const wrapping = (wrapper: AroundRun, find: FindTurn = () => undefined) =>
   defineMiddleware({
     name: 'wraps',
     session(ctx, next) {
-      ctx.aroundRun(wrapper)
-      ctx.provideTurns(find)
+      aroundRun(ctx, wrapper)
+      provideTurns(ctx, find)
       return next()
     },
   })

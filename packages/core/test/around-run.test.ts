@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { aroundRun, record } from '../src/context.ts'
 import { type AroundRun, defineMiddleware, type Journal, type StoredTurn } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
 
@@ -6,7 +7,7 @@ function around(wrapper: AroundRun, name = 'wraps') {
   return defineMiddleware({
     name,
     session(ctx, next) {
-      ctx.aroundRun(wrapper)
+      aroundRun(ctx, wrapper)
       return next()
     },
   })
@@ -39,7 +40,7 @@ describe('a session without wrappers', () => {
   })
 })
 
-describe('ctx.aroundRun()', () => {
+describe('aroundRun()', () => {
   it('wraps runs from the first layer inward, outside the turn and its end', async () => {
     const log: unknown[] = []
     const { agent } = build(['ok'], [noting(log, 'outer'), noting(log, 'inner')])
@@ -226,17 +227,17 @@ describe('ctx.aroundRun()', () => {
     const layer = defineMiddleware({
       name: 'late',
       async session(ctx, next) {
-        late = () => ctx.aroundRun((_, run) => run())
+        late = () => aroundRun(ctx, (_, run) => run())
         await next()
       },
     })
     const { agent } = build(['ok'], [layer])
     await agent.session().run('hi')
-    expect(late).toThrow('Layer "late" (session) called ctx.aroundRun() too late.')
+    expect(late).toThrow('Layer "late" (session) called aroundRun() too late.')
   })
 })
 
-describe('ctx.record()', () => {
+describe('record()', () => {
   it('warns unless a layer declares that it stores the session', async () => {
     const records: unknown[] = []
     const wraps = around(async (_, next) => {
@@ -248,7 +249,7 @@ describe('ctx.record()', () => {
       name: 'records',
       async turn(ctx, next) {
         await next()
-        ctx.record('sale', 1)
+        record(ctx, 'sale', 1)
       },
     })
     const plain = build(['ok'], [wraps, recording])

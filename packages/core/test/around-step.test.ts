@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { aroundStep } from '../src/context.ts'
 import { type AroundStep, defineMiddleware } from '../src/index.ts'
 import { build, oneCall, rest, settled, tool } from './kit.ts'
 
@@ -6,7 +7,7 @@ function around(wrapper: AroundStep, name = 'wraps') {
   return defineMiddleware({
     name,
     session(ctx, next) {
-      ctx.aroundStep(wrapper)
+      aroundStep(ctx, wrapper)
       return next()
     },
   })
@@ -14,7 +15,7 @@ function around(wrapper: AroundStep, name = 'wraps') {
 
 const working = { tools: [tool('work')] }
 
-describe('ctx.aroundStep()', () => {
+describe('aroundStep()', () => {
   it('wraps each step from the first layer inward: the checkpoint, then the instructions, then the step', async () => {
     const log: string[] = []
     const noting = (name: string) =>

@@ -1,4 +1,5 @@
 // Compiled, never run: what wrappers of runs and steps get, and the mistakes that must not compile.
+import { aroundRun, aroundStep, provideTurns } from '../src/context.ts'
 import { type AroundRun, type AroundStep, defineMiddleware, type StoredTurn, type WrappedRun } from '../src/index.ts'
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false
@@ -9,7 +10,7 @@ defineMiddleware({
   name: 'wraps',
   order: { is: ['sessionStorage'] },
   session(ctx, next) {
-    ctx.aroundRun(async (run, next) => {
+    aroundRun(ctx, async (run, next) => {
       same<WrappedRun, typeof run>()
       same<'run' | 'rewind' | 'close', typeof run.kind>()
       same<string, typeof run.turnId>()
@@ -18,30 +19,30 @@ defineMiddleware({
       same<StoredTurn, typeof turn>()
       return turn
     })
-    ctx.aroundStep(async (step, next) => {
+    aroundStep(ctx, async (step, next) => {
       same<StoredTurn, typeof step.turn>()
       same<boolean, typeof step.resumed>()
       same<void, Awaited<ReturnType<typeof next>>>()
       await next()
     })
-    ctx.provideTurns((turnId) => {
+    provideTurns(ctx, (turnId) => {
       same<string, typeof turnId>()
       return undefined
     })
     // @ts-expect-error a wrapper of a run returns its turn
-    ctx.aroundRun(async (_, next) => {
+    aroundRun(ctx, async (_, next) => {
       await next()
     })
     // @ts-expect-error next() takes no turn
-    ctx.aroundRun((run, next) => next(run))
+    aroundRun(ctx, (run, next) => next(run))
     // @ts-expect-error a run is no turn
-    ctx.aroundRun((run) => Object.assign(run, { kind: 'close' }))
+    aroundRun(ctx, (run) => Object.assign(run, { kind: 'close' }))
     // @ts-expect-error a step has no lease
-    ctx.aroundStep((step, next) => next().then(() => step.lease))
+    aroundStep(ctx, (step, next) => next().then(() => step.lease))
     // @ts-expect-error a stored turn has a status, and more
-    ctx.provideTurns(() => ({ turnId: 'x' }))
+    provideTurns(ctx, () => ({ turnId: 'x' }))
     // @ts-expect-error it is no object with begin() and end()
-    ctx.aroundRun({ begin() {} })
+    aroundRun(ctx, { begin() {} })
     return next()
   },
 })

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type Middleware } from '../src/index.ts'
+import { isResumed } from '../src/context.ts'
+import { Agent, type AgentContext, type Middleware } from '../src/index.ts'
 import { build, oneCall, settled, tool, turn } from './kit.ts'
 
 describe('contexts', () => {
@@ -12,11 +13,11 @@ describe('contexts', () => {
       state: { n: { default: 7 } },
       tool(ctx, next) {
         const { sessionId, principal, context, turnIndex, stepIndex, callIndex, attempt, callId } = ctx
-        const { agent, tool, args, input, startedAt, resumed } = ctx
+        const { agent, tool, args, input, startedAt } = ctx
         seen = { sessionId, principal, context, turnIndex, stepIndex, callIndex, attempt, callId }
         expect([agent.name, agent.model, agent.instructions]).toEqual(['tester', 'scripted/model', 'Be good.'])
         expect([tool.name, tool.description, tool.requireApproval]).toEqual(['work', 'The tool work', false])
-        expect([args, input[0]?.content, startedAt, ctx.state.n, resumed]).toEqual([{}, 'hi', 5, 7, false])
+        expect([args, input[0]?.content, startedAt, ctx.state.n, isResumed(ctx)]).toEqual([{}, 'hi', 5, 7, false])
         return next()
       },
     }
@@ -267,7 +268,7 @@ describe('contexts', () => {
       {
         name: 'late',
         turn(ctx, next) {
-          expect(() => ctx.registerTool(tool('x'))).toThrow(/"late".*"x"/)
+          expect(() => (ctx as unknown as AgentContext).registerTool(tool('x'))).toThrow(/"late".*"x"/)
           return next()
         },
       },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
+import { rootTurnIdOf } from '../src/context.ts'
 import { type Agent, type AnyTool, delegate, type Middleware, type Snapshot, type ToolExecution } from '../src/index.ts'
 import { build, failure, gate, only, read, results, tool } from './kit.ts'
 
@@ -146,7 +147,7 @@ describe('layers with inherit', () => {
     const seen = new Set<string>()
     const strict = guard('strict', {
       tool(ctx, next) {
-        seen.add(`${ctx.sessionId} ${ctx.rootTurnId}`)
+        seen.add(`${ctx.sessionId} ${rootTurnIdOf(ctx)}`)
         if (ctx.tool.name === 'pay') ctx.block('no payments')
         return next()
       },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../testing/src/index.ts'
+import { onDisplay } from '../src/context.ts'
 import { Agent, delegate, type Middleware } from '../src/index.ts'
 import { failure, rest } from './kit.ts'
 
@@ -98,11 +99,11 @@ describe('ctx.onInput', () => {
   })
 })
 
-describe('ctx.onDisplay', () => {
+describe('onDisplay()', () => {
   const stars: Middleware = {
     name: 'stars',
     turn(ctx, next) {
-      ctx.onDisplay(() => {
+      onDisplay(ctx, () => {
         let kept = ''
         const push = (piece: string) => {
           const all = kept + piece

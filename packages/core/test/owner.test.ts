@@ -91,7 +91,7 @@ describe('sessionKeyOf', () => {
     const reads: Middleware = {
       name: 'reads',
       turn(ctx, next) {
-        keys.push(String(ctx.owner))
+        keys.push(ctx.sessionKey.owner)
         return next()
       },
     }

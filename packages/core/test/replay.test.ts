@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type MemoryJournal, memoryJournal } from '../../store/src/journal.ts'
 import { type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
-import { Agent, type AnyTool, delegate, type Middleware, type TurnContext } from '../src/index.ts'
+import { aroundRun, record } from '../src/context.ts'
+import { Agent, type AnyTool, delegate, type Middleware, type TurnView } from '../src/index.ts'
 import { merged } from '../src/messages/join-deltas.ts'
 import { read, tool } from './kit.ts'
 
@@ -133,7 +134,7 @@ describe('a run that is killed and replayed', () => {
     const process = async (journal?: MemoryJournal) => {
       const found: unknown[] = []
       seen.push(found)
-      const draw = (ctx: TurnContext) => ctx.once('draw', () => chance.shift(), { per: 'attempt' })
+      const draw = (ctx: TurnView) => ctx.once('draw', () => chance.shift(), { per: 'attempt' })
       const draws: Middleware = {
         name: 'draws',
         async turn(ctx, next) {
@@ -174,7 +175,7 @@ describe('a run that is killed and replayed', () => {
       state: { calls: { default: 0, reducer: (a: number, b: number) => a + b } },
       async model(ctx, next) {
         ctx.state.calls = 1
-        ctx.record('called', ctx.model)
+        record(ctx, 'called', ctx.model)
         return next()
       },
     }
@@ -183,7 +184,7 @@ describe('a run that is killed and replayed', () => {
       name: 'stores',
       order: { is: ['sessionStorage'] },
       session(ctx, next) {
-        ctx.aroundRun(async (_, run) => {
+        aroundRun(ctx, async (_, run) => {
           const turn = await run()
           stored.push(turn.records.map(({ topic, data }) => `${topic} ${data}`))
           return turn

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type MemoryJournal, memoryJournal } from '../../store/src/journal.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import { aroundRun, isReplaying, record } from '../src/context.ts'
 import { Agent, type AnyTool, delegate, type Middleware, type Model, type RunOptions } from '../src/index.ts'
 import { build, failure, gate, tool } from './kit.ts'
 
@@ -50,7 +51,7 @@ describe('a run that is started again under its id', () => {
       turn(ctx, next) {
         ctx.onInput((message, about) => {
           about.ctx.state.asked = 1
-          about.ctx.record('asked', message.content)
+          record(about.ctx, 'asked', message.content)
         })
         return next()
       },
@@ -59,7 +60,7 @@ describe('a run that is started again under its id', () => {
       name: 'stores',
       order: { is: ['sessionStorage'] },
       session(ctx, next) {
-        ctx.aroundRun(async (_, run) => {
+        aroundRun(ctx, async (_, run) => {
           const turn = await run()
           told.push(turn.records.map(({ data }) => data))
           return turn
@@ -116,16 +117,16 @@ describe('a run that is started again under its id', () => {
       name: 'see',
       async turn(ctx, next) {
         await next()
-        told.push(`${life} turn ${ctx.replaying}`)
+        told.push(`${life} turn ${isReplaying(ctx)}`)
       },
       async model(ctx, next) {
         const response = await next()
-        told.push(`${life} model ${ctx.callIndex} ${ctx.replaying}`)
+        told.push(`${life} model ${ctx.callIndex} ${isReplaying(ctx)}`)
         return response
       },
       async tool(ctx, next) {
         const result = await next()
-        told.push(`${life} tool ${ctx.callId} ${ctx.replaying}`)
+        told.push(`${life} tool ${ctx.callId} ${isReplaying(ctx)}`)
         return result
       },
     })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { inject, setMaxSteps } from '../src/context.ts'
 import { capability, type Middleware } from '../src/index.ts'
 import { build, oneCall, settled, tool, turn } from './kit.ts'
 
@@ -77,11 +78,11 @@ describe('what the calls of a turn start from', () => {
     ])
   })
 
-  it('has its steps bounded by ctx.maxSteps, which a layer may change on the way', async () => {
+  it('has its steps bounded by maxSteps, which a layer may change on the way', async () => {
     const bound: Middleware = {
       name: 'bound',
       model(ctx, next) {
-        ctx.maxSteps = 1
+        setMaxSteps(ctx, 1)
         return next()
       },
     }
@@ -98,7 +99,7 @@ it('a capability that a turn hook provides is that turn only', async () => {
     [
       (ctx, next) => {
         if (ctx.turnIndex === 0) ctx.provide(User, 'dana')
-        seen.push(ctx.turnIndex === 0 ? ctx.inject(User) : settledInject(() => ctx.inject(User)))
+        seen.push(ctx.turnIndex === 0 ? inject(ctx, User) : settledInject(() => inject(ctx, User)))
         return next()
       },
     ],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ContentChunk, Middleware, ModelChunk, Part } from '../src/index.ts'
+import type { ContentChunk, Middleware, ModelChunk, Part, StreamVerbs } from '../src/index.ts'
 import { assistantTexts, oneCall, only, reach, tool, turn, types } from './kit.ts'
 
 type Verbs = Parameters<NonNullable<Middleware['model']>>[0]
@@ -160,7 +160,7 @@ describe('onChunk', () => {
     const wrong: Middleware = {
       name: 'wrong',
       tool(ctx, next) {
-        ctx.onChunk(() => {})
+        ;(ctx as unknown as StreamVerbs).onChunk(() => {})
         return next()
       },
     }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ScriptedStep } from '../../testing/src/index.ts'
+import { isResumed } from '../src/context.ts'
 import type { Decision, Middleware, Snapshot } from '../src/index.ts'
 import { build, failure, only, read, results, settled, tool, traffic } from './kit.ts'
 
@@ -121,7 +122,7 @@ describe('resume()', () => {
     const watch: Middleware = {
       name: 'watch',
       async turn(ctx, next) {
-        seen.push(['turn', ctx.resumed, ctx.input.length])
+        seen.push(['turn', isResumed(ctx), ctx.input.length])
         await next()
       },
       tool(ctx, next) {

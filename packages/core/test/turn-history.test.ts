@@ -365,7 +365,7 @@ describe('the turn and its history', () => {
     const layer: Middleware = {
       name: 'eager',
       async model(ctx, next) {
-        ctx.output = 'mine'
+        ;(ctx as { output: string }).output = 'mine' // without types
         return next()
       },
     }

@@ -1,6 +1,7 @@
 // Compiled, never run: what the types infer, and the mistakes that must not compile.
 import { z } from 'zod'
 import { scriptedModel } from '../../testing/src/index.ts'
+import { aroundRun, inject, physicalCallsOf } from '../src/context.ts'
 import {
   Agent,
   capability,
@@ -201,7 +202,8 @@ defineMiddleware({
   name: 'user',
   async agent(ctx, next) {
     ctx.provide(Db, { find: () => 'row' })
-    same<string, ReturnType<ReturnType<typeof ctx.inject<{ find(): string }>>['find']>>()
+    const db = inject(ctx, Db)
+    same<string, ReturnType<typeof db.find>>()
     // @ts-expect-error not what the capability holds
     ctx.provide(Db, { find: 7 })
     await next()
@@ -358,3 +360,40 @@ export async function decidePending(session: ReturnType<typeof agent.session>) {
   // The token of a pending call fits a decision, with exactOptionalPropertyTypes too.
   if (call !== undefined) await session.resume({ [call.callId]: { approve: true, token: call.token } })
 }
+
+// A verb is in the context of the scope where it works, and inner scopes do not inherit it.
+defineMiddleware({
+  name: 'verbs',
+  async session(ctx, next) {
+    ctx.restore({ history: [], state: {} })
+    aroundRun(ctx, (_, next) => next())
+    // @ts-expect-error tools are registered in agent hooks
+    ctx.registerTool
+    await next()
+  },
+  async turn(ctx, next) {
+    ctx.onInput(() => {})
+    ctx.hold()
+    ctx.output = 'Hello.'
+    // @ts-expect-error a turn cannot restore its session
+    ctx.restore({ history: [], state: {} })
+    // @ts-expect-error nor wrap its own run
+    aroundRun(ctx, (_, next) => next())
+    await next()
+  },
+  model(ctx, next) {
+    ctx.hold()
+    // @ts-expect-error the answer of the call would replace it
+    ctx.output = 'Hello.'
+    // @ts-expect-error the input has passed
+    ctx.onInput(() => {})
+    return next()
+  },
+  tool(ctx, next) {
+    // @ts-expect-error a tool call has no stream
+    ctx.onChunk(() => {})
+    // @ts-expect-error only a model call has provider calls
+    physicalCallsOf(ctx)
+    return next()
+  },
+})

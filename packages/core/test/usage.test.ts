@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { memoryJournal } from '../../store/src/journal.ts'
 import { manualClock, type ScriptedStep, scriptedModel } from '../../testing/src/index.ts'
+import { physicalCallsOf } from '../src/context.ts'
 import {
   Agent,
   addUsage,
@@ -98,12 +99,12 @@ describe('usage', () => {
       name: 'left',
       async model(ctx, next) {
         await next().catch(() => {})
-        seen.push(ctx.physicalCalls)
+        seen.push(physicalCallsOf(ctx))
         const late = new AbortController()
         const waits = next({ signal: late.signal }).catch(() => 'gave up')
         setImmediate(() => late.abort(new Error('late')))
         const given = await waits
-        seen.push(ctx.physicalCalls)
+        seen.push(physicalCallsOf(ctx))
         return given
       },
     }
@@ -133,7 +134,7 @@ describe('usage', () => {
     const reader = (name: string): Middleware => ({
       name,
       async model(ctx, next) {
-        await next().finally(() => seen.push(`${name} ${ctx.physicalCalls.map(({ model }) => model)}`))
+        await next().finally(() => seen.push(`${name} ${physicalCallsOf(ctx).map(({ model }) => model)}`))
         return `${name}`
       },
     })
@@ -219,7 +220,7 @@ describe('a layer that a sub-agent inherited', () => {
         return await next()
       } finally {
         await delay(ms, clock, new AbortController().signal)
-        ctx.state.count = ctx.physicalCalls.length
+        ctx.state.count = physicalCallsOf(ctx).length
       }
     },
   })

@@ -1,16 +1,10 @@
-import { AlliumError, ownerOf, tenantOf } from '@allium/core'
+import { AlliumError, ownerOf, type TurnView, tenantOf } from '@allium/core'
+import { rootTurnIdOf } from '@allium/core/context'
 
 /** The holder of the account that a call is charged to. */
 export type Per = 'turn' | 'session' | 'user' | 'tenant'
 /** When an account resets: every hour, day or month of UTC, or every given number of milliseconds. */
 export type Window = 'hour' | 'day' | 'month' | number
-
-interface AccountContext {
-  readonly rootTurnId: string
-  readonly sessionId: string
-  readonly owner: string | undefined
-  readonly principal: unknown
-}
 
 /**
  * Returns the name of the account, which keeps tenants apart: `["guard:budget","acme","ann","session-1"]`. It is a JSON list, so
@@ -18,14 +12,8 @@ interface AccountContext {
  *
  * @throws AlliumError `session.principal` when it counts per user or tenant and the principal has no such id
  */
-export function accountOf(
-  layer: string,
-  per: Per,
-  place: AccountContext,
-  window: Window | undefined,
-  now: number,
-): string {
-  const parts = [layer, ...accountOwner(layer, per, place)]
+export function accountOf(layer: string, per: Per, ctx: TurnView, window: Window | undefined, now: number): string {
+  const parts = [layer, ...accountOwner(layer, per, ctx)]
   return JSON.stringify(window === undefined ? parts : [...parts, windowName(window, now)])
 }
 
@@ -35,18 +23,14 @@ export function accountOf(
  * @param option the option that selects another owner, for the error message
  * @throws AlliumError `session.principal` like {@link accountOf}
  */
-export function accountOwner(
-  layer: string,
-  per: Per,
-  { rootTurnId, sessionId, owner, principal }: AccountContext,
-  option?: string,
-): string[] {
+export function accountOwner(layer: string, per: Per, ctx: TurnView, option?: string): string[] {
+  const { principal, sessionId, sessionKey } = ctx
   const tenant = tenantOf(principal)
   switch (per) {
     case 'turn':
-      return [tenant ?? '', owner ?? '', sessionId, rootTurnId]
+      return [tenant ?? '', sessionKey.owner, sessionId, rootTurnIdOf(ctx)]
     case 'session':
-      return [tenant ?? '', owner ?? '', sessionId]
+      return [tenant ?? '', sessionKey.owner, sessionId]
     case 'user': {
       const user = ownerOf(principal)
       return user === undefined ? throwMissingField(layer, 'userId', option) : [tenant ?? '', user]

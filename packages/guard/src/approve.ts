@@ -8,6 +8,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { approverOf, seal } from '@allium/core/context'
 import { identityOf } from '@allium/core/internal'
 import { matchesToolName } from './tool-names.ts'
 
@@ -102,7 +103,7 @@ export function approve<Name extends string = 'guard:approve'>(
       const by = ('by' in decision ? decision.by : undefined) ?? identityOf(ctx.principal)
       if ('deny' in decision) return ctx.deny(decision.deny, decidedHere && by !== unknownIdentity ? { by } : undefined)
       if ('args' in decision) ctx.modifyArgs(() => decision.args)
-      else if (remember) ctx.state[key] = [await fingerprint(ctx, decidedHere ? by : ctx.approver)]
+      else if (remember) ctx.state[key] = [await fingerprint(ctx, decidedHere ? by : approverOf(ctx))]
       return approveAndRun(ctx, next, decidedHere ? { by, edited: 'args' in decision } : undefined)
     },
   })
@@ -112,7 +113,7 @@ export function approve<Name extends string = 'guard:approve'>(
   async function fingerprint(ctx: ToolContext, by: Identity | undefined): Promise<string> {
     const identities = by === undefined || Object.keys(by).length === 0 ? [] : [by]
     return [
-      await ctx.seal([as, ctx.tool.name, ctx.args, ...identities]),
+      await seal(ctx, [as, ctx.tool.name, ctx.args, ...identities]),
       ...identities.map((one) => JSON.stringify(one)),
     ].join(' ')
   }

@@ -3,12 +3,12 @@ import {
   layerOptions,
   type ModelContext,
   option,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   withState,
   writerOf,
 } from '@allium/core'
-import type { Price, Prices } from '@allium/prices'
+import type { Price, Prices } from '@allium/shared/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
 import { chargeCall } from './budget/charge-call.ts'
@@ -87,7 +87,7 @@ const readOptions = layerOptions<BudgetOptions>('guard:budget', {
  *
  * Register it anywhere. It always runs directly around the provider, so it charges each physical call, including retries and
  * fallbacks, and charges nothing for cached answers. It reserves the estimated usage before a call and settles it afterward from
- * `ctx.physicalCalls`, like `result.usage`. Concurrent turns therefore exceed the limit by one estimate at most. If the ledger
+ * `physicalCallsOf(ctx)`, like `result.usage`. Concurrent turns therefore exceed the limit by one estimate at most. If the ledger
  * cannot reserve, the turn fails. A settlement that fails is retried later.
  *
  * @throws AlliumError `layer.config` for a limit that is not a number (at the call if a function returns it), or a `warnAt` outside 0 to 1
@@ -114,7 +114,7 @@ export function budget<Name extends string = 'guard:budget'>(
   } = readOptions(options)
   const policy: LimitPolicy = { layer: as, unit, per, onLimit, warnAt }
   const localLedger = ledgerOption === undefined ? memoryLedger() : undefined
-  const ledgerOf = (ctx: TurnContext) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
+  const ledgerOf = (ctx: TurnView) => ledgerOption ?? ctx.find(sharedStore)?.ledger ?? (localLedger as Ledger)
   const amountOf = unit === 'usd' ? usdMeter(as, prices, fallbackPrice) : countTokens
   const settlements = new Settlements(as)
   const runs = runRecord(policy, settlements)
@@ -159,13 +159,13 @@ export function budget<Name extends string = 'guard:budget'>(
 }
 
 /** A turn that continues past its window is still charged to it while it holds a reservation there. */
-function endsIn({ startedAt, clock }: TurnContext, window: Window, holdFor: number): number {
+function endsIn({ startedAt, clock }: TurnView, window: Window, holdFor: number): number {
   const remaining = startedAt + remainingInWindow(window, startedAt) - clock.now()
   return remaining > 0 ? remaining : holdFor
 }
 
 /** Closes the account of a turn that has ended. A suspended turn keeps its account. */
-function closeAtEnd(ctx: TurnContext, ledger: Ledger, account: string): void {
+function closeAtEnd(ctx: TurnView, ledger: Ledger, account: string): void {
   if (ledger.close === undefined) return
   ctx.onEnd(({ status }) => (status === 'suspended' ? undefined : ledger.close?.(account)))
 }

@@ -4,7 +4,7 @@ import {
   type ModelContext,
   option,
   sum,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   tenantOf,
   withState,
@@ -25,7 +25,7 @@ export interface ConcurrencyOptions<Name extends string = string> {
   /** The longest wait for a slot, in milliseconds. @default 30_000 */
   maxWait?: number | undefined
   /** The key by which slots are shared fairly. @default the principal's tenant */
-  key?(ctx: TurnContext): string
+  key?(ctx: TurnView): string
   /** The layer's name, and the prefix of its state key. @default 'guard:concurrency' */
   as?: Name | undefined
 }
@@ -96,7 +96,7 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
   })
   return withState<ConcurrencyState<Name>>(layer)
 
-  async function withSlot<R>(ctx: TurnContext<Record<string, number>>, next: () => Promise<R>): Promise<R> {
+  async function withSlot<R>(ctx: TurnView<Record<string, number>>, next: () => Promise<R>): Promise<R> {
     const release = slots.tryAcquire(key(ctx)) ?? (await waitForSlot(ctx))
     try {
       return await next()
@@ -105,7 +105,7 @@ export function concurrency<Name extends string = 'guard:concurrency'>(
     }
   }
 
-  async function waitForSlot(ctx: TurnContext<Record<string, number>>): Promise<() => void> {
+  async function waitForSlot(ctx: TurnView<Record<string, number>>): Promise<() => void> {
     const { clock, signal } = ctx
     const startedAt = clock.monotonic()
     const outcome = await slots.acquire(key(ctx), { clock, signal, maxWait })

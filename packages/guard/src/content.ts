@@ -4,11 +4,11 @@ import {
   misconfigured,
   option,
   sum,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import type { Detector, Finding } from '@allium/detect'
+import type { Detector, Finding } from '@allium/shared/detect'
 import { blockOptions } from './block-options.ts'
 import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
 import { filterAnswer } from './filter-answer.ts'
@@ -102,7 +102,7 @@ export function content<Name extends string = 'guard:content'>(
   })
   return withState<FindingState<Name>>(layer)
 
-  function createFilter(ctx: TurnContext<Record<string, number>>, target: GuardTarget): TextFilter {
+  function createFilter(ctx: TurnView<Record<string, number>>, target: GuardTarget): TextFilter {
     const replace = (finding: Finding): string => {
       ctx.state[stateKey] = 1
       emitFound(ctx, { layer: as, where: target, found: finding.type, action })

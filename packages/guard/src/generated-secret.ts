@@ -1,4 +1,4 @@
-import type { TurnContext } from '@allium/core'
+import type { TurnView } from '@allium/core'
 
 /**
  * A session secret for layers that were given none. It is generated in the session's first turn and stored in its state, so that
@@ -9,11 +9,11 @@ export function generatedSecret(layer: string) {
   return {
     state: { [key]: { default: '' } },
     /** Runs before the turn continues, so that sub-agents and concurrent calls share the secret. */
-    async ensure(ctx: TurnContext<Record<string, unknown>>): Promise<void> {
+    async ensure(ctx: TurnView<Record<string, unknown>>): Promise<void> {
       if (ctx.state[key] === '')
         ctx.state[key] = await ctx.once('secret', () => crypto.randomUUID(), { per: 'attempt' })
     },
-    get({ state }: Pick<TurnContext<Record<string, unknown>>, 'state'>): string {
+    get({ state }: Pick<TurnView<Record<string, unknown>>, 'state'>): string {
       return state[key] as string
     },
   }

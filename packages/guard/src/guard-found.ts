@@ -1,4 +1,4 @@
-import type { TurnContext } from '@allium/core'
+import type { TurnView } from '@allium/core'
 
 /** The texts that a guard checks. */
 export type GuardTarget = 'input' | 'output' | 'toolResults'
@@ -19,7 +19,7 @@ declare module '@allium/core' {
   }
 }
 
-export function emitFound(ctx: Pick<TurnContext, 'emit'>, found: Omit<GuardFound, 'type'>): void {
+export function emitFound(ctx: Pick<TurnView, 'emit'>, found: Omit<GuardFound, 'type'>): void {
   ctx.emit({ type: 'guard:found', ...found })
 }
 

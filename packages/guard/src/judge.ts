@@ -8,10 +8,11 @@ import {
   type ModelRef,
   option,
   sum,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 import type { GuardCode } from './block-options.ts'
 import { targetNames } from './guard-found.ts'
 import { input } from './input.ts'
@@ -113,14 +114,14 @@ export function judge<Name extends string = 'guard:judge'>(
   return withState<JudgeState<Name>>(layer)
 
   function createCheck(target: 'input' | 'output') {
-    return async (text: string, ctx: TurnContext, signal: AbortSignal): Promise<Verdict> => {
+    return async (text: string, ctx: TurnView, signal: AbortSignal): Promise<Verdict> => {
       const session = { principal: ctx.principal }
       const { callIndex, attempt } = ctx as Partial<ModelContext>
       // A replay receives the recorded judgment and does not pay for it again.
       const result = await ctx.once(
         `${as}:${[target, callIndex, attempt, await digestOf(text)].join(':')}`,
         async (inner) => {
-          const runOptions = { signal, session, model: await ctx.resolveModel(model), ...inner }
+          const runOptions = { signal, session, model: await resolveModel(ctx, model), ...inner }
           const { status, reason, text: answer, usage } = await judgeAgent.run(judgePrompt(text, target), runOptions)
           return { status, ...(reason !== undefined && { reason }), text: answer, usage, judge: runOptions.model.id }
         },

@@ -3,7 +3,7 @@ import {
   layerOptions,
   option,
   sum,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
@@ -51,7 +51,7 @@ export interface PiiOptions<Name extends string = string> extends FailureOptions
   as?: Name | undefined
 }
 
-type Ctx = TurnContext<Record<string, unknown>>
+type Ctx = TurnView<Record<string, unknown>>
 
 const strategyOption = option.oneOf('redact', 'mask', 'hash', 'block')
 const readOptions = layerOptions<PiiOptions>('guard:pii', {

@@ -1,4 +1,4 @@
-import { type DisplayContext, type Message, sessionKeyOf, type TurnContext, type Writer } from '@allium/core'
+import { type DisplayContext, type Message, sessionKeyOf, type TurnView, type Writer } from '@allium/core'
 import type { DisplayText } from '@allium/core/internal'
 import { sharedStore, type Vault } from '@allium/store'
 import { LRUCache } from 'lru-cache'
@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache'
 /** Stores the values of placeholders, by session: in your own store, encrypted as the content requires. */
 export interface PiiVault extends Vault {}
 
-type VaultContext = Pick<TurnContext, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
+type VaultContext = Pick<TurnView, 'find' | 'sessionKey'> & { readonly history: readonly Message[] }
 
 /** The placeholders of recent sessions. */
 export class PlaceholderVaults {

@@ -1,5 +1,5 @@
 /// <reference path="./rate-limiter-memory.d.ts" />
-import { misconfigured, type TurnContext, tenantOf } from '@allium/core'
+import { misconfigured, type TurnView, tenantOf } from '@allium/core'
 import { type RateCounter, sharedStore } from '@allium/store'
 import { accountOwner, principalField, throwMissingField } from './account.ts'
 import { ledgerRateStore } from './ledger-rate-store.ts'
@@ -7,7 +7,7 @@ import { ledgerRateStore } from './ledger-rate-store.ts'
 /** A limit on turns or model calls per window, for each session, user, tenant or address. */
 export interface Rate {
   /** A function is called for each turn or call, for tenants with different plans. Equal limits share a count. */
-  limit: number | ((ctx: TurnContext) => number | Promise<number>)
+  limit: number | ((ctx: TurnView) => number | Promise<number>)
   /** @default 'minute' */
   window?: 'second' | 'minute' | 'hour' | 'day' | number | undefined
   /** What is counted separately; `ip` is read from the principal or the session's `context`. @default 'session' */
@@ -73,7 +73,7 @@ export class RateRule {
   readonly window: number
   readonly per: NonNullable<Rate['per']>
   readonly #name: string
-  readonly #key: ((ctx: TurnContext) => string) | undefined
+  readonly #key: ((ctx: TurnView) => string) | undefined
   readonly #makeStore: MakeRateStore | undefined
   readonly #limit: Rate['limit']
   readonly #stores = new WeakMap<object, Map<number, Promise<RateStore>>>()
@@ -82,7 +82,7 @@ export class RateRule {
     name: string,
     { limit, window = 'minute', per = 'session' }: Rate,
     store: MakeRateStore | undefined,
-    key: ((ctx: TurnContext) => string) | undefined,
+    key: ((ctx: TurnView) => string) | undefined,
   ) {
     this.#name = name
     this.#limit = limit
@@ -97,22 +97,22 @@ export class RateRule {
       )
   }
 
-  keyOf(ctx: TurnContext): string {
+  keyOf(ctx: TurnView): string {
     const owner = this.#key === undefined ? this.#ownerParts(ctx) : [this.#key(ctx)]
     return JSON.stringify([this.per, this.window, ...owner])
   }
 
   /** Returns the limit, from the function if there is one. */
-  limitOf(ctx: TurnContext): number | Promise<number> {
+  limitOf(ctx: TurnView): number | Promise<number> {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
   }
 
   /** Whether the count is outside of this process, so that the caller must wait for it. */
-  isRemote(ctx: Pick<TurnContext, 'find' | 'clock'>): boolean {
+  isRemote(ctx: Pick<TurnView, 'find' | 'clock'>): boolean {
     return this.#makeStore !== undefined || this.#sharedStore(ctx) !== undefined
   }
 
-  slotFor(ctx: TurnContext, limit: number): RateSlot {
+  slotFor(ctx: TurnView, limit: number): RateSlot {
     return { rate: this, key: this.keyOf(ctx), limit, openStore: () => this.#storeFor(ctx, limit) }
   }
 
@@ -130,20 +130,20 @@ export class RateRule {
     }
   }
 
-  #ownerParts(ctx: TurnContext): string[] {
+  #ownerParts(ctx: TurnView): string[] {
     if (this.per !== 'ip') return accountOwner(this.#name, this.per, ctx, 'a key')
     const ip = principalField(ctx.principal, 'ip') ?? principalField(ctx.context, 'ip')
     return ip === undefined ? throwMissingField(this.#name, 'ip', 'a key') : [tenantOf(ctx.principal) ?? '', ip]
   }
 
   /** Returns the store factory, if the agent's store can count. */
-  #sharedStore(ctx: Pick<TurnContext, 'find' | 'clock'>): { scope: object; makeStore: MakeRateStore } | undefined {
+  #sharedStore(ctx: Pick<TurnView, 'find' | 'clock'>): { scope: object; makeStore: MakeRateStore } | undefined {
     const { limits, ledger } = ctx.find(sharedStore) ?? {}
     if (limits !== undefined) return { scope: limits, makeStore: limits }
     return ledger === undefined ? undefined : { scope: ledger, makeStore: ledgerRateStore(ledger, ctx.clock) }
   }
 
-  #storeFor(ctx: TurnContext, limit: number): Promise<RateStore> {
+  #storeFor(ctx: TurnView, limit: number): Promise<RateStore> {
     const shared = this.#makeStore === undefined ? this.#sharedStore(ctx) : undefined
     const scope = shared?.scope ?? localScope
     const stores = this.#stores.get(scope) ?? new Map<number, Promise<RateStore>>()

@@ -6,10 +6,11 @@ import {
   type ModelContext,
   misconfigured,
   option,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   withState,
 } from '@allium/core'
+import { isResumed, physicalCallsOf } from '@allium/core/context'
 import { blockOptions } from './block-options.ts'
 import { checkedLimit } from './checked-limit.ts'
 import { counted } from './counted.ts'
@@ -38,7 +39,7 @@ export interface RateLimitOptions<Name extends string = string> extends Partial<
   /** The longest wait with `onLimit: 'wait'`, in milliseconds; after that the turn is blocked. @default 60_000 */
   maxWait?: number | undefined
   /** Returns the name of the count; replaces `per`. It must keep tenants apart. */
-  key?(ctx: TurnContext): string
+  key?(ctx: TurnView): string
   /**
    * Creates the limiter for one rate, from rate-limiter-flexible. Several processes share one in Redis. @default the limits of the agent's
    * store, or its ledger; else RateLimiterMemory
@@ -63,7 +64,7 @@ export interface RateLimitEvent {
 }
 
 export type OnRateLimit = (
-  ctx: TurnContext,
+  ctx: TurnView,
   limited: RateLimitEvent,
 ) => string | undefined | void | Promise<string | undefined | void>
 
@@ -124,7 +125,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   if (rules.length === 0) throw misconfigured(as, 'needs a limit, or rates.')
   const guard = failurePolicy(as, failure)
   /** Waits only for a remote store. */
-  const runGuarded = checkRunner(guard, (ctx: Pick<TurnContext, 'find' | 'clock'>) =>
+  const runGuarded = checkRunner(guard, (ctx: Pick<TurnView, 'find' | 'clock'>) =>
     rules.some((rate) => rate.isRemote(ctx)),
   )
   const hasDynamicLimit = typeof limit === 'function' || rates.some((rate) => typeof rate.limit === 'function')
@@ -139,23 +140,24 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     ...(scope === 'turn'
       ? {
           async turn(ctx, next) {
-            if (ctx.resumed) return next() // counted when the turn began
+            if (isResumed(ctx)) return next() // counted when the turn began
             const acquired = await acquire(ctx)
-            if (typeof acquired !== 'string') return refundIfAbandoned(ctx, acquired, next)
+            if (typeof acquired !== 'string') return refundIfUncalled(acquired, next, () => ctx.usage.calls)
             ctx.output = acquired
           },
         }
       : {
           async model(ctx: ModelContext<Record<string, number>>, next) {
             const acquired = await acquire(ctx)
-            return typeof acquired === 'string' ? ctx.skipCall(acquired) : refundIfAbandoned(ctx, acquired, next)
+            if (typeof acquired === 'string') return ctx.skipCall(acquired)
+            return refundIfUncalled(acquired, next, () => physicalCallsOf(ctx).length)
           },
         }),
   })
   return withState<RateLimitState<Name>>(layer)
 
   /** Returns the slots that were consumed, or the text that answers instead. */
-  async function acquire(ctx: TurnContext<Record<string, number>>): Promise<readonly RateSlot[] | string> {
+  async function acquire(ctx: TurnView<Record<string, number>>): Promise<readonly RateSlot[] | string> {
     const deadline = ctx.clock.monotonic() + maxWait
     const slots = await slotsFor(ctx)
     for (;;) {
@@ -190,7 +192,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   }
 
   /** Returns plain data, so that a replay counts once and waits as the first run did. */
-  async function tryConsume(ctx: TurnContext, slots: readonly RateSlot[], deadline: number): Promise<ConsumeOutcome> {
+  async function tryConsume(ctx: TurnView, slots: readonly RateSlot[], deadline: number): Promise<ConsumeOutcome> {
     const full = await consumeAll(slots)
     if (full === undefined) return { receipts: slots.map(({ receipt }) => receipt ?? null) }
     const waits = onLimit === 'wait' && ctx.clock.monotonic() + full.retryAfter <= deadline
@@ -198,7 +200,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   }
 
   /** Returns no slots if a limit function fails and the guard allows that. */
-  async function slotsFor(ctx: TurnContext): Promise<readonly RateSlot[]> {
+  async function slotsFor(ctx: TurnView): Promise<readonly RateSlot[]> {
     const limits = hasDynamicLimit
       ? await runCheck(ctx, guard, () =>
           ctx.once('limits', () => Promise.all(rules.map((rate) => rate.limitOf(ctx))), { per: 'attempt' }),
@@ -207,16 +209,16 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     return limits === undefined ? [] : rules.map((rate, i) => rate.slotFor(ctx, checkedLimit(as, limits[i])))
   }
 
-  /** Refunds the slots if the call was abandoned before they were consumed. */
-  async function refundIfAbandoned<R>(
-    ctx: TurnContext,
+  /** Refunds the slots if the call was abandoned before a model was called inside. */
+  async function refundIfUncalled<R>(
     slots: readonly RateSlot[],
     next: () => Promise<R>,
+    calls: () => number,
   ): Promise<R> {
     try {
       return await next()
     } catch (error) {
-      if (isAlliumError(error, 'layer.abandoned') && !hasCalledModel(ctx)) await refund(slots).catch(() => {})
+      if (isAlliumError(error, 'layer.abandoned') && calls() === 0) await refund(slots).catch(() => {})
       throw error
     }
   }
@@ -232,9 +234,3 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
 type ConsumeOutcome =
   | { readonly receipts: readonly unknown[] }
   | { readonly full: RateExceeded & { readonly waits: boolean; readonly until: number } }
-
-/** Whether a model was called inside. */
-function hasCalledModel(ctx: TurnContext): boolean {
-  const calls = (ctx as Partial<ModelContext>).physicalCalls
-  return (calls === undefined ? ctx.usage.calls : calls.length) > 0
-}

@@ -1,4 +1,4 @@
-import { AlliumError, followSignal, isBlockError, messageOf, option, type TurnContext } from '@allium/core'
+import { AlliumError, followSignal, isBlockError, messageOf, option, type TurnView } from '@allium/core'
 import { blockOptions } from './block-options.ts'
 
 export interface FailureOptions {
@@ -10,7 +10,7 @@ export interface FailureOptions {
   reply?: string | undefined
 }
 
-type CheckContext = Pick<TurnContext, 'block' | 'clock' | 'logger' | 'signal'>
+type CheckContext = Pick<TurnView, 'block' | 'clock' | 'logger' | 'signal'>
 
 /** The failure settings of a guard that fails closed. */
 export interface FailurePolicy {

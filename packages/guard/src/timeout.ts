@@ -9,6 +9,7 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
+import { isInherited } from '@allium/core/context'
 
 export interface TimeoutOptions {
   /** Timeout of a whole turn, in milliseconds. */
@@ -67,7 +68,7 @@ export function timeout(options: TimeoutOptions): TypedMiddleware<{}> {
       model(ctx, next) {
         const controller = new AbortController()
         // Around a sub-agent's retries, and around layers that hold its answers back, waits look like silence.
-        if (firstChunk !== undefined && !ctx.inherited) watchChunks(ctx, controller)
+        if (firstChunk !== undefined && !isInherited(ctx)) watchChunks(ctx, controller)
         return withTimeout(model, 'model', ctx.clock, next, controller)
       },
     }),

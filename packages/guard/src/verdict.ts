@@ -1,4 +1,4 @@
-import type { BlockOptions, Message, Part, TurnContext } from '@allium/core'
+import type { BlockOptions, Message, Part, TurnView } from '@allium/core'
 import { blockOptions, type GuardCode } from './block-options.ts'
 import { emitFound, type GuardTarget, targetNames } from './guard-found.ts'
 import { unsupportedKind } from './unsupported-kind.ts'
@@ -7,11 +7,11 @@ import { unsupportedKind } from './unsupported-kind.ts'
 export type Verdict = void | boolean | { block: string; reply?: string; code?: string } | { replace: string }
 
 /** Decides whether a text may pass. If it throws, the turn is blocked. */
-export type Check = (text: string, ctx: TurnContext, signal: AbortSignal) => Verdict | Promise<Verdict>
+export type Check = (text: string, ctx: TurnView, signal: AbortSignal) => Verdict | Promise<Verdict>
 
 /** Returns the replacement of a text; undefined if it may pass. Blocks the turn if it may not. */
 export function applyVerdict(
-  ctx: TurnContext,
+  ctx: TurnView,
   verdict: Verdict,
   { layer, where, reply, code }: { layer: string; where: GuardTarget; reply: string | undefined; code: GuardCode },
 ): string | undefined {

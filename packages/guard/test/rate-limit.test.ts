@@ -1,4 +1,4 @@
-import { delay, type Middleware, type TurnContext } from '@allium/core'
+import { delay, type Middleware, type TurnView } from '@allium/core'
 import { manualClock } from '@allium/testing'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type RateLimitEvent, type RateStore, rateLimit } from '../src/index.ts'
@@ -47,7 +47,7 @@ describe('guard.rateLimit', () => {
   })
 
   it('gives each tenant the limit of its plan', async () => {
-    const limit = async ({ principal }: TurnContext) => ((principal as { plan: string }).plan === 'team' ? 2 : 0)
+    const limit = async ({ principal }: TurnView) => ((principal as { plan: string }).plan === 'team' ? 2 : 0)
     const { agent, model } = scene(answers, [rateLimit({ limit, per: 'tenant' })])
     const status = async (plan: string) =>
       (await agent.run('hi', { session: { principal: { tenantId: plan, plan } } })).reason ?? 'completed'

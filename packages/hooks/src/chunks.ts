@@ -24,8 +24,7 @@ async function runChunkHooks(
         | readonly ContentChunk[]
         | null
         | undefined
-      if (result !== null)
-        output.push(...(result === undefined ? [current] : Array.isArray(result) ? result : [result]))
+      if (result !== null) output.push(...[result ?? current].flat())
     }
     chunks = output
   }

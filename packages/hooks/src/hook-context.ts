@@ -1,4 +1,4 @@
-import type { BlockOptions, Capability, CustomEvent, TurnContext } from '@allium/core'
+import type { BlockOptions, Capability, CustomEvent, TurnView } from '@allium/core'
 import type { InnerRun } from '@allium/core/internal'
 
 /** The point of the run at which a hook is called. */
@@ -12,7 +12,6 @@ type Fields =
   | 'turnId'
   | 'turnIndex'
   | 'startedAt'
-  | 'resumed'
   | 'input'
   | 'output'
   | 'history'
@@ -22,12 +21,14 @@ type Fields =
   | 'signal'
   | 'clock'
   | 'logger'
-type Verbs = 'abort' | 'block' | 'stop' | 'defer' | 'once' | 'emit' | 'provide' | 'inject'
-type Turn<C> = TurnContext<TurnContext['state'], unknown, C>
+type Verbs = 'abort' | 'block' | 'stop' | 'defer' | 'once' | 'emit' | 'provide' | 'find'
+type Turn<C> = TurnView<TurnView['state'], unknown, C>
 
 /** The context of every hook; one object per run. `context` is the run's typed runtime context. */
 export interface HookContext<C = unknown> extends Readonly<Pick<Turn<C>, Fields>>, Pick<Turn<C>, Verbs> {
   readonly phase: HookPhase
+  /** Whether the turn resumes a suspended one. */
+  readonly resumed: boolean
   /** Counts the model calls of the turn from 0. */
   readonly iteration: number
 }
@@ -35,10 +36,12 @@ export interface HookContext<C = unknown> extends Readonly<Pick<Turn<C>, Fields>
 /** The context of one run, based on that of its turn. */
 export class RunContext<C> implements HookContext<C> {
   phase: HookPhase = 'init'
+  readonly resumed: boolean
   readonly #turn: Turn<C>
 
-  constructor(turn: Turn<C>) {
+  constructor(turn: Turn<C>, resumed: boolean) {
     this.#turn = turn
+    this.resumed = resumed
   }
 
   get iteration() {
@@ -64,9 +67,6 @@ export class RunContext<C> implements HookContext<C> {
   }
   get startedAt() {
     return this.#turn.startedAt
-  }
-  get resumed() {
-    return this.#turn.resumed
   }
   get input() {
     return this.#turn.input
@@ -117,7 +117,7 @@ export class RunContext<C> implements HookContext<C> {
   provide<T>(capability: Capability<T>, value: T): void {
     this.#turn.provide(capability, value)
   }
-  inject<T>(capability: Capability<T>): T {
-    return this.#turn.inject(capability)
+  find<T>(capability: Capability<T>): T | undefined {
+    return this.#turn.find(capability)
   }
 }

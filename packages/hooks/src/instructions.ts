@@ -1,7 +1,7 @@
-import { type Message, type ModelContext, type TurnContext, textOf } from '@allium/core'
+import { type Message, type ModelContext, type TurnView, textOf } from '@allium/core'
 
 /** Returns the text of a call's first message if it is the instructions, and not a message of the conversation. */
-export function instructionsOf(ctx: ModelContext, turn: TurnContext): string | undefined {
+export function instructionsOf(ctx: ModelContext, turn: TurnView): string | undefined {
   const [first] = ctx.request.messages
   if (first?.role !== 'system') return undefined
   const text = textOf(first)
@@ -9,7 +9,7 @@ export function instructionsOf(ctx: ModelContext, turn: TurnContext): string | u
 }
 
 /** The messages of a call without the instructions. */
-export function conversationOf(ctx: ModelContext, turn: TurnContext): readonly Readonly<Message>[] {
+export function conversationOf(ctx: ModelContext, turn: TurnView): readonly Readonly<Message>[] {
   const { messages } = ctx.request
   return instructionsOf(ctx, turn) === undefined ? messages : messages.slice(1)
 }

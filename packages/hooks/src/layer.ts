@@ -1,4 +1,4 @@
-import type { HookInfo, HookRun, ModelContext, NextFor, TurnContext, TypedMiddleware } from '@allium/core'
+import type { HookInfo, HookRun, ModelContext, NextFor, TurnView, TypedMiddleware } from '@allium/core'
 import type { HookName } from './chain.ts'
 import { type Chain, hookNames } from './chain.ts'
 import { LifecycleRun } from './lifecycle-run.ts'
@@ -33,7 +33,7 @@ class HookLayer {
 
   layer<C>(name: string): Layer<C> {
     const runs = this.#runs
-    const layer: Layer<C> = { name, turn: (ctx, next) => this.#turn(ctx as TurnContext, next) }
+    const layer: Layer<C> = { name, turn: (ctx, next) => this.#turn(ctx as TurnView, next) }
     if (this.#hooks(inModel))
       layer.model = (ctx, next) => runs.get(ctx.metadata)?.model(ctx as ModelContext, next) ?? next()
     if (this.#hooks(inTool)) layer.tool = (ctx, next) => runs.get(ctx.metadata)?.tool(ctx, next) ?? next()
@@ -44,7 +44,7 @@ class HookLayer {
 
   /** Runs the hooks that come after all layers. */
   #aroundCore({ scope, run }: HookInfo): HookRun {
-    const of = ({ metadata }: TurnContext) => this.#runs.get(metadata)
+    const of = ({ metadata }: TurnView) => this.#runs.get(metadata)
     if (scope === 'turn' && this.#isHost)
       return async (ctx, next) => {
         await of(ctx)?.start()
@@ -57,7 +57,7 @@ class HookLayer {
     }
   }
 
-  async #turn(ctx: TurnContext, next: NextFor<void>): Promise<void> {
+  async #turn(ctx: TurnView, next: NextFor<void>): Promise<void> {
     const host = hosts.get(ctx.metadata)
     if (host !== undefined) {
       await host.join(this.#chain)

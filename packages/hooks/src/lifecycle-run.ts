@@ -5,9 +5,10 @@ import type {
   RunEnd,
   ToolContext,
   ToolResult,
-  TurnContext,
+  TurnView,
   Usage,
 } from '@allium/core'
+import { isResumed, pendingCalls, physicalCallsOf, setMaxSteps } from '@allium/core/context'
 import { usageOf } from '@allium/core/internal'
 import { type Chain, inTurn, joinChains } from './chain.ts'
 import { hookPipe } from './chunks.ts'
@@ -21,7 +22,7 @@ import { ToolCalls } from './tool-calls.ts'
 
 /** The hooks of one layer in one run: the calls from each scope of the onion, and their shared data. */
 export class LifecycleRun {
-  readonly #turn: TurnContext
+  readonly #turn: TurnView
   readonly #ctx: RunContext<unknown>
   readonly #started: number
   #chain: Chain
@@ -40,11 +41,11 @@ export class LifecycleRun {
   #starting: Promise<void> | undefined
 
   /** @param endTimeout how long the run waits for its terminal hooks, in milliseconds */
-  constructor(turn: TurnContext, chain: Chain, endTimeout: number) {
+  constructor(turn: TurnView, chain: Chain, endTimeout: number) {
     this.#turn = turn
     this.#chain = chain
     this.#endTimeout = endTimeout
-    this.#ctx = new RunContext(turn)
+    this.#ctx = new RunContext(turn, isResumed(turn))
     this.#started = turn.clock.monotonic()
   }
 
@@ -72,7 +73,7 @@ export class LifecycleRun {
   /** Runs after the loop has ended. */
   async loopEnded(): Promise<void> {
     if (this.#failed === undefined)
-      await this.#calls?.onLoopEnd(this.#turn.pending.length > 0, () => this.#toolsDone(false))
+      await this.#calls?.onLoopEnd(pendingCalls(this.#turn).length > 0, () => this.#toolsDone(false))
     if (this.#failed !== undefined) throw this.#failed.error
   }
 
@@ -88,7 +89,7 @@ export class LifecycleRun {
       if (hasPhase(this.#chain)) this.#expect(ctx, response)
       return response
     } finally {
-      if (onUsage.length > 0) await this.#reportUsage(usageOf(ctx.physicalCalls))
+      if (onUsage.length > 0) await this.#reportUsage(usageOf(physicalCallsOf(ctx)))
     }
   }
 
@@ -162,7 +163,7 @@ export class LifecycleRun {
     const { settings, maxSteps, ...changes } = (await pipeConfig(this.#chain, 'onConfig', this.#ctx, source)) ?? {}
     this.#changes = { ...this.#changes, ...changes, settings: { ...this.#changes.settings, ...settings } }
     if (changes.messages !== undefined) this.#turn.messages = [...changes.messages]
-    if (maxSteps !== undefined) this.#turn.maxSteps = maxSteps
+    if (maxSteps !== undefined) setMaxSteps(this.#turn, maxSteps)
   }
 
   async #tune(ctx: ModelContext): Promise<void> {

@@ -1,4 +1,4 @@
-import type { JsonSchema, ModelContext, TurnContext } from '@allium/core'
+import type { JsonSchema, ModelContext, TurnView } from '@allium/core'
 import type { Chain } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 import { changeCall, pipeConfig, sourceOfCall } from './pipe-config.ts'
@@ -17,7 +17,7 @@ export type StructuredOutputPatch = Partial<Omit<StructuredOutputConfig, 'name'>
 type Form = Pick<StructuredOutputConfig, 'name' | 'description' | 'schema'>
 
 /** Calls the hooks for the output format, if this call has one, and changes the call. */
-export async function shapeOutput(chain: Chain, run: HookContext, ctx: ModelContext, turn: TurnContext): Promise<void> {
+export async function shapeOutput(chain: Chain, run: HookContext, ctx: ModelContext, turn: TurnView): Promise<void> {
   const form = formOf(ctx)
   if (form === undefined) return
   const call = sourceOfCall(ctx, turn)

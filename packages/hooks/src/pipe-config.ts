@@ -1,4 +1,5 @@
-import { AlliumError, type ModelContext, type ToolDef, type TurnContext } from '@allium/core'
+import { AlliumError, type ModelContext, type ToolDef, type TurnView } from '@allium/core'
+import { setMaxSteps } from '@allium/core/context'
 import type { Chain } from './chain.ts'
 import { checkPatch } from './check-patch.ts'
 import type { HookContext } from './hook-context.ts'
@@ -6,11 +7,11 @@ import { conversationOf, instructionsOf, withInstructions } from './instructions
 import { type Changes, configOf, type RunConfig, type Source, withPatch } from './run-config.ts'
 
 /** Returns the base config of a run's model calls, with the changes of hooks. */
-export function sourceOfRun(turn: TurnContext, { settings, ...changes }: Changes): Source {
+export function sourceOfRun(turn: TurnView, { settings, ...changes }: Changes): Source {
   const { plan } = turn
-  const { model, tools } = plan
+  const { model, tools, maxSteps } = plan
   return {
-    fields: { model, tools: Object.freeze([...tools]), toolChoice: 'auto', maxSteps: turn.maxSteps, ...changes },
+    fields: { model, tools: Object.freeze([...tools]), toolChoice: 'auto', maxSteps, ...changes },
     settings: { ...plan.settings, ...settings },
     messages: lazily(() => Object.freeze([...turn.messages])),
     instructions: () => ('instructions' in changes ? changes.instructions : turn.agent.instructions),
@@ -18,10 +19,10 @@ export function sourceOfRun(turn: TurnContext, { settings, ...changes }: Changes
 }
 
 /** Returns the config of one call. The answer tool is hidden, because the run cannot end without it. */
-export function sourceOfCall(ctx: ModelContext, turn: TurnContext): Source {
+export function sourceOfCall(ctx: ModelContext, turn: TurnView): Source {
   const { settings, tools, toolChoice } = ctx.request
-  const { answerTool } = ctx.plan
-  const { model, maxSteps } = ctx
+  const { answerTool, maxSteps } = ctx.plan
+  const { model } = ctx
   return {
     fields: { model, tools: Object.freeze(tools.filter(({ name }) => name !== answerTool)), toolChoice, maxSteps },
     settings,
@@ -55,19 +56,14 @@ export async function pipeConfig<Config extends RunConfig>(
 }
 
 /** Changes one call. `knownTools` are the tools that the hooks saw; others stay. */
-export function changeCall(
-  ctx: ModelContext,
-  turn: TurnContext,
-  changes: Changes,
-  knownTools: readonly ToolDef[],
-): void {
+export function changeCall(ctx: ModelContext, turn: TurnView, changes: Changes, knownTools: readonly ToolDef[]): void {
   const { model, settings, tools, toolChoice, maxSteps, messages } = changes
   const { request } = ctx
   if (model !== undefined) ctx.setModel(model)
   if (settings !== undefined) ctx.settings = { ...request.settings, ...settings }
   if (toolChoice !== undefined) ctx.toolChoice = toolChoice
   if (tools !== undefined) ctx.toolDefs = chosen(tools, request.tools, knownTools)
-  if (maxSteps !== undefined) ctx.maxSteps = maxSteps
+  if (maxSteps !== undefined) setMaxSteps(ctx, maxSteps)
   if (messages === undefined && !('instructions' in changes)) return
   const instructions = 'instructions' in changes ? changes.instructions : instructionsOf(ctx, turn)
   ctx.messages = withInstructions(instructions, messages ?? conversationOf(ctx, turn))

@@ -32,8 +32,7 @@ export async function decideCall(
 
 /** Returns a call with its outcome. */
 export function outcomeOf(ctx: ToolContext, result: ToolResult, duration: number): ToolCallOutcome {
-  const { tool, callId, args, invalid, attempt } = ctx
-  return { name: tool.name, callId, args, tool, invalid, attempt, result, ok: result.isError !== true, duration }
+  return { ...infoOf(ctx), result, ok: result.isError !== true, duration }
 }
 
 function infoOf(ctx: ToolContext): ToolCallInfo {

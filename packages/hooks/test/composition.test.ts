@@ -1,5 +1,6 @@
 import { when } from '@allium/combinators'
 import { capability } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { describe, expect, it } from 'vitest'
 import { from, type Lifecycle } from '../src/index.ts'
 import { build, oneCall, recorder, tool } from './kit.ts'
@@ -19,11 +20,11 @@ describe('several objects in one layer', () => {
     const Db = capability<{ rows: number }>('db')
     const seen: number[] = []
     const hooks = from([
-      { onConfig: (ctx) => void seen.push(ctx.inject(Db).rows) },
+      { onConfig: (ctx) => void seen.push(inject(ctx, Db).rows) },
       { setup: (ctx) => ctx.provide(Db, { rows: 3 }) },
-      { setup: (ctx) => void seen.push(ctx.inject(Db).rows) },
+      { setup: (ctx) => void seen.push(inject(ctx, Db).rows) },
     ])
-    const work = tool('work', (_, ctx) => seen.push(ctx.inject(Db).rows))
+    const work = tool('work', (_, ctx) => seen.push(inject(ctx, Db).rows))
     await build(oneCall, [hooks], { tools: [work] }).agent.run('hi')
     expect(seen).toEqual([3, 3, 3, 3, 3])
   })
@@ -37,7 +38,7 @@ describe('several objects in one layer', () => {
     await session.run('two', {
       use: [
         (ctx, next) => {
-          expect(() => ctx.inject(User)).toThrow(/"user"/)
+          expect(() => inject(ctx, User)).toThrow(/"user"/)
           seen.push('missing')
           return next()
         },

@@ -1,4 +1,5 @@
 import { Agent, type ContentChunk, capability, type ToolResult, type Usage } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { scriptedModel } from '@allium/testing'
 import { expectTypeOf } from 'vitest'
 import { z } from 'zod'
@@ -54,7 +55,7 @@ expectTypeOf(counted.state.turns).toEqualTypeOf<number>()
 const Db = capability<{ rows: number }>('db')
 from({
   setup: (ctx) => ctx.provide(Db, { rows: 1 }),
-  onStart: (ctx) => expectTypeOf(ctx.inject(Db).rows).toEqualTypeOf<number>() as never,
+  onStart: (ctx) => expectTypeOf(inject(ctx, Db).rows).toEqualTypeOf<number>() as never,
 })
 // @ts-expect-error: not what the capability is
 from({ setup: (ctx) => ctx.provide(Db, 'rows') })

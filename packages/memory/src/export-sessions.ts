@@ -6,7 +6,6 @@ import type { SessionStore } from '@allium/store'
 export interface ExportedTurn {
   /** The version of the line format. */
   readonly allium: 1
-  /** Exports of earlier versions have no `agent` in the key. */
   readonly key: SessionKey
   /** The version that the turn created; absent for a run that is still open or was lost with its process. */
   readonly version?: number

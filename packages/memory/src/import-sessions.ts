@@ -38,7 +38,7 @@ export async function importSessions(
   checkOptions(options, optionKeys, 'importSessions()', 'options.invalid')
   const { tenant, records = false } = options
   let turns = 0
-  for await (const exported of assignMissingAgents(parseLines(lines))) {
+  for await (const exported of parseLines(lines)) {
     const key = tenant === undefined ? exported.key : { ...exported.key, tenant }
     const turn = records ? exported.turn : { ...exported.turn, records: [] }
     await storeTurn(store, { ...exported, key, turn })
@@ -53,37 +53,6 @@ async function* parseLines(lines: Iterable<string> | AsyncIterable<string>): Asy
     line++
     if (text.trim() !== '') yield parseLine(text, line)
   }
-}
-
-/**
- * Assigns agents to keys from exports of earlier versions, which have none. Such a session belongs to the agent of its last turn, so
- * all of its lines are read first. They are adjacent.
- */
-async function* assignMissingAgents(lines: AsyncIterable<ExportedTurn>): AsyncGenerator<ExportedTurn> {
-  let withoutAgent: ExportedTurn[] = []
-  const flush = () => {
-    const last = withoutAgent.findLast(({ version }) => version !== undefined) ?? withoutAgent.at(-1)
-    const turns = withoutAgent.map((entry) => ({ ...entry, key: { ...entry.key, agent: last?.turn.agent ?? 'agent' } }))
-    withoutAgent = []
-    return turns
-  }
-  try {
-    for await (const exported of lines) {
-      const [first] = withoutAgent
-      if (first !== undefined && !isSameSession(first.key, exported.key)) yield* flush()
-      if (exported.key.agent === undefined) withoutAgent.push(exported)
-      else yield exported
-    }
-  } catch (error) {
-    // Stores the turns before a line that does not parse.
-    yield* flush()
-    throw error
-  }
-  yield* flush()
-}
-
-function isSameSession(a: SessionKey, b: SessionKey): boolean {
-  return a.tenant === b.tenant && a.owner === b.owner && a.agent === b.agent && a.sessionId === b.sessionId
 }
 
 async function storeTurn(store: SessionStore, { key, version, turn }: ExportedTurn): Promise<void> {
@@ -110,7 +79,7 @@ async function acquireLease(store: SessionStore, key: SessionKey): Promise<Lease
 function parseLine(text: string, line: number): ExportedTurn {
   try {
     const value = fromJson(text) as Partial<ExportedTurn> | null
-    if (value?.allium === 1 && value.key !== undefined && value.turn !== undefined) return value as ExportedTurn
+    if (value?.allium === 1 && value.key?.agent !== undefined && value.turn !== undefined) return value as ExportedTurn
     throw new TypeError('it has no session in this version of the format.')
   } catch (cause) {
     throw new AlliumError(

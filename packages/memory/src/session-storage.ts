@@ -1,4 +1,5 @@
 import { defineMiddleware } from '@allium/core'
+import { aroundRun, aroundStep, isAnonymous, provideTurns } from '@allium/core/context'
 import { heldLease } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
 import { StoredConversation } from './stored-conversation.ts'
@@ -21,12 +22,12 @@ export function sessionStorage(options: SessionStorageOptions) {
     order: { is: ['sessionStorage'] },
     provides: [heldLease],
     async session(ctx, next) {
-      if (ctx.anonymous && !anonymous) return next()
+      if (isAnonymous(ctx) && !anonymous) return next()
       const conversation = conversations.get(ctx.history) ?? new StoredConversation(store, lease, ctx)
       await conversation.load(ctx)
-      ctx.aroundRun((run, startRun) => conversation.aroundRun(run, startRun))
-      ctx.aroundStep((step, runStep) => conversation.aroundStep(step, runStep))
-      ctx.provideTurns((turnId) => conversation.find(turnId))
+      aroundRun(ctx, (run, startRun) => conversation.aroundRun(run, startRun))
+      aroundStep(ctx, (step, runStep) => conversation.aroundStep(step, runStep))
+      provideTurns(ctx, (turnId) => conversation.find(turnId))
       conversations.set(ctx.history, conversation)
       ctx.provide(heldLease, conversation)
       await next()

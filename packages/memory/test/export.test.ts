@@ -1,4 +1,5 @@
 import { Agent, defineTool, fromJson } from '@allium/core'
+import { record } from '@allium/core/context'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { scriptedModel } from '@allium/testing'
@@ -13,7 +14,7 @@ async function filled(): Promise<SessionStore> {
   const agent = new Agent({ model: scriptedModel(['One.', 'Two.', 'Bob.']) }).use(persist({ store })).use({
     name: 'records',
     async turn(ctx, next) {
-      ctx.record('paid', { by: 1n })
+      record(ctx, 'paid', { by: 1n })
       await next()
     },
   })
@@ -91,20 +92,9 @@ it('tells a line that is none, and a session that somebody has or that has gone 
   await expect(importSessions(store, anns.slice(1))).rejects.toMatchObject({ code: 'store.conflict' })
 })
 
-it('takes exports of versions without agents: a session belongs to the agent of its last turn', async () => {
-  const store = memoryStore()
-  const agentOf = (name: string, ...answers: string[]) =>
-    new Agent({ name, sessionGroup: 'both', model: scriptedModel(answers) }).use(persist({ store }))
-  await agentOf('first', 'One.').session({ id: 'chat', principal }).run('Hi')
-  await agentOf('last', 'Two.').session({ id: 'chat', principal }).run('Hi')
-  await agentOf('first', 'Other.').session({ id: 'other', principal }).run('Hi')
-  const old = (await lines(store)).map((line) => line.replace(',"agent":"both"', ''))
-  expect(old.join()).not.toContain('"both"')
-  const other = memoryStore()
-  expect(await importSessions(other, old)).toBe(3)
-  const { items } = await other.list({ tenant: 'acme', limit: 9 })
-  expect(items.map(({ key, version }) => [key.sessionId, key.agent, version]).sort()).toEqual([
-    ['chat', 'last', 2],
-    ['other', 'first', 1],
-  ])
+it('rejects a line whose session names no agent, and has stored the lines before it', async () => {
+  const [store, all] = [memoryStore(), await lines(await filled(), 'ann')]
+  const cut = all.map((line, i) => (i === 1 ? line.replace(',"agent":"agent"', '') : line))
+  await expect(importSessions(store, cut)).rejects.toMatchObject({ code: 'store.corrupt', details: { line: 2 } })
+  expect((await store.load(key))?.version).toBe(1)
 })

@@ -1,4 +1,5 @@
 import { Agent, type AlliumError, type Middleware, type PartialResult, type StoredTurn } from '@allium/core'
+import { record } from '@allium/core/context'
 import type { SessionStore } from '@allium/store'
 import { memoryStore } from '@allium/store'
 import { memoryJournal } from '@allium/store/journal'
@@ -186,7 +187,7 @@ describe('what a turn records', () => {
   const bills: Middleware = {
     name: 'bills',
     async model(ctx, next) {
-      ctx.record('bill', { call: ctx.callIndex })
+      record(ctx, 'bill', { call: ctx.callIndex })
       return next()
     },
   }
@@ -212,7 +213,7 @@ describe('what a turn records', () => {
 
   it('is refused where it cannot be kept', async () => {
     const { process } = world()
-    const wrong: Middleware = { name: 'wrong', turn: (ctx) => ctx.record('bill', { call: () => 1 }) as never }
+    const wrong: Middleware = { name: 'wrong', turn: (ctx) => record(ctx, 'bill', { call: () => 1 }) as never }
     const error = await failure(process([], { layers: [wrong] }).session.run('Hi'))
     expect(error).toMatchObject({ code: 'state.invalid', details: { key: 'call' } })
   })

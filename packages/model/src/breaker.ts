@@ -7,7 +7,8 @@ import {
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
-import { isNonRetryable, isTransient } from '@allium/resilience'
+import { isReplaying } from '@allium/core/context'
+import { isNonRetryable, isTransient } from '@allium/shared/resilience'
 import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 
@@ -74,13 +75,13 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
       const settle = reportStateChange(() => circuit.admit(clock.monotonic()))
       try {
         const response = await next()
-        reportStateChange(() => settle(ctx.replaying ? 'neither' : 'success', clock.monotonic()))
+        reportStateChange(() => settle(isReplaying(ctx) ? 'neither' : 'success', clock.monotonic()))
         return response
       } catch (error) {
         // A call that an outer layer abandoned rejects with an AbortError; the signal has the real reason, such as a timeout.
         const cause: unknown = ctx.signal.aborted ? ctx.signal.reason : error
         // The outcome of a replayed call says nothing about the model's current state.
-        const outcome = !ctx.replaying && !isNonRetryable(cause) && when(cause) ? 'failure' : 'neither'
+        const outcome = !isReplaying(ctx) && !isNonRetryable(cause) && when(cause) ? 'failure' : 'neither'
         reportStateChange(() => settle(outcome, clock.monotonic()))
         throw error
       }

@@ -6,7 +6,7 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
-import { isNonRetryable } from '@allium/resilience'
+import { isNonRetryable } from '@allium/shared/resilience'
 import { trackOutput } from './track-output.ts'
 
 export interface FallbackOptions {
@@ -41,7 +41,7 @@ export function fallback(options: FallbackOptions): TypedMiddleware<{}> {
 
   /** A replay makes the same decision. */
   const shouldFallBack = (ctx: ModelContext, error: unknown) =>
-    when === undefined || ctx.once('asks', () => when(error), { per: 'attempt' })
+    when === undefined || ctx.once('when', () => when(error), { per: 'attempt' })
 
   return defineMiddleware({
     name: as,

@@ -12,6 +12,7 @@ import {
   type Usage,
   withState,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 import { createToolPicker } from './tool-picker.ts'
 
 type Names = readonly string[]
@@ -134,7 +135,7 @@ export function selectTools<Name extends string = 'model:selectTools'>(
         request,
         principal,
         signal,
-        model: () => ctx.resolveModel(model as ModelRef),
+        model: () => resolveModel(ctx, model as ModelRef),
         once: (fn) => ctx.once(`${as}:${ctx.callIndex}:${ctx.attempt}`, fn),
       })
       ctx.state[`${as}:tokens`] = usage.inputTokens + usage.outputTokens

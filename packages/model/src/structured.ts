@@ -67,7 +67,7 @@ export function structured(options: StructuredOptions): TypedMiddleware<{}> {
     order: { is: ['repairs'], outside: ['meters'] },
     reenters: true,
     async model(ctx, next) {
-      if (show === 'checked' || ctx.onRetryAfterOutput === 'fail') ctx.hold()
+      if (show === 'checked' || ctx.plan.onRetryAfterOutput === 'fail') ctx.hold()
       const { messages } = ctx.request
       const envelope = isEnveloped ? envelopeOf(ctx) : 'never'
       for (let attempt = 1; ; attempt++) {

@@ -1,4 +1,5 @@
-import { estimateInputTokens, type ModelContext, sessionKeyOf, type ToolContext, type TurnContext } from '@allium/core'
+import { estimateInputTokens, type ModelContext, sessionKeyOf, type ToolContext, type TurnView } from '@allium/core'
+import { isRecorded, isReplaying, rootTurnIdOf } from '@allium/core/context'
 
 /** A model call of a run with a journal, noted before it begins. It has no content. */
 export interface BegunCall {
@@ -14,18 +15,18 @@ export interface BegunCall {
  * too, in the steps of the turn that has the layer. A rehearsal skips steps of `takeover/`, and finds none.
  */
 export class CutCalls {
-  readonly #ctx: TurnContext
+  readonly #ctx: TurnView
   /** The calls of earlier processes, by call. */
   readonly #begun = new Map<string, BegunCall[]>()
 
-  private constructor(ctx: TurnContext) {
+  private constructor(ctx: TurnView) {
     this.#ctx = ctx
   }
 
   /** Reads the list if the run was started before. */
-  static async of(ctx: TurnContext): Promise<CutCalls> {
+  static async of(ctx: TurnView): Promise<CutCalls> {
     const calls = new CutCalls(ctx)
-    if (ctx.replaying) await calls.#append(null)
+    if (isReplaying(ctx)) await calls.#append(null)
     return calls
   }
 
@@ -33,12 +34,12 @@ export class CutCalls {
   async begin(ctx: ModelContext): Promise<readonly BegunCall[]> {
     const { model, request, agent, callIndex, attempt, turnId } = ctx
     const call = `${turnId}:${callIndex}:${attempt}`
-    const isRecorded = await ctx.isRecorded()
-    if (!isRecorded) await this.#append({ call, agent: agent.name, model, inputTokens: estimateInputTokens(request) })
+    const wasRecorded = await isRecorded(ctx)
+    if (!wasRecorded) await this.#append({ call, agent: agent.name, model, inputTokens: estimateInputTokens(request) })
     const earlier = this.#begun.get(call) ?? []
     this.#begun.delete(call)
     // The last one that began was recorded.
-    return isRecorded ? earlier.slice(0, -1) : earlier
+    return wasRecorded ? earlier.slice(0, -1) : earlier
   }
 
   /** The result of a tool call is replayed, with the records of the sub-agents that it ran. */
@@ -66,6 +67,6 @@ export class CutCalls {
 }
 
 /** Names the run of a layer. Calls of sub-agents belong to the run of their parent. */
-export function runKeyOf(ctx: TurnContext): string {
-  return JSON.stringify([sessionKeyOf(ctx), ctx.rootTurnId])
+export function runKeyOf(ctx: TurnView): string {
+  return JSON.stringify([sessionKeyOf(ctx), rootTurnIdOf(ctx)])
 }

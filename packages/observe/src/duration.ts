@@ -1,4 +1,5 @@
-import { defineMiddleware, layerOptions, type TurnContext, type TypedMiddleware, withState } from '@allium/core'
+import { defineMiddleware, layerOptions, type TurnView, type TypedMiddleware, withState } from '@allium/core'
+import { isResumed } from '@allium/core/context'
 import { firstChunkOf, stopwatch } from './stopwatch.ts'
 
 export interface DurationOptions<Name extends string = string> {
@@ -62,7 +63,7 @@ export function duration<Name extends string = 'observe:duration'>(
       [`${as}:model`]: { default: emptyTiming, reducer: addTiming },
       [`${as}:tool`]: { default: emptyTiming, reducer: addTiming },
     },
-    turn: (ctx, next) => measure(ctx, { scope: 'turn', isContinued: ctx.resumed }, next),
+    turn: (ctx, next) => measure(ctx, { scope: 'turn', isContinued: isResumed(ctx) }, next),
     model: (ctx, next) => {
       const firstChunk = firstChunkOf(ctx, stopwatch(ctx.clock))
       return measure(ctx, { scope: 'model', name: () => ctx.model, firstChunk }, next)
@@ -73,7 +74,7 @@ export function duration<Name extends string = 'observe:duration'>(
   return withState<DurationState<Name>>(layer)
 
   async function measure<R>(
-    ctx: TurnContext<Record<string, unknown>>,
+    ctx: TurnView<Record<string, unknown>>,
     { scope, name, firstChunk, isContinued = false }: Measurement,
     next: () => Promise<R>,
     shouldRecord: (result: R) => boolean = () => true,

@@ -6,11 +6,12 @@ import {
   option,
   type RunStatus,
   type ToolResult,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   textOf,
 } from '@allium/core'
-import { isSecretName } from '@allium/detect'
+import { isReplaying, isResumed } from '@allium/core/context'
+import { isSecretName } from '@allium/shared/detect'
 import { errorType } from './error-type.ts'
 import { decisionOfError, errorDetail, errorField } from './failure.ts'
 import { ignoreErrors } from './ignore-errors.ts'
@@ -94,7 +95,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
         })),
       )
       write(ctx, 'start', 'turn:start', 'turn begins', () => ({
-        ...(ctx.resumed && { resumed: true }),
+        ...(isResumed(ctx) && { resumed: true }),
         ...(content && { input: ctx.input.map(textOf) }),
       }))
       await next()
@@ -120,7 +121,7 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
   })
 
   async function logCall<R>(
-    ctx: TurnContext,
+    ctx: TurnView,
     what: 'model' | 'tool',
     callFields: object,
     describe: { beginFields(): object; end(result: R): Fields },
@@ -154,12 +155,12 @@ export function log(options: LogOptions): TypedMiddleware<{}> {
   }
 
   /** An observer must never fail the run, neither synchronously nor later. */
-  function write(ctx: TurnContext, moment: LogMoment, event: string, message: string, fields: () => object): void {
+  function write(ctx: TurnView, moment: LogMoment, event: string, message: string, fields: () => object): void {
     try {
       const level = levelOf[moment]
       if (logger.isLevelEnabled?.(level) === false) return
       const record = toPlainData(
-        { ...runLocation(ctx), event, ...(ctx.replaying && { replayed: true }), ...fields() },
+        { ...runLocation(ctx), event, ...(isReplaying(ctx) && { replayed: true }), ...fields() },
         safe,
       ) as object
       Promise.resolve(logger[level](record, message)).catch(() => {})

@@ -1,4 +1,4 @@
-import type { Message, ModelContext, ToolContext, TurnContext } from '@allium/core'
+import type { Message, ModelContext, ToolContext, TurnView } from '@allium/core'
 import type { OnionChange, TracedScope } from './onion-turn.ts'
 import { toPlainData } from './plain-data.ts'
 
@@ -6,7 +6,7 @@ import { toPlainData } from './plain-data.ts'
 export type InputSnapshot = ReadonlyMap<OnionChange['field'], unknown>
 
 /** Does not read the turn's messages, because that would copy the history. */
-export function takeInputSnapshot(scope: TracedScope, ctx: TurnContext): InputSnapshot {
+export function takeInputSnapshot(scope: TracedScope, ctx: TurnView): InputSnapshot {
   if (scope === 'turn') return new Map<OnionChange['field'], unknown>(Object.entries(turnFields(ctx)) as never)
   if (scope === 'tool') return new Map([['args', json((ctx as ToolContext).args)]])
   const { model, request } = ctx as ModelContext
@@ -31,8 +31,8 @@ function hasOtherLength(previous: unknown, now: unknown): boolean {
 }
 
 /** Reads the plan, because the context belongs to another layer and would record a read of the input by that layer. */
-function turnFields({ plan, maxSteps }: TurnContext): { input: readonly Message[]; maxSteps: number } {
-  return { input: [...plan.input], maxSteps }
+function turnFields({ plan }: TurnView): { input: readonly Message[]; maxSteps: number } {
+  return { input: [...plan.input], maxSteps: plan.maxSteps }
 }
 
 /** Returns how much changed, without any content. */

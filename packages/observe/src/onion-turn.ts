@@ -1,4 +1,4 @@
-import type { RunStatus, TurnContext } from '@allium/core'
+import type { RunStatus, TurnView } from '@allium/core'
 
 /** The layers of one turn: which were entered, for how long, and what each decided. */
 export interface OnionTurn {
@@ -97,7 +97,7 @@ export interface SpanEvent {
   /** After next(): the span inside, whose decision may have changed because of this one. */
   inner: RecordedSpan | undefined
   /** The context of the layer. Use it only during the call. */
-  ctx: TurnContext
+  ctx: TurnView
   /** The result of next(), or of the span at its end. */
   value: unknown
 }

@@ -5,8 +5,9 @@ import {
   messageOf,
   type NextOptions,
   type RunStatus,
-  type TurnContext,
+  type TurnView,
 } from '@allium/core'
+import { isResumed, rootTurnIdOf } from '@allium/core/context'
 import { ignoreErrors } from './ignore-errors.ts'
 import { changesIn, type InputSnapshot, takeInputSnapshot } from './onion-change.ts'
 import type { OnionTurn, SpanEvent, TracedScope } from './onion-turn.ts'
@@ -24,7 +25,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
   return {
     wrapHooks({ layer, scope, run }: HookInfo): HookRun {
       if (scope === 'agent' || scope === 'session') return run
-      return (ctx, next) => record(ctx as TurnContext, layer, scope, run, next)
+      return (ctx, next) => record(ctx as TurnView, layer, scope, run, next)
     },
     ended,
     timeline: (turnId: string): OnionTurn | undefined => timelineOf(turns.get(turnId)),
@@ -33,7 +34,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
 
   /** Runs a hook unchanged. Its result and errors pass through, and errors of the recording do not reach it. */
   function record(
-    ctx: TurnContext,
+    ctx: TurnView,
     name: string | undefined,
     scope: TracedScope,
     run: HookRun,
@@ -66,7 +67,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
   /** Times next() of a layer and returns core's own promise. It adds few frames, because layers are nested deeply on the stack. */
   function wrapNext(
     openSpan: OpenSpan,
-    ctx: TurnContext,
+    ctx: TurnView,
     inputs: InputSnapshot | undefined,
     next: Parameters<HookRun>[1],
     options: NextOptions | undefined,
@@ -96,12 +97,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
     return running
   }
 
-  function notify(
-    phase: SpanEvent['phase'],
-    { span, parent, turn }: OpenSpan,
-    ctx: TurnContext,
-    value?: unknown,
-  ): void {
+  function notify(phase: SpanEvent['phase'], { span, parent, turn }: OpenSpan, ctx: TurnView, value?: unknown): void {
     if (onSpan === undefined) return
     const fieldsOf = (one: Span) => ({ id: one.id, ...one.fields(turn.started, turn.now()) })
     ignoreErrors(() => {
@@ -110,10 +106,10 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
     })
   }
 
-  function openHookSpan(ctx: TurnContext, name: string | undefined, scope: TracedScope): OpenSpan {
+  function openHookSpan(ctx: TurnView, name: string | undefined, scope: TracedScope): OpenSpan {
     const turn = turns.get(ctx.turnId) ?? startTurn(ctx, scope)
     // A layer of the agent itself counts for the agent's own turn, an inherited one for the turn of the parent agent.
-    if (ctx.rootTurnId !== turn.turnId) turn.rootTurnId = ctx.rootTurnId
+    if (rootTurnIdOf(ctx) !== turn.turnId) turn.rootTurnId = rootTurnIdOf(ctx)
     const previous = current?.turn === turn ? current.span : turn.core
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)
     const layer = name ?? subject ?? 'loop'
@@ -131,8 +127,9 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
     return { span, turn, parent: previous }
   }
 
-  function startTurn(ctx: TurnContext, scope: TracedScope): Recording {
-    const { turnId, sessionId, turnIndex, clock, agent, resumed } = ctx
+  function startTurn(ctx: TurnView, scope: TracedScope): Recording {
+    const { turnId, sessionId, turnIndex, clock, agent } = ctx
+    const resumed = isResumed(ctx)
     const now = () => clock.monotonic()
     const turn: Recording = { turnId, sessionId, turnIndex, agent: agent.name, resumed, now, started: now() }
     if (scope !== 'turn') startCore(ctx, turn)
@@ -142,7 +139,7 @@ export function createRecorder(maxTurns: number, onSpan?: (event: SpanEvent) => 
   }
 
   /** Begins a sub-agent of which only inherited layers are visible; its calls are recorded below its loop. */
-  function startCore(ctx: TurnContext, turn: Recording): void {
+  function startCore(ctx: TurnView, turn: Recording): void {
     const loop = new Span('loop', 'turn', true, turn.started, undefined, ++spans)
     turn.top = turn.core = loop
     turn.showsInherited = true

@@ -1,4 +1,5 @@
-import { ownerOf, type TurnContext, tenantOf } from '@allium/core'
+import { ownerOf, type TurnView, tenantOf } from '@allium/core'
+import { rootTurnIdOf } from '@allium/core/context'
 
 /** The actor and the location, which are the same in all records of a call. */
 export interface RunLocation {
@@ -11,7 +12,9 @@ export interface RunLocation {
   root?: string
 }
 
-export function runLocation({ principal, sessionId, turnId, rootTurnId, agent }: TurnContext): RunLocation {
+export function runLocation(ctx: TurnView): RunLocation {
+  const { principal, sessionId, turnId, agent } = ctx
+  const rootTurnId = rootTurnIdOf(ctx)
   const user = userOf(principal)
   const tenant = tenantOf(principal)
   return {

@@ -9,13 +9,14 @@ import {
   sum,
   type ToolContext,
   type ToolResult,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   type Usage,
   withState,
 } from '@allium/core'
+import { isInherited, isRecorded, isReplaying, physicalCallsOf, record as recordWithRun } from '@allium/core/context'
 import type { PhysicalCall } from '@allium/core/internal'
-import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
+import { createPricing, createUnpricedWarning, type Prices } from '@allium/shared/prices'
 import { type BegunCall, CutCalls, runKeyOf } from './cut-calls.ts'
 
 export interface UsageOptions<Name extends string = string> {
@@ -78,7 +79,7 @@ export function usage<Name extends string = 'observe:usage'>(
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
 
   /** By the turn's metadata. The turn records the usage of a call that a timeout abandoned. */
-  const turns = new WeakMap<object, Recorder>()
+  const turns = new WeakMap<object, TurnView>()
   /** By run, while it lasts. */
   const cutCalls = new Map<string, CutCalls>()
 
@@ -95,14 +96,14 @@ export function usage<Name extends string = 'observe:usage'>(
       [keys.models]: { default: {}, reducer: addModelUsage },
     },
     ...(record && {
-      turn(ctx: TurnContext<Record<string, unknown>>, next: () => Promise<void>) {
+      turn(ctx: TurnView<Record<string, unknown>>, next: () => Promise<void>) {
         turns.set(ctx.metadata, ctx)
-        return ctx.inherited ? next() : recordTurn(ctx, next)
+        return isInherited(ctx) ? next() : recordTurn(ctx, next)
       },
       async tool(ctx: ToolContext<Record<string, unknown>>, next: () => Promise<ToolResult>) {
         const result = await next()
         const hasRun = !isAlliumError(result.error, 'tool.outcome_unknown')
-        if (ctx.replaying && hasRun) cutCalls.get(runKeyOf(ctx))?.replayed(ctx)
+        if (isReplaying(ctx) && hasRun) cutCalls.get(runKeyOf(ctx))?.replayed(ctx)
         return result
       },
     }),
@@ -112,7 +113,7 @@ export function usage<Name extends string = 'observe:usage'>(
       try {
         return await next()
       } finally {
-        for (const call of ctx.physicalCalls) await count(ctx, call)
+        for (const call of physicalCallsOf(ctx)) await count(ctx, call)
       }
     },
   })
@@ -131,12 +132,12 @@ export function usage<Name extends string = 'observe:usage'>(
     if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage: callUsage, cost, step: await stepOf(ctx) })
   }
 
-  function recorderOf(ctx: ModelContext): Recorder {
+  function recorderOf(ctx: ModelContext): TurnView {
     return turns.get(ctx.metadata) ?? ctx
   }
 
   /** Also records the calls that were cut and are not made again, for example because the run was stopped. */
-  async function recordTurn(ctx: TurnContext, next: () => Promise<void>): Promise<void> {
+  async function recordTurn(ctx: TurnView, next: () => Promise<void>): Promise<void> {
     const run = runKeyOf(ctx)
     const calls = await CutCalls.of(ctx)
     cutCalls.set(run, calls)
@@ -148,14 +149,14 @@ export function usage<Name extends string = 'observe:usage'>(
     }
   }
 
-  async function recordCutCall(recorder: Recorder, { agent, model, inputTokens }: BegunCall): Promise<void> {
+  async function recordCutCall(recorder: TurnView, { agent, model, inputTokens }: BegunCall): Promise<void> {
     const estimate: Usage = { ...noUsage(), inputTokens, calls: 1, estimated: true }
     const cost = await pricing(model, estimate).catch(() => undefined)
     recordCall(recorder, agent, { model, usage: estimate, cost, cut: true })
   }
 
   function recordCall(
-    recorder: Recorder,
+    recorder: TurnView,
     agent: string,
     { model, usage: callUsage, cost, cut, step }: RecordedCall,
   ): void {
@@ -167,7 +168,7 @@ export function usage<Name extends string = 'observe:usage'>(
       ...(cut && { cut }),
       ...(step !== undefined && { step }),
     }
-    recorder.record('usage', usageRecord)
+    recordWithRun(recorder, 'usage', usageRecord)
   }
 }
 
@@ -176,10 +177,8 @@ type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> &
 
 /** Returns the id of the call's step; undefined without a journal. */
 async function stepOf(ctx: ModelContext): Promise<string | undefined> {
-  return (await ctx.isRecorded()) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
+  return (await isRecorded(ctx)) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
 }
-
-type Recorder = Pick<TurnContext, 'record'>
 
 function sumUsage(total: Usage, added: Usage): Usage {
   const newTotal = { ...total }

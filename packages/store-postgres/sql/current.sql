@@ -57,16 +57,16 @@ create table event_runs (
   run bigint not null generated always as identity,
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   turn_id text not null,
   epoch double precision not null,
   seq integer not null default 0,
-  asked integer not null default 0,
+  last_signal integer not null default 0,
   listener integer not null default 0,
   touched_at double precision not null,
   ended_at double precision,
   request text,
-  agent text not null,
   token bigint not null default 0,
   constraint event_runs_pkey PRIMARY KEY (run),
   constraint event_runs_tenant_owner_agent_session_turn_id_key UNIQUE (tenant, owner, agent, session, turn_id)
@@ -76,7 +76,7 @@ create table event_signals (
   run bigint not null,
   n integer not null,
   id text,
-  dealt boolean not null default false,
+  acknowledged boolean not null default false,
   body bytea,
   constraint event_signals_pkey PRIMARY KEY (run, n),
   constraint event_signals_run_fkey FOREIGN KEY (run) REFERENCES event_runs(run) ON DELETE CASCADE
@@ -101,7 +101,7 @@ create table holds (
   run text,
   expires_at double precision,
   freed boolean not null default false,
-  place text,
+  names text,
   tenant text,
   owner text,
   token bigint not null default 0,
@@ -122,12 +122,12 @@ create table outbox (
   seq bigint not null generated always as identity,
   id text not null,
   tenant text not null,
+  owner text not null,
+  token bigint not null,
   turn_id text not null,
   added_at double precision not null,
   body bytea not null,
   since double precision not null default outbox_now(),
-  owner text,
-  token bigint not null default 0,
   constraint outbox_id_key UNIQUE (id),
   constraint outbox_pkey PRIMARY KEY (seq)
 );
@@ -148,13 +148,28 @@ create table outbox_cursors (
   constraint outbox_cursors_pkey PRIMARY KEY (consumer)
 );
 
-create table outbox_places (
+create table outbox_deliveries (
   consumer text not null,
   seq bigint not null,
   held_until double precision not null,
   done boolean not null,
-  constraint outbox_places_pkey PRIMARY KEY (seq, consumer),
-  constraint outbox_places_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
+  constraint outbox_deliveries_pkey PRIMARY KEY (seq, consumer),
+  constraint outbox_deliveries_seq_fkey FOREIGN KEY (seq) REFERENCES outbox(seq) ON DELETE CASCADE
+);
+
+create table pending_calls (
+  n bigint not null generated always as identity,
+  tenant text not null,
+  owner text not null,
+  agent text not null,
+  session text not null,
+  call_id text not null,
+  turn_id text not null,
+  name text not null,
+  expires_at double precision,
+  token text not null,
+  constraint pending_calls_pkey PRIMARY KEY (n),
+  constraint pending_calls_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 
 create table queue_starts (
@@ -187,6 +202,7 @@ create table runs (
   n bigint not null generated always as identity,
   tenant text not null,
   owner text not null,
+  session_agent text not null,
   session text not null,
   run text not null,
   agent text not null,
@@ -197,15 +213,14 @@ create table runs (
   token bigint not null default 0,
   worker text,
   idempotency_key text,
-  asked text not null,
+  fingerprint text not null,
   stop text,
   code text,
   reason text,
-  stood integer,
-  told boolean not null default false,
+  session_version integer,
+  reported boolean not null default false,
   updated_at double precision not null,
   task bytea,
-  session_agent text not null,
   sealed_as text not null,
   queue text not null default 'default'::text,
   priority integer not null default 0,
@@ -225,7 +240,7 @@ create table schedules (
   session text,
   request bytea not null,
   next_at double precision,
-  look_at double precision,
+  due_at double precision,
   paused text,
   last_at double precision,
   last_run text,
@@ -241,6 +256,7 @@ create table schema_version (
 create table sessions (
   tenant text not null,
   owner text not null,
+  agent text not null,
   id text not null,
   version integer not null default 0,
   length integer not null default 0,
@@ -250,7 +266,6 @@ create table sessions (
   token bigint not null default nextval('tokens'::regclass),
   held_until double precision not null default 0,
   run text,
-  agent text not null,
   constraint sessions_pkey PRIMARY KEY (tenant, owner, agent, id)
 );
 
@@ -268,6 +283,7 @@ create table steps (
 create table turns (
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   seq integer not null,
   turn_id text not null,
@@ -282,7 +298,6 @@ create table turns (
   messages bytea not null,
   rest bytea not null,
   info bytea not null,
-  agent text not null,
   sealed_as text not null,
   constraint turns_pkey PRIMARY KEY (tenant, owner, agent, session, seq),
   constraint turns_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
@@ -313,28 +328,13 @@ create table usage_totals (
 create table vault (
   tenant text not null,
   owner text not null,
+  agent text not null,
   session text not null,
   layer text not null,
   body bytea not null,
-  agent text not null,
   sealed_as text not null,
   token bigint not null default 0,
   constraint vault_pkey PRIMARY KEY (tenant, owner, agent, session, layer)
-);
-
-create table waiting (
-  since bigint not null generated always as identity,
-  tenant text not null,
-  owner text not null,
-  session text not null,
-  call_id text not null,
-  turn_id text not null,
-  name text not null,
-  expires_at double precision,
-  token text not null,
-  agent text not null,
-  constraint waiting_pkey PRIMARY KEY (since),
-  constraint waiting_tenant_owner_agent_session_fkey FOREIGN KEY (tenant, owner, agent, session) REFERENCES sessions(tenant, owner, agent, id) ON UPDATE CASCADE ON DELETE CASCADE
 );
 
 CREATE INDEX accounts_by_end ON accounts USING btree (ends_at) WHERE (ends_at IS NOT NULL);
@@ -369,7 +369,13 @@ CREATE INDEX outbox_by_age ON outbox USING btree (since);
 
 CREATE INDEX outbox_by_owner ON outbox USING btree (hashtextextended(tenant, (0)::bigint), owner);
 
-CREATE INDEX outbox_places_open ON outbox_places USING btree (consumer, seq) WHERE (NOT done);
+CREATE INDEX outbox_deliveries_open ON outbox_deliveries USING btree (consumer, seq) WHERE (NOT done);
+
+CREATE INDEX pending_calls_by_session ON pending_calls USING btree (tenant, owner, session);
+
+CREATE INDEX pending_calls_by_tenant ON pending_calls USING btree (hashtextextended(tenant, (0)::bigint), n);
+
+CREATE INDEX pending_calls_by_token ON pending_calls USING btree (token, tenant);
 
 CREATE INDEX queue_starts_by_expiry ON queue_starts USING btree (expires_at);
 
@@ -395,7 +401,7 @@ CREATE INDEX runs_by_status ON runs USING btree (status, updated_at);
 
 CREATE INDEX runs_by_tenant ON runs USING btree (hashtextextended(tenant, (0)::bigint), n);
 
-CREATE INDEX runs_due ON runs USING btree (agent, hashtextextended(version, (0)::bigint), run_at) WHERE (NOT told);
+CREATE INDEX runs_due ON runs USING btree (agent, hashtextextended(version, (0)::bigint), run_at) WHERE (NOT reported);
 
 CREATE INDEX runs_running ON runs USING btree (agent, hashtextextended(queue, (0)::bigint), hashtextextended(tenant, (0)::bigint)) WHERE (status = 'running'::text);
 
@@ -403,11 +409,11 @@ CREATE INDEX runs_scheduled ON runs USING btree (agent, run_at) WHERE ((status =
 
 CREATE INDEX runs_stopped ON runs USING btree (agent) WHERE ((status = 'queued'::text) AND (stop IS NOT NULL));
 
-CREATE INDEX runs_unreported ON runs USING btree (agent, updated_at) WHERE ((NOT told) AND (status <> ALL (ARRAY['queued'::text, 'running'::text])));
+CREATE INDEX runs_unreported ON runs USING btree (agent, updated_at) WHERE ((NOT reported) AND (status <> ALL (ARRAY['queued'::text, 'running'::text])));
 
 CREATE INDEX runs_waiting ON runs USING btree (hashtextextended(queue, hashtextextended(version, hashtextextended(agent, (0)::bigint))), tenant, rank, n) WHERE ((status = 'queued'::text) AND (rank IS NOT NULL));
 
-CREATE INDEX schedules_due ON schedules USING btree (look_at) WHERE (look_at IS NOT NULL);
+CREATE INDEX schedules_due ON schedules USING btree (due_at) WHERE (due_at IS NOT NULL);
 
 CREATE INDEX sessions_by_owner ON sessions USING btree (hashtextextended(owner, (0)::bigint), tenant, updated_at DESC);
 
@@ -419,11 +425,34 @@ CREATE INDEX turns_by_key ON turns USING btree (tenant, owner, session, hashtext
 
 CREATE INDEX turns_by_time ON turns USING btree (hashtextextended(tenant, (0)::bigint), ended_at);
 
-CREATE INDEX waiting_by_session ON waiting USING btree (tenant, owner, session);
+CREATE OR REPLACE FUNCTION acknowledge_at_end(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[])
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _run bigint;
+begin
+  select run into _run from event_runs
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
+  if not found then return false; end if;
+  update event_signals set acknowledged = true, body = null where run = _run and n = any (_ns);
+  return true;
+end $function$;
 
-CREATE INDEX waiting_by_tenant ON waiting USING btree (hashtextextended(tenant, (0)::bigint), since);
-
-CREATE INDEX waiting_by_token ON waiting USING btree (token, tenant);
+CREATE OR REPLACE FUNCTION acknowledge_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  _run bigint;
+begin
+  select run into _run from event_runs
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
+    for update;
+  if not found then return; end if;
+  delete from event_signals where run = _run and n = _n and id is null;
+  update event_signals set acknowledged = true, body = null where run = _run and n = _n;
+end $function$;
 
 CREATE OR REPLACE FUNCTION add_blob_piece(_tenant text, _owner text, _session_agent text, _session text, _write text, _digest text, _piece integer, _body bytea)
  RETURNS boolean
@@ -436,50 +465,62 @@ begin
   return true;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_free_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-begin
-  if _unless_busy is not null then
-    -- Nobody takes it until this has ended; of one that is not there yet the row is made by who comes first.
-    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
-    perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
-    select greatest(s.held_until, now_ms() + case when s.run is null then 0 else _unless_busy end)
-      into held_until_ from sessions s
-      where s.tenant = _tenant and s.owner = _owner and s.agent = _session_agent and s.id = _session
-      and (s.held_until > now_ms() or s.run is not null)
-      and not exists (select from runs r where r.tenant = _tenant and r.run = _run)
-      and not exists (
-        select from runs r where r.tenant = _tenant and r.owner = _owner and r.session_agent = _session_agent and r.session = _session
-        and hashtextextended(r.idempotency_key, 0) = hashtextextended(_key, 0) and r.idempotency_key = _key
-      );
-    if found then
-      outcome_ := 'busy';
-      return;
-    end if;
-  end if;
-  select a.outcome_, a.n_, a.absent_, a.token_, a.version_, a.open_
-    into outcome_, n_, absent_, token_, version_, open_
-    from add_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task, _ms) a;
-end $function$;
-
-CREATE OR REPLACE FUNCTION add_queued_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
+CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _fingerprints text[], _decides text[], _task bytea, _ms double precision, _unless_busy double precision, _queue text, _priority integer, _limits jsonb, _names text[], _worker text, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
+  held sessions%rowtype;
+  known runs%rowtype;
+  _now double precision;
   _rank double precision;
 begin
-  -- It holds the row of the session until the end of the transaction.
-  select * into outcome_, n_, absent_, token_, version_, open_, held_until_
-    from add_free_run(_tenant, _owner, _session_agent, _session, _run, _agent, _version, _run_at, _key, _asked, _decides, _task,
-      null, _unless_busy);
-  if outcome_ <> 'added' then return; end if;
-  -- One that was sent once more and has its rank changes no more.
-  update runs set queue = _queue, priority = _priority,
-    rank = case when run_at <= now_ms() then run_at + _priority * 60000 end
-    where n = n_ and status = 'queued' and rank is null returning rank into _rank;
+  -- An erasure waits for the run that is being added, and then finds it.
+  perform writer_token(_tenant, _owner, null, null, null, null);
+  perform forget_erased(_tenant, _owner, _session_agent, _session);
+  loop
+    select * into held from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
+    exit when found;
+    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
+  end loop;
+  _now := now_ms();
+  select * into known from runs where tenant = _tenant and run = _run;
+  if found then
+    -- The statement was sent again after its reply was lost, so it gets the same reply.
+    outcome_ := 'added';
+    n_ := known.n;
+    if held.run = _run and held.token = known.token and held.held_until > _now then
+      token_ := held.token;
+      version_ := held.version;
+      open_ := held.open_turn is not null;
+    end if;
+    return;
+  end if;
+  select * into known from runs
+    where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
+  if found then
+    outcome_ := case when known.fingerprint = any (_fingerprints) then 'known' else 'reused' end;
+    n_ := known.n;
+    return;
+  end if;
+  if _unless_busy is not null and (held.held_until > _now or held.run is not null) then
+    outcome_ := 'busy';
+    held_until_ := greatest(held.held_until, _now + case when held.run is null then 0 else _unless_busy end);
+    return;
+  end if;
+  select array_agg(c) into absent_ from unnest(_decides) c
+    where not exists (select from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c);
+  if absent_ is not null then
+    outcome_ := 'absent';
+    return;
+  end if;
+  delete from pending_calls where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
+  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint, updated_at,
+    task, sealed_as, queue, priority, rank)
+    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, _now), _key, _fingerprints[1], _now,
+      _task, _session_agent, _queue, _priority, case when _run_at > _now then null else coalesce(_run_at, _now) + _priority * 60000 end)
+    returning n, rank into n_, _rank;
+  outcome_ := 'added';
   if _rank is null or _ms is null then return; end if;
   -- Without limits, processes add runs at the same time.
   if _limits <> '{}' then perform lock_queues(_names, array[_queue]); end if;
@@ -488,60 +529,24 @@ begin
   select t.token_, t.version_, t.open_ into token_, version_, open_
     from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
   if token_ is null then return; end if;
-  update runs set status = 'running', attempts = 1, token = token_, worker = worker() where n = n_;
+  update runs set status = 'running', attempts = 1, token = token_, worker = _worker where n = n_;
   if _limits <> '{}' then perform count_start(_agent, _queue, _tenant, _limits); end if;
 end $function$;
 
-CREATE OR REPLACE FUNCTION add_run(_tenant text, _owner text, _session_agent text, _session text, _run text, _agent text, _version text, _run_at double precision, _key text, _asked text[], _decides text[], _task bytea, _ms double precision, OUT outcome_ text, OUT n_ bigint, OUT absent_ text[], OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
- RETURNS record
+CREATE OR REPLACE FUNCTION add_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea)
+ RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
 declare
-  known runs%rowtype;
+  held event_runs%rowtype;
 begin
-  loop
-    perform from sessions where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session for update;
-    exit when found;
-    insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
-  end loop;
-  select * into known from runs where tenant = _tenant and run = _run;
-  if found then
-    -- Sent once more: what was given then is given again.
-    outcome_ := 'added';
-    n_ := known.n;
-    select token, version, open_turn is not null into token_, version_, open_ from sessions
-      where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and run = _run and token = known.token and held_until > now_ms();
-    return;
-  end if;
-  select * into known from runs
-    where tenant = _tenant and owner = _owner and session_agent = _session_agent and session = _session
-    and hashtextextended(idempotency_key, 0) = hashtextextended(_key, 0) and idempotency_key = _key;
-  if found then
-    outcome_ := case when known.asked = any (_asked) then 'known' else 'reused' end;
-    n_ := known.n;
-    return;
-  end if;
-  select array_agg(c) into absent_ from unnest(_decides) c where not exists (
-    select from waiting where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = c
-  );
-  if absent_ is not null then
-    outcome_ := 'absent';
-    return;
-  end if;
-  delete from waiting
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id = any (_decides);
-  insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked, updated_at,
-    task, sealed_as)
-    values (_tenant, _owner, _session_agent, _session, _run, _agent, _version, 'queued', coalesce(_run_at, now_ms()), _key, _asked[1],
-      now_ms(), _task, _session_agent)
-    returning n into n_;
-  outcome_ := 'added';
-  if _ms is null or _run_at > now_ms() then return; end if;
-  select t.token_, t.version_, t.open_ into token_, version_, open_
-    from take_session(_tenant, _owner, _session_agent, _session, _ms, _run) t;
-  if token_ is not null then
-    update runs set status = 'running', attempts = 1, token = token_ where n = n_;
-  end if;
+  select * into held from event_runs r
+    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and ended_at is null and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
+  if not found then return false; end if;
+  if exists (select from event_signals where run = held.run and id is not distinct from _id) then return true; end if;
+  insert into event_signals (run, n, id, body) values (held.run, held.last_signal + 1, _id, _body);
+  update event_runs set last_signal = held.last_signal + 1 where run = held.run;
+  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION adopt_session(_tenant text, _owner text, _session_agent text, _session text, _names text[], _token bigint, OUT outcome_ text, OUT held_until_ double precision)
@@ -579,7 +584,7 @@ AS $function$
 begin
   perform from current_schedule(_tenant, _owner, _id) where revision = _revision;
   if found then
-    update schedules set next_at = _next_at, look_at = greatest(_next_at, case when _next_at is not null then now_ms() end),
+    update schedules set next_at = _next_at, due_at = greatest(_next_at, case when _next_at is not null then now_ms() end),
       paused = _paused, last_at = _last_at, last_run = _last_run, revision = revision + 1
       where tenant = _tenant and owner = _owner and id = _id;
   elsif _adds_run then
@@ -588,23 +593,26 @@ begin
   return found;
 end $function$;
 
-CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
+CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
 declare
   r event_runs%rowtype;
+  _token bigint;
 begin
   loop
-    select * into r from event_runs
-      where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id for update;
-    if found and not (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) then
-      delete from event_runs where run = r.run;
-    elsif found then
-      exit;
+    select * into r from event_runs where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id for update;
+    exit when found and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl);
+    if found then delete from event_runs where run = r.run; end if;
+    -- Only a writer that is not fenced opens a run.
+    _token := writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
+    if _token is null then
+      outcome_ := 'gone';
+      return;
     end if;
-    insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at)
-      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, now_ms()) on conflict do nothing;
+    insert into event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token)
+      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, now_ms(), _token) on conflict do nothing;
   end loop;
   seq_ := r.seq;
   outcome_ := case
@@ -616,7 +624,7 @@ begin
   if _end then
     delete from event_signals where run = r.run and id is null;
     select array_agg(n order by n), array_agg(id order by n), array_agg(body order by n) into ns_, ids_, bodies_
-      from event_signals where run = r.run and not dealt;
+      from event_signals where run = r.run and not acknowledged;
     if ns_ is not null then
       update event_runs set epoch = _epoch, ended_at = null, touched_at = now_ms() where run = r.run;
       outcome_ := 'undelivered';
@@ -635,49 +643,6 @@ begin
       select run from event_runs where ended_at <= (select now_ms()) - _ttl limit 100 for update skip locked
     );
   end if;
-end $function$;
-
-CREATE OR REPLACE FUNCTION append_to_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision, OUT outcome_ text, OUT seq_ integer, OUT ns_ integer[], OUT ids_ text[], OUT bodies_ bytea[])
- RETURNS record
- LANGUAGE plpgsql
-AS $function$
-declare
-  _token bigint;
-  _is_new boolean := not exists (
-    select from event_runs r where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent
-    and r.session = _session and r.turn_id = _turn_id and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl)
-  );
-begin
-  if _is_new then
-    _token := writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
-    if _token is null then
-      outcome_ := 'gone';
-      return;
-    end if;
-  end if;
-  select a.* into outcome_, seq_, ns_, ids_, bodies_ from append_to_run(
-    _tenant, _owner, _session_agent, _session, _turn_id, _epoch, _request, _id, _count, _body, _end, _ttl
-  ) a;
-  if not _is_new then return; end if;
-  update event_runs set token = _token
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id;
-end $function$;
-
-CREATE OR REPLACE FUNCTION ask_run(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea)
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-declare
-  held event_runs%rowtype;
-begin
-  select r.* into held from event_runs r
-    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
-    and (r.ended_at is null and r.touched_at > now_ms() - 2592000000 or r.ended_at > now_ms() - _ttl) for update;
-  if not found then return false; end if;
-  if exists (select from event_signals where run = held.run and id is not distinct from _id) then return true; end if;
-  insert into event_signals (run, n, id, body) values (held.run, held.asked + 1, _id, _body);
-  update event_runs set asked = held.asked + 1 where run = held.run;
-  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION begin_erasure(_tenant text, _owner text, _agent text, _session text, OUT token_ bigint, OUT run_ bigint)
@@ -706,7 +671,7 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_lost(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean)
+CREATE OR REPLACE FUNCTION claim_lost(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _worker text)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean, attempts_ integer)
  LANGUAGE plpgsql
 AS $function$
@@ -728,7 +693,7 @@ begin
       select n from runs where agent = any (_agents) and status = 'queued' and stop is not null
       union all
       select n from runs
-        where agent = any (_agents) and not told and status not in ('queued', 'running') and updated_at <= _now - _ms
+        where agent = any (_agents) and not reported and status not in ('queued', 'running') and updated_at <= _now - _ms
     )
     and (r.agent, r.version) in (select * from unnest(_agents, _versions))
     and (s.run is null or s.run = r.run) and s.held_until <= _now
@@ -739,7 +704,7 @@ begin
       when due.status = 'queued' then 1 when due.status <> 'running' then null when due.progressed then 1 else due.attempts + 1
     end;
     continue when attempts_ >= 3 and _taken > 0;
-    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(due.n, _ms, attempts_) t;
+    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(due.n, _ms, attempts_, _worker) t;
     continue when n_ is null;
     _taken := _taken + 1;
     return next;
@@ -762,29 +727,29 @@ begin
     loop
       -- Versions are looked up in the index, so that the number of their runs does not matter.
       if _hash is null then
-        select hashtextextended(version, 0) into _hash from runs where agent = _name and not told
+        select hashtextextended(version, 0) into _hash from runs where agent = _name and not reported
           order by hashtextextended(version, 0) limit 1;
       else
         select hashtextextended(version, 0) into _hash from runs
-          where agent = _name and not told and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
+          where agent = _name and not reported and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
       end if;
       exit when not found;
       continue when (_name, _hash) in (select a, hashtextextended(v, 0) from unnest(_agents, _versions) o (a, v));
       for due in
         select r.n from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
         where r.agent = _name and hashtextextended(r.version, 0) = _hash
-        and not r.told and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
+        and not r.reported and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
         and (s.run is null or s.run = r.run) and s.held_until <= _before
         order by r.n limit _limit for update of r, s skip locked
       loop
-        select * into n_, token_, version_, open_ from take_run(due.n, _ms, null);
+        select * into n_, token_, version_, open_ from take_run(due.n, _ms, null, null);
         if n_ is not null then return next; end if;
       end loop;
     end loop;
   end loop;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean)
+CREATE OR REPLACE FUNCTION claim_runs(_agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean, _worker text)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
 AS $function$
@@ -792,7 +757,7 @@ declare
   _lost record;
 begin
   if not _waiting_only then
-    for _lost in select * from claim_lost(_agents, _versions, _limit, _ms, _alone) loop
+    for _lost in select * from claim_lost(_agents, _versions, _limit, _ms, _alone, _worker) loop
       n_ := _lost.n_;
       token_ := _lost.token_;
       version_ := _lost.version_;
@@ -802,7 +767,7 @@ begin
       _limit := _limit - 1;
     end loop;
   end if;
-  return query select * from claim_waiting(_agents, _versions, _queues, _limit, _ms);
+  return query select * from claim_waiting(_agents, _versions, _queues, _limit, _ms, _worker);
 end $function$;
 
 CREATE OR REPLACE FUNCTION claim_schedules(_agents text[], _limit integer, _ms double precision)
@@ -814,14 +779,14 @@ declare
 begin
   return query with due as materialized (
     select s.tenant, s.owner, s.id from schedules s
-    where s.look_at <= _now and s.agent = any (_agents) and not exists (
+    where s.due_at <= _now and s.agent = any (_agents) and not exists (
       select from runs r where r.tenant = s.tenant and r.run = s.last_run and r.status in ('queued', 'running')
-    ) order by s.look_at limit _limit for update of s skip locked
-  ) update schedules u set look_at = _now + _ms from due
+    ) order by s.due_at limit _limit for update of s skip locked
+  ) update schedules u set due_at = _now + _ms from due
     where u.tenant = due.tenant and u.owner = due.owner and u.id = due.id returning u, _now;
 end $function$;
 
-CREATE OR REPLACE FUNCTION claim_waiting(_agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision)
+CREATE OR REPLACE FUNCTION claim_waiting(_agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision, _worker text)
  RETURNS TABLE(n_ bigint, token_ bigint, version_ integer, open_ boolean)
  LANGUAGE plpgsql
 AS $function$
@@ -863,7 +828,7 @@ begin
     continue when (_room ->> _queue)::integer <= 0;
     select t.tenant into _last from queue_turns t where t.queue = queue_id(_agent, _queue) order by t.at desc limit 1;
     _found := 0;
-    -- A bounded number of tenants, in a circle from the one after the last that had its turn.
+    -- A bounded number of tenants, in a circle that begins after the last tenant that had its turn.
     for _tenant in
       select ring.tenant from (with recursive t as (
         (select r.tenant from runs r where hashtextextended(r.queue, hashtextextended(r.version, hashtextextended(r.agent, 0)))
@@ -907,7 +872,7 @@ begin
     if (_room ->> _queue)::integer > 0 and queue_room(_names, _queue, _lane.limits_, _tenant) > 0 then
       perform from runs r join sessions s on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session and (s.run is null or s.run = r.run) and s.held_until <= _now where r.n = _ns[_i] and r.status = 'queued' for update of r, s skip locked;
       if found then
-        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(_ns[_i], _ms, 1) t;
+        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from take_run(_ns[_i], _ms, 1, _worker) t;
         if n_ is not null then
           return next;
           _limit := _limit - 1;
@@ -981,21 +946,6 @@ begin
   return query select * from schedules where tenant = _tenant and owner = _owner and id = _id and (e.token_ is null or token >= e.token_) for update;
 end $function$;
 
-CREATE OR REPLACE FUNCTION deal_signal(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer)
- RETURNS void
- LANGUAGE plpgsql
-AS $function$
-declare
-  _run bigint;
-begin
-  select run into _run from event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
-    for update;
-  if not found then return; end if;
-  delete from event_signals where run = _run and n = _n and id is null;
-  update event_signals set dealt = true, body = null where run = _run and n = _n;
-end $function$;
-
 CREATE OR REPLACE FUNCTION digest(_text text)
  RETURNS text
  LANGUAGE sql
@@ -1066,7 +1016,7 @@ begin
   ));
   get diagnostics _more = row_count;
   found_ := found_ + _more;
-  update holds set place = null, run = null, tenant = null, owner = null where ctid = any (array(
+  update holds set names = null, run = null, tenant = null, owner = null where ctid = any (array(
     select ctid from holds where tenant = _tenant and (_owner is null or owner = _owner) and token < _token limit _limit
   ));
   get diagnostics _more = row_count;
@@ -1103,7 +1053,7 @@ AS $function$
     select r.n from unnest(_statuses, _ms) e (status, ms), lateral (
       select o.n from runs o
       where o.status = e.status and o.updated_at < (select now_ms()) - e.ms and not exists (
-        select from waiting w
+        select from pending_calls w
         where w.tenant = o.tenant and w.owner = o.owner and w.agent = o.session_agent and w.session = o.session and w.turn_id = o.run
       ) order by o.updated_at limit 1000 for update skip locked
     ) r
@@ -1233,10 +1183,10 @@ begin
     returning version into _version;
   if not found then
     return exists (
-      select from runs where tenant = _tenant and run = _run and stood is not null and token = _token
+      select from runs where tenant = _tenant and run = _run and session_version is not null and token = _token
     );
   end if;
-  update runs set status = _status, code = _code, reason = _reason, stood = _version, updated_at = now_ms()
+  update runs set status = _status, code = _code, reason = _reason, session_version = _version, updated_at = now_ms()
     where tenant = _tenant and run = _run;
   return true;
 end $function$;
@@ -1340,9 +1290,9 @@ begin
 
   delete from turns where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and seq = -1;
   insert into turns values (
-    _tenant, _owner, _session, case when _ended then _version else -1 end,
+    _tenant, _owner, _session_agent, _session, case when _ended then _version else -1 end,
     _turn_id, _idempotency_key, _status, _started_at, _ended_at, _usage, _start, _count, _digests[1],
-    _messages, _rest, _info, _session_agent, _session_agent
+    _messages, _rest, _info, _session_agent
   );
   if not _ended then
     update sessions set open_turn = _turn_id, status = coalesce(status, 'running'), updated_at = now_ms()
@@ -1353,23 +1303,23 @@ begin
     version = _version + 1, length = _start + _count, status = _status, open_turn = null, updated_at = now_ms(),
     held_until = case when _release then 0 else held_until end
     where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session;
-  delete from waiting
+  delete from pending_calls
     where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and call_id <> all (_calls);
   if cardinality(_calls) > 0 then
-    update waiting w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
+    update pending_calls w set turn_id = c.turn, name = c.name, expires_at = c.expires, token = c.token
       from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
       where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id;
-    insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+    insert into pending_calls (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
       select _tenant, _owner, _session_agent, _session, c.id, c.turn, c.name, c.expires, c.token
       from unnest(_calls, _call_turns, _call_names, _call_expiries, _call_tokens) as c (id, turn, name, expires, token)
       where not exists (
-        select from waiting w
+        select from pending_calls w
         where w.tenant = _tenant and w.owner = _owner and w.agent = _session_agent and w.session = _session and w.call_id = c.id
       );
   end if;
   if cardinality(_records) > 0 then
-    insert into outbox (id, tenant, turn_id, added_at, body)
-      select r.id, _tenant, _turn_id, now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
+    insert into outbox (id, tenant, owner, token, turn_id, added_at, body)
+      select r.id, _tenant, _owner, _token, _turn_id, now_ms(), r.body from unnest(_records, _bodies) as r (id, body);
   end if;
 end $function$;
 
@@ -1485,18 +1435,11 @@ AS $function$
   select elapsed + least(greatest(now_ms() - seen_at, 0), 86400000) from outbox_clock
 $function$;
 
-CREATE OR REPLACE FUNCTION own_records(_owner text, _ids text[], _lease bigint)
- RETURNS void
- LANGUAGE sql
-AS $function$
-  update outbox set owner = _owner, token = _lease where id = any (_ids) and owner is null
-$function$;
-
 CREATE OR REPLACE FUNCTION postpone_records(_consumer text, _ids text[], _ms double precision, _longest double precision)
  RETURNS void
  LANGUAGE sql
 AS $function$
-  update outbox_places p
+  update outbox_deliveries p
     set held_until = now_ms() + greatest(_ms, least((outbox_now() - o.since) / 2, _longest))
     from outbox o where o.id = any (_ids) and p.seq = o.seq and p.consumer = _consumer and not p.done
 $function$;
@@ -1506,7 +1449,7 @@ CREATE OR REPLACE FUNCTION put_schedule(_tenant text, _owner text, _id text, _ag
  LANGUAGE plpgsql
 AS $function$
 begin
-  -- One put of an owner at a time, so that they stay within the limit together.
+  -- Puts of an owner run one after the other, so that they stay within the limit.
   perform pg_advisory_xact_lock(hashtextextended('schedules ' || to_json(array[_tenant, _owner])::text, 0));
   select agent into agent_ from current_schedule(_tenant, _owner, _id);
   if not found then
@@ -1519,12 +1462,12 @@ begin
     problem_ := 'agent';
     return;
   end if;
-  insert into schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, look_at, token)
+  insert into schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, due_at, token)
     values (_tenant, _owner, _id, _agent, _cron, _tz, _missed, _session, _request, _next_at, _next_at,
       writer_token(_tenant, _owner, null, null, null, null))
     on conflict (tenant, owner, id) do update set agent = excluded.agent, cron = excluded.cron, tz = excluded.tz,
       missed = excluded.missed, session = excluded.session, request = excluded.request, next_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.next_at else excluded.next_at end,
-      look_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.look_at else excluded.look_at end, revision = s.revision + 1, token = excluded.token
+      due_at = case when s.paused is not null then null when s.cron = excluded.cron and s.tz = excluded.tz then s.due_at else excluded.due_at end, revision = s.revision + 1, token = excluded.token
     returning * into row_;
 end $function$;
 
@@ -1607,13 +1550,13 @@ begin
   select array_agg(o.seq) into _seqs from (
     select seq from outbox where id = any (_ids) order by seq for update
   ) o;
-  insert into outbox_places (consumer, seq, held_until, done)
+  insert into outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, 0, true from unnest(_seqs) as seq
     on conflict (seq, consumer) do update set done = true;
   if cardinality(_consumers) = 0 then return; end if;
   delete from outbox o where o.seq = any (_seqs) and not exists (
     select from unnest(_consumers) as c (consumer) where not exists (
-      select from outbox_places p where p.seq = o.seq and p.consumer = c.consumer and p.done
+      select from outbox_deliveries p where p.seq = o.seq and p.consumer = c.consumer and p.done
     )
   );
 end $function$;
@@ -1661,9 +1604,9 @@ begin
     return;
   end if;
   insert into holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
-  -- What a run finds its hold by, until that is settled or its owner is erased.
+  -- A run finds its hold by these, until that is settled or its owner is erased.
   if _run is not null and _token is not null then
-    update holds set run = digest(_run), place = json_build_array(_account, _id)::text, tenant = _tenant,
+    update holds set run = digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
       owner = _owner, token = _token where account = _name and id = _hold;
   end if;
   update accounts
@@ -1681,12 +1624,12 @@ begin
   select * into r from runs where tenant = _tenant and run = _run;
   if not found then return false; end if;
   perform from sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.stood for update;
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.session_version for update;
   if not found then return false; end if;
   update runs
-    set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
-    run_at = now_ms(), updated_at = now_ms()
-    where n = r.n and status = 'failed' and stood is not null and not exists (
+    set status = 'queued', attempts = 0, token = 0, session_version = null, reported = false, code = null, reason = null, stop = null,
+    run_at = now_ms(), updated_at = now_ms(), rank = now_ms() + priority * 60000
+    where n = r.n and status = 'failed' and session_version is not null and not exists (
       select from runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );
   return found;
@@ -1708,15 +1651,6 @@ AS $function$
 begin
   delete from run_log where tenant = old.tenant and run = old.run;
   return null;
-end $function$;
-
-CREATE OR REPLACE FUNCTION run_queued()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  new.rank := null;
-  return new;
 end $function$;
 
 CREATE OR REPLACE FUNCTION save_vault(_tenant text, _owner text, _agent text, _session text, _layer text, _body bytea, _lease bigint, _began double precision)
@@ -1781,17 +1715,12 @@ declare
   held numeric;
 begin
   perform from accounts where name = _name for update;
-  update holds set settled = true, place = null, run = null, tenant = null, owner = null
+  update holds set settled = true, names = null, run = null, tenant = null, owner = null
     where account = _name and id = digest(_id) and not settled
     returning case when freed then 0 else amount end into held;
   if not found then return; end if;
   update accounts set spent = spent + _spent, reserved = reserved - held where name = _name;
 end $function$;
-
-CREATE OR REPLACE FUNCTION take_lease(_tenant text, _owner text, _session_agent text, _session text, _ms double precision, OUT token_ bigint, OUT version_ integer, OUT open_ boolean, OUT held_until_ double precision)
- RETURNS record
- LANGUAGE sql
-AS $function$ select * from take_session(_tenant, _owner, _session_agent, _session, _ms, null) $function$;
 
 CREATE OR REPLACE FUNCTION take_outbox(_consumer text, _limit integer, _ms double precision, _keep double precision)
  RETURNS SETOF outbox
@@ -1812,23 +1741,23 @@ begin
   select * into c from outbox_cursors where consumer = _consumer;
   if c.next > c.seen and pg_snapshot_xmin(pg_current_snapshot()) >= c.next_xid then c.seen := c.next; end if;
   _again := array(
-    select o.seq from outbox_places p join outbox o on o.seq = p.seq
+    select o.seq from outbox_deliveries p join outbox o on o.seq = p.seq
     where p.consumer = _consumer and not p.done and p.held_until <= (select now_ms())
     order by p.seq limit _limit for key share of o skip locked
   );
   _new := array(
     select o.seq from outbox o where o.seq > c.seen
-    and not exists (select from outbox_places p where p.seq = o.seq and p.consumer = _consumer)
+    and not exists (select from outbox_deliveries p where p.seq = o.seq and p.consumer = _consumer)
     order by o.seq limit _limit - cardinality(_again) for key share of o skip locked
   );
-  insert into outbox_places (consumer, seq, held_until, done)
+  insert into outbox_deliveries (consumer, seq, held_until, done)
     select _consumer, seq, now_ms() + _ms, false from unnest(_again || _new) seq
     on conflict (seq, consumer) do update set held_until = excluded.held_until;
-  -- One statement, and so one snapshot. A record that somebody had locked just now was passed over: the cursor stays before it.
+  -- One statement, and so one snapshot. A record that another process had locked was skipped, so the cursor stays before it.
   if c.next <= c.seen then
     select coalesce(min(o.seq) filter (where p.seq is null) - 1, max(o.seq), c.seen), pg_snapshot_xmax(pg_current_snapshot())
       into c.next, c.next_xid
-      from outbox o left join outbox_places p on p.seq = o.seq and p.consumer = _consumer
+      from outbox o left join outbox_deliveries p on p.seq = o.seq and p.consumer = _consumer
       where o.seq > c.seen;
   end if;
   update outbox_cursors set seen = c.seen, next = c.next, next_xid = c.next_xid
@@ -1836,7 +1765,7 @@ begin
   return query select o.* from outbox o where o.seq = any (_again || _new) order by o.seq;
 end $function$;
 
-CREATE OR REPLACE FUNCTION take_run(_n bigint, _ms double precision, _attempts integer, OUT n_ bigint, OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
+CREATE OR REPLACE FUNCTION take_run(_n bigint, _ms double precision, _attempts integer, _worker text, OUT n_ bigint, OUT token_ bigint, OUT version_ integer, OUT open_ boolean)
  RETURNS record
  LANGUAGE plpgsql
 AS $function$
@@ -1849,7 +1778,7 @@ begin
   if token_ is null then return; end if;
   n_ := _n;
   update runs set token = token_, updated_at = now_ms(),
-    worker = case when status in ('queued', 'running') then worker() else worker end,
+    worker = case when status in ('queued', 'running') then _worker else worker end,
     status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
     where n = _n;
 end $function$;
@@ -1864,27 +1793,13 @@ begin
       where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and held_until <= now_ms() and (run is null or run = _run)
       returning token, version, open_turn is not null into token_, version_, open_;
     if found then return; end if;
-    -- What belongs to a run is held until one takes that over.
+    -- A session that belongs to a run is held until a process takes that run over.
     select greatest(held_until, now_ms() + case when run is distinct from _run and run is not null then _ms else 0 end)
       into held_until_ from sessions
       where tenant = _tenant and owner = _owner and agent = _session_agent and id = _session and (held_until > now_ms() or run is distinct from _run and run is not null);
     if found then return; end if;
     insert into sessions (tenant, owner, agent, id) values (_tenant, _owner, _session_agent, _session) on conflict do nothing;
   end loop;
-end $function$;
-
-CREATE OR REPLACE FUNCTION take_signals(_tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[])
- RETURNS boolean
- LANGUAGE plpgsql
-AS $function$
-declare
-  _run bigint;
-begin
-  select run into _run from event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
-  if not found then return false; end if;
-  update event_signals set dealt = true, body = null where run = _run and n = any (_ns);
-  return true;
 end $function$;
 
 CREATE OR REPLACE FUNCTION task_gone()
@@ -1896,12 +1811,6 @@ begin
   return null;
 end $function$;
 
-CREATE OR REPLACE FUNCTION worker()
- RETURNS text
- LANGUAGE sql
- STABLE
-AS $function$ select nullif(current_setting('allium.worker', true), '') $function$;
-
 CREATE OR REPLACE FUNCTION writer_token(_tenant text, _owner text, _agent text, _session text, _lease bigint, _began double precision)
  RETURNS bigint
  LANGUAGE plpgsql
@@ -1912,7 +1821,7 @@ begin
   perform pg_advisory_xact_lock_shared(hashtextextended('erasure ' || _tenant, 0));
   select * into e from erased(_tenant, _owner, _agent, _session);
   if _lease < e.token_ or _lease is null and _began <= e.at_ then return null; end if;
-  -- Null before the first token; the right to use the sequence is enough.
+  -- Null before the first token. The right to use the sequence is enough to read it.
   return coalesce(_lease, pg_sequence_last_value('tokens'::regclass), 0);
 end $function$;
 
@@ -1929,8 +1838,6 @@ CREATE TRIGGER run_changed AFTER UPDATE ON runs FOR EACH ROW WHEN (((old.status 
 CREATE TRIGGER run_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_gone();
 
 CREATE TRIGGER run_log_gone AFTER DELETE ON runs FOR EACH ROW EXECUTE FUNCTION run_log_gone();
-
-CREATE TRIGGER run_queued BEFORE UPDATE OF status ON runs FOR EACH ROW WHEN (((new.status = 'queued'::text) AND (old.status <> 'queued'::text))) EXECUTE FUNCTION run_queued();
 
 CREATE TRIGGER session_gone AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION session_gone();
 

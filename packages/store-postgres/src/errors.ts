@@ -54,7 +54,7 @@ const errorKinds: readonly ErrorKind[] = [
     codes: /^42501$/,
     code: 'store.readonly',
     failure:
-      "denied a permission to the role. Grant the role what docs/guide/stores.md lists, or migrate with another role and use migrate: 'check'",
+      "denied a permission to the role. Grant it the rights in docs/guide/stores/postgres.md, or migrate with another role and use migrate: 'check'",
   },
   {
     codes: /^28\w{3}$/,

@@ -60,7 +60,7 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
     async heads(runs) {
       const columns = [0, 1, 2, 3, 4].map((i) => runs.map((run) => runKeyParts(run)[i]))
       const rows = await db.queryIdempotent(
-        `select k.place, r.seq, r.asked, r.listener, r.ended_at
+        `select k.place, r.seq, r.last_signal, r.listener, r.ended_at
          from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
          with ordinality as k (tenant, owner, agent, session, turn_id, place)
          join ${db.s}.event_runs r
@@ -80,7 +80,7 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
       return row && { turnId: String(row.turn_id), seq: Number(row.seq), ended: row.ended_at !== null }
     },
     async addSignal(run, id, body) {
-      const sql = `select ${db.s}.ask_run($1, $2, $3, $4, $5, $6, $7, $8) as kept`
+      const sql = `select ${db.s}.add_signal($1, $2, $3, $4, $5, $6, $7, $8) as kept`
       const [row] = await db.queryIdempotent(sql, ...runKeyParts(run), eventTtl, id, body)
       return row?.kept === true
     },
@@ -94,19 +94,19 @@ export function postgresEvents(db: Database, eventTtl: number): EventTable {
     async signals(run, after) {
       const rows = await db.queryIdempotent(
         `select g.n, g.id, g.body from ${db.s}.event_runs r join ${db.s}.event_signals g on g.run = r.run
-         where ${runMatches} and not g.dealt and g.n > $6 order by g.n`,
+         where ${runMatches} and not g.acknowledged and g.n > $6 order by g.n`,
         ...[...runKeyParts(run), after],
       )
       return rows.map(signalFromRow)
     },
     async acknowledgeAtEnd(run, epoch, ns) {
-      const sql = `select ${db.s}.take_signals($1, $2, $3, $4, $5, $6, $7) as taken`
+      const sql = `select ${db.s}.acknowledge_at_end($1, $2, $3, $4, $5, $6, $7) as taken`
       const [row] = await db.queryIdempotent(sql, ...runKeyParts(run), epoch, ns)
       return row?.taken === true
     },
     async acknowledge(run, listener, n) {
       await db.queryIdempotent(
-        `select ${db.s}.deal_signal($1, $2, $3, $4, $5, $6, $7)`,
+        `select ${db.s}.acknowledge_signal($1, $2, $3, $4, $5, $6, $7)`,
         ...runKeyParts(run),
         listener,
         n,
@@ -131,8 +131,8 @@ export function checkRunKey(input: RunKey): RunKey {
 }
 
 function headOf(row: Row): RunHead {
-  const { seq, asked, listener, ended_at } = row
-  return { seq: Number(seq), lastSignal: Number(asked), listener: Number(listener), ended: ended_at !== null }
+  const { seq, last_signal, listener, ended_at } = row
+  return { seq: Number(seq), lastSignal: Number(last_signal), listener: Number(listener), ended: ended_at !== null }
 }
 
 function undeliveredSignals({ ns_, ids_, bodies_ }: Row): StoredSignal[] {

@@ -11,7 +11,7 @@ export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 're
     async acquire(requestedKey, ms) {
       const key = checkSessionKey({ ...requestedKey })
       const erasedFirst = `(select ${db.s}.forget_erased($1, $2, $3, $4)) gone`
-      const sql = `select t.* from ${erasedFirst}, lateral ${db.s}.take_lease($1, $2, $3, $4, $5) t`
+      const sql = `select t.* from ${erasedFirst}, lateral ${db.s}.take_session($1, $2, $3, $4, $5, null) t`
       const [row] = await db.queryOnce(sql, ...keyParams(key), ms)
       if (row === undefined || row.token_ === null) return { heldUntil: Math.ceil(Number(row?.held_until_)) }
       return { lease: issueLease(db, key, row) }
@@ -26,7 +26,7 @@ export function postgresLeases(db: Database): Pick<SessionStore, 'acquire' | 're
   }
 }
 
-/** Creates the lease from a row of `take_lease`. */
+/** Creates the lease from a row of `take_session`. */
 export function issueLease(db: Database, key: SessionKey, row: Row): Lease {
   const acquired = { key, token: Number(row.token_), version: Number(row.version_) }
   const lease: Lease = row.open_ === true ? { ...acquired, open: true } : acquired

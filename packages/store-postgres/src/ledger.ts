@@ -48,11 +48,11 @@ export function postgresLedger(db: Database): Ledger {
       return { spent: Number(row?.spent ?? 0), reserved: Number(row?.reserved ?? 0) }
     },
     async holds(run) {
-      const sql = `select place, amount from ${db.s}.holds h, (select ${db.s}.digest($1) as of) r
-        where hashtextextended(h.run, 0) = hashtextextended(r.of, 0) and h.run = r.of and not h.settled and h.place is not null`
+      const sql = `select names, amount from ${db.s}.holds h, (select ${db.s}.digest($1) as of) r
+        where hashtextextended(h.run, 0) = hashtextextended(r.of, 0) and h.run = r.of and not h.settled and h.names is not null`
       const rows = await db.queryIdempotent(sql, checkName('run of a reservation', run))
-      return rows.map(({ place, amount }) => {
-        const [account, id] = JSON.parse(String(place)) as [string, string]
+      return rows.map(({ names, amount }) => {
+        const [account, id] = JSON.parse(String(names)) as [string, string]
         return { id, account, amount: Number(amount) }
       })
     },

@@ -69,24 +69,24 @@ export function postgresOperations(db: Database, blobs: Blobs): RunOperations {
       if (run === undefined) return undefined
       const session = [run.tenant, run.owner, run.session_agent, run.session, run.run]
       const turn = `tenant = $1 and owner = $2 and agent = $3 and session = $4 and turn_id = $5`
-      const [log, waiting, [stored]] = await Promise.all([
+      const [log, pending, [stored]] = await Promise.all([
         db.queryIdempotent(
           `select * from ${db.s}.run_log where tenant = $1 and run = $2 order by n desc limit $3`,
           ...[run.tenant, run.run, limit + 1],
         ),
-        db.queryIdempotent(`select * from ${db.s}.waiting where ${turn} order by since`, ...session),
+        db.queryIdempotent(`select * from ${db.s}.pending_calls where ${turn} order by n`, ...session),
         db.queryIdempotent(
           `select usage from ${db.s}.turns
            where ended_at is not null and hashtextextended(turn_id, 0) = hashtextextended($5, 0) and ${turn}`,
           ...session,
         ),
       ])
-      return runDescription({ run, log, waiting, turn: stored }, limit)
+      return runDescription({ run, log, pending, turn: stored }, limit)
     },
     async count({ tenants, open = false }) {
       const { tenants: names } = runFilterParams({ tenants })
       // Queued and running runs are never reported, which an index covers.
-      const isOpen = open ? "and not told and r.status in ('queued', 'running')" : ''
+      const isOpen = open ? "and not reported and r.status in ('queued', 'running')" : ''
       const rows = await db.queryIdempotent(
         `select status, agent, version, queue, code, count(*) as count, min(since) as oldest from (
            select ${status} as status, agent, version, queue, code, case r.status when 'queued' then run_at else updated_at end as since

@@ -71,8 +71,8 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
       )
       return toPage(rows, limit, ({ n }) => [Number(n)], runSummary)
     },
-    async claim({ agents, limit, ms, alone, queues = [{ name: 'default' }], waitingOnly = false, worker = '' }) {
-      const sql = `select c.* from (select set_config('allium.worker', $8, true)) w, lateral ${db.s}.claim_runs($1, $2, $3, $4, $5, $6, $7) c`
+    async claim({ agents, limit, ms, alone, queues = [{ name: 'default' }], waitingOnly = false, worker }) {
+      const sql = `select * from ${db.s}.claim_runs($1, $2, $3, $4, $5, $6, $7, $8)`
       return openClaimed(db, blobs, { limit, ms, alone }, (page) =>
         db.queryOnce(
           sql,
@@ -82,7 +82,7 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
           page.alone,
           JSON.stringify(queues),
           waitingOnly,
-          worker,
+          worker ?? null,
         ),
       )
     },
@@ -135,14 +135,14 @@ export function postgresRuns(db: Database, { sealer, blobs }: { sealer: Sealer; 
     },
     async markReported({ key, token }, run, code) {
       await db.queryIdempotent(
-        `update ${db.s}.runs set told = true, code = case status when 'failed' then coalesce($4, code) else code end
+        `update ${db.s}.runs set reported = true, code = case status when 'failed' then coalesce($4, code) else code end
          where tenant = $1 and run = $2 and token = $3 and status not in ('queued', 'running')`,
         ...[key.tenant, run, token, code ?? null],
       )
     },
     async expiredCalls({ agents, limit }) {
       const sql = `select r.*, w.calls from ${db.s}.runs r join (
-           select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.waiting
+           select tenant, owner, agent, session, turn_id, array_agg(call_id order by call_id) as calls from ${db.s}.pending_calls
            where expires_at <= ${db.s}.now_ms() group by tenant, owner, agent, session, turn_id
          ) w on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent and r.session = w.session
          where r.agent = any ($1::text[]) and r.n > $2 order by r.n limit $3`
@@ -171,7 +171,7 @@ export async function addRun(
   db: Database,
   { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
   input: NewDurableRun,
-  { claim, worker = '', unlessBusy, limits = {}, agents }: AddOptions,
+  { claim, worker, unlessBusy, limits = {}, agents }: AddOptions,
   checkFirst?: (firstParam: number) => { sql: string; values: readonly unknown[] },
 ): Promise<AddedRun> {
   const { run, agent, version, runAt = null, idempotencyKey = null, fingerprint = '', resolvedCalls = [] } = input
@@ -189,10 +189,8 @@ export async function addRun(
     translateLostBlobs(
       key,
       db.queryIdempotent(
-        // An erasure waits for the run that is being added, and then finds it.
-        `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $19, $20) end
-         from (select set_config('allium.worker', $21, true), ${db.s}.writer_token($1, $2, null, null, null, null), ${db.s}.forget_erased($1, $2, $3, $4)${first ? `, ${first.sql}` : ''}) w,
-         lateral ${db.s}.add_queued_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18) a`,
+        `select a.*, case when a.outcome_ = 'added' then ${db.s}.keep_blobs($1, $2, $3, $4, 'task', $5, $20, $21) end
+         from ${first ? `(select ${first.sql}) first, lateral ` : ''}${db.s}.add_run($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19) a`,
         ...[
           ...keyParams(key),
           run,
@@ -206,8 +204,8 @@ export async function addRun(
           claim ?? null,
           unlessBusy ?? null,
         ],
-        ...[queue, priority, JSON.stringify(limits), agents ?? [agent]],
-        ...[write?.id ?? null, write?.digests ?? [], worker, ...(first?.values ?? [])],
+        ...[queue, priority, JSON.stringify(limits), agents ?? [agent], worker ?? null],
+        ...[write?.id ?? null, write?.digests ?? [], ...(first?.values ?? [])],
       ),
     ),
   )

@@ -7,7 +7,7 @@ import { quoted } from './schema-name.ts'
 /** The maximum of `setTimeout`; the driver cannot disable its timeout. */
 const maxTimeout = 2 ** 31 - 1
 
-/** Tables of every version. Schemas of development versions before 0.1 and of other applications have some of them at most. */
+/** Tables of every version. A schema of another application has some of them at most. */
 const knownTables = ['schema_version', 'sessions', 'erasures']
 
 const noTimeouts = `set local statement_timeout = 0; set local lock_timeout = 0;
@@ -74,10 +74,7 @@ export class Schema {
   }
 
   #unknown(problem: string): AlliumError {
-    return new AlliumError(
-      'store.corrupt',
-      `The schema "${this.name}" ${problem}, or another "schema" if this one was created before Allium 0.1.`,
-    )
+    return new AlliumError('store.corrupt', `The schema "${this.name}" ${problem}, or another "schema".`)
   }
 
   #olderSchema(version: number): AlliumError {

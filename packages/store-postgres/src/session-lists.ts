@@ -42,15 +42,15 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs): Lists
       const [after] = parseCursor(cursor, [0])
       checkName('tenant', tenant)
       const rows = await db.queryIdempotent(
-        `select * from ${db.s}.waiting where ${tenantMatches('$1')} and ($2::text is null or owner = $2)
-         and ($3::text[] is null or agent = any ($3)) and since > $4 order by since limit $5`,
+        `select * from ${db.s}.pending_calls where ${tenantMatches('$1')} and ($2::text is null or owner = $2)
+         and ($3::text[] is null or agent = any ($3)) and n > $4 order by n limit $5`,
         ...[tenant, ownerParam(owner), agents ?? null, Math.floor(after), limit + 1],
       )
-      return toPage(rows, limit, (row) => [Number(row.since)], pendingCallFromRow)
+      return toPage(rows, limit, (row) => [Number(row.n)], pendingCallFromRow)
     },
     async findPendingCall({ tenant, agents, token }) {
       const digests = await sealer.digests(token, checkName('tenant', tenant))
-      const sql = `select * from ${db.s}.waiting where tenant = $1 and token = any ($2::text[])
+      const sql = `select * from ${db.s}.pending_calls where tenant = $1 and token = any ($2::text[])
         and ($3::text[] is null or agent = any ($3)) limit 1`
       const [row] = await db.queryIdempotent(sql, tenant, digests, agents ?? null)
       return row === undefined ? undefined : pendingCallFromRow(row)
@@ -84,7 +84,7 @@ export function postgresLists(db: Database, sealer: Sealer, blobs: Blobs): Lists
         `with now as materialized (select ${db.s}.now_ms() as ms), gone as (
            delete from ${db.s}.sessions s using now
            where s.updated_at < now.ms - $1 and s.held_until <= now.ms and not exists (
-             select from ${db.s}.waiting w where w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id
+             select from ${db.s}.pending_calls w where w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id
              and w.expires_at > now.ms
            ) and not exists (
              select from ${db.s}.runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent and r.session = s.id

@@ -37,15 +37,13 @@ export function postgresTurns(
     const storedCondition = "$7 and k.outcome_ = 'stored'"
     // A durable run ends with its turn.
     const endRun = `case when ${storedCondition} then ${db.s}.end_run($1, $2, $3, $4, $9, $11, ${extraParam(1)}) end`
-    const assignOwner =
-      records.length === 0 ? '' : `, case when ${storedCondition} then ${db.s}.own_records($2, $21, $5) end`
     const assignHolders = `case when k.outcome_ = 'stored' then ${db.s}.keep_blobs($1, $2, $3, $4, ${extraParam(2)}, $9, ${extraParam(3)}, ${extraParam(4)}) end`
     const holderValues = records.flatMap(({ id, digests }) => digests.map((digest) => [id, digest]))
     const ofRecords =
       holderValues.length === 0
         ? ''
         : `, case when ${storedCondition} then ${db.s}.hold_records($1, $2, $3, $4, ${extraParam(5)}, ${extraParam(6)}) end`
-    const sql = `select k.*, ${endRun}, ${assignHolders}${assignOwner}${ofRecords} from ${db.s}.keep_turn(${params}) k`
+    const sql = `select k.*, ${endRun}, ${assignHolders}${ofRecords} from ${db.s}.keep_turn(${params}) k`
     const storeTurn = [turnWrite.ended ? 'turn' : 'open', write?.id ?? null, write?.digests ?? []]
     if (holderValues.length > 0) storeTurn.push(...[0, 1].map((i) => holderValues.map((pair) => pair[i] ?? '')))
     const [row] = await translateLostBlobs(

@@ -86,7 +86,7 @@ describe.skipIf(server === undefined)('postgres() on a bad day', () => {
     await locker.query(`lock table "${stores.schemaOf(store)}".sessions`)
     const acquiring = codeOf(() => store.sessions.acquire(key, 60_000))
     await ended(
-      `select pg_terminate_backend(pid) from pg_stat_activity where query like '%take_lease%' and pid <> pg_backend_pid()`,
+      `select pg_terminate_backend(pid) from pg_stat_activity where query like '%take_session%' and pid <> pg_backend_pid()`,
     )
     expect(await acquiring).toBe('store.unavailable')
     await locker.end()

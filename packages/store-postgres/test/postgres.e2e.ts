@@ -47,9 +47,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
     const before = asked.length
     const agent = new Agent({ model }).use(persist({ store: store.sessions }))
     await agent.session({ id: 'chat' }).run('Hi')
-    expect(asked.slice(before).map((text) => /take_lease|keep_turn|version as last/.exec(text)?.[0])).toEqual([
+    expect(asked.slice(before).map((text) => /take_session|keep_turn|version as last/.exec(text)?.[0])).toEqual([
       'version as last',
-      'take_lease',
+      'take_session',
       'keep_turn',
       'keep_turn',
     ])
@@ -522,9 +522,9 @@ describe.skipIf(server === undefined)('postgres()', () => {
   })
 })
 
-/** As docs/guide/stores.md has them. */
+/** As docs/guide/stores/postgres.md has them. */
 function grants(schema: string, role: string): string {
-  const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/stores.md'), 'utf8')
+  const page = readFileSync(join(import.meta.dirname, '../../../docs/guide/stores/postgres.md'), 'utf8')
   const [, text = ''] = /```sql\n([\s\S]*?)```/.exec(page) ?? []
   return text.replaceAll('schema allium', `schema ${schema}`).replaceAll('to app', `to ${role}`)
 }

@@ -22,7 +22,7 @@ async function storeWith(count: number) {
   await store.runs.add({ run: 'x', key: { ...key, tenant: 't1' }, agent: 'agent', version: '1', task: {} })
   const schema = `"${stores.schemaOf(store)}"`
   const columns =
-    'owner, session_agent, agent, version, status, run_at, asked, updated_at, task, sealed_as, queue, priority, rank'
+    'owner, session_agent, agent, version, status, run_at, fingerprint, updated_at, task, sealed_as, queue, priority, rank'
   const rows = `generate_series(1, ${count}) i`
   await sql(
     url,
@@ -50,7 +50,7 @@ describe.skipIf(server === undefined)('queues in Postgres', () => {
     for (const count of [1000, 100_000]) {
       const { schema } = await storeWith(count)
       const queues = JSON.stringify([{ name: 'default', ...limits }])
-      const claim = `select * from ${schema}.claim_runs('{agent}', '{1}', 5, 60000, false, '${queues}', false)`
+      const claim = `select * from ${schema}.claim_runs('{agent}', '{1}', 5, 60000, false, '${queues}', false, null)`
       const orphans = `select * from ${schema}.claim_orphans('{agent}', '{1}', 5, 60000, 60000)`
       await pagesOf(claim)
       pages.push((await pagesOf(claim)) + (await pagesOf(orphans)))

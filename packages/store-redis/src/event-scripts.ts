@@ -21,7 +21,7 @@ local epochText, count, ends, endedTtl, openTtl, knownText, mustExist, now = unp
 local epoch, knows, request = tonumber(epochText), tonumber(knownText), ARGV[4]
 local seq = tonumber(redis.call('HGET', KEYS[1], 'seq') or '-1')
 if redis.call('HGET', KEYS[1], 'request') == request then
-  local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
+  local head = redis.call('HMGET', KEYS[1], 'lastSignal', 'listener')
   return {'appended', seq, head[1], head[2]}
 end
 if seq < knows and knows > 0 then
@@ -32,14 +32,14 @@ end
 if not (${runExists}) then
   if mustExist == '1' then return {'gone'} end
   seq = 0
-  redis.call('HSET', KEYS[1], 'seq', 0, 'asked', 0, 'listener', 0, 'epoch', epochText)
+  redis.call('HSET', KEYS[1], 'seq', 0, 'lastSignal', 0, 'listener', 0, 'epoch', epochText)
   local before = redis.call('GET', KEYS[5])
   if before then redis.call('HSET', KEYS[1], 'before', before) end
   redis.call('SET', KEYS[5], ARGV[1])
 end
-local standing = tonumber(redis.call('HGET', KEYS[1], 'epoch'))
-if epoch < standing then return {'taken'} end
-if epoch == standing and redis.call('HGET', KEYS[1], 'ended') then return {'ended'} end
+local current = tonumber(redis.call('HGET', KEYS[1], 'epoch'))
+if epoch < current then return {'taken'} end
+if epoch == current and redis.call('HGET', KEYS[1], 'ended') then return {'ended'} end
 redis.call('HSET', KEYS[1], 'epoch', epochText)
 redis.call('HDEL', KEYS[1], 'ended')
 if ends == '1' then
@@ -65,7 +65,7 @@ redis.call('ZADD', KEYS[6], now + ttl, ARGV[1])
 local last = redis.call('ZREVRANGE', KEYS[6], 0, 0, 'WITHSCORES')
 redis.call('PEXPIRE', KEYS[6], last[2] - now)
 if redis.call('GET', KEYS[5]) == ARGV[1] then redis.call('PEXPIRE', KEYS[5], ttl) end
-local head = redis.call('HMGET', KEYS[1], 'asked', 'listener')
+local head = redis.call('HMGET', KEYS[1], 'lastSignal', 'listener')
 return {'appended', seq, head[1], head[2]}`)
 
 /** ARGV: the id of a steer or '', '1' for a stop, the signal, and its retention in milliseconds. */
@@ -76,7 +76,7 @@ if ARGV[2] == '1' then
 elseif redis.call('SADD', KEYS[4], ARGV[1]) == 0 then
   return 1
 end
-local n = redis.call('HINCRBY', KEYS[1], 'asked', 1)
+local n = redis.call('HINCRBY', KEYS[1], 'lastSignal', 1)
 if ARGV[2] == '1' then redis.call('HSET', KEYS[1], 'stop', n) end
 redis.call('HSET', KEYS[3], n, ARGV[3])
 for i = 3, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[4]) end
@@ -94,8 +94,8 @@ return redis.call('HDEL', KEYS[3], ARGV[2])`)
 
 /** ARGV: the epoch of the process that ends the run, and the numbers of the steers that it acknowledges. */
 export const acknowledgeAtEndScript = script(`
-local standing = redis.call('HGET', KEYS[1], 'epoch')
-if not standing or tonumber(ARGV[1]) < tonumber(standing) then return 0 end
+local current = redis.call('HGET', KEYS[1], 'epoch')
+if not current or tonumber(ARGV[1]) < tonumber(current) then return 0 end
 for i = 2, #ARGV do redis.call('HDEL', KEYS[3], ARGV[i]) end
 return 1`)
 

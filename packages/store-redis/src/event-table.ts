@@ -49,7 +49,7 @@ export function redisEvents(client: Client, eventTtl: number, erasures: ErasureL
       const count = batch?.count ?? 0
       const body = batch === undefined ? '' : base64(batch.body)
       const numbers = `${epoch} ${count} ${end ? 1 : 0} ${eventTtl} ${month} ${knownSeq} ${mustExist ? 1 : 0} ${Date.now()}`
-      const [outcome, result, asked, listener] = (await client.runScript(
+      const [outcome, result, lastSignal, listener] = (await client.runScript(
         appendScript,
         keysOf(run),
         run.turnId,
@@ -67,7 +67,7 @@ export function redisEvents(client: Client, eventTtl: number, erasures: ErasureL
       const seq = outcome === 'lost' ? knownSeq + count : Number(result)
       if (end) knownSeqs.delete(runId)
       else knownSeqs.set(runId, seq)
-      return outcome === 'lost' ? { seq } : { seq, lastSignal: Number(asked), listener: Number(listener) }
+      return outcome === 'lost' ? { seq } : { seq, lastSignal: Number(lastSignal), listener: Number(listener) }
     },
     async batches(run, after) {
       const rows = await client.command((redis) =>
@@ -129,10 +129,10 @@ async function* sessionKeys(client: Client, { tenant, owner }: { tenant: string;
 }
 
 async function headOf(client: Client, key: string): Promise<RunHead | undefined> {
-  const fields = await client.command((redis) => redis.hmget(key, 'seq', 'asked', 'listener', 'ended'))
-  const [seq, asked, listener, ended] = fields
+  const fields = await client.command((redis) => redis.hmget(key, 'seq', 'lastSignal', 'listener', 'ended'))
+  const [seq, lastSignal, listener, ended] = fields
   if (seq === null) return undefined
-  return { seq: Number(seq), lastSignal: Number(asked), listener: Number(listener), ended: ended !== null }
+  return { seq: Number(seq), lastSignal: Number(lastSignal), listener: Number(listener), ended: ended !== null }
 }
 
 /** A batch is stored at the position of its last event. */

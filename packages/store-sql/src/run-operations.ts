@@ -83,17 +83,17 @@ interface DescribedRows {
   readonly run: SqlRow
   /** The latest rows of `run_log`, newest first. */
   readonly log: readonly SqlRow[]
-  readonly waiting: readonly SqlRow[]
+  readonly pending: readonly SqlRow[]
   /** The row of its turn. */
   readonly turn: SqlRow | undefined
 }
 
-export function runDescription({ run, log, waiting, turn }: DescribedRows, limit: number): RunDescription {
+export function runDescription({ run, log, pending, turn }: DescribedRows, limit: number): RunDescription {
   return {
     run: operatedRunFromRow(run),
     timeline: log.slice(0, limit).map(entryFromRow).reverse(),
     hasEarlier: log.length > limit,
-    pending: waiting.map(pendingFromRow),
+    pending: pending.map(pendingFromRow),
     ...(typeof turn?.usage === 'string' && costsOf(turn.usage)),
   }
 }

@@ -60,7 +60,8 @@ test('a run whose appends tell its last signal is not looked at besides, and its
   let look = () => {}
   const told: EventTable = {
     ...table,
-    heads: async (runs) => (await table.heads(runs)).map((head) => head && { ...head, asked: signals, listener: 1 }),
+    heads: async (runs) =>
+      (await table.heads(runs)).map((head) => head && { ...head, lastSignal: signals, listener: 1 }),
     append: async (...of) => ({ seq: 0, ...(await table.append(...of)), lastSignal: signals, listener: 1 }),
     listen: async () => 1,
     signals: async () => [{ n: 1, id: null, body: null }],

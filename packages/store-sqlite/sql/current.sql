@@ -96,7 +96,7 @@ CREATE TABLE event_runs (
   tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
   epoch real not null,
   seq integer not null default 0,
-  asked integer not null default 0,
+  last_signal integer not null default 0,
   listener integer not null default 0,
   touched_at integer not null,
   ended_at integer,
@@ -108,7 +108,7 @@ CREATE TABLE event_signals (
   run integer not null,
   n integer not null,
   id text,
-  dealt integer not null default 0,
+  acknowledged integer not null default 0,
   body blob,
   primary key (run, n)
 ) strict, without rowid;
@@ -129,7 +129,7 @@ CREATE TABLE holds (
   run text,
   expires_at integer,
   freed integer not null default 0,
-  place text,
+  names text,
   tenant text,
   owner text,
   token integer not null default 0,
@@ -148,13 +148,12 @@ CREATE TABLE key_values (
 CREATE TABLE outbox (
   seq integer primary key autoincrement,
   id text not null unique,
-  tenant text not null,
+  tenant text not null, owner text not null,
+  token integer not null,
   turn_id text not null,
   added_at integer not null,
   body blob not null,
-  since real not null default 0,
-  owner text,
-  token integer not null default 0
+  since real not null
 ) strict;
 
 CREATE TABLE outbox_clock (
@@ -167,7 +166,7 @@ CREATE TABLE outbox_clock (
 
 CREATE TABLE outbox_cursors (consumer text primary key, seen integer not null) strict, without rowid;
 
-CREATE TABLE outbox_places (
+CREATE TABLE outbox_deliveries (
   consumer text not null,
   seq integer not null,
   held_until real not null,
@@ -175,6 +174,17 @@ CREATE TABLE outbox_places (
   done integer not null default 0,
   primary key (consumer, seq)
 ) strict, without rowid;
+
+CREATE TABLE pending_calls (
+  n integer primary key autoincrement,
+  tenant text not null, owner text not null, agent text not null, session text not null,
+  call_id text not null,
+  turn_id text not null,
+  name text not null,
+  expires_at integer,
+  token text not null,
+  unique (tenant, owner, agent, session, call_id)
+) strict;
 
 CREATE TABLE queue_starts (
   agent text not null, queue text not null, tenant text not null,
@@ -211,12 +221,12 @@ CREATE TABLE runs (
   token integer not null default 0,
   worker text,
   idempotency_key text,
-  asked text,
+  fingerprint text not null,
   stop text,
   code text,
   reason text,
-  stood integer,
-  told integer not null default 0,
+  session_version integer,
+  reported integer not null default 0,
   updated_at integer not null,
   task blob,
   session_agent text not null,
@@ -233,7 +243,7 @@ CREATE TABLE schedules (
   cron text not null, tz text not null, missed text not null,
   session text,
   request blob not null,
-  next_at integer, look_at integer,
+  next_at integer, due_at integer,
   paused text,
   last_at integer, last_run text,
   revision integer not null default 1,
@@ -312,17 +322,6 @@ CREATE TABLE vault (
   primary key (tenant, owner, agent, session, layer)
 ) strict, without rowid;
 
-CREATE TABLE waiting (
-  since integer primary key autoincrement,
-  tenant text not null, owner text not null, agent text not null, session text not null,
-  call_id text not null,
-  turn_id text not null,
-  name text not null,
-  expires_at integer,
-  token text not null,
-  unique (tenant, owner, agent, session, call_id)
-) strict;
-
 CREATE INDEX accounts_by_end on accounts (ends_at) where ends_at is not null;
 
 CREATE UNIQUE INDEX audit_by_key on audit (tenant, key) where key is not null;
@@ -353,9 +352,13 @@ CREATE INDEX outbox_by_age on outbox (since);
 
 CREATE INDEX outbox_by_owner on outbox (tenant, owner);
 
-CREATE INDEX outbox_places_by_seq on outbox_places (seq);
+CREATE INDEX outbox_deliveries_by_seq on outbox_deliveries (seq);
 
-CREATE INDEX outbox_places_open on outbox_places (consumer, seq) where done = 0;
+CREATE INDEX outbox_deliveries_open on outbox_deliveries (consumer, seq) where done = 0;
+
+CREATE INDEX pending_calls_by_tenant on pending_calls (tenant, n);
+
+CREATE INDEX pending_calls_by_token on pending_calls (tenant, token);
 
 CREATE INDEX queue_starts_by_expiry on queue_starts (expires_at);
 
@@ -380,7 +383,7 @@ CREATE INDEX runs_by_session on runs (tenant, owner, session_agent, session);
 
 CREATE INDEX runs_by_status on runs (status, updated_at);
 
-CREATE INDEX runs_due on runs (agent, version, run_at) where told = 0;
+CREATE INDEX runs_due on runs (agent, version, run_at) where reported = 0;
 
 CREATE INDEX runs_running on runs (agent, queue, tenant) where status = 'running';
 
@@ -388,11 +391,11 @@ CREATE INDEX runs_scheduled on runs (agent, run_at) where status = 'queued' and 
 
 CREATE INDEX runs_stopped on runs (agent) where status = 'queued' and stop is not null;
 
-CREATE INDEX runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
+CREATE INDEX runs_unreported on runs (agent, updated_at) where reported = 0 and status not in ('queued', 'running');
 
 CREATE INDEX runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;
 
-CREATE INDEX schedules_due on schedules (agent, look_at) where look_at is not null;
+CREATE INDEX schedules_due on schedules (agent, due_at) where due_at is not null;
 
 CREATE INDEX sessions_by_owner on sessions (tenant, owner, updated_at desc, agent, id);
 
@@ -403,7 +406,3 @@ CREATE UNIQUE INDEX turns_by_id on turns (tenant, owner, agent, session, turn_id
 CREATE INDEX turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 
 CREATE INDEX turns_by_time on turns (tenant, ended_at) where ended_at is not null;
-
-CREATE INDEX waiting_by_tenant on waiting (tenant, since);
-
-CREATE INDEX waiting_by_token on waiting (tenant, token);

@@ -109,7 +109,7 @@ export class Eraser {
   }
 
   #deleteRecords(step: Step): number {
-    this.#updateOlder(step, 'delete from outbox_places', 'outbox', 'seq')
+    this.#updateOlder(step, 'delete from outbox_deliveries', 'outbox', 'seq')
     return this.#updateOlder(step, 'delete from outbox', 'outbox', 'seq')
   }
 
@@ -119,7 +119,7 @@ export class Eraser {
 
   /** Holds stay and can be settled by their digests. Only unsettled holds of runs have an owner. */
   #anonymizeHolds(step: Step): number {
-    const deleteBatch = 'update holds set place = null, run = null, tenant = null, owner = null'
+    const deleteBatch = 'update holds set names = null, run = null, tenant = null, owner = null'
     const ofRuns = { ...step, condition: `run is not null and settled = 0 and ${step.condition}` }
     return this.#updateOlder(ofRuns, deleteBatch, 'holds', 'account, id', 'indexed by holds_by_run')
   }

@@ -75,7 +75,7 @@ export class EventRuns {
       `update event_runs set epoch = ?1, seq = seq + ?2, ended_at = iif(?3, ?4, null), touched_at = ?4
        where tenant = ?5 and owner = ?6 and agent = ?7 and session = ?8 and turn_id = ?9
        and (ended_at is null and touched_at > ?10 or ended_at > ?11)
-       and epoch <= ?1 and (epoch < ?1 or ended_at is null) and (not ?3 or asked <= ?12) returning *`,
+       and epoch <= ?1 and (epoch < ?1 or ended_at is null) and (not ?3 or last_signal <= ?12) returning *`,
       ...[epoch, count, end ? 1 : 0, now, ...runKeyParts(run), ...this.#liveParams(), lastSignal],
     )
     return row && eventRunFromRow(row)
@@ -83,7 +83,7 @@ export class EventRuns {
 
   pendingSignals(run: number): StoredSignal[] {
     return this.#db
-      .all('select n, id, body from event_signals where run = ? and dealt = 0 order by n', run)
+      .all('select n, id, body from event_signals where run = ? and acknowledged = 0 order by n', run)
       .map(({ n, id, body }) => ({
         n: Number(n),
         id: id as string | null,
@@ -149,7 +149,7 @@ function eventRunFromRow(row: Row): EventRunRow {
     turnId: String(row.turn_id),
     epoch: Number(row.epoch),
     seq: Number(row.seq),
-    lastSignal: Number(row.asked),
+    lastSignal: Number(row.last_signal),
     listener: Number(row.listener),
     ended: row.ended_at !== null,
   }

@@ -49,7 +49,7 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
         if (existing !== undefined) return true
         const n = eventRun.lastSignal + 1
         db.run('insert into event_signals (run, n, id, body) values (?, ?, ?, ?)', eventRun.run, n, id, body)
-        db.run('update event_runs set asked = ? where run = ?', n, eventRun.run)
+        db.run('update event_runs set last_signal = ? where run = ?', n, eventRun.run)
         return true
       })
     },
@@ -69,7 +69,7 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
       return db.writeInGroup(() => {
         const eventRun = runs.find(run)
         if (eventRun === undefined || epoch < eventRun.epoch) return false
-        const sql = 'update event_signals set dealt = 1, body = null where run = ? and n = ?'
+        const sql = 'update event_signals set acknowledged = 1, body = null where run = ? and n = ?'
         for (const n of ns) db.run(sql, eventRun.run, n)
         return true
       })
@@ -79,7 +79,7 @@ export function sqliteEvents(parts: StoreParts, eventTtl: number): EventTable {
         const eventRun = runs.find(run)
         if (eventRun === undefined || eventRun.listener !== listener) return
         db.run('delete from event_signals where run = ? and n = ? and id is null', eventRun.run, n)
-        db.run('update event_signals set dealt = 1, body = null where run = ? and n = ?', eventRun.run, n)
+        db.run('update event_signals set acknowledged = 1, body = null where run = ? and n = ?', eventRun.run, n)
       })
     },
     async delete(of) {

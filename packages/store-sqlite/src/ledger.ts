@@ -7,7 +7,7 @@ import type { StoreParts } from './session-lists.ts'
 /** Reservations of a process between two sweeps of expired rows. */
 const reservationsPerSweep = 64
 
-const columns = 'account, id, amount, at, expires_at, run, place, tenant, owner, token'
+const columns = 'account, id, amount, at, expires_at, run, names, tenant, owner, token'
 const noRunColumns: readonly Value[] = [null, null, null, null, 0]
 
 /**
@@ -67,7 +67,7 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
       // The turn that is stored after it syncs it. Until then, its hold counts.
       return db.writeUnsynced(() => {
         const name = digest(account)
-        const sql = `update holds set settled = 1, place = null, run = null, tenant = null, owner = null
+        const sql = `update holds set settled = 1, names = null, run = null, tenant = null, owner = null
           where account = ? and id = ? and settled = 0 returning amount * (1 - freed) as held`
         const row = db.get(sql, name, digest(id))
         if (row === undefined) return
@@ -88,11 +88,11 @@ export function sqliteLedger({ db, clock, erasures, leases }: StoreParts): Ledge
     holds(run) {
       const runDigest = digest(checkName('run of a reservation', run))
       const rows = db.all(
-        'select place, amount from holds where run = ? and settled = 0 and place is not null',
+        'select names, amount from holds where run = ? and settled = 0 and names is not null',
         runDigest,
       )
-      return rows.map(({ place, amount }) => {
-        const [account, id] = JSON.parse(String(place)) as [string, string]
+      return rows.map(({ names, amount }) => {
+        const [account, id] = JSON.parse(String(names)) as [string, string]
         return { id, account, amount: Number(amount) }
       })
     },

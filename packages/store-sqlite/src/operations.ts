@@ -74,7 +74,7 @@ export function sqliteOperations(db: Database, clock: SharedClock, blobs: Blobs)
           'select * from run_log where tenant = ? and run = ? order by n desc limit ?',
           ...[...runRowKey(scope), limit + 1],
         ),
-        waiting: db.all(`select * from waiting where ${turn} order by since`, ...session),
+        pending: db.all(`select * from pending_calls where ${turn} order by n`, ...session),
         turn: db.get(`select usage from turns where ended_at is not null and ${turn}`, ...session),
       }
       return runDescription(rows, limit)

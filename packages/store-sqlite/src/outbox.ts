@@ -36,7 +36,7 @@ export class SqliteOutbox implements Outbox {
         if (seq === undefined) continue
         this.#hold(consumer, Number(seq), 0, 1)
         const done = this.#db
-          .all('select consumer from outbox_places where seq = ? and done = 1', Number(seq))
+          .all('select consumer from outbox_deliveries where seq = ? and done = 1', Number(seq))
           .map((row) => row.consumer)
         if (consumers.length > 0 && consumers.every((name) => done.includes(name)))
           this.#deleteWhere('seq = ?', Number(seq))
@@ -56,7 +56,7 @@ export class SqliteOutbox implements Outbox {
   /** Returns records that the consumer claimed earlier and did not complete in time. */
   #retryable(consumer: string, limit: number): Row[] {
     return this.#db.all(
-      `select o.* from outbox_places p indexed by outbox_places_open join outbox o on o.seq = p.seq
+      `select o.* from outbox_deliveries p indexed by outbox_deliveries_open join outbox o on o.seq = p.seq
        where p.consumer = ? and p.done = 0 and (p.held_until <= ? or p.boot <> ?) order by p.seq limit ?`,
       ...[consumer, this.#clock.monotonic(), this.#clock.boot, limit],
     )
@@ -68,7 +68,7 @@ export class SqliteOutbox implements Outbox {
     const seen = Number(this.#db.get('select seen from outbox_cursors where consumer = ?', consumer)?.seen ?? 0)
     const rows = this.#db.all(
       `select o.* from outbox o where o.seq > ?
-       and not exists (select 1 from outbox_places p where p.consumer = ? and p.seq = o.seq) order by o.seq limit ?`,
+       and not exists (select 1 from outbox_deliveries p where p.consumer = ? and p.seq = o.seq) order by o.seq limit ?`,
       ...[seen, consumer, limit],
     )
     const last = rows.length < limit ? this.#db.get('select max(seq) as seq from outbox') : rows.at(-1)
@@ -90,7 +90,7 @@ export class SqliteOutbox implements Outbox {
 
   #hold(consumer: string, seq: number, heldUntil: number, done: number): void {
     this.#db.run(
-      'insert or replace into outbox_places values (?, ?, ?, ?, ?)',
+      'insert or replace into outbox_deliveries values (?, ?, ?, ?, ?)',
       consumer,
       seq,
       heldUntil,
@@ -100,7 +100,7 @@ export class SqliteOutbox implements Outbox {
   }
 
   #deleteWhere(condition: string, value: number): void {
-    this.#db.run(`delete from outbox_places where seq in (select seq from outbox where ${condition})`, value)
+    this.#db.run(`delete from outbox_deliveries where seq in (select seq from outbox where ${condition})`, value)
     this.#db.run(`delete from outbox where ${condition}`, value)
   }
 }

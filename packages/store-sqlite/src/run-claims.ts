@@ -94,7 +94,7 @@ export class RunClaimer {
   async expired({ agents, limit }: Parameters<RunStore['expiredCalls']>[0]): Promise<ExpiredCalls[]> {
     const rowsAfter = (after: number) =>
       this.#db.all(
-        `select r.*, json_group_array(w.call_id) as calls from waiting w
+        `select r.*, json_group_array(w.call_id) as calls from pending_calls w
        join runs r on r.tenant = w.tenant and r.run = w.turn_id and r.owner = w.owner and r.session_agent = w.agent
        and r.session = w.session
        where w.expires_at <= ? and r.agent in (select value ->> 0 from json_each(?)) and r.n > ?
@@ -130,7 +130,7 @@ export class RunClaimer {
        where ${ofAgents} and ${condition} and ${isFree}`
     const free = [this.#clock.boot, this.#clock.monotonic()]
     const running = `r.status = 'running' and (? or r.attempts + 1 < ${maxSharedAttempts} or ${hasProgressed})`
-    const unreported = `r.told = 0 and r.status not in ('queued', 'running') and r.updated_at <= ?`
+    const unreported = `r.reported = 0 and r.status not in ('queued', 'running') and r.updated_at <= ?`
     const stopped = `r.status = 'queued' and r.stop is not null`
     return this.#db.all(
       `select * from (${rows('runs_running', running)} union all ${rows('runs_stopped', stopped)}
@@ -164,7 +164,7 @@ export class RunClaimer {
   #orphanedRuns(agents: readonly RunningAgent[], abandonedBefore: number, limit: number): Row[] {
     return this.#db.all(
       `select r.*, s.held_until, s.boot from runs r left join sessions s on ${sessionJoin}
-       where r.told = 0 and r.status in ('queued', 'running') and r.updated_at <= ? and r.run_at <= ?
+       where r.reported = 0 and r.status in ('queued', 'running') and r.updated_at <= ? and r.run_at <= ?
        and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))
        and (s.run is null or s.run = r.run)
        order by r.n limit ?`,
@@ -175,7 +175,7 @@ export class RunClaimer {
   /** Looks the versions up in the index, so that the number of their runs does not matter. */
   #otherVersions(agents: readonly RunningAgent[]): RunningAgent[] {
     const others: RunningAgent[] = []
-    const sql = 'select min(version) as version from runs where agent = ? and told = 0 and version > ?'
+    const sql = 'select min(version) as version from runs where agent = ? and reported = 0 and version > ?'
     for (const name of new Set(agents.map(({ name }) => name))) {
       const own = agents.filter((agent) => agent.name === name).map(({ version }) => version)
       if (!own.includes('')) others.push({ name, version: '' })

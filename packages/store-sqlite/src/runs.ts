@@ -103,7 +103,7 @@ export function sqliteRuns(
     async markReported({ key, token }, run, code) {
       const hasEnded = `status not in ('queued', 'running')`
       db.run(
-        `update runs set told = 1, code = iif(status = 'failed', coalesce(?, code), code)
+        `update runs set reported = 1, code = iif(status = 'failed', coalesce(?, code), code)
          where tenant = ? and run = ? and token = ? and ${hasEnded}`,
         ...[code ?? null, key.tenant, run, token],
       )
@@ -208,7 +208,7 @@ export class RunTable {
     this.#db.write(() => {
       const { version } = this.checkHeld(lease, run)
       this.#db.run(
-        `update runs set status = ?, code = ?, reason = ?, stood = ?, updated_at = ? where tenant = ? and run = ?`,
+        `update runs set status = ?, code = ?, reason = ?, session_version = ?, updated_at = ? where tenant = ? and run = ?`,
         ...[status, code, reason, Number(version), this.#clock.now(), lease.key.tenant, run],
       )
       this.#db.run(
@@ -254,13 +254,13 @@ export class RunTable {
     const row = this.#db.get(
       `select r.run from runs r join sessions s
          on s.tenant = r.tenant and s.owner = r.owner and s.agent = r.session_agent and s.id = r.session
-         where ${failed} and s.version = r.stood and not exists (${laterRuns})`,
+         where ${failed} and s.version = r.session_version and not exists (${laterRuns})`,
       tenant,
       run,
     )
     if (row === undefined) return false
     this.#db.run(
-      `update runs set status = 'queued', attempts = 0, token = 0, stood = null, told = 0, code = null, reason = null, stop = null,
+      `update runs set status = 'queued', attempts = 0, token = 0, session_version = null, reported = 0, code = null, reason = null, stop = null,
          run_at = ?1, updated_at = ?1, rank = ?1 + priority * ${priorityStep} where tenant = ?2 and run = ?3`,
       ...[this.#clock.now(), tenant, run],
     )
@@ -275,7 +275,7 @@ export class RunTable {
       this.#db.all(
         `select r.tenant, r.run, r.status from json_each(?) e cross join runs r
          where r.status = e.value ->> 0 and r.updated_at < ? - (e.value ->> 1) and not exists (
-           select 1 from waiting w where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session
+           select 1 from pending_calls w where w.tenant = r.tenant and w.owner = r.owner and w.agent = r.session_agent and w.session = r.session
            and w.turn_id = r.run
          ) limit 1000`,
         ...[retention, now],
@@ -296,7 +296,8 @@ export class RunTable {
   #findExisting({ key, idempotencyKey, run }: NewDurableRun, digests: readonly string[]): Row | undefined {
     if (idempotencyKey === undefined) return undefined
     const row = this.#byKey(key, idempotencyKey)
-    if (row !== undefined && !digests.includes(String(row.asked))) throw idempotencyKeyReused(key, idempotencyKey, run)
+    if (row !== undefined && !digests.includes(String(row.fingerprint)))
+      throw idempotencyKeyReused(key, idempotencyKey, run)
     return row
   }
 
@@ -311,20 +312,31 @@ export class RunTable {
   #resolveCalls(key: SessionKey, callIds: readonly string[]): void {
     const filter = 'tenant = ? and owner = ? and agent = ? and session = ? and call_id = ?'
     const missing = callIds.filter(
-      (id) => this.#db.run(`delete from waiting where ${filter}`, ...keyParams(key), id) === 0,
+      (id) => this.#db.run(`delete from pending_calls where ${filter}`, ...keyParams(key), id) === 0,
     )
     if (missing.length > 0) throw notPending(key, missing)
   }
 
-  #insert(input: NewDurableRun, task: Uint8Array, asked: string): Row {
+  #insert(input: NewDurableRun, task: Uint8Array, fingerprint: string): Row {
     const { key, run, agent, version, idempotencyKey } = input
     const { queue, priority } = checkQueue(input)
     const now = this.#clock.now()
     const runAt = Math.floor(input.runAt ?? now)
     return this.#db.get(
-      `insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, asked,
+      `insert into runs (tenant, owner, session_agent, session, run, agent, version, status, run_at, idempotency_key, fingerprint,
        updated_at, task, sealed_as, queue, priority, rank) values (?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?) returning *`,
-      ...[...keyParams(checkKey(key)), run, agent, version, runAt, idempotencyKey ?? null, asked, now, task, key.agent],
+      ...[
+        ...keyParams(checkKey(key)),
+        run,
+        agent,
+        version,
+        runAt,
+        idempotencyKey ?? null,
+        fingerprint,
+        now,
+        task,
+        key.agent,
+      ],
       ...[queue, priority, runAt <= now ? runAt + priority * priorityStep : null],
     ) as Row
   }

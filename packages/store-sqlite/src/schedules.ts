@@ -111,11 +111,11 @@ class ScheduleTable {
     const row = this.#current(key)
     if (row === undefined || row.revision !== revision) return false
     const columns = changedColumns(row, change)
-    const lookAt = columns[0] === null ? null : Math.max(columns[0], clock.now())
+    const dueAt = columns[0] === null ? null : Math.max(columns[0], clock.now())
     db.run(
-      `update schedules set next_at = ?, paused = ?, last_at = ?, last_run = ?, look_at = ?, revision = revision + 1
+      `update schedules set next_at = ?, paused = ?, last_at = ?, last_run = ?, due_at = ?, revision = revision + 1
        where ${keyMatches}`,
-      ...[...columns, lookAt, key.tenant, key.owner, key.id],
+      ...[...columns, dueAt, key.tenant, key.owner, key.id],
     )
     return true
   }
@@ -134,16 +134,16 @@ const keeps = (column: string) =>
   `case when paused is not null then null when ${isSamePlan} then schedules.${column} else excluded.${column} end`
 
 const putSchedule = `
-  insert into schedules (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, look_at, token)
+  insert into schedules (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, due_at, token)
   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   on conflict do update set agent = excluded.agent, cron = excluded.cron, tz = excluded.tz, missed = excluded.missed,
-    session = excluded.session, request = excluded.request, next_at = ${keeps('next_at')}, look_at = ${keeps('look_at')},
+    session = excluded.session, request = excluded.request, next_at = ${keeps('next_at')}, due_at = ${keeps('due_at')},
     revision = revision + 1, token = excluded.token
   returning *`
 
 const claimDue = `
-  update schedules set look_at = ? where (tenant, owner, id) in (
-    select tenant, owner, id from schedules where ${isOneOf} and look_at <= ? and not exists (
+  update schedules set due_at = ? where (tenant, owner, id) in (
+    select tenant, owner, id from schedules where ${isOneOf} and due_at <= ? and not exists (
       select 1 from runs r where r.tenant = schedules.tenant and r.run = schedules.last_run and r.status in ('queued', 'running')
-    ) order by look_at limit ?
+    ) order by due_at limit ?
   ) returning *`

@@ -79,7 +79,7 @@ export class SessionLists {
     )
   }
 
-  async waiting({
+  async pendingCalls({
     tenant,
     owner,
     agents,
@@ -89,11 +89,11 @@ export class SessionLists {
     const [after] = parseCursor(cursor, [0])
     const rows = this.#db.all(
       // Each of the two conditions has its own index.
-      `select * from waiting where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and ${isOneOfAgents}
-       and since > ? order by since limit ?`,
+      `select * from pending_calls where tenant = ? ${owner === undefined ? '' : 'and owner = ?'} and ${isOneOfAgents}
+       and n > ? order by n limit ?`,
       ...[tenant, ...(owner === undefined ? [] : [owner]), ...agentParams(agents), after, limit + 1],
     )
-    return toPage(rows, limit, (row) => [Number(row.since)], pendingCallFromRow)
+    return toPage(rows, limit, (row) => [Number(row.n)], pendingCallFromRow)
   }
 
   async findPendingCall({
@@ -103,7 +103,7 @@ export class SessionLists {
   }: Parameters<SessionStore['findPendingCall']>[0]): Promise<StoredPendingCall | undefined> {
     const digests = JSON.stringify(await this.#sealer.digests(token, tenant))
     const row = this.#db.get(
-      `select * from waiting where tenant = ? and ${isOneOfAgents} and token in (select value from json_each(?)) limit 1`,
+      `select * from pending_calls where tenant = ? and ${isOneOfAgents} and token in (select value from json_each(?)) limit 1`,
       ...[tenant, ...agentParams(agents), digests],
     )
     return row === undefined ? undefined : pendingCallFromRow(row)
@@ -140,7 +140,7 @@ export class SessionLists {
 }
 
 /** Sessions unchanged since then, without pending calls or unfinished runs. */
-const expiredSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from waiting w where
+const expiredSessions = `select * from sessions s where updated_at < ? and not exists (select 1 from pending_calls w where
   w.tenant = s.tenant and w.owner = s.owner and w.agent = s.agent and w.session = s.id and w.expires_at > ?)
   and not exists (select 1 from runs r where r.tenant = s.tenant and r.owner = s.owner and r.session_agent = s.agent
   and r.session = s.id and r.status in ('queued', 'running')) limit 100 offset ?`

@@ -57,7 +57,7 @@ export function sqliteSessions(parts: StoreParts, options: OutboxOptions): Sessi
     find: async (key, by, { files } = {}) => turns.find(checkKey({ ...key }), by, files),
     rename: async (key, names, { lease } = {}) => renames.adopt(checkKey({ ...key }), names, lease),
     list: async (turnsOfSession) => lists.list(checkOwner(turnsOfSession)),
-    pendingCalls: async (turnsOfSession) => lists.waiting(checkOwner(turnsOfSession)),
+    pendingCalls: async (turnsOfSession) => lists.pendingCalls(checkOwner(turnsOfSession)),
     findPendingCall: async (turnsOfSession) =>
       lists.findPendingCall({ ...turnsOfSession, tenant: checkName('tenant', turnsOfSession.tenant) }),
     delete: async (key) => lists.delete(checkKey(key)),

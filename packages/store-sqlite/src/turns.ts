@@ -33,7 +33,7 @@ const sessionForWrite = (columns = '') => `
   iif(open_turn is null, 0, exists (select 1 from blob_holders where ${ofSession} and kind = 'open')) as holds_open${columns}
   from sessions where tenant = ?1 and owner = ?2 and agent = ?3 and id = ?4`
 const sessionForCheckpoint = sessionForWrite()
-const sessionForAppend = sessionForWrite(`, exists (select 1 from waiting where ${ofSession}) as waits`)
+const sessionForAppend = sessionForWrite(`, exists (select 1 from pending_calls where ${ofSession}) as has_pending`)
 
 /** Updates the open run in place. It leaves out the columns of an index that does not change, so that the index is not written. */
 const updateOpenTurn = (seq = '') => `
@@ -128,10 +128,10 @@ export class Turns {
       ...[version + 1, turn.from + turn.count, turn.status, this.#clock.now(), release ? 1 : 0, turn.turnId],
       ...keyParams(key),
     )
-    if (session.waits === 1) this.#deleteWaiting(key, pendingCalls)
+    if (session.has_pending === 1) this.#deleteDecided(key, pendingCalls)
     for (const { callId, turnId, name, expiresAt, token } of pendingCalls)
       this.#db.run(
-        `insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+        `insert into pending_calls (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
          values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (tenant, owner, agent, session, call_id)
          do update set turn_id = excluded.turn_id, expires_at = excluded.expires_at, token = excluded.token`,
         ...[...keyParams(key), callId, turnId, name, wholeMs(expiresAt), token],
@@ -141,9 +141,9 @@ export class Turns {
   }
 
   /** Deletes the pending calls that are decided. */
-  #deleteWaiting(key: SessionKey, pendingCalls: TurnRows['pendingCalls']): void {
+  #deleteDecided(key: SessionKey, pendingCalls: TurnRows['pendingCalls']): void {
     const remainingCalls = JSON.stringify(pendingCalls.map(({ callId }) => callId))
-    const sql = `delete from waiting where ${of} and call_id not in (select value from json_each(?))`
+    const sql = `delete from pending_calls where ${of} and call_id not in (select value from json_each(?))`
     this.#db.run(sql, ...keyParams(key), remainingCalls)
   }
 

@@ -37,7 +37,7 @@ it('reads only unsettled reservations of runs to erase an owner', async () => {
     await reserve(store)
     await store.sessions.erase({ tenant: 'acme', owner: 'ann' })
   })
-  const ofOwner = [...plans].find(([sql]) => sql.startsWith('update holds set place = null'))?.[1]
+  const ofOwner = [...plans].find(([sql]) => sql.startsWith('update holds set names = null'))?.[1]
   expect(ofOwner).toContain('SEARCH holds USING INDEX holds_by_run')
   expect([...plans.values()].join('\n')).not.toContain('SCAN holds')
 })

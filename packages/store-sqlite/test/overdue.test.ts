@@ -21,7 +21,7 @@ it('finds the overdue calls behind those of any number of runs whose keys are lo
     await runs.add({ run, key, agent: 'agent', version: '1', task: { input: 'Hi' } })
   }
   raw(path, (db) =>
-    db.exec(`insert into waiting (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
+    db.exec(`insert into pending_calls (tenant, owner, agent, session, call_id, turn_id, name, expires_at, token)
       select tenant, owner, session_agent, session, 'c1', run, 'pay', 1, 'token' from runs`),
   )
   const look = () => runs.expiredCalls({ agents: [{ name: 'agent', version: '1' }], limit: 1 })

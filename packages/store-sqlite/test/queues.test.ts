@@ -19,7 +19,7 @@ async function fileWith(count: number) {
   await store.runs.add({ run: 'r0', key, agent: 'agent', version: '1', task: {} })
   await store.runs.add({ run: 'x', key: { ...key, tenant: 't1' }, agent: 'agent', version: '1', task: {} })
   const columns =
-    'owner, session_agent, agent, version, status, run_at, asked, updated_at, task, sealed_as, queue, priority, rank'
+    'owner, session_agent, agent, version, status, run_at, fingerprint, updated_at, task, sealed_as, queue, priority, rank'
   raw(path, (db) =>
     db.exec(`with recursive i (i) as (select 1 union all select i + 1 from i where i < ${count})
       insert into runs (tenant, session, run, ${columns}) select tenant, 's' || i, 'r' || i, ${columns} from i, runs where run = 'r0'`),

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { Agent, defineTool } from '@allium/core'
+import { record } from '@allium/core/context'
 import { persist } from '@allium/memory'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
@@ -20,7 +21,7 @@ async function filesWithCanary(options: SqliteOptions): Promise<string[]> {
   const agent = new Agent({ model, tools: [note] }).use(persist({ store: store.sessions })).use({
     name: 'notes',
     async turn(ctx, next) {
-      ctx.record('noted', { canary })
+      record(ctx, 'noted', { canary })
       await next()
     },
   })

@@ -18,8 +18,8 @@ export interface CodeShape {
   readonly layers: readonly (readonly [name: string, digest: string])[]
   /** Digests of the schemas by tool name. A changed description or setting does not stop a run. */
   readonly tools: Readonly<Record<string, string>>
-  /** The declared options of the layers, each as JSON, or as a digest if that is long. By layer. Absent in rows of before version 0.1. */
-  readonly options?: Readonly<Record<string, Readonly<Record<string, string>>>>
+  /** The declared options of the layers, each as JSON, or as a digest if that is long. By layer. */
+  readonly options: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 /** How the code differs from the one that a run was started with, as clauses of a sentence. */
@@ -63,8 +63,7 @@ async function shortDigestOf(value: unknown): Promise<string> {
 
 /**
  * Records the structure of the code as a step of a run, which is the first one. In a later process with other layers, order, tools or
- * schemas, it throws before any other step. A journal of before version 0.1 lacks the step, and gets it from the first process with this
- * version.
+ * schemas, it throws before any other step.
  *
  * @throws AlliumError `journal.diverged` with the differences
  */
@@ -100,7 +99,7 @@ function structureDifferences(started: CodeShape, now: CodeShape): string[] {
   return orderBefore === orderNow ? [] : [`the order of the layers changed from ${orderBefore} to ${orderNow}`]
 }
 
-function optionDifferences(before: CodeShape['options'] = {}, now: CodeShape['options'] = {}): string[] {
+function optionDifferences(before: CodeShape['options'], now: CodeShape['options']): string[] {
   return Object.keys(before).flatMap((layer) => {
     const [was, is] = [before[layer] ?? {}, now[layer] ?? {}]
     const changed = [...new Set([...Object.keys(was), ...Object.keys(is)])].filter((name) => was[name] !== is[name])

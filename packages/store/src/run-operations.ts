@@ -66,7 +66,7 @@ export interface RunPendingCall {
 /** A run with its timeline. */
 export interface RunDescription {
   readonly run: RunSummary
-  /** The latest entries, oldest first. Runs that were added by earlier versions of Allium lack the entries before the upgrade. */
+  /** The latest entries, oldest first. */
   readonly timeline: readonly TimelineEntry[]
   /** Whether the run has more entries than were requested. */
   readonly hasEarlier: boolean

@@ -18,7 +18,7 @@ export type EndedStatus = Exclude<DurableStatus, 'queued' | 'running'>
 export interface DurableRun {
   readonly run: string
   readonly key: SessionKey
-  /** Name and version of the agent that runs it. The version is `''` if the agent has none. No other agent or version runs it. */
+  /** Name and version of the agent that runs it. No other agent or version runs it. */
   readonly agent: string
   readonly version: string
   /** Its input, as a value that `toJson` takes; undefined once it has ended and cannot run again. */

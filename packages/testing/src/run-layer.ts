@@ -26,7 +26,7 @@ export interface RunLayerOptions extends Stubs {
   state?: Record<string, unknown> | undefined
   principal?: unknown | undefined
   context?: unknown | undefined
-  /** The capabilities for `ctx.inject()`. */
+  /** The capabilities for `ctx.find()` and `inject()`. */
   provide?: readonly (readonly [Capability<unknown>, unknown])[] | undefined
   /** Additional options of the agent, such as its clock. */
   agent?: Partial<AgentOptions> | undefined

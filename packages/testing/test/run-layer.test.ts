@@ -1,4 +1,5 @@
 import { capability, defineMiddleware, type Middleware } from '@allium/core'
+import { inject } from '@allium/core/context'
 import { describe, expect, it } from 'vitest'
 import { manualClock, runLayer } from '../src/index.ts'
 
@@ -100,7 +101,7 @@ describe('runLayer', () => {
       name: 'reader',
       requires: [Db],
       async turn(ctx) {
-        ctx.output = `${ctx.config.tag} ${ctx.inject(Db).find()} ${ctx.startedAt}`
+        ctx.output = `${ctx.config.tag} ${inject(ctx, Db).find()} ${ctx.startedAt}`
       },
     }
     const provide = [[Db, { find: () => 'row' }]] as const

@@ -10,6 +10,7 @@ import {
   type ToolResult,
   type TypedMiddleware,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 
 export interface EmulateOptions {
   /** The model that plays the tools. */
@@ -74,7 +75,7 @@ export function emulate(options: EmulateOptions): TypedMiddleware<{}> {
   async function play(ctx: ToolContext): Promise<ToolResult> {
     const { name } = ctx.tool
     try {
-      const resolved = await ctx.resolveModel(model)
+      const resolved = await resolveModel(ctx, model)
       const played = await delegate(ctx, player, callOf(ctx), { model: resolved })
       const { inputTokens, outputTokens } = played?.usage ?? { inputTokens: 0, outputTokens: 0 }
       ctx.emit({ type: 'tools:emulate', tool: name, callId: ctx.callId, model: resolved.id, inputTokens, outputTokens })

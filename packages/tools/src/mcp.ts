@@ -6,6 +6,7 @@ import {
   type ToolResult,
   type TypedMiddleware,
 } from '@allium/core'
+import { approvalRequestOf } from '@allium/core/context'
 import type { Tool } from '@modelcontextprotocol/sdk/types.js'
 import { Connection } from './mcp/connection.ts'
 import { Dialogues } from './mcp/dialogues.ts'
@@ -99,7 +100,8 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
       }
     },
     async tool(ctx, next) {
-      if (ctx.approval !== undefined && 'deny' in ctx.approval) for (const decline of declines) decline(ctx)
+      if (ctx.approval !== undefined && 'deny' in ctx.approval)
+        for (const decline of declines) decline(approvalRequestOf(ctx))
       const result = await next()
       return ownTools.has(ctx.tool.name) ? withStructured(result) : result
     },

@@ -11,15 +11,15 @@ async function answer(schema: JsonSchema, data: Record<string, unknown>): Promis
   let said = 'nothing'
   const logger = { warn() {}, error() {} }
   const dialogues = new Dialogues('srv', 1_000, { clock: manualClock(0), logger }, undefined)
-  const request = { reason: 'How many?', question: { message: 'How many?', schema }, ticket: 'of another process' }
+  const question = { reason: 'How many?', question: { message: 'How many?', schema }, ticket: 'of another process' }
   const ctx = {
     signal: new AbortController().signal,
-    approvalRequest: { request },
     approval: { approve: true, data },
     suspend: ({ problem }: { problem?: string }) => void (said = problem ?? 'asked again'),
   } as unknown as ToolExecution
   const call = async () => ({ content: [{ type: 'text' as const, text: 'Booked.' }] })
-  const result = await dialogues.run({ call } as never, 'book', {}, ctx)
+  const request = { by: undefined, request: question }
+  const result = await dialogues.run({ call } as never, 'book', {}, ctx, request)
   return result === undefined ? said : 'called'
 }
 

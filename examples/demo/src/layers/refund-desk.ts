@@ -1,3 +1,4 @@
+import { pendingCalls } from 'allium/context'
 import { supportLayer } from '../principal.ts'
 import { RefundArgs } from '../tools/refund.ts'
 
@@ -20,7 +21,7 @@ export function refundDesk() {
     async turn(ctx, next) {
       await next()
       // If calls are pending, the answer is not complete yet.
-      if (!ctx.state['refunds:ticket'] || ctx.pending.length > 0) return
+      if (!ctx.state['refunds:ticket'] || pendingCalls(ctx).length > 0) return
       ctx.output = `${ctx.output} (If you have questions, mention the ticket ${ctx.sessionId}-${ctx.turnIndex + 1}.)`
     },
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { createOpenAI } from '@ai-sdk/openai'
 import { tenantOf } from '@allium/core'
+import { physicalCallsOf } from '@allium/core/context'
 import type { Ledger, SessionStore } from '@allium/store'
 import type { Meter, Tracer } from '@opentelemetry/api'
 import { z } from 'zod'
@@ -103,7 +104,7 @@ export function everyLayer({ url, folder, ledger, store, audit, tracer, meter, l
         try {
           return await next()
         } finally {
-          for (const { usage } of ctx.physicalCalls)
+          for (const { usage } of physicalCallsOf(ctx))
             if (usage.estimated) cut(tenantOf(ctx.principal), usage.inputTokens)
         }
       },

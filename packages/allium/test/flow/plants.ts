@@ -115,7 +115,7 @@ export const plants: readonly Plant[] = [
   },
   {
     breaks: 'an approval that another layer asked for counts',
-    edits: [[approvals, 'ctx.approvalRequest?.by === policy.layer ? ctx.approval : undefined', 'ctx.approval']],
+    edits: [[approvals, 'approvalRequestOf(ctx)?.by === policy.layer ? ctx.approval : undefined', 'ctx.approval']],
   },
   {
     breaks: 'the first source is lost to the last',

@@ -1,4 +1,5 @@
 import { defineMiddleware, type TypedMiddleware } from '@allium/core'
+import { isResumed, pendingCalls } from '@allium/core/context'
 import { endsRun, fire, fireError } from './fire.ts'
 import type { InTurn, Loop, Loops } from './loop.ts'
 import { loopDraft } from './loop-context.ts'
@@ -12,7 +13,7 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
     name: 'config:loop',
     async turn(ctx, next) {
       const loop = loops.of(ctx)
-      loop.open = ctx.resumed
+      loop.open = isResumed(ctx)
       await fireLoop(loop, ctx, 'beforeLoopBegin', true)
       try {
         await next()
@@ -20,7 +21,7 @@ export function loopLayer(loops: Loops): TypedMiddleware<{}> {
         if (!endsRun(error, ctx)) await fireError(loop, ctx, 'model_call', error)
         throw error
       }
-      if (ctx.pending.length > 0) return
+      if (pendingCalls(ctx).length > 0) return
       await endIteration(loop, ctx)
       await fireLoop(loop, ctx, 'afterLoopComplete', false)
     },

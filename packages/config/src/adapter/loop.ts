@@ -1,8 +1,9 @@
-import { type Message, type ModelContext, messageOf, type ToolContext, type TurnContext } from '@allium/core'
+import { type Message, type ModelContext, messageOf, type ToolContext, type TurnView } from '@allium/core'
+import { isResumed } from '@allium/core/context'
 import type { Hooks, LiveConfig } from './hooks.ts'
 
 /** Any context inside a turn. */
-export type InTurn = TurnContext | ModelContext | ToolContext
+export type InTurn = TurnView | ModelContext | ToolContext
 
 /** One run of the loop, as the hooks see it. */
 export class Loop {
@@ -32,7 +33,7 @@ export class Loop {
     return this.#turn.sessionId
   }
   get resumed(): boolean {
-    return this.#turn.resumed
+    return isResumed(this.#turn)
   }
   get usage(): { inputTokens: number; outputTokens: number } {
     const { inputTokens, outputTokens } = this.#turn.usage

@@ -21,8 +21,9 @@ import type { OutputOf, OutputOption } from '../output/option.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { SessionKey } from '../ports/session-store.ts'
 import { AgentScope } from '../scopes/agent/agent-scope.ts'
+import { layerOf } from '../scopes/agent/context.ts'
 import { SessionScope } from '../scopes/session/session-scope.ts'
-import { toolAttemptOf } from '../scopes/tool/context.ts'
+import { ToolAttempt } from '../scopes/tool/context.ts'
 import type { AgentRun } from '../session/agent-run.ts'
 import { checkSessionOptions, type RunOptions, type SessionOptions } from '../session/options.ts'
 import { Session } from '../session/session.ts'
@@ -174,7 +175,8 @@ export class Agent<
   ): Session<S, ContextOf<C>, Calls[number]> {
     checkSessionOptions(options)
     const { setup } = this.#scope
-    const parent = options.parent === undefined ? undefined : toolAttemptOf(options.parent)
+    const parent =
+      options.parent === undefined ? undefined : layerOf('session({ parent })', options.parent, ToolAttempt)
     const parentTurn = parent?.$turn
     const {
       id = parentTurn && `${parentTurn.turnId}/${parent?.$call.callId}`,

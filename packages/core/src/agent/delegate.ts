@@ -2,7 +2,8 @@ import { AlliumError, isAlliumError } from '../errors/allium-error.ts'
 import type { RunResult } from '../loop/run-result.ts'
 import type { Input } from '../messages/message.ts'
 import { followSignal } from '../ports/follow-signal.ts'
-import { type ToolAttempt, toolAttemptOf } from '../scopes/tool/context.ts'
+import { layerOf } from '../scopes/agent/context.ts'
+import { ToolAttempt } from '../scopes/tool/context.ts'
 import type { RunOptions } from '../session/options.ts'
 import type { SuspendRequest } from '../state/snapshot.ts'
 import type { ToolExecution } from '../tool/tool.ts'
@@ -27,7 +28,7 @@ export async function delegate<S>(
   input: Input,
   options: RunOptions = {},
 ): Promise<RunResult<S> | undefined> {
-  const core = toolAttemptOf(ctx)
+  const core = layerOf('delegate()', ctx, ToolAttempt)
   const { $call: call } = core
   checkDepth(core, agent.name)
   const { suspension, inner: decisions } = call.requested
@@ -56,7 +57,7 @@ export async function delegate<S>(
 
 /** Returns the options for an agent that uses the same model as the agent of this tool: the model and its resolvers. */
 export function modelOf(ctx: ToolExecution): Pick<AgentOptions, 'model' | 'resolveModel' | 'adaptModel'> {
-  const { model, resolveModel, adaptModel } = toolAttemptOf(ctx).$turn.session.agent.setup
+  const { model, resolveModel, adaptModel } = layerOf('modelOf()', ctx, ToolAttempt).$turn.session.agent.setup
   return {
     model,
     ...(resolveModel !== undefined && { resolveModel }),

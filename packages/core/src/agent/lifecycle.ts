@@ -145,7 +145,7 @@ export class Lifecycle implements SessionHost {
       await opened.open(waits.cancel)
       const inherited = scope.onion.tool.filter(({ inherit }) => inherit === true)
       await waits.until(checkSubAgents(scope, inherited)).catch(async (error) => {
-        await waits.until(opened.shut().catch(() => {}))
+        await waits.until(opened.close().catch(() => {}))
         throw error
       })
     } catch (error) {
@@ -169,7 +169,7 @@ export class Lifecycle implements SessionHost {
     this.#drained = true
     const failures: unknown[] = []
     for (const session of [...this.#open].reverse()) await session.close().catch((error) => failures.push(error))
-    await this.#gate?.shut().catch((error) => failures.push(error))
+    await this.#gate?.close().catch((error) => failures.push(error))
     if (opened === true) this.#tell('agent:end')
     if (failures.length > 0) throw failures[0]
   }

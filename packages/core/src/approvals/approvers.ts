@@ -71,7 +71,7 @@ async function allows(session: SessionScope, approver: Approver, call: PendingCa
   const { callId, name, args, request, path } = call
   const shown = freezeJson(cloneJson({ callId, name, args, request, path })) as DecidableCall
   const [outer] = callId.split('/', 1) as [string]
-  const requestedBy = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.asked ?? {}
+  const requestedBy = (session.suspension?.calls[callId] ?? session.suspension?.calls[outer])?.requestedBy ?? {}
   try {
     return (
       (await approvals.canApprove(approver.principal as RegisteredPrincipal, shown, {

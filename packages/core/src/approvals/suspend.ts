@@ -32,7 +32,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
   const { request = {}, args = sent.args, layer, inner }: Partial<PendingSuspension> = pendingSuspension ?? {}
   const { expiresIn = setup.approvals.expiresIn, ...shown } = request
   const tenant = tenantOf(turn.session.principal)
-  const asked = identityOf(turn.session.principal)
+  const requestedBy = identityOf(turn.session.principal)
   const sentDigest = await digestOf(sentArgs(turn, callId) ?? call.requested.call.args)
   const digest = await digestOf(args)
   const record: Omit<SuspendedCall, 'token'> = {
@@ -49,7 +49,7 @@ async function recordOf(call: ToolCall): Promise<SuspendedCall> {
     ...(layer !== undefined && { layer }),
     ...(layer === undefined && isClientTool(registered?.tool) && { client: true as const }),
     ...(tenant !== undefined && { tenant }),
-    ...(asked.userId !== undefined && { asked }),
+    ...(requestedBy.userId !== undefined && { requestedBy }),
     ...(expiresIn !== undefined && { expiresAt: setup.clock.now() + expiresIn }),
     ...(inner !== undefined && { inner, inside: await digestOf(inner) }),
   }

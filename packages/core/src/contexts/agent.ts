@@ -4,8 +4,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { Logger } from '../ports/logger.ts'
 import type { AnyTool } from '../tool/tool.ts'
 
-/** Agent scope: from init() to dispose(). */
-export interface AgentContext<Config = unknown> {
+/** What every context has. Contexts of inner scopes have it too. */
+export interface AgentView<Config = unknown> {
   readonly agent: {
     readonly name: string
     readonly model: string
@@ -25,12 +25,14 @@ export interface AgentContext<Config = unknown> {
   readonly logger: Logger
   /** Subscribes to the agent's events, like `agent.on()`. */
   on<N extends keyof AgentEvents>(name: N, listener: (event: AgentEvents[N]) => unknown): void
-  /** Adds a tool to the agent. In agent hooks only, before next(). */
-  registerTool(tool: AnyTool): void
   /** Provides a capability to this scope and all inside it. */
   provide<T>(capability: Capability<T>, value: T): void
-  /** @throws AlliumError `capability.missing` */
-  inject<T>(capability: Capability<T>): T
-  /** Returns the capability, or undefined if it is not provided. For capabilities that are optional. */
+  /** Returns the capability, or undefined if it is not provided. `inject(ctx, capability)` throws instead. */
   find<T>(capability: Capability<T>): T | undefined
+}
+
+/** Agent scope: from init() to dispose(). */
+export interface AgentContext<Config = unknown> extends AgentView<Config> {
+  /** Adds a tool to the agent. Call it before next(). */
+  registerTool(tool: AnyTool): void
 }

@@ -4,12 +4,15 @@ import type { ModelRef, ModelServer, ResponseFormat, Settings, ToolChoice, ToolD
 import type { ModelResponse, ResponseInput } from '../model/response.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { State } from '../state/state-store.ts'
-import type { TurnContext } from './turn.ts'
+import type { StreamVerbs } from '../stream/transforms.ts'
+import type { TurnView } from './turn.ts'
 
 /** One call of a provider's `stream()`, with its model and usage. Until it ends, the usage contains only the call. */
 export interface PhysicalCall {
   /** The id of the model. */
   readonly model: string
+  /** The server, if the model reports one. */
+  readonly server?: ModelServer | undefined
   readonly usage: Readonly<Usage>
 }
 
@@ -24,7 +27,8 @@ export interface RequestView {
 
 /** Model scope: one model call. Its fields are sent to the model. */
 export interface ModelContext<S = State, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
-  extends TurnContext<S, Config, C, P> {
+  extends TurnView<S, Config, C, P>,
+    StreamVerbs {
   /**
    * The messages of this call, with the instructions first. The list is safe to change. The messages in it are frozen,
    * so replace them.
@@ -34,8 +38,6 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
   readonly request: RequestView
   /** The id of the model that is called. */
   readonly model: string
-  /** The server of the last provider call, if its model reports one. */
-  readonly server: ModelServer | undefined
   settings: Settings
   toolDefs: ToolDef[]
   toolChoice: ToolChoice
@@ -44,13 +46,6 @@ export interface ModelContext<S = State, Config = unknown, C = RegisteredContext
   readonly callIndex: number
   /** Counts the attempts of this call from 1. */
   readonly attempt: number
-  /**
-   * The provider calls made inside this layer's next(), with their usage. Includes calls of failed and abandoned
-   * attempts. Meters count these, so that all of them agree.
-   */
-  readonly physicalCalls: readonly PhysicalCall[]
-  /** Whether this attempt is a replay whose result is in the journal, so no model is called. */
-  isRecorded(): boolean | PromiseLike<boolean>
   /** Switches this call to another model. */
   setModel(model: ModelRef): void
   /** Adds a system message after the leading ones. */

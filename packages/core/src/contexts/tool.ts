@@ -7,7 +7,7 @@ import type { State } from '../state/state-store.ts'
 import type { Approval } from '../tool/approval.ts'
 import type { ToolFlow } from '../tool/flow.ts'
 import type { ToolResult, ToolResultInput } from '../tool/tool-result.ts'
-import type { TurnContext } from './turn.ts'
+import type { TurnView } from './turn.ts'
 
 /** Tool scope: one execution of one tool. */
 export interface ToolContext<
@@ -16,7 +16,7 @@ export interface ToolContext<
   C = RegisteredContext,
   P = RegisteredPrincipal,
   Args = Record<string, unknown>,
-> extends TurnContext<S, Config, C, P> {
+> extends TurnView<S, Config, C, P> {
   readonly tool: {
     readonly name: string
     readonly description: string
@@ -55,13 +55,6 @@ export interface ToolContext<
   approve(who?: { by?: Identity | undefined; edited?: boolean; remembered?: boolean }): void
   /** The approver's decision on this call, if the run resumes with one. */
   readonly approval: Approval | undefined
-  /** The identity of the approver, if the run resumes with a decision. */
-  readonly approver: Identity | undefined
-  /**
-   * The approval request, if the run resumes with a decision: the layer that made it (undefined: the tool itself) and
-   * its details.
-   */
-  readonly approvalRequest: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /**
    * Suspends the call until it is approved or denied. Its sibling calls finish, then the run ends. `session.resume()`
    * continues it. Returns the result.
@@ -76,15 +69,4 @@ export interface ToolContext<
   deny(reason: string, who?: { by?: Identity | undefined }): ToolResult
   /** Answers without calling the inner layers and the tool. Returns the result. */
   skipCall(result: ToolResultInput): ToolResult
-  /**
-   * Returns a seal over a JSON-like value, for data that a layer stores in the state and trusts later, such as a
-   * remembered approval. The seal is valid for this tenant and owner. It is signed with the agent's `approvals.secret`.
-   * Without a secret it is a digest, which detects a change but not a forgery.
-   */
-  seal(value: unknown): Promise<string>
-  /**
-   * Returns the recipients of a call with these arguments, as the tool's `flow.to` computes them from the parsed
-   * arguments. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
-   */
-  recipients(): Promise<unknown>
 }

@@ -2,52 +2,33 @@ import type { BlockOptions } from '../errors/block-error.ts'
 import type { RunEnd } from '../events/events.ts'
 import type { Message } from '../messages/message.ts'
 import type { Usage } from '../messages/usage.ts'
-import type { Model, ModelRef, Settings, ToolDef } from '../model/model.ts'
+import type { Settings, ToolDef } from '../model/model.ts'
 import type { Journal } from '../ports/journal.ts'
 import type { RegisteredContext, RegisteredPrincipal } from '../ports/register.ts'
 import type { State as StateOf } from '../state/state-store.ts'
-import type { DisplayText, StreamVerbs } from '../stream/transforms.ts'
+import type { StreamVerbs } from '../stream/transforms.ts'
 import type { ToolFlow } from '../tool/flow.ts'
-import type { SessionContext } from './session.ts'
+import type { SessionView } from './session.ts'
 
-/** Turn scope: from one input to one answer. */
-export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
-  extends SessionContext<S, Config, C, P>,
-    StreamVerbs {
-  /** The input of this turn. A layer may replace it before next(). */
-  input: Message[]
-  /** The answer's text; null until the turn has one. A layer that sets it and does not call next() answers the turn itself. */
-  get output(): string | null
-  set output(text: string)
+/** What the turn adds to the contexts of its scope and of its model and tool calls. */
+export interface TurnView<S = StateOf, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
+  extends SessionView<S, Config, C, P> {
+  /** The input of this turn. */
+  readonly input: Message[]
+  /** The answer's text; null until the turn has one. */
+  readonly output: string | null
   /** The messages that each model call starts from. A layer may replace them, for compaction. The history is not affected. */
   messages: Message[]
   /** The id of this run. */
   readonly turnId: string
-  /**
-   * The id of the turn's first run, the same across suspensions. In an inherited layer it is the id of the parent's
-   * turn. Use it for counts per turn.
-   */
-  readonly rootTurnId: string
-  /** Whether a sub-agent inherited the layer and this call belongs to the sub-agent. */
-  readonly inherited: boolean
   /** Counts the turns of the session from 0. */
   readonly turnIndex: number
   /** Counts the steps of this turn from 0. */
   readonly stepIndex: number
   /** When the run started, in milliseconds since the epoch. For a run that is started again, when it first started. */
   readonly startedAt: number
-  /**
-   * Whether this part of the run is a replay: the run was cut off, and the journal returns the recorded steps. Layers
-   * that log or count should skip it. An event at the very moment of the cut may be emitted in neither process, or in
-   * both.
-   */
-  readonly replaying: boolean
   /** What the model calls of this turn start from, read-only. */
   readonly plan: TurnPlan
-  /** The maximum number of steps of this turn. At the limit the turn stops with `max_steps`. */
-  maxSteps: number
-  /** Whether a retry may take back chunks that have reached the reader. */
-  readonly onRetryAfterOutput: 'reset' | 'fail'
   /** Aborts when the run aborts, or when an outer layer narrowed it and its signal aborts. */
   readonly signal: AbortSignal
   /** The usage of the turn so far. */
@@ -59,12 +40,6 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
   /** Ends the loop after this step. */
   stop(reason?: string): void
   /**
-   * Stores data with the run. The record enters the store's outbox together with the run; a run that is not stored
-   * leaves no record. Records of a sub-agent are stored with the run of its parent. Takes plain data, like `toJson`,
-   * and copies it; bytes, dates and URLs are shared.
-   */
-  record(topic: string, data: unknown): void
-  /**
    * Work that the run waits for before it completes. Its stream does not wait. A rejection goes to observers and the
    * logger.
    */
@@ -75,24 +50,6 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
    */
   onEnd(fn: (end: RunEnd) => unknown): void
   /**
-   * Inspects each incoming message before the layers inside see it: the turn's input at `next()`, messages of
-   * `run.steer()`, and the input of sub-agents that inherit the layer. Return another message to replace it, null to
-   * drop it, nothing to keep it. A `block()` during the inspection of a steered message rejects only that message, and
-   * the turn continues. Call it before `next()`.
-   */
-  onInput(fn: OnInput): void
-  /**
-   * Maps the text that the run's own reader receives: text and reasoning of the stream, and the `text` of the result.
-   * Layers, history, stores and observers keep the original. `make` is called once per text stream.
-   */
-  onDisplay(make: () => DisplayText): void
-  /**
-   * Resolves a model reference as this agent does, for a layer that calls a model itself.
-   *
-   * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
-   */
-  resolveModel(ref: ModelRef): Promise<Model>
-  /**
    * Runs a side effect once per key in this turn. In a tool the key belongs to the call. After a failure the key may be
    * tried again. `per: 'attempt'` records a layer's finding or choice, so that a replay of the run returns the same
    * value. Results are plain data, as for `toJson`. `fn` gets options for running an agent of the layer:
@@ -100,6 +57,24 @@ export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContex
    */
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
+}
+
+/** Turn scope: from one input to one answer. */
+export interface TurnContext<S = StateOf, Config = unknown, C = RegisteredContext, P = RegisteredPrincipal>
+  extends TurnView<S, Config, C, P>,
+    StreamVerbs {
+  /** The input of this turn. A layer may replace it before next(). */
+  input: Message[]
+  /** The answer's text; null until the turn has one. A layer that sets it and does not call next() answers the turn itself. */
+  get output(): string | null
+  set output(text: string)
+  /**
+   * Inspects each incoming message before the layers inside see it: the turn's input at `next()`, messages of
+   * `run.steer()`, and the input of sub-agents that inherit the layer. Return another message to replace it, null to
+   * drop it, nothing to keep it. A `block()` during the inspection of a steered message rejects only that message, and
+   * the turn continues. Call it before `next()`.
+   */
+  onInput(fn: OnInput): void
 }
 
 /** What the model calls of a turn start from. */
@@ -114,6 +89,10 @@ export interface TurnPlan {
   readonly settings: Readonly<Settings>
   /** The agent's tools and the client's tools. */
   readonly tools: readonly ToolDef[]
+  /** The maximum number of steps. At the limit the turn stops with `max_steps`. `setMaxSteps(ctx, steps)` changes it. */
+  readonly maxSteps: number
+  /** Whether a retry may take back chunks that have reached the reader. */
+  readonly onRetryAfterOutput: 'reset' | 'fail'
   /** The tool that the model answers with, if the run's `output` uses one. */
   readonly answerTool: string | undefined
   /** The data flow that a tool of the agent declares. Undefined if it declares none, or if the agent does not have the tool. */
@@ -131,7 +110,7 @@ export interface InputAbout {
    * context count as effects of the sub-agent's call. A replay does not run the sub-agent again, so it applies them
    * from the journal.
    */
-  readonly ctx: TurnContext
+  readonly ctx: TurnView
 }
 
 /**

@@ -28,7 +28,7 @@ export async function loop(turn: Turn, core: TurnAttempt): Promise<void> {
       if (!paused && turn.steering !== undefined) {
         await turn.lifecycle.until(turn.steering.checkInbox(turn.stepIndex))
         if (turn.stopReason !== undefined) break
-        turn.steering.hear()
+        turn.steering.deliver()
       }
       const outcome = await aroundStep(turn, false, () => runStep(turn, core))
       if (outcome === 'last') break

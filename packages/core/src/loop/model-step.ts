@@ -1,7 +1,7 @@
 import type { ModelEnd } from '../events/events.ts'
 import { equalJson } from '../messages/json.ts'
 import type { ModelWarning } from '../model/chunk.ts'
-import { copyDetails, finishOf, goesOn, type ModelResponse } from '../model/response.ts'
+import { copyDetails, finishOf, type ModelResponse, needsNextCall } from '../model/response.ts'
 import { ModelCall } from '../scopes/model/model-call.ts'
 import { modelRing } from '../scopes/model/ring.ts'
 import type { Turn } from '../scopes/turn/turn.ts'
@@ -27,10 +27,10 @@ export function callEnded(call: ModelCall, response: ModelResponse, followed: bo
   const { turn } = call
   const { model, warnings } = response
   if (warnings !== undefined) warn(turn, model, warnings)
-  const goes = followed || goesOn(response)
-  turn.answer.outputSink.finish(finishOf(response), goes)
+  const isFollowed = followed || needsNextCall(response)
+  turn.answer.outputSink.finish(finishOf(response), isFollowed)
   emitEnd(call, model, response)
-  turn.answer.commit(response, goes)
+  turn.answer.commit(response, isFollowed)
 }
 
 export function callFailed(call: ModelCall, error: unknown): void {

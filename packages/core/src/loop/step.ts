@@ -1,5 +1,5 @@
-import type { TurnContext } from '../contexts/turn.ts'
-import { goesOn, type ModelResponse } from '../model/response.ts'
+import type { TurnView } from '../contexts/turn.ts'
+import { type ModelResponse, needsNextCall } from '../model/response.ts'
 import { around } from '../onion/around.ts'
 import type { Layer } from '../onion/compose.ts'
 import type { WrappedStep } from '../ports/around.ts'
@@ -16,7 +16,7 @@ import { ToolStep } from './tool-step.ts'
  *
  * @returns whether another step follows; `paused` if it continues the answer of this one
  */
-export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'paused' | 'followed'> {
+export async function runStep(turn: Turn, ctx: TurnView): Promise<'last' | 'paused' | 'followed'> {
   turn.lifecycle.throwIfOver()
   const instructing = turn.instruct(ctx)
   if (instructing !== undefined) await turn.lifecycle.until(instructing)
@@ -27,9 +27,9 @@ export async function runStep(turn: Turn, ctx: TurnContext): Promise<'last' | 'p
   try {
     response = (await turn.lifecycle.run(call)) as ModelResponse
     turn.lifecycle.throwIfOver()
-    if (turn.steering !== undefined && !goesOn(response))
+    if (turn.steering !== undefined && !needsNextCall(response))
       followed = await turn.lifecycle.until(follows(turn, turn.steering))
-    if (turn.answer.outputSink.assembly !== undefined && (followed || goesOn(response)))
+    if (turn.answer.outputSink.assembly !== undefined && (followed || needsNextCall(response)))
       response = await turn.lifecycle.until(turn.answer.flush(response))
   } catch (error) {
     callFailed(call, error)
@@ -59,8 +59,8 @@ export async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
 /** Whether a steered message requires another step after an answer without tool calls. */
 async function follows(turn: Turn, steering: Steering): Promise<boolean> {
   if (turn.stopReason !== undefined || turn.stepIndex + 1 >= turn.maxSteps) return false
-  const heard = await steering.checkInbox(turn.stepIndex + 1)
-  return heard && turn.stopReason === undefined
+  const hasMessages = await steering.checkInbox(turn.stepIndex + 1)
+  return hasMessages && turn.stopReason === undefined
 }
 
 /** Runs a step of the turn inside the session's wrappers. When it settles, the step has ended or never begins. */

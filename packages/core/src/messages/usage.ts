@@ -45,7 +45,7 @@ export function addUsage(total: Usage, more: Readonly<Usage>): void {
   if (more.estimated === true) total.estimated = true
 }
 
-/** Returns the total usage of several calls, such as `ctx.physicalCalls`. */
+/** Returns the total usage of several calls, such as `physicalCallsOf(ctx)`. */
 export function usageOf(calls: readonly { readonly usage: Readonly<Usage> }[]): Usage {
   const total = noUsage()
   for (const { usage } of calls) addUsage(total, usage)

@@ -75,7 +75,7 @@ interface LayerFields {
   admits?(tool: AnyTool): string | undefined
   /**
    * Returns the transform from stored text to the text that the session's owner sees. It does for later readers what
-   * `ctx.onDisplay()` does for the stream of a run. Called for each display of a history or a stored answer. @default texts as stored
+   * `onDisplay(ctx, make)` does for the stream of a run. Called for each display of a history or a stored answer. @default texts as stored
    */
   display?(ctx: DisplayContext): Awaitable<DisplayTransform | undefined>
   /** Only a type: rejects functions, which also have a name. Call the factory: `.use(budget({ … }))`. */

@@ -7,7 +7,7 @@ import { isPlain } from '../errors/plain.ts'
 import { isThenable } from '../errors/thenable.ts'
 import type { ScopeName } from '../onion/hook.ts'
 import { formatIssues } from '../tool/check-args.ts'
-import { type AnyMiddleware, type Layer, scopeNames, type ToMiddleware } from './middleware.ts'
+import { type AnyMiddleware, type Layer, type LayerOrder, scopeNames, type ToMiddleware } from './middleware.ts'
 
 /** Returns the layers of one `.use()` call. `position` names plain functions, such as `turn#2`. */
 export function toLayers(first: unknown, second: unknown, position: number): Layer[] {
@@ -87,13 +87,11 @@ function invalid(message: string, details?: { layer: string }, code: ErrorCode =
   return new AlliumError(code, message, { details })
 }
 
-const orderKeys = ['is', 'scopes', 'inside', 'outside']
-const layerKeys: readonly string[] = [
-  ...scopeNames,
-  ...'name state config tools provides requires order options innermost reenters inherit guards admits display wrapHooks loose'.split(
-    ' ',
-  ),
-]
+const orderKeys: (keyof LayerOrder)[] = ['is', 'scopes', 'inside', 'outside']
+type LayerKey = keyof AnyMiddleware
+const fields: LayerKey[] = ['name', 'state', 'config', 'tools', 'provides', 'requires', 'order', 'options']
+const behavior: LayerKey[] = ['innermost', 'reenters', 'inherit', 'guards', 'admits', 'display', 'wrapHooks', 'loose']
+const layerKeys: readonly LayerKey[] = [...scopeNames, ...fields, ...behavior]
 
 function checkConfig(name: string, schema: StandardSchemaV1 | undefined, config: unknown): unknown {
   if (schema === undefined) return config

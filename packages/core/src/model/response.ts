@@ -76,7 +76,7 @@ export function copyDetails(to: Omit<FinishChunk, 'type' | 'reason' | 'usage'>, 
 }
 
 /** Whether another model call follows in the turn, unless something ends it. Layers must then release this answer first. */
-export function goesOn({ toolCalls, paused }: ModelResponse): boolean {
+export function needsNextCall({ toolCalls, paused }: ModelResponse): boolean {
   return toolCalls.length > 0 || paused === true
 }
 

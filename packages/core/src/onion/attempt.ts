@@ -103,6 +103,8 @@ export abstract class Attempt<C extends Call = Call> {
   $exempt = false
   /** Its core's work has timed out, so it no longer has an effect. */
   $timedOut = false
+  /** The attempt that a fork copies. */
+  $real: Attempt | undefined = undefined
   /** The late verbs that have been reported. */
   $reportedLate: Set<string> | undefined = undefined
   /** Its position in the onion, counted from the outside. */
@@ -125,6 +127,13 @@ export abstract class Attempt<C extends Call = Call> {
   /** The name of the layer or the core, for messages. */
   get $name(): string {
     return this.$hook?.name ?? 'core'
+  }
+
+  /** Whether an action has no effect because the attempt failed, was abandoned or is a fork. Reports it if so. */
+  $isLate(verb: string): boolean {
+    if (this.$real === undefined && !isLate(this)) return false
+    this.$call.late(this, verb)
+    return true
   }
 }
 

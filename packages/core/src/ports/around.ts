@@ -1,6 +1,6 @@
 import type { Lease, StoredTurn } from './session-store.ts'
 
-/** A run of a session, for the functions that wrap it: `ctx.aroundRun()`. */
+/** A run of a session, for the functions that wrap it: `aroundRun(ctx, wrapper)`. */
 export interface WrappedRun {
   /**
    * `run` for a turn, `rewind` for a session that returns to an earlier turn, `close` for changes that session layers
@@ -31,7 +31,7 @@ export interface WrappedRun {
  */
 export type AroundRun = (run: WrappedRun, next: () => Promise<StoredTurn>) => StoredTurn | Promise<StoredTurn>
 
-/** A step of a turn, for the functions that wrap it: `ctx.aroundStep()`. */
+/** A step of a turn, for the functions that wrap it: `aroundStep(ctx, wrapper)`. */
 export interface WrappedStep {
   readonly index: number
   /** Whether it is the rest of a suspended step: the calls that were decided. */

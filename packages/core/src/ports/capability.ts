@@ -28,21 +28,27 @@ export class Capabilities {
 
   /** Returns undefined if no layer provides it. */
   find<T>(capability: Capability<T>): T | undefined {
-    return this.#valuesWith(capability.name)?.get(capability.name) as T | undefined
+    if (this.#values?.has(capability.name) === true) return this.#values.get(capability.name) as T
+    return this.#outer?.find(capability)
   }
+}
 
-  inject<T>(capability: Capability<T>): T {
-    const values = this.#valuesWith(capability.name)
-    if (values !== undefined) return values.get(capability.name) as T
-    throw new AlliumError(
-      'capability.missing',
-      `Nothing provides the capability "${capability.name}" here. Register a layer that provides it before this one.`,
-      { details: { capability: capability.name } },
-    )
-  }
+/** The members of a context that {@link inject} uses. */
+interface Finds {
+  find<T>(capability: Capability<T>): T | undefined
+}
 
-  #valuesWith(name: string): ReadonlyMap<string, unknown> | undefined {
-    if (this.#values?.has(name) === true) return this.#values
-    return this.#outer === undefined ? undefined : this.#outer.#valuesWith(name)
-  }
+/**
+ * Returns a capability that the layer or tool cannot do without. `ctx.find(capability)` returns undefined instead.
+ *
+ * @throws AlliumError `capability.missing`
+ */
+export function inject<T>(ctx: Finds, capability: Capability<T>): T {
+  const value = ctx.find(capability)
+  if (value !== undefined) return value
+  throw new AlliumError(
+    'capability.missing',
+    `Nothing provides the capability "${capability.name}" here. Register a layer that provides it before this one.`,
+    { details: { capability: capability.name } },
+  )
 }

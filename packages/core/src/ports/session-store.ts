@@ -60,7 +60,7 @@ export interface StoredTurn {
   idempotencyKey?: string
   /** Digest of the input that belongs to the key. */
   inputDigest?: string
-  /** Records of `ctx.record()`, for the outbox. */
+  /** Records of `record(ctx, …)`, for the outbox. */
   records: StoredRecord[]
   /** Index of the first message in the history. It replaces the messages from this index on. */
   from: number
@@ -69,7 +69,7 @@ export interface StoredTurn {
   rest: Omit<Snapshot, 'history'>
 }
 
-/** A record that `ctx.record()` stores with the turn. */
+/** A record that `record(ctx, …)` stores with the turn. */
 export interface StoredRecord {
   /** Unique, and the same if the turn runs again. */
   id: string

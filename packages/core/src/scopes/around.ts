@@ -1,6 +1,6 @@
 import type { CustomEvent } from '../events/events.ts'
 import { copyMessage } from '../messages/json.ts'
-import { AgentAttempt } from './agent/context.ts'
+import { AgentAttempt, attemptOf } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { ToolAttempt } from './tool/context.ts'
 import { TurnAttempt } from './turn/context.ts'
@@ -10,12 +10,12 @@ import type { Turn } from './turn/turn.ts'
 
 /** Whether the run has ended by an abort, a block or a sticky failure, so that every layer only unwinds. */
 export function hasEnded(ctx: object): boolean {
-  return ctx instanceof AgentAttempt && ctx.$call.end !== undefined
+  return attemptOf<AgentAttempt>(ctx, AgentAttempt)?.$call.end !== undefined
 }
 
 /** Emits an event to observers only, not to the run's stream. */
 export function tellObservers(ctx: object, event: CustomEvent): void {
-  if (ctx instanceof AgentAttempt) ctx.$agent.observers.emit(event.type, event)
+  attemptOf<AgentAttempt>(ctx, AgentAttempt)?.$agent.observers.emit(event.type, event)
 }
 
 /**
@@ -23,25 +23,21 @@ export function tellObservers(ctx: object, event: CustomEvent): void {
  * transforms and the skip. As in a new attempt, state writes and a denial stay.
  */
 export function noteFields(ctx: object): () => void {
-  if (!(ctx instanceof AgentAttempt)) return () => {}
-  const back = fieldsOf(ctx)
+  const attempt = attemptOf<AgentAttempt>(ctx, AgentAttempt)
+  if (attempt === undefined) return () => {}
+  const back = fieldsOf(attempt)
   return () => {
-    ctx.$transforms = undefined
+    attempt.$transforms = undefined
     back()
   }
 }
 
 /** Fields are copied on write. Later writes create new ones, so the saved ones do not change. */
 function fieldsOf(ctx: AgentAttempt): () => void {
-  if (ctx instanceof ModelAttempt) {
-    const { $fields } = ctx
-    ctx.$own = 0
-    return () => Object.assign(ctx, { $fields, $own: 0, $skip: undefined })
-  }
-  if (ctx instanceof ToolAttempt) {
-    const { $fields } = ctx
-    ctx.$own = false
-    return () => Object.assign(ctx, { $fields, $own: false, $skip: undefined })
+  if (ctx instanceof ModelAttempt || ctx instanceof ToolAttempt) {
+    const unowned = ctx instanceof ModelAttempt ? { $own: 0 } : { $own: false }
+    const { $fields } = Object.assign(ctx, unowned)
+    return () => Object.assign(ctx, { $fields, ...unowned, $skip: undefined })
   }
   return ctx instanceof TurnAttempt ? fieldsOfTurn(ctx.$turn) : () => {}
 }

@@ -1,5 +1,5 @@
-import { AlliumError } from '../errors/allium-error.ts'
-import { describe } from '../errors/describe.ts'
+import type { ModelContext } from '../contexts/model.ts'
+import type { ToolContext } from '../contexts/tool.ts'
 import { after } from '../errors/thenable.ts'
 import { cloneJson, equalJson } from '../messages/json.ts'
 import type { ContentChunk } from '../model/chunk.ts'
@@ -9,7 +9,8 @@ import type { Hook, Next } from '../onion/hook.ts'
 import { enter, outcomeOf, succeed, whenDone } from '../onion/next.ts'
 import { pushAll, type Sink } from '../stream/sink.ts'
 import { streamedAs, wholeResponse } from '../stream/streamed.ts'
-import { AgentAttempt, type AgentCall } from './agent/context.ts'
+import type { StreamVerbs } from '../stream/transforms.ts'
+import { AgentAttempt, type AgentCall, layerOf } from './agent/context.ts'
 import { ModelAttempt } from './model/context.ts'
 import { SessionAttempt } from './session/context.ts'
 import { ToolAttempt } from './tool/context.ts'
@@ -22,14 +23,16 @@ export interface ForkOptions {
   run(ctx: AgentAttempt, next: Next): unknown
   /** Returns the value of next(); for a turn, the text of its answer. Called for each next(). */
   inside(): Promise<unknown>
+  /** Called instead of a verb that would reach the run. Not called for those of `own`. */
+  reached(verb: string): void
 }
 
 /**
  * A separate attempt of the same call, for trying out a layer. It is never committed: its fields are copied on write,
  * its stream goes nowhere, and a denial, suspension or skip stays in it. The rules of next() apply. Late verbs are not
  * reported.
- * Only the members of its context listed in `own` stay inside. All others reach the run (state, history, abort, emit,
- * and members added later). The caller has to keep the layer from using them.
+ * Only the members of its context listed in `own` stay inside, and verbs that would reach the run only call `reached`.
+ * Others reach it (state, history, emit, and members added later). The caller has to keep the layer from using them.
  */
 export class Fork {
   readonly ctx: AgentAttempt
@@ -43,18 +46,22 @@ export class Fork {
   readonly #before: Record<string, unknown>
 
   /** @throws AlliumError `layer.invalid` unless `real` is the context of a layer */
-  constructor(real: object, { run, inside }: ForkOptions) {
-    if (!(real instanceof AgentAttempt))
-      throw new AlliumError('layer.invalid', `A fork takes the context of a layer, not ${describe(real)}.`)
+  constructor(ctx: object, { run, inside, reached }: ForkOptions) {
+    const real = layerOf<AgentAttempt>('Fork', ctx, AgentAttempt)
     const { ring } = real.$call
     const hook = { ...(real.$hook as Hook), run: run as Hook['run'] }
     const core = (attempt: Attempt) => {
       this.entered++
       whenDone(attempt, give(attempt, inside), (value) => succeed(attempt, value))
     }
-    this.#call = callLike(real.$call, { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, run: core }, hook)
+    this.#call = callLike(real.$call, {
+      ...{ hooks: [hook], outer: undefined, end: undefined, ...deaf },
+      ring: { ...(ring.reentrant ? ring : open(ring)), ...nothingReal, run: core },
+      late: (_: Attempt, verb: string) => reached(verb),
+    })
     this.ctx = ring.create(this.#call, undefined, real.$number, real.$cancel)
     this.ctx.$sink = nowhere
+    this.ctx.$real = real
     this.#before = this.#begin(real)
     this.own = owned[ring.scope as 'model'] ?? none
     this.session = real instanceof SessionAttempt ? real.$owner : undefined
@@ -104,11 +111,10 @@ export class Fork {
   }
 }
 
-/** Returns a copy of the call that reports nothing. */
-function callLike<C extends Call>(call: C, ring: Ring, hook: Hook): C & { end: Ending | undefined } {
-  const alone = { ring, hooks: [hook], outer: undefined, end: undefined, ...deaf }
+/** Returns a copy of the call with other fields. */
+function callLike<C extends Call>(call: C, fields: object): C & { end: Ending | undefined } {
   const copy = Object.assign(Object.create(call) as object, call)
-  return Object.defineProperties(copy, descriptorsOf(alone)) as C & { end: Ending | undefined }
+  return Object.defineProperties(copy, descriptorsOf(fields)) as C & { end: Ending | undefined }
 }
 
 /** Returns a ring for a scope that is entered once. It ignores the results of its layers. */
@@ -153,18 +159,16 @@ function descriptorsOf(values: object): PropertyDescriptorMap {
   return Object.fromEntries(entries) as PropertyDescriptorMap
 }
 
-const streamVerbs = ['onChunk', 'pipe', 'hold']
+type OfModel = keyof ModelContext
+const streamVerbs: (keyof StreamVerbs)[] = ['onChunk', 'pipe', 'hold']
+const modelFields: OfModel[] = ['messages', 'request', 'model', 'settings', 'toolDefs', 'toolChoice', 'responseFormat']
+const modelVerbs: OfModel[] = ['setModel', 'addSystemMessage', 'addMessage', 'removeTools', 'skipCall']
+const ofTool: (keyof ToolContext)[] = ['args', 'invalid', 'approval', 'modifyArgs', 'suspend', 'deny', 'skipCall']
 const none: ReadonlySet<PropertyKey> = new Set(streamVerbs)
 const owned: Partial<Record<string, ReadonlySet<PropertyKey>>> = {
-  model: new Set(
-    'messages request model settings toolDefs toolChoice responseFormat setModel addSystemMessage addMessage removeTools skipCall'
-      .split(' ')
-      .concat(streamVerbs),
-  ),
-  tool: new Set(
-    'args invalid approval asked modifyArgs suspend deny skipCall seal recipients'.split(' ').concat(streamVerbs),
-  ),
+  model: new Set([...modelFields, ...modelVerbs, ...streamVerbs]),
+  tool: new Set([...ofTool, ...streamVerbs]),
 }
 const nowhere: Sink = { push() {}, reset() {}, used: false, open: true }
-const deaf = { settled() {}, abandoned() {}, returned() {}, late() {} }
+const deaf = { settled() {}, abandoned() {}, returned() {} }
 const nothingReal = { mayRetry: () => undefined, rollback() {}, cancel() {}, run() {} }

@@ -13,17 +13,13 @@ export class AbortableWaits {
     const { cancel } = this
     return new Promise((resolve, reject) => {
       cancel.on(reject)
-      Promise.resolve(value).then(
-        (value) => {
-          cancel.off(reject)
-          resolve(value)
-        },
-        (error) => {
-          cancel.off(reject)
-          reject(error)
-          if (cancel.aborted && error !== cancel.reason) this.#report(error)
-        },
-      )
+      const off = () => cancel.off(reject)
+      const waiting = Promise.resolve(value)
+      waiting.then(off, off)
+      waiting.then(resolve, (error) => {
+        reject(error)
+        if (cancel.aborted && error !== cancel.reason) this.#report(error)
+      })
     })
   }
 }

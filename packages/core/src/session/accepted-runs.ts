@@ -79,7 +79,7 @@ export class AcceptedRuns {
     } finally {
       run.settled = true
       this.#leave(run)
-      this.rest()
+      this.startIdleTimer()
     }
   }
 
@@ -129,7 +129,7 @@ export class AcceptedRuns {
   /** Adds the run to the end of the session's queue. */
   #accept(run: LiveRun): void {
     this.#runs = [...this.#runs, run]
-    this.#opening.stir()
+    this.#opening.wake()
   }
 
   #waitsOf(run: LiveRun): AbortableWaits {
@@ -216,12 +216,12 @@ export class AcceptedRuns {
 
   #ended(run: LiveRun): void {
     this.#host.settled(run)
-    this.rest()
+    this.startIdleTimer()
   }
 
   /** Starts the idle timer, unless there are runs or deferred work. */
-  rest(): void {
-    if (this.#runs.length === 0 && this.#deferred === undefined) this.#opening.rest()
+  startIdleTimer(): void {
+    if (this.#runs.length === 0 && this.#deferred === undefined) this.#opening.startIdleTimer()
   }
 }
 

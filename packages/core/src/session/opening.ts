@@ -26,7 +26,7 @@ export class Opening {
   readonly #session: { close(): Promise<void> }
   #lifecycle: SessionLayers | undefined
   #startedWork: SharedWork | undefined
-  #shutting: Promise<void> | undefined
+  #closing: Promise<void> | undefined
   #disarm: (() => void) | undefined
 
   constructor(host: SessionHost, scope: SessionScope, session: { close(): Promise<void> }) {
@@ -66,27 +66,27 @@ export class Opening {
   }
 
   /** Stops the idle timer, because there is activity. */
-  stir(): void {
+  wake(): void {
     this.#disarm?.()
     this.#disarm = undefined
   }
 
   /** Starts the idle timer, because the activity has ended. */
-  rest(): void {
-    this.stir()
+  startIdleTimer(): void {
+    this.wake()
     const { clock, sessionIdleTimeout } = this.#scope.agent.setup
     if (sessionIdleTimeout === false || this.#lifecycle === undefined) return
     this.#disarm = clock.after(sessionIdleTimeout, () => this.#closeIdle(), { idle: true })
   }
 
-  /** Runs the rest of every session layer. */
-  shut(): Promise<void> {
-    this.stir()
-    this.#shutting ??= this.#shut().finally(() => (this.#shutting = undefined))
-    return this.#shutting
+  /** Runs the rest of every session layer, after its next(). */
+  close(): Promise<void> {
+    this.wake()
+    this.#closing ??= this.#close().finally(() => (this.#closing = undefined))
+    return this.#closing
   }
 
-  async #shut(): Promise<void> {
+  async #close(): Promise<void> {
     const wasReady = this.ready
     const opening = this.#work.promise
     this.#work.forget()
@@ -98,7 +98,7 @@ export class Opening {
     this.#lifecycle = undefined
     const keeps = lifecycle === undefined ? undefined : closing(this.#scope)
     try {
-      await lifecycle?.shut()
+      await lifecycle?.close()
       await keeps?.()
     } finally {
       this.#host.closed(this.#session)
@@ -108,7 +108,7 @@ export class Opening {
 
   #closeIdle(): void {
     const { agent, id } = this.#scope
-    this.shut().catch((error) =>
+    this.close().catch((error) =>
       agent.setup.logger.error(`A layer of the idle session "${id}" failed while closing: ${messageOf(error)}`, {
         error,
       }),
@@ -116,7 +116,7 @@ export class Opening {
   }
 
   async #open(waits: AbortableWaits, done: () => void): Promise<void> {
-    if (this.#shutting !== undefined) await waits.until(this.#shutting.catch(() => {}))
+    if (this.#closing !== undefined) await waits.until(this.#closing.catch(() => {}))
     await this.#host.init(waits.cancel)
     if (this.before !== undefined) (await waits.until(this.before()))()
     this.before = undefined
@@ -141,7 +141,7 @@ export class Opening {
     try {
       this.#host.opened(this.#session)
     } catch (error) {
-      await lifecycle.shut()
+      await lifecycle.close()
       throw error
     }
     this.#lifecycle = lifecycle

@@ -12,7 +12,7 @@ import type { Task } from './options.ts'
 export function requestOf<C>({ decisions, input, options: { clientTools, output } }: Task<C>): unknown {
   const request = decisions === undefined ? toMessages(input) : { decisions }
   if (clientTools === undefined && output === undefined) return request
-  return { asked: request, clientTools, form: output === undefined ? undefined : formOf(output) }
+  return { request, clientTools, form: output === undefined ? undefined : formOf(output) }
 }
 
 /** Returns a synchronous fingerprint of a run's request, which stores nothing of the request. */

@@ -171,7 +171,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
   async open(): Promise<void> {
     this.#runs.checkOpen()
     await this.#opening.open()
-    this.#runs.rest()
+    this.#runs.startIdleTimer()
   }
 
   /** Returns everything that outlives the process, as plain data: history, persistent state and suspended calls. */
@@ -221,6 +221,6 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
 
   async #close(): Promise<void> {
     await this.#runs.close()
-    await this.#opening.shut()
+    await this.#opening.close()
   }
 }

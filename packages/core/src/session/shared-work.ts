@@ -34,23 +34,18 @@ export class SharedWork {
   join(by?: Cancel): Promise<void> {
     this.#current ??= this.#begin()
     const current = this.#current
-    if (by === undefined) {
-      current.joined++
-      return current.promise
-    }
-    if (by.aborted) return Promise.reject(by.reason)
+    if (by?.aborted === true) return Promise.reject(by.reason)
     current.joined++
+    if (by === undefined) return current.promise
     return new Promise((resolve, reject) => {
       const leave = (reason: unknown) => {
         reject(reason)
         if (--current.joined === 0) this.#abandon(current, reason)
       }
       by.on(leave)
-      const settled = (settle: (value?: unknown) => void) => (value: unknown) => {
-        by.off(leave)
-        settle(value)
-      }
-      current.promise.then(settled(resolve as () => void), settled(reject))
+      const off = () => by.off(leave)
+      current.promise.then(off, off)
+      current.promise.then(resolve, reject)
     })
   }
 

@@ -57,7 +57,7 @@ export interface SuspendedCall {
   schema: string
   tenant?: string
   /** The identity that ran the turn. */
-  asked?: Identity
+  requestedBy?: Identity
   expiresAt?: number
   request?: SuspendRequest
   token: string

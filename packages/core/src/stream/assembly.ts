@@ -32,7 +32,7 @@ export class Assembly {
   constructor(readonly who: string) {}
 
   add(chunk: ContentChunk): void {
-    if (chunk.type === 'text-delta' && this.#tail?.id === chunk.id && this.#goesOn(chunk)) return
+    if (chunk.type === 'text-delta' && this.#tail?.id === chunk.id && this.#extendsTail(chunk)) return
     if (this.#running !== undefined) this.#settle()
     this.#tail = undefined
     switch (chunk.type) {
@@ -171,7 +171,7 @@ export class Assembly {
     return undefined
   }
 
-  #goesOn({ delta, providerMetadata }: TextDelta): boolean {
+  #extendsTail({ delta, providerMetadata }: TextDelta): boolean {
     if (this.#tail === undefined || providerMetadata !== undefined) return false
     if (this.#running === undefined) this.#running = [delta]
     else this.#running.push(delta)

@@ -20,8 +20,6 @@ export interface ToolExecution {
    * interrupted and restarted. Another attempt of the call has another id.
    */
   readonly stepId: string
-  /** Whether the run was interrupted, and every step so far was replayed from its journal. */
-  readonly replaying: boolean
   /** Aborts when the tool times out or the run is cancelled. Pass it to everything that waits. */
   readonly signal: AbortSignal
   readonly sessionId: string
@@ -30,13 +28,12 @@ export interface ToolExecution {
   readonly context: RegisteredContext
   readonly state: Record<string, unknown>
   readonly metadata: Record<string, unknown>
-  inject<T>(capability: Capability<T>): T
+  /** Returns the capability, or undefined if it is not provided. `inject(ctx, capability)` throws instead. */
+  find<T>(capability: Capability<T>): T | undefined
   emit(event: CustomEvent): void
   once<T>(key: string, fn: () => T | Promise<T>): Promise<T>
   /** The human's decision on this call, when the run resumes with it. */
   readonly approval: Approval | undefined
-  /** The approval request, when the run resumes with the decision: the layer that sent it (undefined: the tool itself), and its content. */
-  readonly approvalRequest: { readonly by: string | undefined; readonly request: Readonly<SuspendRequest> } | undefined
   /** Suspends the call until a human decides. Return its result. `session.resume()` calls the tool again, with `approval` set. */
   suspend(request?: SuspendRequest): ToolResult
   stop(reason?: string): void

@@ -203,9 +203,13 @@ const byFile: Readonly<Record<string, readonly Line[]>> = {
       '  settled(): void {\n',
       'how a run ends is never decided',
     ],
-    ['if (!late) this.send(event)', 'if (true) this.send(event)', 'a left layer speaks into the stream'],
   ],
   'scopes/turn/context.ts': [
+    [
+      'if (!isLate(this)) this.$turn.send(event)',
+      'if (true) this.$turn.send(event)',
+      'a left layer speaks into the stream',
+    ],
     ["    if (this.$homeTurn.hasEnded) return 'dropped'\n", '', 'state is written after turn:end'],
     ["if (this.$isLate('block')) throw abandonedError(this)", '', 'a left layer blocks'],
     ["if (this.$isLate('abort')) throw abandonedError(this)", '', 'a left layer aborts'],

@@ -13,7 +13,7 @@ import { raw } from '../../../store-sqlite/test/files.ts'
  */
 const key = { tenant: 't0', owner: 'ann', agent: 'agent', sessionId: 's0' }
 const columns =
-  'owner, session_agent, agent, version, status, run_at, asked, updated_at, task, sealed_as, queue, priority, rank'
+  'owner, session_agent, agent, version, status, run_at, fingerprint, updated_at, task, sealed_as, queue, priority, rank'
 const tenants = 100
 const lines: string[] = []
 

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Agent, defineTool, type Middleware, type Model, type ModelRequest } from '@allium/core'
+import { record } from '@allium/core/context'
 import { budget, judge } from '@allium/guard'
 import { persist } from '@allium/memory'
 import { cache as answers } from '@allium/model'
@@ -105,12 +106,12 @@ export function agentOn({ sessions, ledger, keyValue, audit: sink }: Kept, watch
 const recording: Middleware = {
   name: 'recording',
   async turn(ctx, next) {
-    ctx.record('asked', { turn: ctx.turnId })
+    record(ctx, 'asked', { turn: ctx.turnId })
     await next()
   },
   async tool(ctx, next) {
     const result = await next()
-    if (ctx.tool.name === 'pay') ctx.record('paid', { key: decidedKey(ctx.callId.replace(/-pay$/, '')) })
+    if (ctx.tool.name === 'pay') record(ctx, 'paid', { key: decidedKey(ctx.callId.replace(/-pay$/, '')) })
     return result
   },
 }

@@ -1,5 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs'
 import { Agent, defineTool, type Model } from '@allium/core'
+import { record } from '@allium/core/context'
 import { persist } from '@allium/memory'
 import type { RunStore } from '@allium/store'
 import { sqlite } from '@allium/store-sqlite'
@@ -52,7 +53,7 @@ export function durableOn(store: ReturnType<typeof open>, life: Life) {
     .use({
       name: 'books',
       async turn(ctx, next) {
-        ctx.record('asked', { text: ctx.sessionId })
+        record(ctx, 'asked', { text: ctx.sessionId })
         await next()
       },
     })

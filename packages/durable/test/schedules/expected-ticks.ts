@@ -9,7 +9,7 @@ const nicknames: Readonly<Record<string, string>> = {
 type Local = number
 
 /**
- * Returns the ticks after `from` up to `to` as docs/guide/durable.md describes them, minute by minute and without a cron library. Fixed
+ * Returns the ticks after `from` up to `to` as docs/guide/durable/schedules.md describes them, minute by minute and without a cron library. Fixed
  * times run once a day: the first of two equal local times, or the end of the gap for one that does not exist. Intervals run whenever the
  * local time matches.
  */

@@ -1,4 +1,5 @@
 import type { ModelContext, ModelResponse } from '@allium/core'
+import { physicalCallsOf } from '@allium/core/context'
 import type { Ledger } from '@allium/store'
 import { type ReserveRequest, takeHold } from './hold.ts'
 import { type LimitPolicy, rejectCall, warnNearLimit } from './limit-policy.ts'
@@ -36,7 +37,7 @@ export async function chargeCall(
   } finally {
     stopRenewal?.()
     let spent = 0
-    for (const call of ctx.physicalCalls) spent += await amountOf(ctx, call)
+    for (const call of physicalCallsOf(ctx)) spent += await amountOf(ctx, call)
     runs.addSpent(ctx, spent)
     if (reservation !== undefined) await settlements.settle({ ledger, reservation, spent }, ctx.logger)
     await warnNearLimit(ctx, policy, ledger, request, spent)

@@ -1,4 +1,5 @@
 import type { ModelContext } from '@allium/core'
+import { isRecorded, isReplaying } from '@allium/core/context'
 import type { Ledger, Reservation } from '@allium/store'
 import { attemptOf, type LostHolds, listHolds } from './lost-holds.ts'
 
@@ -18,7 +19,7 @@ export async function takeHold(
   ctx: ModelContext,
   { ledger, request, lost }: { ledger: Ledger; request: ReserveRequest; lost: LostHolds | undefined },
 ): Promise<Hold> {
-  if (ctx.replaying && lost !== undefined) return resumeHold(ctx, { ledger, request, lost })
+  if (isReplaying(ctx) && lost !== undefined) return resumeHold(ctx, { ledger, request, lost })
   const reservation = await ledger.reserve(request)
   return { reservation, isRefused: reservation === undefined, interrupted: [] }
 }
@@ -29,7 +30,7 @@ async function resumeHold(
   { ledger, request, lost }: { ledger: Ledger; request: ReserveRequest; lost: LostHolds },
 ): Promise<Hold> {
   const { recorded, cut: interrupted } = await lost.resolve(ctx, request.id)
-  if (await ctx.isRecorded()) return { reservation: recorded, isRefused: false, interrupted }
+  if (await isRecorded(ctx)) return { reservation: recorded, isRefused: false, interrupted }
   const last = Math.max(0, ...lost.of(request.id).map(({ id }) => attemptOf(id, request.id)))
   for (let attempt = last + 1; ; attempt++) {
     const id = attempt === 1 ? request.id : `${request.id}~${attempt}`

@@ -1,4 +1,5 @@
-import type { ModelContext, TurnContext } from '@allium/core'
+import type { ModelContext, TurnView } from '@allium/core'
+import { isRecorded } from '@allium/core/context'
 import type { Ledger, Reservation } from '@allium/store'
 
 /** The holds that earlier processes of a run left when they were lost. */
@@ -28,10 +29,10 @@ export class LostHolds {
     const cut: Reservation[] = []
     let recorded: Reservation | undefined
     for (const hold of this.of(call)) {
-      const find = async (): Promise<boolean | undefined> => ctx.isRecorded()
-      const isRecorded = await ctx.once(`takeover/recorded:${hold.id}`, find, { per: 'attempt' })
-      if (isRecorded === undefined) continue
-      if (!isRecorded) cut.push(hold)
+      const find = async (): Promise<boolean | undefined> => isRecorded(ctx)
+      const wasRecorded = await ctx.once(`takeover/recorded:${hold.id}`, find, { per: 'attempt' })
+      if (wasRecorded === undefined) continue
+      if (!wasRecorded) cut.push(hold)
       else if (this.#open.has(hold.id)) recorded = hold
       this.#counted.add(hold.id)
     }
@@ -40,7 +41,7 @@ export class LostHolds {
   }
 
   /** Posts and returns the holds of calls that the run did not make again. */
-  async resolveRest(ctx: TurnContext): Promise<readonly Reservation[]> {
+  async resolveRest(ctx: TurnView): Promise<readonly Reservation[]> {
     const rest = [...this.#all.values()].filter(({ id }) => !this.#counted.has(id))
     // The journal rejects the step if another process continues the run, which may still make these calls.
     if (rest.length > 0) await ctx.once('takeover/rest', () => this.#post(rest), { per: 'attempt' })
@@ -56,7 +57,7 @@ export class LostHolds {
  * Lists the holds of earlier processes. Each process records what it finds, so that the next one still reports posted holds. A rehearsal
  * finds none: `takeover/` marks steps that it skips.
  */
-export async function findLostHolds(ctx: TurnContext, ledger: Ledger, run: string): Promise<LostHolds> {
+export async function findLostHolds(ctx: TurnView, ledger: Ledger, run: string): Promise<LostHolds> {
   const all = new Map<string, Reservation>()
   let open = new Set<string>()
   for (let isLive = false; !isLive; ) {

@@ -1,9 +1,9 @@
-import type { TurnContext } from '@allium/core'
+import type { TurnView } from '@allium/core'
 import type { PhysicalCall } from '@allium/core/internal'
-import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/prices'
+import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/shared/prices'
 
 /** Returns what a call costs, in the budget's unit. */
-export type Meter = (ctx: Pick<TurnContext, 'logger'>, call: PhysicalCall) => Promise<number>
+export type Meter = (ctx: Pick<TurnView, 'logger'>, call: PhysicalCall) => Promise<number>
 
 export async function countTokens(_: unknown, { usage }: PhysicalCall): Promise<number> {
   return usage.inputTokens + usage.outputTokens

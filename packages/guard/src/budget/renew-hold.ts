@@ -1,9 +1,9 @@
-import { messageOf, type TurnContext } from '@allium/core'
+import { messageOf, type TurnView } from '@allium/core'
 
 /** Renews a hold well before it expires, until the returned function is called. A failed renewal is retried at the next interval. */
 export function startRenewal(
   name: string,
-  ctx: Pick<TurnContext, 'clock' | 'logger'>,
+  ctx: Pick<TurnView, 'clock' | 'logger'>,
   ttl: number,
   renew: () => unknown,
 ): () => void {

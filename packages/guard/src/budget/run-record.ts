@@ -1,4 +1,5 @@
-import { sessionKeyOf, sum, type TurnContext } from '@allium/core'
+import { sessionKeyOf, sum, type TurnView } from '@allium/core'
+import { isReplaying } from '@allium/core/context'
 import type { Ledger } from '@allium/store'
 import type { LimitPolicy } from './limit-policy.ts'
 import { findLostHolds, type LostHolds, listHolds } from './lost-holds.ts'
@@ -21,7 +22,7 @@ declare module '@allium/core' {
   }
 }
 
-type StateContext = TurnContext<Record<string, unknown>>
+type StateContext = TurnView<Record<string, unknown>>
 
 export type RunRecord = ReturnType<typeof runRecord>
 
@@ -69,7 +70,7 @@ export function runRecord({ layer, unit, per }: LimitPolicy, settlements: Settle
     }
     const run = JSON.stringify([layer, sessionKeyOf(ctx), ctx.turnId])
     ctx.state[runKey] = run
-    const lostHolds = ctx.replaying ? await findLostHolds(ctx, ledger, run) : undefined
+    const lostHolds = isReplaying(ctx) ? await findLostHolds(ctx, ledger, run) : undefined
     if (lostHolds !== undefined) lost.set(run, lostHolds)
     let isSettled = false
     try {

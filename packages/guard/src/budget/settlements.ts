@@ -1,7 +1,7 @@
-import { messageOf, type TurnContext } from '@allium/core'
+import { messageOf, type TurnView } from '@allium/core'
 import type { Ledger, Reservation } from '@allium/store'
 
-type Logger = TurnContext['logger']
+type Logger = TurnView['logger']
 
 interface Settlement {
   readonly ledger: Ledger

@@ -1,4 +1,4 @@
-import type { TurnContext } from '@allium/core'
+import type { TurnView } from '@allium/core'
 import type { FlowSource } from './labels.ts'
 
 /** The layer asked for approval of a call, denied it, hid a tool, or removed links from an answer. */
@@ -18,6 +18,6 @@ declare module '@allium/core' {
   }
 }
 
-export function emitFlowEvent(ctx: TurnContext, event: Omit<FlowEvent, 'type'>): void {
+export function emitFlowEvent(ctx: TurnView, event: Omit<FlowEvent, 'type'>): void {
   ctx.emit({ type: 'guard:flow', ...event })
 }

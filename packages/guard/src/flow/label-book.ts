@@ -1,4 +1,4 @@
-import type { Message, ModelResponse, TurnContext } from '@allium/core'
+import type { Message, ModelResponse, TurnView } from '@allium/core'
 import { isAttachment } from './label-scanner.ts'
 import { hasNewLabels, type Labels, mergeLabels } from './labels.ts'
 import type { DisplayedText } from './text-stream.ts'
@@ -23,14 +23,14 @@ export class LabelBook {
     this.#trustUnlabelled = trustUnlabelled
   }
 
-  turnOf({ metadata }: TurnContext): TurnLabels {
+  turnOf({ metadata }: TurnView): TurnLabels {
     let turn = this.#turns.get(metadata)
     if (turn === undefined) this.#turns.set(metadata, (turn = new TurnLabels()))
     return turn
   }
 
   /** Starts a turn. A history without labels of its own is untrusted, unless the option `unlabelled` trusts it. */
-  open(ctx: TurnContext<LabelState>): void {
+  open(ctx: TurnView<LabelState>): void {
     const labels = ctx.state[this.#key] ?? null
     const isUnlabelled = this.#isUnlabelled(ctx.history, labels)
     const initial: Labels = isUnlabelled && !this.#trustUnlabelled ? { untrusted: { kind: 'history' } } : {}
@@ -38,7 +38,7 @@ export class LabelBook {
     this.rememberHistory(ctx)
   }
 
-  rememberHistory(ctx: TurnContext<LabelState>): void {
+  rememberHistory(ctx: TurnView<LabelState>): void {
     const [labels, first] = [ctx.state[this.#key], ctx.history[0]]
     if (labels != null) this.#seen.add(labels)
     if (first !== undefined) this.#historyLengths.set(first, ctx.history.length)

@@ -11,6 +11,7 @@ import {
   type ToolContext,
   type ToolResult,
 } from '@allium/core'
+import { resolveModel } from '@allium/core/context'
 import { findOpenPart } from './closed-schema.ts'
 
 type OutputSchema = NonNullable<Tool['schema']>
@@ -74,7 +75,7 @@ function createReader(as: string, model: ModelRef) {
     }
     try {
       // The types of delegate() have no output, but its runs do.
-      const options: object = { output: schema, model: await ctx.resolveModel(model) }
+      const options: object = { output: schema, model: await resolveModel(ctx, model) }
       const result = await delegate(ctx, agent, textOf(content), options as RunOptions)
       if (result?.status !== 'completed') return withhold(result?.reason)
       const value: unknown = result.output

@@ -1,4 +1,5 @@
 import type { ToolContext, ToolResult } from '@allium/core'
+import { approvalRequestOf } from '@allium/core/context'
 import { applyApproval } from '../apply-approval.ts'
 import { emitFlowEvent } from './flow-event.ts'
 import { describeLabels, type Labels } from './labels.ts'
@@ -21,7 +22,7 @@ export async function denyUnlessApproved(
   if (sink === undefined) return undefined
   if (ctx.invalid !== undefined)
     return ctx.skipCall({ content: ctx.invalid.map(({ message }) => message).join('\n'), isError: true, flow: {} })
-  const approval = ctx.approvalRequest?.by === policy.layer ? ctx.approval : undefined
+  const approval = approvalRequestOf(ctx)?.by === policy.layer ? ctx.approval : undefined
   return approval === undefined ? askOrDeny(ctx, sink, labels, policy) : applyApproval(ctx, approval)
 }
 

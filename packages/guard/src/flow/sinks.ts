@@ -1,4 +1,5 @@
 import type { RegisteredPrincipal, ToolContext, ToolFlow } from '@allium/core'
+import { recipientsOf } from '@allium/core/context'
 import type { Labels } from './labels.ts'
 
 type DeclaredFlow = Pick<ToolFlow<never>, 'untrusted' | 'private' | 'sends' | 'writes'>
@@ -28,7 +29,7 @@ export async function reachesOnlyPrincipal(
 ): Promise<boolean> {
   if (resolveAddresses === undefined) return false
   try {
-    const [recipients, ownAddresses] = [await ctx.recipients(), resolveAddresses(ctx.principal)]
+    const [recipients, ownAddresses] = [await recipientsOf(ctx), resolveAddresses(ctx.principal)]
     return (
       isStringList(recipients) &&
       isStringList(ownAddresses) &&

@@ -5,10 +5,11 @@ import type {
   ModelResponse,
   ToolContext,
   ToolResult,
-  TurnContext,
+  TurnView,
 } from '@allium/core'
 import { writerOf } from '@allium/core'
-import type { Detector, Finding } from '@allium/detect'
+import { onDisplay } from '@allium/core/context'
+import type { Detector, Finding } from '@allium/shared/detect'
 import { blockOptions } from '../block-options.ts'
 import { filterAnswer } from '../filter-answer.ts'
 import { emitFound, type GuardTarget, targetNames } from '../guard-found.ts'
@@ -21,7 +22,7 @@ import { mapMessage, mapResult, replaceIn } from '../texts.ts'
 import { CleanCache } from './clean-cache.ts'
 import { hashOf, maskOf } from './masking.ts'
 
-type Ctx = TurnContext<Record<string, unknown>>
+type Ctx = TurnView<Record<string, unknown>>
 
 /** What happens to a value: it becomes a placeholder that tools can restore, it is masked, it is hashed, or the turn is blocked. */
 export type PiiStrategy = 'redact' | 'mask' | 'hash' | 'block'
@@ -54,7 +55,7 @@ export class PiiGuard {
   async openTurn(ctx: Ctx, display: 'own' | 'all' | 'none'): Promise<void> {
     const placeholders = await this.#run(ctx, () => this.#wait(ctx, () => this.#vaults.get(ctx, { isNewTurn: true })))
     if (placeholders !== undefined && display !== 'none')
-      ctx.onDisplay(() => placeholders.displayTransform(this.#types, display))
+      onDisplay(ctx, () => placeholders.displayTransform(this.#types, display))
   }
 
   /** Returns the transform of texts that no running turn shows. */

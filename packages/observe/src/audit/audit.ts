@@ -9,9 +9,10 @@ import {
   option,
   sessionKeyOf,
   type ToolResult,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
 } from '@allium/core'
+import { approverOf, isResumed } from '@allium/core/context'
 import { decisionOfError as endOf, errorDetail } from '../failure.ts'
 import { runLocation } from '../run-location.ts'
 import type { ApplyTimeout, AuditHead } from './chain.ts'
@@ -109,7 +110,9 @@ export function audit(given: AuditOptions): Audit {
           : undefined,
       )
       // The input as outer layers left it; later input is recorded, too.
-      await writeRecord(ctx, ctx.resumed ? 'turn:resume' : 'turn:start', { input: contentOfMessages(ctx.plan.input) })
+      await writeRecord(ctx, isResumed(ctx) ? 'turn:resume' : 'turn:start', {
+        input: contentOfMessages(ctx.plan.input),
+      })
       await next()
     },
     model(ctx, next) {
@@ -119,7 +122,7 @@ export function audit(given: AuditOptions): Audit {
     tool(ctx, next) {
       const { callId, attempt } = ctx
       const args = new Content(ctx.args)
-      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, ctx.approver) }
+      const beginFields = { tool: ctx.tool.name, args, ...approvalFields(ctx.approval, approverOf(ctx)) }
       return auditCall(ctx, 'tool', { callId, attempt }, beginFields, next, (result) => {
         const executedArgs = new Content(ctx.args)
         return {
@@ -134,7 +137,7 @@ export function audit(given: AuditOptions): Audit {
 
   /** Writes a record before and after a call, however it ends. */
   async function auditCall<R>(
-    ctx: TurnContext,
+    ctx: TurnView,
     what: 'model' | 'tool',
     id: AuditFields,
     beginFields: AuditFields,
@@ -158,7 +161,7 @@ export function audit(given: AuditOptions): Audit {
   }
 
   /** Writes a record. If that fails, blocks the turn unless errors are allowed. An abort does not wait for the sink. */
-  async function writeRecord(ctx: TurnContext, type: string, fields: AuditFields, key?: string): Promise<void> {
+  async function writeRecord(ctx: TurnView, type: string, fields: AuditFields, key?: string): Promise<void> {
     try {
       await rejectOnAbort(appendRecord(ctx, type, fields, key), ctx.signal)
     } catch (error) {
@@ -169,7 +172,7 @@ export function audit(given: AuditOptions): Audit {
   }
 
   /** Appends a record once, also across replays. With `allow`, the caller does not wait. */
-  async function appendRecord(ctx: TurnContext, type: string, fields: AuditFields, key = ''): Promise<void> {
+  async function appendRecord(ctx: TurnView, type: string, fields: AuditFields, key = ''): Promise<void> {
     const location = runLocation(ctx)
     const chain = chains.for(location.tenant)
     const record = { at: new Date(ctx.clock.now()).toISOString(), type, ...location, ...fields }
@@ -206,7 +209,7 @@ export function audit(given: AuditOptions): Audit {
   }
 
   /** An AbortError is not logged: the run continues in another process, which writes the records. */
-  function logFailure({ logger }: TurnContext, error: unknown): void {
+  function logFailure({ logger }: TurnView, error: unknown): void {
     if (error instanceof AbortError) return
     logger.error(`The layer "${as}" could not store a record: ${messageOf(error)}`, { error })
   }
@@ -226,10 +229,7 @@ function resultFields({ status, content, error }: ToolResult): AuditFields {
  * Returns the key of a record, the same each time its run is restarted. It includes the session, because a custom turn id may be used in
  * many sessions.
  */
-async function recordKey(
-  run: Pick<TurnContext, 'sessionKey' | 'turnId'>,
-  location: readonly string[],
-): Promise<string> {
+async function recordKey(run: Pick<TurnView, 'sessionKey' | 'turnId'>, location: readonly string[]): Promise<string> {
   return (await plainDigest(JSON.stringify([sessionKeyOf(run), run.turnId, ...location]))).slice(0, 32)
 }
 

@@ -1,4 +1,5 @@
 import type { FinishReason, ModelContext, ModelResponse, Usage } from '@allium/core'
+import type { PhysicalCall } from '@allium/core/context'
 import type { Attributes } from '@opentelemetry/api'
 import { alliumNames, names } from './names.ts'
 
@@ -16,8 +17,7 @@ export function requestAttributes({ request, attempt }: ModelContext): Attribute
   })
 }
 
-/** Returns the server of the physical call. */
-export function serverAttributes({ server }: ModelContext): Attributes {
+export function serverAttributes({ server }: Partial<PhysicalCall> = {}): Attributes {
   return definedAttributes({ [names.serverAddress]: server?.address, [names.serverPort]: server?.port })
 }
 

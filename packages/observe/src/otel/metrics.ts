@@ -3,9 +3,10 @@ import {
   layerOptions,
   type ModelResponse,
   option,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
 } from '@allium/core'
+import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import type { PhysicalCall } from '@allium/core/internal'
 import { type Attributes, metrics as api, type Histogram, type Meter } from '@opentelemetry/api'
 import { errorType } from '../error-type.ts'
@@ -75,7 +76,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
         record(ctx, (all) => all.operations, ms(), { ...attributes, [names.errorType]: typeOf(error) })
         throw error
       } finally {
-        ignoreErrors(() => ctx.replaying || recordUsage(ctx.physicalCalls, attributes))
+        ignoreErrors(() => isReplaying(ctx) || recordUsage(physicalCallsOf(ctx), attributes))
       }
     },
     async tool(ctx, next) {
@@ -96,7 +97,7 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
     },
   })
 
-  function recordResponse(ctx: TurnContext, response: ModelResponse, requestAttributes: Attributes, ms: Times): void {
+  function recordResponse(ctx: TurnView, response: ModelResponse, requestAttributes: Attributes, ms: Times): void {
     const attributes = { ...requestAttributes, ...responseModel(response.model) }
     record(ctx, (all) => all.operations, ms.whole, attributes)
     record(ctx, (all) => all.firstChunks, ms.firstChunk, attributes)
@@ -119,12 +120,12 @@ export function metrics(options: MetricsOptions = {}): TypedMiddleware<{}> {
 
   /** Replayed calls were measured when they happened. */
   function record(
-    { replaying }: TurnContext,
+    ctx: TurnView,
     pick: (all: Instruments) => Histogram,
     ms: number | undefined,
     attributes: Attributes,
   ): void {
-    if (ms !== undefined && !replaying) ignoreErrors(() => pick(instruments()).record(ms / 1000, attributes))
+    if (ms !== undefined && !isReplaying(ctx)) ignoreErrors(() => pick(instruments()).record(ms / 1000, attributes))
   }
 }
 

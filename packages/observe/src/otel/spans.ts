@@ -1,4 +1,5 @@
-import type { TurnContext } from '@allium/core'
+import type { TurnView } from '@allium/core'
+import { rootTurnIdOf } from '@allium/core/context'
 import { type Context, context, type Span, trace } from '@opentelemetry/api'
 
 /** A span that has not ended, and the context for everything inside it. */
@@ -22,25 +23,25 @@ export class OpenTurns {
   readonly #byRecord = new WeakMap<object, OpenTurn>()
   readonly #byRoot = new Map<string, OpenTurn>()
 
-  of(ctx: TurnContext): OpenTurn | undefined {
+  of(ctx: TurnView): OpenTurn | undefined {
     return this.#byRecord.get(ctx.metadata)
   }
 
-  startTurn(ctx: TurnContext, turn: OpenTurn): void {
+  startTurn(ctx: TurnView, turn: OpenTurn): void {
     this.#byRecord.set(ctx.metadata, turn)
-    if (!this.#byRoot.has(ctx.rootTurnId)) this.#byRoot.set(ctx.rootTurnId, turn)
+    if (!this.#byRoot.has(rootTurnIdOf(ctx))) this.#byRoot.set(rootTurnIdOf(ctx), turn)
   }
 
-  end(ctx: TurnContext, turn: OpenTurn): void {
-    if (this.#byRoot.get(ctx.rootTurnId) === turn) this.#byRoot.delete(ctx.rootTurnId)
+  end(ctx: TurnView, turn: OpenTurn): void {
+    if (this.#byRoot.get(rootTurnIdOf(ctx)) === turn) this.#byRoot.delete(rootTurnIdOf(ctx))
   }
 
   /**
    * Returns the parent of a sub-agent that inherits the layer. A context manager knows it. Without one it is the running tool, or the turn
    * if several tools are running.
    */
-  parentOf(ctx: TurnContext): { parent: Context; tool: OpenTool | undefined } | undefined {
-    const turn = this.#byRoot.get(ctx.rootTurnId)
+  parentOf(ctx: TurnView): { parent: Context; tool: OpenTool | undefined } | undefined {
+    const turn = this.#byRoot.get(rootTurnIdOf(ctx))
     if (turn === undefined) return undefined
     const { open, tool } = innermost(turn)
     return { parent: parentIn(open), tool }

@@ -8,10 +8,11 @@ import {
   type RunEnd,
   type ToolContext,
   type ToolResult,
-  type TurnContext,
+  type TurnView,
   type TypedMiddleware,
   tenantOf,
 } from '@allium/core'
+import { isReplaying, physicalCallsOf } from '@allium/core/context'
 import { usageOf } from '@allium/core/internal'
 import {
   type Attributes,
@@ -39,7 +40,7 @@ export interface TraceOptions {
   /** Whether prompts, answers, arguments, results and error messages are recorded. @default false */
   content?: boolean | undefined
   /** Returns additional attributes for every span. @default none */
-  attributes?(ctx: TurnContext): Attributes
+  attributes?(ctx: TurnView): Attributes
   /** The layer's name. @default 'observe:trace' */
   as?: string | undefined
 }
@@ -93,8 +94,11 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
         ignoreErrors(() => call && failSpan(call, error))
         throw error
       } finally {
-        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(ctx.physicalCalls))))
-        ignoreErrors(() => call?.span.setAttributes({ ...serverAttributes(ctx), ...replayAttributes(ctx) }).end())
+        const calls = ignoreErrors(() => physicalCallsOf(ctx)) ?? []
+        ignoreErrors(() => call?.span.setAttributes(usageAttributes(usageOf(calls))))
+        ignoreErrors(() =>
+          call?.span.setAttributes({ ...serverAttributes(calls.at(-1)), ...replayAttributes(ctx) }).end(),
+        )
       }
     },
     async tool(ctx, next) {
@@ -115,7 +119,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
     },
   })
 
-  function beginTurn(ctx: TurnContext, parent: Context): OpenTurn {
+  function beginTurn(ctx: TurnView, parent: Context): OpenTurn {
     const { agent, plan, sessionId, turnId, principal } = ctx
     const tenant = tenantOf(principal)
     const spanAttributes = {
@@ -144,7 +148,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   /** Returns the turn of a call. A sub-agent that inherits the layer has none until its first call begins it. */
-  function turnOf(ctx: TurnContext): OpenTurn {
+  function turnOf(ctx: TurnView): OpenTurn {
     const openTurn = turns.of(ctx)
     if (openTurn !== undefined) return openTurn
     const parentSpan = turns.parentOf(ctx)
@@ -160,7 +164,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   function startSpan(
-    ctx: TurnContext,
+    ctx: TurnView,
     operation: string,
     subject: string,
     kind: SpanKind,
@@ -170,7 +174,7 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   function start(
-    ctx: TurnContext,
+    ctx: TurnView,
     operation: string,
     subject: string,
     kind: SpanKind,
@@ -236,6 +240,6 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
 }
 
 /** Marks a span that an earlier process has already recorded. */
-function replayAttributes({ replaying }: TurnContext): Attributes {
-  return replaying ? { [alliumNames.replayed]: true } : {}
+function replayAttributes(ctx: TurnView): Attributes {
+  return isReplaying(ctx) ? { [alliumNames.replayed]: true } : {}
 }

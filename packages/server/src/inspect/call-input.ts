@@ -1,11 +1,11 @@
-import type { ModelContext, ToolContext, TurnContext } from '@allium/core'
+import type { ModelContext, ToolContext, TurnView } from '@allium/core'
 import type { TracedScope } from '@allium/observe'
 import { plainJson } from './plain-json.ts'
 
 /** The input of a call as a layer received it or passed it on, by field. */
 export type CallInput = Readonly<Record<string, unknown>>
 
-export function inputOf(scope: TracedScope, ctx: TurnContext): CallInput {
+export function inputOf(scope: TracedScope, ctx: TurnView): CallInput {
   if (scope === 'turn') return {}
   if (scope === 'tool') return { args: (ctx as ToolContext).args }
   const { model, request } = ctx as ModelContext

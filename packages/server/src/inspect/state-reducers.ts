@@ -1,4 +1,4 @@
-import type { TurnContext } from '@allium/core'
+import type { TurnView } from '@allium/core'
 
 /** Most characters of the source of a reducer. */
 const maxSource = 500
@@ -9,7 +9,7 @@ interface WithFields {
 }
 
 /** Returns a function that returns the source of a key's reducer when it is called for the key for the first time. */
-export function reducersOf(ctx: TurnContext): (key: string) => string | undefined {
+export function reducersOf(ctx: TurnView): (key: string) => string | undefined {
   const fields = (ctx as WithFields).$owner?.agent?.fields
   const known = new Set<string>()
   return (key) => {

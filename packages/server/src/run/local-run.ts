@@ -1,6 +1,14 @@
 import { type AgentRun, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
-import { type Entry, type EntryContext, entryOf, Inbox, LiveEvents, LogWriter, RunOutput } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
+import {
+  type Entry,
+  type EntryContext,
+  entryOf,
+  Inbox,
+  LiveEvents,
+  LogWriter,
+  RunOutput,
+} from '@allium/store/event-log'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
 import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'
@@ -142,7 +150,7 @@ export class LocalRun implements RunHandle {
     this.#isReplay = type === 'turn:end'
     if (this.#isReplay) await this.#checkKeyReuse(run)
     else {
-      if (this.idempotencyKey !== undefined) entry.asked = this.inputDigest
+      if (this.idempotencyKey !== undefined) entry.fingerprint = this.inputDigest
       await this.#openLog(run)
     }
     this.turnId = turnId
@@ -152,8 +160,8 @@ export class LocalRun implements RunHandle {
   /** @throws AlliumError `run.key_reused` if the log has another request for the key */
   async #checkKeyReuse(run: RunKey): Promise<void> {
     const { value } = await this.#options.log.read(run, 0).next()
-    const { asked = this.inputDigest } = (value?.event ?? {}) as Partial<Entry>
-    checkKeyReuse(asked, this.inputDigest, this.idempotencyKey)
+    const { fingerprint = this.inputDigest } = (value?.event ?? {}) as Partial<Entry>
+    checkKeyReuse(fingerprint, this.inputDigest, this.idempotencyKey)
   }
 
   async #openLog(run: RunKey): Promise<void> {

@@ -61,7 +61,7 @@ begin
   perform pg_advisory_xact_lock_shared(hashtextextended('{s}.erasure ' || _tenant, 0));
   select * into e from {s}.erased(_tenant, _owner, _agent, _session);
   if _lease < e.token_ or _lease is null and _began <= e.at_ then return null; end if;
-  -- Null before the first token; the right to use the sequence is enough.
+  -- Null before the first token. The right to use the sequence is enough to read it.
   return coalesce(_lease, pg_sequence_last_value('{s}.tokens'::regclass), 0);
 end $$;
 
@@ -96,7 +96,7 @@ begin
   return _stored;
 end $$;
 
--- A session that an erasure has not reached yet is deleted here.
+-- Deletes a session that an erasure has not reached yet.
 create function {s}.forget_erased(_tenant text, _owner text, _agent text, _session text) returns void language plpgsql as $$
 declare
   e record;
@@ -135,7 +135,7 @@ begin
         `delete from {s}.${table} where ${olderRows(table)};\n  get diagnostics _more = row_count;\n  found_ := found_ + _more;`,
     )
     .join('\n  ')}
-  update {s}.holds set place = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
+  update {s}.holds set names = null, run = null, tenant = null, owner = null where ${olderRows('holds')};
   get diagnostics _more = row_count;
   found_ := found_ + _more;
 end $$;

@@ -4,16 +4,16 @@ create table {s}.event_runs (
   run bigint generated always as identity primary key,
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   turn_id text collate "C" not null,
   epoch double precision not null,
   seq integer not null default 0,
-  asked integer not null default 0,
+  last_signal integer not null default 0,
   listener integer not null default 0,
   touched_at double precision not null,
   ended_at double precision,
   request text collate "C",
-  agent text collate "C" not null,
   token bigint not null default 0,
   unique (tenant, owner, agent, session, turn_id)
 ) with (fillfactor = 70);
@@ -32,7 +32,7 @@ create table {s}.event_signals (
   run bigint not null references {s}.event_runs on delete cascade,
   n integer not null,
   id text collate "C",
-  dealt boolean not null default false,
+  acknowledged boolean not null default false,
   body bytea,
   primary key (run, n)
 );

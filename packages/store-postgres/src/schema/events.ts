@@ -1,3 +1,5 @@
+import { ofSession } from './matches.ts'
+
 /** Matches a run that is retained: by the time since its end, or since its last append if it never ended. */
 export const isRetained = (ttl: string) =>
   `(r.ended_at is null and r.touched_at > {s}.now_ms() - 2592000000 or r.ended_at > {s}.now_ms() - ${ttl})`
@@ -9,22 +11,25 @@ export const isRetained = (ttl: string) =>
 export const events = `
 create function {s}.append_to_run(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision,
-  _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision,
+  _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision,
   out outcome_ text, out seq_ integer, out ns_ integer[], out ids_ text[], out bodies_ bytea[]
 ) language plpgsql as $$
 declare
   r {s}.event_runs%rowtype;
+  _token bigint;
 begin
   loop
-    select * into r from {s}.event_runs
-      where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id for update;
-    if found and not ${isRetained('_ttl')} then
-      delete from {s}.event_runs where run = r.run;
-    elsif found then
-      exit;
+    select * into r from {s}.event_runs where ${ofSession} and turn_id = _turn_id for update;
+    exit when found and ${isRetained('_ttl')};
+    if found then delete from {s}.event_runs where run = r.run; end if;
+    -- Only a writer that is not fenced opens a run.
+    _token := {s}.writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
+    if _token is null then
+      outcome_ := 'gone';
+      return;
     end if;
-    insert into {s}.event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at)
-      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, {s}.now_ms()) on conflict do nothing;
+    insert into {s}.event_runs (tenant, owner, agent, session, turn_id, epoch, touched_at, token)
+      values (_tenant, _owner, _session_agent, _session, _turn_id, _epoch, {s}.now_ms(), _token) on conflict do nothing;
   end loop;
   seq_ := r.seq;
   outcome_ := case
@@ -36,7 +41,7 @@ begin
   if _end then
     delete from {s}.event_signals where run = r.run and id is null;
     select array_agg(n order by n), array_agg(id order by n), array_agg(body order by n) into ns_, ids_, bodies_
-      from {s}.event_signals where run = r.run and not dealt;
+      from {s}.event_signals where run = r.run and not acknowledged;
     if ns_ is not null then
       update {s}.event_runs set epoch = _epoch, ended_at = null, touched_at = {s}.now_ms() where run = r.run;
       outcome_ := 'undelivered';
@@ -57,74 +62,45 @@ begin
   end if;
 end $$;
 
--- Opens a run only for a writer that is not fenced, and tells that it is gone otherwise.
-create function {s}.append_to_run(
-  _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision,
-  _request text, _id text, _count integer, _body bytea, _end boolean, _ttl double precision, _lease bigint, _began double precision,
-  out outcome_ text, out seq_ integer, out ns_ integer[], out ids_ text[], out bodies_ bytea[]
-) language plpgsql as $$
-declare
-  _token bigint;
-  _is_new boolean := not exists (
-    select from {s}.event_runs r where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent
-    and r.session = _session and r.turn_id = _turn_id and ${isRetained('_ttl')}
-  );
-begin
-  if _is_new then
-    _token := {s}.writer_token(_tenant, _owner, _session_agent, _session, _lease, _began);
-    if _token is null then
-      outcome_ := 'gone';
-      return;
-    end if;
-  end if;
-  select a.* into outcome_, seq_, ns_, ids_, bodies_ from {s}.append_to_run(
-    _tenant, _owner, _session_agent, _session, _turn_id, _epoch, _request, _id, _count, _body, _end, _ttl
-  ) a;
-  if not _is_new then return; end if;
-  update {s}.event_runs set token = _token
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id;
-end $$;
-
-create function {s}.ask_run(
+create function {s}.add_signal(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _ttl double precision, _id text, _body bytea
 ) returns boolean language plpgsql as $$
 declare
   held {s}.event_runs%rowtype;
 begin
-  select r.* into held from {s}.event_runs r
-    where r.tenant = _tenant and r.owner = _owner and r.agent = _session_agent and r.session = _session and r.turn_id = _turn_id and r.ended_at is null
-    and ${isRetained('_ttl')} for update;
+  select * into held from {s}.event_runs r
+    where ${ofSession} and turn_id = _turn_id and ended_at is null and ${isRetained('_ttl')} for update;
   if not found then return false; end if;
   if exists (select from {s}.event_signals where run = held.run and id is not distinct from _id) then return true; end if;
-  insert into {s}.event_signals (run, n, id, body) values (held.run, held.asked + 1, _id, _body);
-  update {s}.event_runs set asked = held.asked + 1 where run = held.run;
+  insert into {s}.event_signals (run, n, id, body) values (held.run, held.last_signal + 1, _id, _body);
+  update {s}.event_runs set last_signal = held.last_signal + 1 where run = held.run;
   return true;
 end $$;
 
-create function {s}.take_signals(
+create function {s}.acknowledge_at_end(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _epoch double precision, _ns integer[]
 ) returns boolean language plpgsql as $$
 declare
   _run bigint;
 begin
   select run into _run from {s}.event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and epoch <= _epoch for update;
+    where ${ofSession} and turn_id = _turn_id and epoch <= _epoch for update;
   if not found then return false; end if;
-  update {s}.event_signals set dealt = true, body = null where run = _run and n = any (_ns);
+  update {s}.event_signals set acknowledged = true, body = null where run = _run and n = any (_ns);
   return true;
 end $$;
 
-create function {s}.deal_signal(
+create function {s}.acknowledge_signal(
   _tenant text, _owner text, _session_agent text, _session text, _turn_id text, _listener integer, _n integer
 ) returns void language plpgsql as $$
 declare
   _run bigint;
 begin
   select run into _run from {s}.event_runs
-    where tenant = _tenant and owner = _owner and agent = _session_agent and session = _session and turn_id = _turn_id and listener = _listener
+    where ${ofSession} and turn_id = _turn_id and listener = _listener
     for update;
   if not found then return; end if;
   delete from {s}.event_signals where run = _run and n = _n and id is null;
-  update {s}.event_signals set dealt = true, body = null where run = _run and n = _n;
+  update {s}.event_signals set acknowledged = true, body = null where run = _run and n = _n;
 end $$;
 `

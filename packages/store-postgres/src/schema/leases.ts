@@ -2,6 +2,7 @@ import { ofSession, sessionMatches } from './matches.ts'
 
 /** Leases of sessions. They return refusals instead of raising them, so that the server's log has no errors for them. */
 export const leases = `
+-- Tokens come from the sequence while the row is locked: a later lease has a higher one, also after a delete.
 create function {s}.take_session(
   _tenant text, _owner text, _session_agent text, _session text, _ms double precision, _run text,
   out token_ bigint, out version_ integer, out open_ boolean, out held_until_ double precision
@@ -12,7 +13,7 @@ begin
       where ${sessionMatches} and held_until <= {s}.now_ms() and (run is null or run = _run)
       returning token, version, open_turn is not null into token_, version_, open_;
     if found then return; end if;
-    -- What belongs to a run is held until one takes that over.
+    -- A session that belongs to a run is held until a process takes that run over.
     select greatest(held_until, {s}.now_ms() + case when run is distinct from _run and run is not null then _ms else 0 end)
       into held_until_ from {s}.sessions
       where ${sessionMatches} and (held_until > {s}.now_ms() or run is distinct from _run and run is not null);
@@ -21,13 +22,7 @@ begin
   end loop;
 end $$;
 
--- Tokens come from the sequence while the row is locked: a later lease has a higher one, also after a delete.
-create function {s}.take_lease(
-  _tenant text, _owner text, _session_agent text, _session text, _ms double precision,
-  out token_ bigint, out version_ integer, out open_ boolean, out held_until_ double precision
-) language sql as $$ select * from {s}.take_session(_tenant, _owner, _session_agent, _session, _ms, null) $$;
-
--- The durable run of a turn that was appended has ended, so its steps are not needed any more.
+-- Ends the durable run of an appended turn. Its steps are no longer needed.
 create function {s}.end_run(
   _tenant text, _owner text, _session_agent text, _session text, _run text, _status text, _code text
 ) returns void language plpgsql as $$

@@ -1,4 +1,4 @@
-/** Accounts and holds are named by digests; `place` has the names of a hold that its run may have to settle. */
+/** Accounts and holds are named by digests; `names` has the names of a hold that its run may have to settle. */
 export const ledgerTables = `
 create table {s}.accounts (
   name text collate "C" primary key,
@@ -17,7 +17,7 @@ create table {s}.holds (
   run text,
   expires_at double precision,
   freed boolean not null default false,
-  place text,
+  names text,
   tenant text collate "C",
   owner text collate "C",
   token bigint not null default 0,

@@ -43,9 +43,9 @@ begin
     return;
   end if;
   insert into {s}.holds (account, id, amount, at, expires_at) values (_name, _hold, _amount, _now, _now + _ttl);
-  -- What a run finds its hold by, until that is settled or its owner is erased.
+  -- A run finds its hold by these, until that is settled or its owner is erased.
   if _run is not null and _token is not null then
-    update {s}.holds set run = {s}.digest(_run), place = json_build_array(_account, _id)::text, tenant = _tenant,
+    update {s}.holds set run = {s}.digest(_run), names = json_build_array(_account, _id)::text, tenant = _tenant,
       owner = _owner, token = _token where account = _name and id = _hold;
   end if;
   update {s}.accounts
@@ -59,7 +59,7 @@ declare
   held numeric;
 begin
   perform from {s}.accounts where name = _name for update;
-  update {s}.holds set settled = true, place = null, run = null, tenant = null, owner = null
+  update {s}.holds set settled = true, names = null, run = null, tenant = null, owner = null
     where account = _name and id = {s}.digest(_id) and not settled
     returning case when freed then 0 else amount end into held;
   if not found then return; end if;

@@ -20,7 +20,7 @@ export const queueClaims = `
 -- Running runs without a lease, ended runs whose end was not reported, and stopped runs, which only have to end. No limit applies to them: the
 -- former have their place in the queue already, and the others execute nothing.
 create function {s}.claim_lost(
-  _agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean
+  _agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _worker text
 ) returns table (n_ bigint, token_ bigint, version_ integer, open_ boolean, attempts_ integer) language plpgsql as $$
 declare
   due record;
@@ -40,7 +40,7 @@ begin
       select n from {s}.runs where agent = any (_agents) and status = 'queued' and stop is not null
       union all
       select n from {s}.runs
-        where agent = any (_agents) and not told and status not in ('queued', 'running') and updated_at <= _now - _ms
+        where agent = any (_agents) and not reported and status not in ('queued', 'running') and updated_at <= _now - _ms
     )
     and (r.agent, r.version) in (select * from unnest(_agents, _versions))
     and (s.run is null or s.run = r.run) and s.held_until <= _now
@@ -51,7 +51,7 @@ begin
       when due.status = 'queued' then 1 when due.status <> 'running' then null when due.progressed then 1 else due.attempts + 1
     end;
     continue when attempts_ >= ${maxSharedAttempts} and _taken > 0;
-    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from {s}.take_run(due.n, _ms, attempts_) t;
+    select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from {s}.take_run(due.n, _ms, attempts_, _worker) t;
     continue when n_ is null;
     _taken := _taken + 1;
     return next;
@@ -77,7 +77,7 @@ begin
 end $$;
 
 create function {s}.claim_waiting(
-  _agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision
+  _agents text[], _versions text[], _queues jsonb, _limit integer, _ms double precision, _worker text
 ) returns table (n_ bigint, token_ bigint, version_ integer, open_ boolean) language plpgsql as $$
 declare
   _names text[] := array(select distinct a from unnest(_agents) a order by a);
@@ -117,7 +117,7 @@ begin
     continue when (_room ->> _queue)::integer <= 0;
     select t.tenant into _last from {s}.queue_turns t where t.queue = {s}.queue_id(_agent, _queue) order by t.at desc limit 1;
     _found := 0;
-    -- A bounded number of tenants, in a circle from the one after the last that had its turn.
+    -- A bounded number of tenants, in a circle that begins after the last tenant that had its turn.
     for _tenant in
       ${tenantsFrom('r.tenant > _last', 'true')}
       union all
@@ -149,7 +149,7 @@ begin
     if (_room ->> _queue)::integer > 0 and {s}.queue_room(_names, _queue, _lane.limits_, _tenant) > 0 then
       perform from {s}.runs r join ${freeSession} where r.n = _ns[_i] and r.status = 'queued' for update of r, s skip locked;
       if found then
-        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from {s}.take_run(_ns[_i], _ms, 1) t;
+        select t.n_, t.token_, t.version_, t.open_ into n_, token_, version_, open_ from {s}.take_run(_ns[_i], _ms, 1, _worker) t;
         if n_ is not null then
           return next;
           _limit := _limit - 1;
@@ -173,13 +173,14 @@ returns table (lane_ integer, agent_ text, version_ text, queue_ text, limits_ j
 $$;
 
 create function {s}.claim_runs(
-  _agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean
+  _agents text[], _versions text[], _limit integer, _ms double precision, _alone boolean, _queues jsonb, _waiting_only boolean,
+  _worker text
 ) returns table (n_ bigint, token_ bigint, version_ integer, open_ boolean) language plpgsql as $$
 declare
   _lost record;
 begin
   if not _waiting_only then
-    for _lost in select * from {s}.claim_lost(_agents, _versions, _limit, _ms, _alone) loop
+    for _lost in select * from {s}.claim_lost(_agents, _versions, _limit, _ms, _alone, _worker) loop
       n_ := _lost.n_;
       token_ := _lost.token_;
       version_ := _lost.version_;
@@ -189,6 +190,6 @@ begin
       _limit := _limit - 1;
     end loop;
   end if;
-  return query select * from {s}.claim_waiting(_agents, _versions, _queues, _limit, _ms);
+  return query select * from {s}.claim_waiting(_agents, _versions, _queues, _limit, _ms, _worker);
 end $$;
 `

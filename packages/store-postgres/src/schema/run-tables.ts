@@ -7,6 +7,7 @@ create table {s}.runs (
   n bigint generated always as identity primary key,
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  session_agent text collate "C" not null,
   session text collate "C" not null,
   run text collate "C" not null,
   agent text collate "C" not null,
@@ -17,15 +18,14 @@ create table {s}.runs (
   token bigint not null default 0,
   worker text,
   idempotency_key text collate "C",
-  asked text not null,
+  fingerprint text not null,
   stop text,
   code text,
   reason text,
-  stood integer,
-  told boolean not null default false,
+  session_version integer,
+  reported boolean not null default false,
   updated_at double precision not null,
   task bytea,
-  session_agent text collate "C" not null,
   sealed_as text collate "C" not null,
   queue text collate "C" not null default 'default',
   priority integer not null default 0,
@@ -39,13 +39,13 @@ create index runs_by_session on {s}.runs (session, owner, tenant);
 create index runs_by_status on {s}.runs (status, updated_at);
 create index runs_by_tenant on {s}.runs (hashtextextended(tenant, 0), n);
 create index runs_by_end on {s}.runs (updated_at) where status not in ('queued', 'running');
-create index runs_due on {s}.runs (agent, hashtextextended(version, 0), run_at) where not told;
+create index runs_due on {s}.runs (agent, hashtextextended(version, 0), run_at) where not reported;
 create index runs_waiting on {s}.runs (hashtextextended(queue, hashtextextended(version, hashtextextended(agent, 0))), tenant, rank, n)
   where status = 'queued' and rank is not null;
 create index runs_scheduled on {s}.runs (agent, run_at) where status = 'queued' and rank is null;
 create index runs_running on {s}.runs (agent, hashtextextended(queue, 0), hashtextextended(tenant, 0)) where status = 'running';
 create index runs_stopped on {s}.runs (agent) where status = 'queued' and stop is not null;
-create index runs_unreported on {s}.runs (agent, updated_at) where not told and status not in ('queued', 'running');
+create index runs_unreported on {s}.runs (agent, updated_at) where not reported and status not in ('queued', 'running');
 
 create table {s}.steps (
   tenant text collate "C" not null,

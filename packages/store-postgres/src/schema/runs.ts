@@ -1,13 +1,11 @@
+import { priorityStep } from '@allium/store-sql'
 import { sessionJoin, sessionMatches } from './matches.ts'
 
 /** Claims, steps and ends of durable runs. A session's row is locked before those of its runs, and queries for runs skip locked rows. */
 export const runs = `
--- The process that claims runs, as the statement that calls this has set it.
-create function {s}.worker() returns text language sql stable as $$ select nullif(current_setting('allium.worker', true), '') $$;
-
 -- Claims a run that was found to be due. Returns nulls if its session is not free any more.
 create function {s}.take_run(
-  _n bigint, _ms double precision, _attempts integer,
+  _n bigint, _ms double precision, _attempts integer, _worker text,
   out n_ bigint, out token_ bigint, out version_ integer, out open_ boolean
 ) language plpgsql as $$
 declare
@@ -19,7 +17,7 @@ begin
   if token_ is null then return; end if;
   n_ := _n;
   update {s}.runs set token = token_, updated_at = {s}.now_ms(),
-    worker = case when status in ('queued', 'running') then {s}.worker() else worker end,
+    worker = case when status in ('queued', 'running') then _worker else worker end,
     status = case when status = 'queued' then 'running' else status end, attempts = coalesce(_attempts, attempts)
     where n = _n;
 end $$;
@@ -38,22 +36,22 @@ begin
     loop
       -- Versions are looked up in the index, so that the number of their runs does not matter.
       if _hash is null then
-        select hashtextextended(version, 0) into _hash from {s}.runs where agent = _name and not told
+        select hashtextextended(version, 0) into _hash from {s}.runs where agent = _name and not reported
           order by hashtextextended(version, 0) limit 1;
       else
         select hashtextextended(version, 0) into _hash from {s}.runs
-          where agent = _name and not told and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
+          where agent = _name and not reported and hashtextextended(version, 0) > _hash order by hashtextextended(version, 0) limit 1;
       end if;
       exit when not found;
       continue when (_name, _hash) in (select a, hashtextextended(v, 0) from unnest(_agents, _versions) o (a, v));
       for due in
         select r.n from {s}.runs r join {s}.sessions s on ${sessionJoin}
         where r.agent = _name and hashtextextended(r.version, 0) = _hash
-        and not r.told and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
+        and not r.reported and r.status in ('queued', 'running') and r.updated_at <= _before and r.run_at <= _before
         and (s.run is null or s.run = r.run) and s.held_until <= _before
         order by r.n limit _limit for update of r, s skip locked
       loop
-        select * into n_, token_, version_, open_ from {s}.take_run(due.n, _ms, null);
+        select * into n_, token_, version_, open_ from {s}.take_run(due.n, _ms, null, null);
         if n_ is not null then return next; end if;
       end loop;
     end loop;
@@ -99,10 +97,10 @@ begin
     returning version into _version;
   if not found then
     return exists (
-      select from {s}.runs where tenant = _tenant and run = _run and stood is not null and token = _token
+      select from {s}.runs where tenant = _tenant and run = _run and session_version is not null and token = _token
     );
   end if;
-  update {s}.runs set status = _status, code = _code, reason = _reason, stood = _version, updated_at = {s}.now_ms()
+  update {s}.runs set status = _status, code = _code, reason = _reason, session_version = _version, updated_at = {s}.now_ms()
     where tenant = _tenant and run = _run;
   return true;
 end $$;
@@ -114,12 +112,12 @@ begin
   select * into r from {s}.runs where tenant = _tenant and run = _run;
   if not found then return false; end if;
   perform from {s}.sessions
-    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.stood for update;
+    where tenant = _tenant and owner = r.owner and agent = r.session_agent and id = r.session and version = r.session_version for update;
   if not found then return false; end if;
   update {s}.runs
-    set status = 'queued', attempts = 0, token = 0, stood = null, told = false, code = null, reason = null, stop = null,
-    run_at = {s}.now_ms(), updated_at = {s}.now_ms()
-    where n = r.n and status = 'failed' and stood is not null and not exists (
+    set status = 'queued', attempts = 0, token = 0, session_version = null, reported = false, code = null, reason = null, stop = null,
+    run_at = {s}.now_ms(), updated_at = {s}.now_ms(), rank = {s}.now_ms() + priority * ${priorityStep}
+    where n = r.n and status = 'failed' and session_version is not null and not exists (
       select from {s}.runs l where l.tenant = r.tenant and l.owner = r.owner and l.session_agent = r.session_agent and l.session = r.session and l.n > r.n
     );
   return found;
@@ -150,7 +148,7 @@ create function {s}.expire_runs(_statuses text[], _ms double precision[]) return
     select r.n from unnest(_statuses, _ms) e (status, ms), lateral (
       select o.n from {s}.runs o
       where o.status = e.status and o.updated_at < (select {s}.now_ms()) - e.ms and not exists (
-        select from {s}.waiting w
+        select from {s}.pending_calls w
         where w.tenant = o.tenant and w.owner = o.owner and w.agent = o.session_agent and w.session = o.session and w.turn_id = o.run
       ) order by o.updated_at limit 1000 for update skip locked
     ) r

@@ -4,7 +4,7 @@ const keeps = (column: string) =>
 const keyMatches = 'tenant = _tenant and owner = _owner and id = _id'
 
 /**
- * Schedules of durable runs. A schedule is looked at from `look_at` on, which is its next tick, or later while a process has it. Writers
+ * Schedules of durable runs. A schedule is claimed from `due_at` on, which is its next tick, or later while a process has it. Writers
  * hold the shared lock of erasures, as those of other data do.
  */
 export const schedules = `
@@ -19,7 +19,7 @@ create table {s}.schedules (
   session text collate "C",
   request bytea not null,
   next_at double precision,
-  look_at double precision,
+  due_at double precision,
   paused text,
   last_at double precision,
   last_run text collate "C",
@@ -27,9 +27,9 @@ create table {s}.schedules (
   token bigint not null,
   primary key (tenant, owner, id)
 );
-create index schedules_due on {s}.schedules (look_at) where look_at is not null;
+create index schedules_due on {s}.schedules (due_at) where due_at is not null;
 
--- Locks the row. Finds none where it was erased, even if the erasure has not deleted it yet.
+-- Locks the row. Returns no row if it was erased, even if the erasure has not deleted it yet.
 create function {s}.current_schedule(_tenant text, _owner text, _id text) returns setof {s}.schedules language plpgsql as $$
 declare
   e record;
@@ -44,7 +44,7 @@ create function {s}.put_schedule(
   _next_at double precision, _agents text[], _per_owner integer, out problem_ text, out agent_ text, out row_ {s}.schedules
 ) language plpgsql as $$
 begin
-  -- One put of an owner at a time, so that they stay within the limit together.
+  -- Puts of an owner run one after the other, so that they stay within the limit.
   perform pg_advisory_xact_lock(hashtextextended('{s}.schedules ' || to_json(array[_tenant, _owner])::text, 0));
   select agent into agent_ from {s}.current_schedule(_tenant, _owner, _id);
   if not found then
@@ -57,16 +57,16 @@ begin
     problem_ := 'agent';
     return;
   end if;
-  insert into {s}.schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, look_at, token)
+  insert into {s}.schedules as s (tenant, owner, id, agent, cron, tz, missed, session, request, next_at, due_at, token)
     values (_tenant, _owner, _id, _agent, _cron, _tz, _missed, _session, _request, _next_at, _next_at,
       {s}.writer_token(_tenant, _owner, null, null, null, null))
     on conflict (tenant, owner, id) do update set agent = excluded.agent, cron = excluded.cron, tz = excluded.tz,
       missed = excluded.missed, session = excluded.session, request = excluded.request, next_at = ${keeps('next_at')},
-      look_at = ${keeps('look_at')}, revision = s.revision + 1, token = excluded.token
+      due_at = ${keeps('due_at')}, revision = s.revision + 1, token = excluded.token
     returning * into row_;
 end $$;
 
--- A change of another revision changes nothing: false is returned, or the whole statement fails if it adds a run.
+-- Returns false if the revision has changed, or fails the whole statement if it adds a run.
 create function {s}.advance_schedule(
   _tenant text, _owner text, _id text, _revision integer, _next_at double precision, _paused text, _last_at double precision,
   _last_run text, _adds_run boolean
@@ -74,7 +74,7 @@ create function {s}.advance_schedule(
 begin
   perform from {s}.current_schedule(_tenant, _owner, _id) where revision = _revision;
   if found then
-    update {s}.schedules set next_at = _next_at, look_at = greatest(_next_at, case when _next_at is not null then {s}.now_ms() end),
+    update {s}.schedules set next_at = _next_at, due_at = greatest(_next_at, case when _next_at is not null then {s}.now_ms() end),
       paused = _paused, last_at = _last_at, last_run = _last_run, revision = revision + 1
       where ${keyMatches};
   elsif _adds_run then
@@ -91,10 +91,10 @@ declare
 begin
   return query with due as materialized (
     select s.tenant, s.owner, s.id from {s}.schedules s
-    where s.look_at <= _now and s.agent = any (_agents) and not exists (
+    where s.due_at <= _now and s.agent = any (_agents) and not exists (
       select from {s}.runs r where r.tenant = s.tenant and r.run = s.last_run and r.status in ('queued', 'running')
-    ) order by s.look_at limit _limit for update of s skip locked
-  ) update {s}.schedules u set look_at = _now + _ms from due
+    ) order by s.due_at limit _limit for update of s skip locked
+  ) update {s}.schedules u set due_at = _now + _ms from due
     where u.tenant = due.tenant and u.owner = due.owner and u.id = due.id returning u, _now;
 end $$;
 `

@@ -9,6 +9,7 @@ export const sessionTables = `
 create table {s}.sessions (
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   id text collate "C" not null,
   version integer not null default 0,
   length integer not null default 0,
@@ -18,7 +19,6 @@ create table {s}.sessions (
   token bigint not null default nextval('{s}.tokens'),
   held_until double precision not null default 0,
   run text collate "C",
-  agent text collate "C" not null,
   primary key (tenant, owner, agent, id)
 ) with (fillfactor = 80);
 create index sessions_by_time on {s}.sessions (hashtextextended(tenant, 0), updated_at desc);
@@ -27,6 +27,7 @@ create index sessions_by_owner on {s}.sessions (hashtextextended(owner, 0), tena
 create table {s}.turns (
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   seq integer not null,
   turn_id text collate "C" not null,
@@ -41,7 +42,6 @@ create table {s}.turns (
   messages bytea not null,
   rest bytea not null,
   info bytea not null,
-  agent text collate "C" not null,
   sealed_as text collate "C" not null,
   primary key (tenant, owner, agent, session, seq),
   foreign key (tenant, owner, agent, session) references {s}.sessions (tenant, owner, agent, id)
@@ -52,21 +52,21 @@ create index turns_by_id on {s}.turns (hashtextextended(turn_id, 0), session, ow
 create index turns_by_key on {s}.turns (tenant, owner, session, hashtextextended(idempotency_key, 0))
   where idempotency_key is not null;
 
-create table {s}.waiting (
-  since bigint generated always as identity primary key,
+create table {s}.pending_calls (
+  n bigint generated always as identity primary key,
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   call_id text collate "C" not null,
   turn_id text not null,
   name text not null,
   expires_at double precision,
   token text not null,
-  agent text collate "C" not null,
   foreign key (tenant, owner, agent, session) references {s}.sessions (tenant, owner, agent, id)
     on update cascade on delete cascade
 );
-create index waiting_by_session on {s}.waiting (tenant, owner, session);
-create index waiting_by_tenant on {s}.waiting (hashtextextended(tenant, 0), since);
-create index waiting_by_token on {s}.waiting (token, tenant);
+create index pending_calls_by_session on {s}.pending_calls (tenant, owner, session);
+create index pending_calls_by_tenant on {s}.pending_calls (hashtextextended(tenant, 0), n);
+create index pending_calls_by_token on {s}.pending_calls (token, tenant);
 `

@@ -14,10 +14,10 @@ create index key_values_by_owner on {s}.key_values (tenant, owner) where tenant 
 create table {s}.vault (
   tenant text collate "C" not null,
   owner text collate "C" not null,
+  agent text collate "C" not null,
   session text collate "C" not null,
   layer text collate "C" not null,
   body bytea not null,
-  agent text collate "C" not null,
   sealed_as text collate "C" not null,
   token bigint not null default 0,
   primary key (tenant, owner, agent, session, layer)

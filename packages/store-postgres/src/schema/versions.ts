@@ -10,7 +10,6 @@ import { ledger } from './ledger.ts'
 import { ledgerTables } from './ledger-tables.ts'
 import { moves } from './moves.ts'
 import { outbox } from './outbox.ts'
-import { queueAdds } from './queue-adds.ts'
 import { queueClaims } from './queue-claims.ts'
 import { queues } from './queues.ts'
 import { runAdds } from './run-adds.ts'
@@ -38,12 +37,11 @@ const parts = [
   moves,
   ledger,
   events,
-  runAdds,
   runs,
   runLog,
   queues,
   queueClaims,
-  queueAdds,
+  runAdds,
   schedules,
   blobs,
   blobTriggers,

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs'
 import { Agent, defineTool, type Middleware } from '@allium/core'
+import { record } from '@allium/core/context'
 import { budget, rateLimit } from '@allium/guard'
 import { persist } from '@allium/memory'
 import type { Ledger, SessionStore } from '@allium/store'
@@ -105,7 +106,7 @@ function reaching(job: Job, reach: Reach): Middleware {
     name: 'chaos',
     async turn(ctx, next) {
       await reach('turn open')
-      ctx.record('paid', { key: job.key })
+      record(ctx, 'paid', { key: job.key })
       await reach('record')
       await next()
     },

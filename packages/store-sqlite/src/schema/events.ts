@@ -9,7 +9,7 @@ create table event_runs (
   tenant text not null, owner text not null, agent text not null, session text not null, turn_id text not null,
   epoch real not null,
   seq integer not null default 0,
-  asked integer not null default 0,
+  last_signal integer not null default 0,
   listener integer not null default 0,
   touched_at integer not null,
   ended_at integer,
@@ -30,7 +30,7 @@ create table event_signals (
   run integer not null,
   n integer not null,
   id text,
-  dealt integer not null default 0,
+  acknowledged integer not null default 0,
   body blob,
   primary key (run, n)
 ) strict, without rowid;

@@ -1,5 +1,5 @@
 /**
- * Accounts and holds are named by digests; `place` has the names of a hold that its run may have to settle. An erasure finds the
+ * Accounts and holds are named by digests; `names` has the names of a hold that its run may have to settle. An erasure finds the
  * reservations of an owner among the unsettled ones of runs, so they need no index by owner.
  */
 export const ledger = `
@@ -20,7 +20,7 @@ create table holds (
   run text,
   expires_at integer,
   freed integer not null default 0,
-  place text,
+  names text,
   tenant text,
   owner text,
   token integer not null default 0,

@@ -13,7 +13,7 @@ export function migrate(db: Libsql.Database, path: string, steps = versions): vo
   const unknown = (problem: string) =>
     new AlliumError(
       'store.corrupt',
-      `The file "${path}" has schema version ${version}, but ${problem}, or a new file if this one was written before Allium 0.1.`,
+      `The file "${path}" has schema version ${version}, but ${problem}, or another file.`,
     )
   const { count } = db.prepare(countTables).get() as { count: number }
   if (version > steps.length)
@@ -24,5 +24,5 @@ export function migrate(db: Libsql.Database, path: string, steps = versions): vo
   db.exec(`pragma user_version = ${steps.length}`)
 }
 
-/** Counts two tables of every version. Files of development versions before 0.1 and of other applications have none or one of them. */
+/** Counts two tables of every version. A file of another application has one of them at most. */
 const countTables = `select count(*) as count from sqlite_master where type = 'table' and name in ('sessions', 'erasures')`

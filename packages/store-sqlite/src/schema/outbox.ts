@@ -6,18 +6,17 @@ export const outbox = `
 create table outbox (
   seq integer primary key autoincrement,
   id text not null unique,
-  tenant text not null,
+  tenant text not null, owner text not null,
+  token integer not null,
   turn_id text not null,
   added_at integer not null,
   body blob not null,
-  since real not null default 0,
-  owner text,
-  token integer not null default 0
+  since real not null
 ) strict;
 create index outbox_by_age on outbox (since);
 create index outbox_by_owner on outbox (tenant, owner);
 
-create table outbox_places (
+create table outbox_deliveries (
   consumer text not null,
   seq integer not null,
   held_until real not null,
@@ -25,8 +24,8 @@ create table outbox_places (
   done integer not null default 0,
   primary key (consumer, seq)
 ) strict, without rowid;
-create index outbox_places_open on outbox_places (consumer, seq) where done = 0;
-create index outbox_places_by_seq on outbox_places (seq);
+create index outbox_deliveries_open on outbox_deliveries (consumer, seq) where done = 0;
+create index outbox_deliveries_by_seq on outbox_deliveries (seq);
 
 create table outbox_cursors (consumer text primary key, seen integer not null) strict, without rowid;
 

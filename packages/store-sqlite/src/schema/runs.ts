@@ -24,12 +24,12 @@ create table runs (
   token integer not null default 0,
   worker text,
   idempotency_key text,
-  asked text,
+  fingerprint text not null,
   stop text,
   code text,
   reason text,
-  stood integer,
-  told integer not null default 0,
+  session_version integer,
+  reported integer not null default 0,
   updated_at integer not null,
   task blob,
   session_agent text not null,
@@ -42,12 +42,12 @@ create table runs (
 create unique index runs_by_key on runs (tenant, owner, session_agent, session, idempotency_key)
   where idempotency_key is not null;
 create index runs_by_session on runs (tenant, owner, session_agent, session);
-create index runs_due on runs (agent, version, run_at) where told = 0;
+create index runs_due on runs (agent, version, run_at) where reported = 0;
 create index runs_waiting on runs (agent, version, queue, tenant, rank) where status = 'queued' and rank is not null;
 create index runs_scheduled on runs (agent, run_at) where status = 'queued' and rank is null;
 create index runs_running on runs (agent, queue, tenant) where status = 'running';
 create index runs_stopped on runs (agent) where status = 'queued' and stop is not null;
-create index runs_unreported on runs (agent, updated_at) where told = 0 and status not in ('queued', 'running');
+create index runs_unreported on runs (agent, updated_at) where reported = 0 and status not in ('queued', 'running');
 create index runs_by_end on runs (updated_at) where status not in ('queued', 'running');
 create index runs_by_status on runs (status, updated_at);
 create index runs_by_id on runs (run);

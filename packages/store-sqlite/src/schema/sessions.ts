@@ -45,8 +45,8 @@ create unique index turns_by_id on turns (tenant, owner, agent, session, turn_id
 create index turns_by_key on turns (tenant, owner, agent, session, idempotency_key) where idempotency_key is not null;
 create index turns_by_time on turns (tenant, ended_at) where ended_at is not null;
 
-create table waiting (
-  since integer primary key autoincrement,
+create table pending_calls (
+  n integer primary key autoincrement,
   tenant text not null, owner text not null, agent text not null, session text not null,
   call_id text not null,
   turn_id text not null,
@@ -55,6 +55,6 @@ create table waiting (
   token text not null,
   unique (tenant, owner, agent, session, call_id)
 ) strict;
-create index waiting_by_tenant on waiting (tenant, since);
-create index waiting_by_token on waiting (tenant, token);
+create index pending_calls_by_tenant on pending_calls (tenant, n);
+create index pending_calls_by_token on pending_calls (tenant, token);
 `

@@ -1,4 +1,5 @@
 import type { Message, Middleware, ModelChunk } from '@allium/core'
+import { aroundRun } from '@allium/core/context'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type LayerCaseName, layerCases, layerConformance, traceLayer } from '../../src/index.ts'
 import { expectToFail } from './expect-to-fail.ts'
@@ -362,7 +363,7 @@ function locksSession(): Layer {
   let locked = false
   return {
     async session(ctx, next) {
-      ctx.aroundRun(async (_, run) => {
+      aroundRun(ctx, async (_, run) => {
         if (locked) throw new Error('Locked.')
         locked = true
         const turn = await run()

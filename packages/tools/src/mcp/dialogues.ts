@@ -1,4 +1,5 @@
 import { type Clock, delay, digestOf, type Logger, type ToolExecution } from '@allium/core'
+import { type ApprovalRequest, approvalRequestOf } from '@allium/core/context'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
 import { type Answers, Dialogue, type Question } from './dialogue.ts'
 import type { Sampling } from './sampling.ts'
@@ -42,10 +43,16 @@ export class Dialogues {
   }
 
   /** Returns undefined when the call waits for a human. */
-  async run(calls: Calls, tool: string, args: Answers, ctx: ToolExecution): Promise<CallToolResult | undefined> {
-    const pendingQuestion = pendingQuestionOf(ctx)
+  async run(
+    calls: Calls,
+    tool: string,
+    args: Answers,
+    ctx: ToolExecution,
+    request = approvalRequestOf(ctx),
+  ): Promise<CallToolResult | undefined> {
+    const pendingQuestion = pendingQuestionOf(request)
     if (pendingQuestion === undefined || ctx.approval === undefined || !('approve' in ctx.approval)) {
-      this.decline(ctx)
+      this.decline(request)
       return this.#advance(this.#dialogue(calls, tool, args, ctx), ctx, [])
     }
     const proposedAnswers = withDefaults(pendingQuestion.question, ctx.approval.data)
@@ -68,8 +75,8 @@ export class Dialogues {
   }
 
   /** Declines the open question if its call is denied, or runs in another way. */
-  decline(ctx: Pick<ToolExecution, 'approvalRequest'>): void {
-    const ticket = pendingQuestionOf(ctx)?.ticket ?? ''
+  decline(request: ApprovalRequest | undefined): void {
+    const ticket = pendingQuestionOf(request)?.ticket ?? ''
     this.#openCalls.get(ticket)?.dialogue.decline()
     this.#openCalls.delete(ticket)
   }
@@ -143,9 +150,9 @@ export class Dialogues {
 }
 
 /** Returns the question if the tool itself asked it, and not a layer. */
-function pendingQuestionOf({ approvalRequest }: Pick<ToolExecution, 'approvalRequest'>): PendingQuestion | undefined {
-  if (approvalRequest === undefined || approvalRequest.by !== undefined) return undefined
-  return typeof approvalRequest.request.ticket === 'string' ? (approvalRequest.request as PendingQuestion) : undefined
+function pendingQuestionOf(approval: ApprovalRequest | undefined): PendingQuestion | undefined {
+  if (approval === undefined || approval.by !== undefined) return undefined
+  return typeof approval.request.ticket === 'string' ? (approval.request as PendingQuestion) : undefined
 }
 
 /** Fills missing answers with the server's defaults. */

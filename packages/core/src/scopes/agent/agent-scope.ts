@@ -1,5 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
-import type { TurnContext } from '../../contexts/turn.ts'
+import type { TurnView } from '../../contexts/turn.ts'
 import { Observers } from '../../events/observers.ts'
 import type { Identity } from '../../messages/message.ts'
 import type { AdaptModel, KnownModel, ResolveModel, Settings } from '../../model/model.ts'
@@ -16,7 +16,7 @@ import type { DecidableCall } from '../../tool/approval.ts'
 import { ToolRegistry } from '../../tool/registry.ts'
 
 /** The system prompt of each model call in a turn. A function is called once per turn, before its first model call. */
-export type Instructions = string | ((ctx: TurnContext) => string)
+export type Instructions = string | ((ctx: TurnView) => string)
 
 /** Options for the approval of suspended calls. */
 export interface ApprovalOptions<P = RegisteredPrincipal> {

@@ -1,4 +1,6 @@
 import type { AgentContext } from '../../contexts/agent.ts'
+import { AlliumError } from '../../errors/allium-error.ts'
+import { describe } from '../../errors/describe.ts'
 import { modelId } from '../../model/model.ts'
 import { Attempt, type Call, type Ring } from '../../onion/attempt.ts'
 import { layerError } from '../../onion/misuse.ts'
@@ -57,9 +59,6 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
     this.$checkOpening()
     this.$capabilities.provide(capability, value)
   }
-  inject<T>(capability: Capability<T>): T {
-    return this.$capabilities.inject(capability)
-  }
   find<T>(capability: Capability<T>): T | undefined {
     return this.$capabilities.find(capability)
   }
@@ -75,4 +74,34 @@ export class AgentAttempt<C extends AgentCall = AgentCall> extends Attempt<C> im
   get $capabilities(): Capabilities {
     return this.$agent.capabilities
   }
+}
+
+/** The key under which a layer that wraps another one keeps the attempt behind a context that hides it. */
+export const attemptKey = Symbol('allium.attempt')
+
+/** Returns the attempt of a context. Undefined if it is not the context of such a scope or of one inside it. */
+export function attemptOf<A extends AgentAttempt>(
+  ctx: object,
+  scope: abstract new (...args: never[]) => A,
+): A | undefined {
+  const attempt = (ctx as { [attemptKey]?: object } | undefined)?.[attemptKey] ?? ctx
+  return attempt instanceof scope ? attempt : undefined
+}
+
+/**
+ * Returns the attempt of a context, for a function that takes one.
+ *
+ * @throws AlliumError `layer.invalid` if it is not the context of such a scope or of one inside it
+ */
+export function layerOf<A extends AgentAttempt>(
+  by: string,
+  ctx: object,
+  scope: abstract new (...args: never[]) => A,
+): A {
+  const found = attemptOf(ctx, scope)
+  if (found !== undefined) return found
+  throw new AlliumError(
+    'layer.invalid',
+    `${by} takes the ctx of a hook in its scope, or that of execute(args, ctx), not ${describe(ctx)}.`,
+  )
 }

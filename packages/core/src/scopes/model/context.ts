@@ -6,7 +6,6 @@ import {
   describeModel,
   knownModel,
   type ModelRef,
-  type ModelServer,
   modelId,
   type ResponseFormat,
   type Settings,
@@ -14,10 +13,10 @@ import {
   type ToolDef,
 } from '../../model/model.ts'
 import { type ModelResponse, type ResponseInput, toResponse } from '../../model/response.ts'
-import { State as Stand } from '../../onion/attempt.ts'
+import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
-
 import { nothingStreamed, type Streamed } from '../../stream/streamed.ts'
+import { layerOf } from '../agent/context.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import { type CallFields, Own } from './call-fields.ts'
 import type { ModelCall } from './model-call.ts'
@@ -55,12 +54,6 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
   get model(): string {
     return modelId(this.$fields.model)
   }
-  isRecorded(): boolean | PromiseLike<boolean> {
-    return this.$turn.steps?.isRecorded(`model:${this.callIndex}:${this.attempt}`) ?? false
-  }
-  get server(): ModelServer | undefined {
-    return this.$call.server
-  }
   get settings(): Settings {
     return this.$copyOf('settings', Own.settings) as Settings
   }
@@ -94,10 +87,6 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
   protected override get onceScope(): string {
     return `model:${this.$call.callIndex}:`
   }
-  get physicalCalls(): PhysicalCall[] {
-    const made = this.$call.physical.filter((call) => call.isInside(this))
-    return made.map(({ model, usage }) => ({ model, usage: { ...usage } }))
-  }
   setModel(model: ModelRef): void {
     const known = knownModel(model, this.$turn.session.agent.setup.adaptModel)
     if (known === undefined)
@@ -126,7 +115,7 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
 
   /** Returns a field that the layer may change in place. It is copied once, so that no other attempt sees the changes. */
   $copyOf(key: 'messages' | 'settings' | 'toolDefs', bit: number): CallFields[typeof key] {
-    const running = this.$state === Stand.running
+    const running = this.$state === State.running
     if (running && (this.$own & bit) !== 0) return this.$fields[key]
     const copy =
       key === 'messages'
@@ -156,4 +145,22 @@ export class ModelAttempt extends TurnAttempt<ModelCall> implements ModelContext
     for (const message of messages) freezeJson(message)
     return messages
   }
+}
+
+type OfModel = ModelContext<unknown, unknown, unknown, unknown>
+
+/** Returns whether this attempt is a replay whose result is in the journal, so that no model is called. */
+export function isRecorded(ctx: OfModel): boolean | PromiseLike<boolean> {
+  const { $turn, callIndex, $number } = layerOf('isRecorded()', ctx, ModelAttempt)
+  return $turn.steps?.isRecorded(`model:${callIndex}:${$number}`) ?? false
+}
+
+/**
+ * Returns the provider calls made inside this layer's next(), with their usage. Includes calls of failed and abandoned
+ * attempts. Meters count these, so that all of them agree.
+ */
+export function physicalCallsOf(ctx: OfModel): readonly PhysicalCall[] {
+  const layer = layerOf('physicalCallsOf()', ctx, ModelAttempt)
+  const made = layer.$call.physical.filter((call) => call.isInside(layer.$real ?? layer))
+  return made.map(({ model, server, usage }) => ({ model, server, usage: { ...usage } }))
 }

@@ -1,5 +1,5 @@
 import type { Message } from '../../messages/message.ts'
-import { type ModelServer, modelId, type ResponseFormat } from '../../model/model.ts'
+import { modelId, type ResponseFormat } from '../../model/model.ts'
 import type { Turn } from '../turn/turn.ts'
 import { TurnCall } from '../turn/turn-call.ts'
 import type { CallFields } from './call-fields.ts'
@@ -10,8 +10,6 @@ export class ModelCall extends TurnCall {
   readonly callIndex: number
   /** The id of the model that was called last. */
   model: string
-  /** The server of the last provider call, if its model reports one. */
-  server: ModelServer | undefined
   /** The provider calls so far, including those of failed and abandoned attempts. */
   readonly physical: Counted[] = []
 

@@ -1,7 +1,7 @@
 import type { PhysicalCall } from '../../contexts/model.ts'
 import { cleanUsage, type Usage } from '../../messages/usage.ts'
 import { estimateInputTokens, estimateTokens, type Size } from '../../model/estimate.ts'
-import type { Model, ModelRequest } from '../../model/model.ts'
+import type { Model, ModelRequest, ModelServer } from '../../model/model.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { Turn } from '../turn/turn.ts'
 
@@ -10,15 +10,17 @@ type Sized = { readonly size: Size }
 /** A provider call that is counted once: for its layers, its turn and the turns of the parent agents. */
 export class Counted implements PhysicalCall {
   readonly model: string
+  readonly server: ModelServer | undefined
   usage: Usage = cleanUsage(undefined, 1)
   readonly #core: Attempt
   readonly #turn: Turn
   #open = true
 
-  constructor(core: Attempt, turn: Turn, { id }: Model) {
+  constructor(core: Attempt, turn: Turn, { id, server }: Model) {
     this.#core = core
     this.#turn = turn
     this.model = id
+    this.server = server
     turn.countCall()
   }
 

@@ -48,7 +48,6 @@ class ProviderCall {
 
   run(): void {
     const { $turn: turn, $call: call, $number } = this.#core
-    call.server = this.#model.server
     if (turn.steps === undefined) return this.#read(this)
     const step = {
       work: (emit: Emit<ContentChunk>) => this.#step(emit),
@@ -180,7 +179,7 @@ async function modelFingerprint({ $call: call, $fields, $turn: turn }: ModelAtte
     digestOf(turn.system ?? null),
   ])
   return {
-    type: 'step:asked',
+    type: 'step:input',
     must: { model: call.model, history },
     may: { settings: given, 'tool definitions': tools, instructions },
   }

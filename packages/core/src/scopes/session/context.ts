@@ -1,4 +1,4 @@
-import type { SessionContext } from '../../contexts/session.ts'
+import type { SessionContext, SessionView } from '../../contexts/session.ts'
 import { describe } from '../../errors/describe.ts'
 import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent } from '../../events/events.ts'
@@ -13,7 +13,7 @@ import type { RegisteredContext, RegisteredPrincipal } from '../../ports/registe
 import type { SessionKey } from '../../ports/session-store.ts'
 import type { Snapshot } from '../../state/snapshot.ts'
 import type { State, StateWrite } from '../../state/state-store.ts'
-import { AgentAttempt, type AgentCall } from '../agent/context.ts'
+import { AgentAttempt, type AgentCall, layerOf } from '../agent/context.ts'
 import type { Registered, SessionScope } from './session-scope.ts'
 
 const ofRestore = { stored: true } as const
@@ -51,14 +51,8 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
   get sessionId(): string {
     return this.$owner.id
   }
-  get anonymous(): boolean {
-    return this.$owner.ownId
-  }
   get principal(): RegisteredPrincipal {
     return this.$session.principal as RegisteredPrincipal
-  }
-  get owner(): string | undefined {
-    return this.$owner.owner
   }
   get sessionKey(): SessionKey {
     return this.$owner.key
@@ -75,9 +69,6 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
     this.$checkOpening()
     return this.$session.history.view
   }
-  get pending(): readonly ToolCallPart[] {
-    return cloneJson(this.$session.history.pending())
-  }
   override get metadata(): Record<string, unknown> {
     return this.$session.metadata
   }
@@ -89,39 +80,11 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
       throw layerError(this, 'layer.invalid', what)
     this.$session.restore(saved, options.stored)
   }
-  aroundRun(wrapper: AroundRun): void {
-    this.#register('aroundRun', wrapper)
-  }
-  aroundStep(wrapper: AroundStep): void {
-    this.#register('aroundStep', wrapper)
-  }
-  provideTurns(find: FindTurn): void {
-    this.#register('provideTurns', find)
-  }
-  #register<V extends keyof Registered>(verb: V, fn: Registered[V]): void {
-    this.$checkOpening()
-    const { $session, $hook } = this
-    if (!$session.opening)
-      throw layerError(
-        this,
-        'layer.invalid',
-        `called ctx.${verb}() too late. Call it in a session hook, before next().`,
-      )
-    const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
-    // Errors name the layer.
-    const named = Object.defineProperty(fn.bind(undefined), 'name', { value: this.$name })
-    registered[verb] ??= []
-    registered[verb].push(named)
-    $session.registered.isStored ||= $hook?.stores
-  }
   emit(event: CustomEvent): void {
     checkEvent(this, event)
     const { turn, agent } = this.$session
     if (turn !== undefined) turn.send(event)
     else if (agent.observers.has(event.type)) agent.observers.emit(event.type, { ...event })
-  }
-  get resumed(): boolean {
-    return this.$session.turn?.options.resume !== undefined
   }
   override get $capabilities(): Capabilities {
     return this.$session.capabilities
@@ -133,4 +96,50 @@ export class SessionAttempt<C extends SessionCall = SessionCall> extends AgentAt
     this.$checkOpening()
     return 'taken'
   }
+}
+
+type InSession = SessionView<unknown, unknown, unknown, unknown>
+type OfSession = SessionContext<unknown, unknown, unknown, unknown>
+
+/** Returns whether the session was created without an id, so that no later session can continue it. */
+export function isAnonymous(ctx: InSession): boolean {
+  return layerOf('isAnonymous()', ctx, SessionAttempt).$owner.ownId
+}
+
+/** Returns the pending tool calls of the last answer. */
+export function pendingCalls(ctx: InSession): readonly ToolCallPart[] {
+  return cloneJson(layerOf('pendingCalls()', ctx, SessionAttempt).$session.history.pending())
+}
+
+/**
+ * Wraps each run of the session, outside its turn: the wrapper stores the turn, holds a lease, or returns a stored turn.
+ * The first layer's wrapper is the outermost. Call it before next().
+ */
+export function aroundRun(ctx: OfSession, wrapper: AroundRun): void {
+  register('aroundRun', ctx, wrapper)
+}
+
+/** Wraps each step of a turn, for example to store a checkpoint. Call it before next(). */
+export function aroundStep(ctx: OfSession, wrapper: AroundStep): void {
+  register('aroundStep', ctx, wrapper)
+}
+
+/** Finds turns of other processes, for `fork()` and `rewind()`. Call it before next(). */
+export function provideTurns(ctx: OfSession, find: FindTurn): void {
+  register('provideTurns', ctx, find)
+}
+
+function register<V extends keyof Registered>(verb: V, ctx: OfSession, fn: Registered[V]): void {
+  const layer = layerOf(`${verb}()`, ctx, SessionAttempt)
+  layer.$checkOpening()
+  if (layer.$isLate(verb)) return
+  const { $session, $hook } = layer
+  if (!$session.opening)
+    throw layerError(layer, 'layer.invalid', `called ${verb}() too late. Call it in a session hook, before next().`)
+  const registered = $session.registered as { [V in keyof Registered]?: unknown[] }
+  // Errors name the layer.
+  const named = Object.defineProperty(fn.bind(undefined), 'name', { value: layer.$name })
+  registered[verb] ??= []
+  registered[verb].push(named)
+  $session.registered.isStored ||= $hook?.stores
 }

@@ -1,4 +1,4 @@
-import type { OnInput, TurnContext } from '../../contexts/turn.ts'
+import type { OnInput, TurnView } from '../../contexts/turn.ts'
 import type { CustomEvent, StreamEvent } from '../../events/events.ts'
 import type { Identity } from '../../messages/message.ts'
 import type { Usage } from '../../messages/usage.ts'
@@ -23,9 +23,9 @@ export interface EffectLog {
 /** The `onInput()` function of a turn layer. */
 export interface InputStep {
   readonly fn: OnInput
-  readonly layer: Attempt & TurnContext & { $inspectsSteered: boolean }
+  readonly layer: Attempt & TurnView & { $inspectsSteered: boolean }
   /** The context that is passed to the function. @default the layer's own */
-  readonly ctx?: TurnContext | undefined
+  readonly ctx?: TurnView | undefined
 }
 
 /** The tool call that runs a sub-agent, as the sub-agent's session and turns see it. */
@@ -55,7 +55,6 @@ interface ParentTurn<Session> {
 
 /** The running turn of a session, as the session and its layers see it. */
 export interface RunningTurn {
-  readonly options: { readonly resume: object | undefined }
   readonly lifecycle: { fail(error: unknown): void }
   send(event: CustomEvent): void
 }

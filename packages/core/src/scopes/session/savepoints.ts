@@ -10,19 +10,9 @@ export interface Savepoint {
   readonly length: number
 }
 
-/**
- * A savepoint with the state that its turn changed, linked to the next one. Values are compared by identity, so
- * unchanged values take no space.
- */
-class SavepointNode implements Savepoint {
-  next: SavepointNode | undefined = undefined
-
-  constructor(
-    readonly turnId: string,
-    readonly turnCount: number,
-    readonly length: number,
-    readonly changed: Readonly<State>,
-  ) {}
+/** With the state that its turn changed. Values are compared by identity, so unchanged values take no space. */
+interface StateSavepoint extends Savepoint {
+  readonly changed: Readonly<State>
 }
 
 /** Most savepoints of a session. */
@@ -33,29 +23,24 @@ export const maxSavepoints = 100
  * copy of every length in memory.
  */
 export class Savepoints {
-  #first: SavepointNode | undefined
-  #latest: SavepointNode | undefined
-  #count = 0
+  #savepoints: StateSavepoint[] = []
   /** The state at the first savepoint, without the changes of its turn and later ones. */
   #base: Readonly<State> = none
   /** The state at the last savepoint. */
   #last: Readonly<State> = none
 
   add({ turnId, turnCount, length }: Savepoint, state: State | undefined): void {
-    if (this.#count === 0) this.#base = this.#last = state ?? none
+    if (this.#savepoints.length === 0) this.#base = this.#last = state ?? none
     const changed = state === undefined ? none : changes(this.#last, state)
     if (changed !== none) this.#last = state as State
-    this.#push(new SavepointNode(turnId, turnCount, length, changed))
-    if (this.#count > maxSavepoints) this.#drop()
+    this.#savepoints.push({ turnId, turnCount, length, changed })
+    if (this.#savepoints.length > maxSavepoints) this.#base = { ...this.#base, ...this.#savepoints.shift()?.changed }
   }
 
   /** Returns a copy, up to the savepoint of a turn if one is given. */
   copy(turnId?: string): Savepoints {
-    const all = this.#all()
-    const count = turnId === undefined ? all.length : all.findLastIndex((savepoint) => savepoint.turnId === turnId) + 1
     const copy = new Savepoints()
-    for (const { turnId, turnCount, length, changed } of all.slice(0, count))
-      copy.#push(new SavepointNode(turnId, turnCount, length, changed))
+    copy.#savepoints = this.#savepoints.slice(0, turnId === undefined ? maxSavepoints : this.#indexOf(turnId) + 1)
     copy.#base = this.#base
     copy.#last = turnId === undefined ? this.#last : (copy.at(turnId)?.state ?? this.#base)
     return copy
@@ -63,32 +48,16 @@ export class Savepoints {
 
   /** Returns the savepoint of a turn with its state. Undefined if the turn ended too long ago or in another process. */
   at(turnId: string): (Savepoint & { state: State }) | undefined {
-    const all = this.#all()
-    const index = all.findLastIndex((savepoint) => savepoint.turnId === turnId)
-    const savepoint = all[index]
+    const index = this.#indexOf(turnId)
+    const savepoint = this.#savepoints[index]
     if (savepoint === undefined) return undefined
     const { turnCount, length } = savepoint
-    const changed = all.slice(0, index + 1).map((savepoint) => savepoint.changed)
+    const changed = this.#savepoints.slice(0, index + 1).map((savepoint) => savepoint.changed)
     return { turnId, turnCount, length, state: Object.assign({}, this.#base, ...changed) }
   }
 
-  #all(): SavepointNode[] {
-    const all: SavepointNode[] = []
-    for (let at = this.#first; at !== undefined; at = at.next) all.push(at)
-    return all
-  }
-
-  #push(savepoint: SavepointNode): void {
-    if (this.#latest === undefined) this.#first = savepoint
-    else this.#latest.next = savepoint
-    this.#latest = savepoint
-    this.#count++
-  }
-
-  #drop(): void {
-    this.#base = { ...this.#base, ...this.#first?.changed }
-    this.#first = this.#first?.next
-    this.#count--
+  #indexOf(turnId: string): number {
+    return this.#savepoints.findLastIndex((savepoint) => savepoint.turnId === turnId)
   }
 }
 

@@ -60,7 +60,7 @@ export class ScopeLifecycle<A extends Attempt = Attempt, H = object> implements 
   }
 
   /** Runs the rest of every layer. Rejects with the first error. */
-  async shut(): Promise<void> {
+  async close(): Promise<void> {
     if (this.#core !== undefined) succeed(this.#core, undefined)
     await this.#whole
   }

@@ -16,7 +16,7 @@ import type { AgentScope } from '../agent/agent-scope.ts'
 import type { ParentCall, RunningTurn } from './parent-call.ts'
 import { historyRollback, markInterrupted, maxSavepoints, Savepoints } from './savepoints.ts'
 
-/** The functions that a session layer may register, by the name of the method. */
+/** The functions that a session layer may register, by the name of the function that registers it. */
 export interface Registered {
   aroundRun: AroundRun
   aroundStep: AroundStep

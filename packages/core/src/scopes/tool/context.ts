@@ -4,7 +4,7 @@ import { AlliumError } from '../../errors/allium-error.ts'
 import { describe } from '../../errors/describe.ts'
 import { cloneJson } from '../../messages/json.ts'
 import type { Identity } from '../../messages/message.ts'
-import { State as Stand } from '../../onion/attempt.ts'
+import { State } from '../../onion/attempt.ts'
 import type { Cancel } from '../../onion/cancel.ts'
 import { layerError } from '../../onion/misuse.ts'
 import { sealOf } from '../../ports/seal.ts'
@@ -12,7 +12,9 @@ import { identityOf, tenantOf } from '../../ports/tenant.ts'
 import type { SuspendRequest } from '../../state/snapshot.ts'
 import type { Approval } from '../../tool/approval.ts'
 import { checkArgs, formatIssues, refusedKey } from '../../tool/check-args.ts'
+import type { ToolExecution } from '../../tool/tool.ts'
 import { deniedResult, suspendedResult, type ToolResult, type ToolResultInput } from '../../tool/tool-result.ts'
+import { layerOf } from '../agent/context.ts'
 import type { EffectLog } from '../session/parent-call.ts'
 import { TurnAttempt } from '../turn/context.ts'
 import type { Turn } from '../turn/turn.ts'
@@ -33,15 +35,6 @@ export interface ToolFields {
   readonly approved: boolean
   /** The arguments at the time when the layer that had suspended the call read its approval. */
   readonly consulted: Args | undefined
-}
-
-/** Returns the tool attempt of a context. @throws AlliumError `layer.invalid` if it is not the context of a tool call */
-export function toolAttemptOf(ctx: unknown): ToolAttempt {
-  if (ctx instanceof ToolAttempt) return ctx
-  throw new AlliumError(
-    'layer.invalid',
-    `A sub-agent runs inside a tool. Pass the context of execute(args, ctx), not ${describe(ctx)}.`,
-  )
 }
 
 /** One attempt of a tool call, and the context of its layer. The core's attempt is the context of the tool itself. */
@@ -79,7 +72,7 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
   }
   get args(): Args {
     // After the layer has returned, the outer layers own its fields.
-    if (!this.$own || this.$state !== Stand.running) {
+    if (!this.$own || this.$state !== State.running) {
       const args = cloneJson(this.$fields.args)
       if (this.$isMute('args')) return args
       this.$change({ args, changed: true })
@@ -134,24 +127,6 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
     if (isConsulted && !this.$isMute('approval')) this.$change({ consulted: cloneJson(this.$fields.args) })
     return approval
   }
-  get approver(): Identity | undefined {
-    return this.$call.requested.approvalRecord?.by
-  }
-  get approvalRequest(): ToolContext['approvalRequest'] {
-    const { suspension } = this.$call.requested
-    return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
-  }
-  async recipients(): Promise<unknown> {
-    const tool = this.$call.registered?.tool
-    if (tool?.flow?.to === undefined) return undefined
-    const checked = await checkArgs(tool, cloneJson(this.$fields.args), this.$agent.setup.validate)
-    if (checked.issues !== undefined) throw new AlliumError('tool.invalid', formatIssues(checked.issues))
-    return tool.flow.to(checked.value as never)
-  }
-  seal(value: unknown): Promise<string> {
-    const { agent, owner, principal } = this.$owner
-    return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
-  }
   suspend(request: SuspendRequest = {}): ToolResult {
     return this.$isMute('suspend') ? suspendedResult(this.callId) : this.$call.suspend(this, request, this.$hook?.name)
   }
@@ -178,4 +153,46 @@ export class ToolAttempt extends TurnAttempt<ToolCall> implements ToolContext {
   protected override get onceScope(): string {
     return `tool:${this.$call.callId}:`
   }
+}
+
+type OfTool = ToolContext<unknown, unknown, unknown, unknown, unknown>
+
+/** Returns the identity of the approver, if the run resumes with a decision on this call. */
+export function approverOf(ctx: OfTool): Identity | undefined {
+  return layerOf('approverOf()', ctx, ToolAttempt).$call.requested.approvalRecord?.by
+}
+
+/** An approval request, and the layer that made it. Without a layer, the tool itself did. */
+export interface ApprovalRequest {
+  readonly by: string | undefined
+  readonly request: Readonly<SuspendRequest>
+}
+
+/** Returns the approval request of the call, if the run resumes with a decision on it. */
+export function approvalRequestOf(ctx: OfTool | ToolExecution): ApprovalRequest | undefined {
+  const { suspension } = layerOf('approvalRequestOf()', ctx, ToolAttempt).$call.requested
+  return suspension === undefined ? undefined : { by: suspension.layer, request: cloneJson(suspension.request ?? {}) }
+}
+
+/**
+ * Returns the recipients of a call with these arguments, as the tool's `flow.to` computes them from the parsed
+ * arguments. Undefined if the tool declares none. Rejects if the arguments do not fit or `flow.to` throws.
+ */
+export async function recipientsOf(ctx: OfTool): Promise<unknown> {
+  const { $call, $fields, $agent } = layerOf('recipientsOf()', ctx, ToolAttempt)
+  const tool = $call.registered?.tool
+  if (tool?.flow?.to === undefined) return undefined
+  const checked = await checkArgs(tool, cloneJson($fields.args), $agent.setup.validate)
+  if (checked.issues !== undefined) throw new AlliumError('tool.invalid', formatIssues(checked.issues))
+  return tool.flow.to(checked.value as never)
+}
+
+/**
+ * Returns a seal over a JSON-like value, for data that a layer stores in the state and trusts later, such as a
+ * remembered approval. The seal is valid for this tenant and owner. It is signed with the agent's `approvals.secret`.
+ * Without a secret it is a digest, which detects a change but not a forgery.
+ */
+export function seal(ctx: OfTool, value: unknown): Promise<string> {
+  const { agent, owner, principal } = layerOf('seal()', ctx, ToolAttempt).$owner
+  return sealOf(['kept', tenantOf(principal) ?? null, owner ?? null, value], agent.setup.approvals.secret)
 }

@@ -146,7 +146,7 @@ function withNotice({ $fields: { args, shown = args } }: ToolAttempt, result: To
 }
 
 async function fingerprintOf({ $call: { name } }: ToolAttempt, args: unknown): Promise<Fingerprint> {
-  return { type: 'step:asked', must: { tool: name, arguments: await digestOf(args) } }
+  return { type: 'step:input', must: { tool: name, arguments: await digestOf(args) } }
 }
 
 /** Answers a provider's approval request. Nothing runs here. The answer is sent with the next model call. */

@@ -1,4 +1,4 @@
-import type { InnerRun, OnceOptions, OnInput, TurnContext, TurnPlan } from '../../contexts/turn.ts'
+import type { InnerRun, OnceOptions, OnInput, TurnContext, TurnPlan, TurnView } from '../../contexts/turn.ts'
 import { AlliumError } from '../../errors/allium-error.ts'
 import { BlockError, type BlockOptions } from '../../errors/block-error.ts'
 import { describe, messageOf } from '../../errors/describe.ts'
@@ -6,7 +6,9 @@ import { checkOptions } from '../../errors/known-options.ts'
 import type { CustomEvent, RunEnd } from '../../events/events.ts'
 import { checkMessage } from '../../messages/check-messages.ts'
 import type { ReadonlyHistory } from '../../messages/history.ts'
+import { cloneJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
+import { toJson } from '../../messages/plain-json.ts'
 import type { Usage } from '../../messages/usage.ts'
 import { type Model, type ModelRef, modelId } from '../../model/model.ts'
 import { isLate, State } from '../../onion/attempt.ts'
@@ -15,9 +17,11 @@ import type { Capabilities } from '../../ports/capability.ts'
 import type { RegisteredContext } from '../../ports/register.ts'
 import type { StateWrite } from '../../state/state-store.ts'
 import type { DisplayText, OnChunk, Pipe } from '../../stream/transforms.ts'
+import type { ToolExecution } from '../../tool/tool.ts'
 import { isRunByProvider } from '../../tool/tool-guard.ts'
+import { layerOf } from '../agent/context.ts'
 import { checkEvent, SessionAttempt } from '../session/context.ts'
-import { resolveModel } from '../session/resolve-model.ts'
+import { resolveModel as resolveRef } from '../session/resolve-model.ts'
 import type { SessionScope } from '../session/session-scope.ts'
 import { Display } from './display.ts'
 import { logRecord, logWrite } from './effect-log.ts'
@@ -55,9 +59,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   get $isOfTurn(): boolean {
     const turn: CallOfTurn = this.$turn
     return this.$call === turn
-  }
-  get inherited(): boolean {
-    return this.$hook?.levelsUp !== undefined
   }
   /** The turn that the layer acts for. For an inherited layer, the turn of its agent that called the sub-agent. */
   get $homeTurn(): Turn {
@@ -108,9 +109,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   get turnId(): string {
     return this.$turn.turnId
   }
-  get rootTurnId(): string {
-    return this.$homeTurn.rootId
-  }
   get turnIndex(): number {
     return this.$turn.turnIndex
   }
@@ -120,25 +118,15 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   get startedAt(): number {
     return this.$turn.startedAt
   }
-  get replaying(): boolean {
-    return this.$turn.steps?.isReplaying(this.$call) ?? false
-  }
   get plan(): TurnPlan {
-    const { view, options } = this.$turn
-    const { model, settings, format, tools } = options
-    const flowOf = (tool: string) => tools.flowOf(tool)
-    const runsAtProvider = (tool: string) => isRunByProvider(tools.get(tool)?.tool)
-    const answerTool = format?.tool?.name
-    return { input: view.input, model: modelId(model), settings, tools: tools.defs, answerTool, flowOf, runsAtProvider }
-  }
-  get maxSteps(): number {
-    return this.$turn.maxSteps
-  }
-  set maxSteps(steps: number) {
-    if (!this.$isMute('maxSteps')) this.$turn.maxSteps = steps
-  }
-  get onRetryAfterOutput(): 'reset' | 'fail' {
-    return this.$turn.options.onRetryAfterOutput
+    const { view, options, maxSteps } = this.$turn
+    const { model, settings, format, tools, onRetryAfterOutput } = options
+    return {
+      ...{ input: view.input, model: modelId(model), settings, tools: tools.defs },
+      ...{ maxSteps, onRetryAfterOutput, answerTool: format?.tool?.name },
+      flowOf: (tool) => tools.flowOf(tool),
+      runsAtProvider: (tool) => isRunByProvider(tools.get(tool)?.tool),
+    }
   }
   get signal(): AbortSignal {
     return this.$cancel.signal
@@ -160,13 +148,9 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
   }
   override emit(event: CustomEvent): void {
     checkEvent(this, event)
-    this.$turn.emit(event, isLate(this))
-  }
-  record(topic: string, data: unknown): void {
-    if (this.$isLate('record')) return
-    const record = this.$homeTurn.record(topic, data)
-    const { $effects } = this
-    if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, record)
+    // Events of a late layer go only to observers.
+    if (!isLate(this)) this.$turn.send(event)
+    else if (!this.$turn.hasEnded) this.$turn.observe(event)
   }
   defer(promise: PromiseLike<unknown>): void {
     this.$turn.finalizers.defer(promise, this.$name)
@@ -182,22 +166,14 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     this.$turn.inputs ??= []
     this.$turn.inputs.push({ fn, layer: this })
   }
-  onDisplay(make: () => DisplayText): void {
-    if (this.$isLate('onDisplay')) return
-    this.$turn.display ??= new Display(this.$turn.events)
-    this.$turn.display.add(make)
-  }
   onEnd(fn: (end: RunEnd) => unknown): void {
     this.$turn.finalizers.onEnd(fn, this.$name)
-  }
-  resolveModel(ref: ModelRef): Promise<Model> {
-    return resolveModel(this.$session, ref)
   }
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options: OnceOptions): T | Promise<T>
   once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>, options?: OnceOptions): T | Promise<T> {
     checkOptions(options, ofOnce, 'once()', 'layer.invalid')
-    if (options?.per !== 'attempt') return this.$turn.once(this.onceKey(key), fn)
+    if (options?.per !== 'attempt') return this.$turn.onces.run(this.onceKey(key), fn)
     const levelsUp = this.$hook?.levelsUp ?? ''
     return this.$turn.onces.inAttempt(`${this.onceScope}${this.$number}:${levelsUp}:${this.$name}:${key}`, fn)
   }
@@ -229,12 +205,6 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     return ''
   }
 
-  /** Whether an action has no effect because the attempt failed or was abandoned. Reports it if so. */
-  $isLate(verb: string): boolean {
-    if (!isLate(this)) return false
-    this.$call.late(this, verb)
-    return true
-  }
   /** Whether a change has no effect. This is also the case after the layer has returned, which is not reported. */
   $isMute(verb: string): boolean {
     if (this.$state === State.running && !this.$timedOut) return false
@@ -251,4 +221,79 @@ export class TurnAttempt<C extends CallOfTurn = CallOfTurn> extends SessionAttem
     this.$call.late(this, 'state')
     return 'dropped'
   }
+}
+
+type InTurn = TurnView<unknown, unknown, unknown, unknown>
+
+/** Returns whether the turn resumes a suspended one. */
+export function isResumed(ctx: InTurn): boolean {
+  return layerOf('isResumed()', ctx, TurnAttempt).$turn.options.resume !== undefined
+}
+
+/** Returns whether a sub-agent inherited the layer and this call belongs to the sub-agent. */
+export function isInherited(ctx: InTurn): boolean {
+  return layerOf('isInherited()', ctx, TurnAttempt).$hook?.levelsUp !== undefined
+}
+
+/**
+ * Returns the id of the turn's first run, which is the same across suspensions. In an inherited layer it is the id of
+ * the parent's turn. Use it for counts per turn.
+ */
+export function rootTurnIdOf(ctx: InTurn): string {
+  return layerOf('rootTurnIdOf()', ctx, TurnAttempt).$homeTurn.rootId
+}
+
+/**
+ * Returns whether this part of the run is a replay: the run was cut off, and the journal returns the recorded steps.
+ * Layers that log or count should skip it. An event at the very moment of the cut may be emitted in neither process, or
+ * in both.
+ */
+export function isReplaying(ctx: InTurn | ToolExecution): boolean {
+  const { $turn, $real, $call } = layerOf<TurnAttempt>('isReplaying()', ctx, TurnAttempt)
+  return $turn.steps?.isReplaying($real?.$call ?? $call) ?? false
+}
+
+/** Sets the maximum number of steps of this turn. At the limit the turn stops with `max_steps`. */
+export function setMaxSteps(ctx: InTurn, steps: number): void {
+  const layer = layerOf('setMaxSteps()', ctx, TurnAttempt)
+  if (!layer.$isLate('setMaxSteps')) layer.$turn.maxSteps = steps
+}
+
+/**
+ * Stores data with the run. The record enters the store's outbox together with the run; a run that is not stored leaves
+ * no record. Records of a sub-agent are stored with the run of its parent. Takes plain data, like `toJson`, and copies
+ * it; bytes, dates and URLs are shared.
+ *
+ * @throws AlliumError `state.invalid` if the data cannot be stored
+ */
+export function record(ctx: InTurn, topic: string, data: unknown): void {
+  const layer = layerOf('record()', ctx, TurnAttempt)
+  if (layer.$isLate('record')) return
+  const { $homeTurn, $effects } = layer
+  const { ids, clock } = $homeTurn.session.agent.setup
+  toJson(data)
+  const stored = { id: ids(), topic, data: cloneJson(data), at: clock.now() }
+  $homeTurn.storeRecord(stored)
+  if ($effects !== undefined) logRecord($effects.session, $effects.levelsUp, stored)
+}
+
+/**
+ * Maps the text that the run's own reader receives: text and reasoning of the stream, and the `text` of the result.
+ * Layers, history, stores and observers keep the original. `make` is called once per text stream.
+ */
+export function onDisplay(ctx: InTurn, make: () => DisplayText): void {
+  const layer = layerOf('onDisplay()', ctx, TurnAttempt)
+  if (layer.$isLate('onDisplay')) return
+  const { $turn } = layer
+  $turn.display ??= new Display($turn.events)
+  $turn.display.add(make)
+}
+
+/**
+ * Resolves a model reference as the agent does, for a layer that calls a model itself.
+ *
+ * @throws AlliumError `model.unresolved`, `model.invalid`, `provider.*`
+ */
+export function resolveModel(ctx: InTurn, ref: ModelRef): Promise<Model> {
+  return resolveRef(layerOf('resolveModel()', ctx, TurnAttempt).$session, ref)
 }

@@ -1,4 +1,4 @@
-import type { TurnContext } from '../../contexts/turn.ts'
+import type { TurnView } from '../../contexts/turn.ts'
 import { checkMessage } from '../../messages/check-messages.ts'
 import type { Message } from '../../messages/message.ts'
 import type { InputStep } from '../session/parent-call.ts'
@@ -56,7 +56,7 @@ function inheritedFrom(target: SessionScope, { parent }: SessionScope, levels: n
 }
 
 /** Returns a layer's context for a sub-agent's input. Its effects are logged with the call. */
-function contextInside(layer: InputStep['layer'], session: SessionScope, levels: number): TurnContext {
+function contextInside(layer: InputStep['layer'], session: SessionScope, levels: number): TurnView {
   return Object.create(layer, {
     $view: { value: undefined, writable: true },
     $effects: { value: { session, levelsUp: levels + (layer.$hook?.levelsUp ?? 0) } },

@@ -99,7 +99,7 @@ export class Steering {
   }
 
   /** Adds the admitted messages to the history. */
-  hear(): void {
+  deliver(): void {
     const turn = this.#turn
     for (const { id, message, settle } of this.#admitted.splice(0)) {
       turn.transcript.add({ ...message, steer: id })

@@ -169,7 +169,7 @@ function around({ $caller, $call }: Attempt): Attempt | undefined {
 
 /** The fingerprint of a step's request: digests by name. It is the first item that the journal records for a step. */
 export interface Fingerprint {
-  readonly type: 'step:asked'
+  readonly type: 'step:input'
   /** If a replay differs in one of these, the run cannot continue. */
   readonly must: Readonly<Record<string, string>>
   /** If a replay differs in one of these, the drift is reported and the recorded result is used. */
@@ -177,7 +177,7 @@ export interface Fingerprint {
 }
 
 function isFingerprint(item: unknown): item is Fingerprint {
-  return (item as { type?: unknown } | undefined)?.type === 'step:asked'
+  return (item as { type?: unknown } | undefined)?.type === 'step:input'
 }
 
 /** Returns the names of the digests that differ. */

@@ -1,9 +1,7 @@
-import type { InnerRun, TurnContext } from '../../contexts/turn.ts'
+import type { TurnView } from '../../contexts/turn.ts'
 import { reasonText } from '../../errors/describe.ts'
 import type { CustomEvent, LayerLate, StreamEvent } from '../../events/events.ts'
-import { cloneJson } from '../../messages/json.ts'
 import type { Message } from '../../messages/message.ts'
-import { toJson } from '../../messages/plain-json.ts'
 import { addUsage, noUsage, type Usage } from '../../messages/usage.ts'
 import type { Attempt } from '../../onion/attempt.ts'
 import type { Hook } from '../../onion/hook.ts'
@@ -140,7 +138,7 @@ export class Turn implements CallOfTurn {
   }
 
   /** Calls the instructions function once. A replay reuses the recorded instructions. */
-  instruct(ctx: TurnContext): Promise<void> | undefined {
+  instruct(ctx: TurnView): Promise<void> | undefined {
     const { instructions } = this.session.agent.setup
     if (typeof instructions !== 'function' || this.#instructions !== undefined) return undefined
     const given = this.onces.inAttempt('instructions', () => instructions(ctx))
@@ -166,11 +164,6 @@ export class Turn implements CallOfTurn {
     const { observers } = this.session.agent
     if (observers.has(event.type)) observers.emit(event.type, { ...event })
   }
-  /** Emits a layer's event. Events of a late layer go only to observers. */
-  emit(event: CustomEvent, late: boolean): void {
-    if (!late) this.send(event)
-    else if (!this.hasEnded) this.observe(event)
-  }
 
   /** Counts a provider call, here and in the turn of the parent agent. */
   countCall(): void {
@@ -190,22 +183,11 @@ export class Turn implements CallOfTurn {
     parent.$turn.count(usage)
   }
 
-  once<T>(key: string, fn: (inner: InnerRun) => T | Promise<T>): Promise<T> {
-    return this.onces.run(key, fn)
-  }
   get onces(): Once {
     this.#once ??= new Once(this)
     return this.#once
   }
 
-  /** @throws AlliumError `state.invalid` if the data cannot be stored */
-  record(topic: string, data: unknown): StoredRecord {
-    const { ids, clock } = this.session.agent.setup
-    toJson(data)
-    const record = { id: ids(), topic, data: cloneJson(data), at: clock.now() }
-    this.storeRecord(record)
-    return record
-  }
   storeRecord(record: StoredRecord): void {
     const { parent, agent, registered } = this.session
     const { isStored } = registered
@@ -217,7 +199,7 @@ export class Turn implements CallOfTurn {
     if (!isStored)
       agent.warnOnce(
         `record:${topic}`,
-        `ctx.record("${topic}") is not stored. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
+        `record(ctx, "${topic}") is not stored. Use memory.persist and give the session an id, or set memory.persist({ anonymous: true }).`,
       )
     this.records ??= []
     this.records.push(record)

@@ -1,9 +1,9 @@
-import type { TurnContext } from '../../contexts/turn.ts'
+import type { TurnView } from '../../contexts/turn.ts'
 import { capability } from '../../ports/capability.ts'
 import type { Lease } from '../../ports/session-store.ts'
 
 /** Returns the writer that a layer stores data for. Pass it to `KeyValue.set`, `Vault.save` and `Ledger.reserve`. */
-export function writerOf(ctx: Pick<TurnContext, 'find' | 'sessionKey' | 'startedAt'>): Writer {
+export function writerOf(ctx: Pick<TurnView, 'find' | 'sessionKey' | 'startedAt'>): Writer {
   const lease = ctx.find(heldLease)?.lease
   const { tenant, owner } = ctx.sessionKey
   return { tenant, owner, since: ctx.startedAt, ...(lease !== undefined && { lease }) }

@@ -52,7 +52,7 @@ export const addCases: RunCases = {
 
   async 'is one run under one key, and refuses another task under it'(bench) {
     const { runs, other, lease: ms } = bench
-    const keyed = { idempotencyKey: 'k', asked: 'the task' }
+    const keyed = { idempotencyKey: 'k', fingerprint: 'the task' }
     const asked = [runs, other.runs, runs, other.runs].map((own, i) =>
       own.add(runOf(`r${i}`, chat, keyed), { claim: ms }),
     )
@@ -76,7 +76,7 @@ export const addCases: RunCases = {
   async 'adds nothing while another process holds the session, on request, and reports until when'(bench) {
     const { runs, other, sessions, lease: ms, wait } = bench
     const asked = { claim: ms, unlessBusy: ms }
-    const keyed = { idempotencyKey: 'k', asked: 'the task' }
+    const keyed = { idempotencyKey: 'k', fingerprint: 'the task' }
     const both = await Promise.allSettled([
       runs.add(runOf('one', chat, keyed), asked),
       other.runs.add(runOf('two', chat), asked),
