@@ -35,9 +35,9 @@ export const loadConfig: LoadConfig = (config, options = {}) => {
 const loadUntrusted = loaderOf(packs)
 const loadTrusted = loaderOf({ ...packs, ...serverPacks })
 
-function loaderOf(packs: Packs): LoadConfig {
+function loaderOf(allowedPacks: Packs): LoadConfig {
   return createLoader({
-    packs,
+    packs: allowedPacks,
     createAgent: (options) => new allium.Agent(options),
     modules: {
       allium,

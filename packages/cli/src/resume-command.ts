@@ -26,7 +26,7 @@ export async function resumeCommand(args: Arguments, context: CommandContext): P
   try {
     await session.open()
     if (session.history.length === 0 && session.pending.length === 0) throw notFound(id)
-    if (session.pending.length > 0) return await resumeUntilDone(session)
+    if (session.pending.length > 0) return await resumeUntilDone()
     if (prompt !== undefined) return codeOf(await printTurn(session.run(prompt)))
     throw new UsageError(`The session "${id}" has no pending calls. Continue it with a prompt: allium resume ${id} "…"`)
   } finally {
@@ -36,7 +36,7 @@ export async function resumeCommand(args: Arguments, context: CommandContext): P
     await openedAgent.close()
   }
 
-  async function resumeUntilDone(session: Session): Promise<number> {
+  async function resumeUntilDone(): Promise<number> {
     for (;;) {
       const decisions = await prompter.decide(session)
       if (decisions === undefined) return exitCodes.suspended

@@ -20,9 +20,9 @@ export async function runCommand(args: Arguments, context: CommandContext): Prom
     if (outcome.turnId !== undefined) trace(outcome.turnId)
     if ('error' in outcome) throw outcome.error
     const { pending } = outcome.result
-    const pendingCalls = pending.map(({ name, callId }) => `${visible(name)} (${visible(callId)})`).join(', ')
-    if (pendingCalls !== '')
-      printLine(`The turn is waiting for approval: ${pendingCalls}. ${resumeHint(isStored ? id : undefined)}`)
+    const callList = pending.map(({ name, callId }) => `${visible(name)} (${visible(callId)})`).join(', ')
+    if (callList !== '')
+      printLine(`The turn is waiting for approval: ${callList}. ${resumeHint(isStored ? id : undefined)}`)
     else if (outcome.result.status !== 'completed') printLine(statusLine(outcome.result))
     return codeOf(outcome.result)
   } finally {

@@ -42,7 +42,9 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
       (ctx, scope) => {
         if (percent === 0 || percent === 100 || scope === 'agent') return percent > 0
         const key = by(ctx)
-        return isThenable(key) ? key.then((key) => isSelected(hook.layer, key, ctx)) : isSelected(hook.layer, key, ctx)
+        return isThenable(key)
+          ? key.then((resolvedKey) => isSelected(hook.layer, resolvedKey, ctx))
+          : isSelected(hook.layer, key, ctx)
       },
       hook,
       // A deploy may change the percentage while a run waits.
@@ -50,9 +52,9 @@ export function canary<M extends Combinable>(layer: M, options: CanaryOptions): 
     ),
   )
 
-  function isSelected(layer: string, key: unknown, ctx: AnyContext): boolean {
+  function isSelected(layerName: string, key: unknown, ctx: AnyContext): boolean {
     const rolloutKey = key === undefined || key === null || key === '' ? sessionKeyOf(ctx as SessionPlace) : key
-    return hashToUnit(String(rolloutKey), layer) * 100 < percent
+    return hashToUnit(String(rolloutKey), layerName) * 100 < percent
   }
 }
 

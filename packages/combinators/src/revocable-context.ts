@@ -15,10 +15,10 @@ export function revocable(
   return { ctx: proxy, revoke: (error) => controller.abort(error) }
 
   function revocableProxy<T extends object>(
-    target: T,
+    original: T,
     field: (key: PropertyKey, value: unknown) => unknown = passThrough,
   ): T {
-    return new Proxy(target, {
+    return new Proxy(original, {
       get(target, key) {
         const value: unknown = Reflect.get(target, key, target)
         if (typeof value !== 'function') return field(key, value)

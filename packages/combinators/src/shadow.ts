@@ -83,11 +83,11 @@ export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = 
     }
   }
 
-  function reportDecision({ layer, scope }: WrappedHook, ctx: AnyContext, verdict: Verdict): void {
+  function reportDecision({ layer: layerName, scope }: WrappedHook, ctx: AnyContext, verdict: Verdict): void {
     try {
       const { sessionId, turnId, callId } = ctx
       const decision: ShadowDecision = {
-        layer,
+        layer: layerName,
         scope,
         ...verdict,
         ...(sessionId !== undefined && { sessionId }),
@@ -96,9 +96,9 @@ export function shadow<M extends Combinable>(layer: M, options: ShadowOptions = 
       }
       tellObservers(ctx, { ...decision, type: 'shadow:decision' })
       const recorded = record?.(decision)
-      if (isThenable(recorded)) recorded.then(undefined, (error) => logRecordFailure(ctx, layer, error))
+      if (isThenable(recorded)) recorded.then(undefined, (error) => logRecordFailure(ctx, layerName, error))
     } catch (error) {
-      logRecordFailure(ctx, layer, error)
+      logRecordFailure(ctx, layerName, error)
     }
   }
 }

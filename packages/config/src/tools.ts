@@ -37,7 +37,9 @@ export async function readTools(
         path,
         `is ${JSON.stringify(text)}. Expected the path of a .ts or .js file.`,
       )
-    const file = await resolveFile(text, source.root, allowOutside, (code, what) => mistake(source, code, path, what))
+    const file = await resolveFile(text, source.root, allowOutside, (errorCode, what) =>
+      mistake(source, errorCode, path, what),
+    )
     try {
       return await code.importFile(file)
     } catch (cause) {

@@ -28,7 +28,7 @@ export async function choose(args: Arguments, options: { cwd: string; interactiv
   const mayAsk = interactive && !args.yes
   if (args.directory === undefined && !mayAsk)
     throw new UsageError('No directory given. Pass one: npm create allium@latest my-app')
-  const directoryError = (path: string | undefined) => emptyDirectoryError(resolve(cwd, path || defaultName))
+  const directoryError = (input: string | undefined) => emptyDirectoryError(resolve(cwd, input || defaultName))
   const path =
     args.directory ??
     (await answer(

@@ -70,7 +70,7 @@ export async function startInspector(options: InspectorOptions): Promise<Inspect
     reload: () => agent.reload(),
     async close() {
       await stopWatching()
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      const closed = new Promise<void>((onClosed) => server.close(() => onClosed()))
       await agent.close()
       server.closeAllConnections()
       await closed

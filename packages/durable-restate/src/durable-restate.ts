@@ -141,9 +141,9 @@ function client(agent: RestateAgent, name: string, options: DurableRestateOption
 
   return {
     get,
-    async start(options) {
-      checkOptions(options ?? null, startOptionKeys, 'start()', 'run.options')
-      const { runAt, ...given } = options
+    async start(startOptions) {
+      checkOptions(startOptions ?? null, startOptionKeys, 'start()', 'run.options')
+      const { runAt, ...given } = startOptions
       if ((given.input === undefined) === (given.decisions === undefined))
         throw new AlliumError('run.options', 'start() takes either an input or decisions. Give exactly one of them.')
       if (given.idempotencyKey === '')

@@ -263,7 +263,7 @@ export class LiveRun implements JournalHost {
       // The history gets the recorded steps first. The next step that is not recorded ends the run.
       return this.#check?.missing() === undefined ? this.#agentRun?.abort(this.#stopReason) : undefined
     }
-    if (this.#agentRun !== undefined) await this.#reporter.inbox.hear(this.#agentRun, signal)
+    if (this.#agentRun !== undefined) await this.#reporter.inbox.deliver(this.#agentRun, signal)
   }
 
   #release(): Promise<void> {

@@ -43,14 +43,14 @@ export class RunReporter {
   /** Returns the entries that readers have from earlier attempts. */
   async readKnown(): Promise<Entry[]> {
     const entries = await readLog(this.#host.events, this.key)
-    for (const { event } of entries) this.inbox.sees(event)
+    for (const { event } of entries) this.inbox.observe(event)
     return entries
   }
   open(): Promise<unknown> {
     return this.#writer.open()
   }
   push(entry: Entry): void {
-    this.inbox.sees(entry.event)
+    this.inbox.observe(entry.event)
     this.#writer.push(entry)
   }
   /** Holds the end until `reportEnd()`. */
@@ -64,7 +64,7 @@ export class RunReporter {
     if (this.#end !== undefined) this.push(this.#end)
     const failure = error === undefined || isAbort(error) ? undefined : this.#host.publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
-    await this.#writer.end((id) => this.inbox.giveBack(id))
+    await this.#writer.end((id) => this.inbox.reject(id))
     await this.#host.runs.markReported(lease, run.run, failure?.code)
     if (this.#end === undefined) return
     const { status } = this.#end.event as unknown as { status: EndedStatus }

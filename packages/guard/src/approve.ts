@@ -159,13 +159,13 @@ export function approve<Name extends string = 'guard:approve'>(
 function decisionOf(result: unknown, tool: string): Exclude<HandlerDecision, boolean> | undefined {
   if (result === undefined) return undefined
   if (typeof result === 'boolean') return result ? { approve: true } : { deny: `A human denied "${tool}".` }
-  const { approve, deny, args, by: approver } = (result ?? {}) as Record<string, unknown>
+  const { approve: approved, deny, args, by: approver } = (result ?? {}) as Record<string, unknown>
   const by = approver === undefined ? {} : { by: identityOf(approver) }
-  if (deny !== undefined || approve === false)
+  if (deny !== undefined || approved === false)
     return { deny: typeof deny === 'string' ? deny : `A human denied "${tool}".`, ...by }
   if (typeof args === 'object' && args !== null && !Array.isArray(args))
     return { args: args as Record<string, unknown>, ...by }
-  if (approve === true && args === undefined) return { approve: true, ...by }
+  if (approved === true && args === undefined) return { approve: true, ...by }
   throw new TypeError('The handler returned no decision. Return true, false, { approve: true }, { deny } or { args }.')
 }
 

@@ -36,15 +36,15 @@ export async function checkPath(input: unknown, { root, extensions, maxBytes }: 
   /**
    * A path that does not exist yet is resolved through its folder. Returns undefined for a dangling link, because its target is unknown.
    */
-  async function resolve(target: string): Promise<{ realPath: string; exists: boolean } | undefined> {
+  async function resolve(absolutePath: string): Promise<{ realPath: string; exists: boolean } | undefined> {
     try {
-      return { realPath: await fs.realpath(target), exists: true }
+      return { realPath: await fs.realpath(absolutePath), exists: true }
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'ENOENT') throw error
     }
-    const isLink = await fs.lstat(target).catch(() => undefined)
-    const folder = isLink === undefined ? await resolve(dirname(target)) : undefined
-    return folder && { realPath: join(folder.realPath, basename(target)), exists: false }
+    const linkStats = await fs.lstat(absolutePath).catch(() => undefined)
+    const folder = linkStats === undefined ? await resolve(dirname(absolutePath)) : undefined
+    return folder && { realPath: join(folder.realPath, basename(absolutePath)), exists: false }
   }
 }
 

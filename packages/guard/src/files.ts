@@ -89,10 +89,10 @@ export function files(options: FilesOptions = {}): TypedMiddleware<{}> {
     innermost: true,
     inherit: true,
     turn(ctx, next) {
-      let files = 0
+      let fileCount = 0
       ctx.onInput(async (message) => {
-        const problem = await runCheck(ctx, guard, () => findProblem(message, partRules, files))
-        files += filesOf(message.content).length
+        const problem = await runCheck(ctx, guard, () => findProblem(message, partRules, fileCount))
+        fileCount += filesOf(message.content).length
         if (problem === undefined) return
         const [kind, reason] = problem
         emitFound(ctx, { layer: as, where: 'input', found: kind, action: 'block' })

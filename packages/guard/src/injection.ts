@@ -100,14 +100,14 @@ export function injection<Name extends string = 'guard:injection'>(
     state: {
       [scoreKey]: {
         default: 0,
-        reducer: (maxScore, score) => Math.max(maxScore as number, score as number),
+        reducer: (highest, score) => Math.max(highest as number, score as number),
         scope: 'turn',
       },
       [untrustedKey]: { default: false },
       ...(secret === undefined && generated.state),
       [suspectsKey]: {
         default: [],
-        reducer: (markedMessages, more) => [...(markedMessages as string[]), ...(more as string[])],
+        reducer: (suspectIds, more) => [...(suspectIds as string[]), ...(more as string[])],
       },
     },
     async turn(ctx, next) {

@@ -37,10 +37,10 @@ export function input(options: Check | InputOptions): TypedMiddleware<{}> {
     order: { is: ['blocks'] },
     inherit: true,
     turn(ctx, next) {
-      ctx.onInput(async (message, { ctx }) => {
+      ctx.onInput(async (message, { ctx: turn }) => {
         const text = textOf([message])
-        const verdict = text === '' ? true : await runCheck(ctx, guard, (call) => check(text, ctx, call.signal))
-        const replacement = applyVerdict(ctx, verdict, { ...verdictOptions, where: 'input' })
+        const verdict = text === '' ? true : await runCheck(turn, guard, (call) => check(text, turn, call.signal))
+        const replacement = applyVerdict(turn, verdict, { ...verdictOptions, where: 'input' })
         return replacement === undefined ? undefined : mapMessage(message, replaceFirst(replacement))
       })
       return next()

@@ -121,9 +121,9 @@ export function judge<Name extends string = 'guard:judge'>(
       const result = await ctx.once(
         `${as}:${[target, callIndex, attempt, await digestOf(text)].join(':')}`,
         async (inner) => {
-          const options = { signal, session, model: await resolveModel(ctx, model), ...inner }
-          const { status, reason, text: answer, usage } = await judgeAgent.run(judgePrompt(text, target), options)
-          return { status, ...(reason !== undefined && { reason }), text: answer, usage, judge: options.model.id }
+          const runOptions = { signal, session, model: await resolveModel(ctx, model), ...inner }
+          const { status, reason, text: answer, usage } = await judgeAgent.run(judgePrompt(text, target), runOptions)
+          return { status, ...(reason !== undefined && { reason }), text: answer, usage, judge: runOptions.model.id }
         },
       )
       const { inputTokens, outputTokens } = result.usage

@@ -41,7 +41,7 @@ function findSpaced(text: string, from: number, automaton: Automaton): Span | un
 
 const maxSpaces = 16
 /** Letters and digits of scripts that put spaces between words. */
-const word =
+const wordChar =
   /(?!\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Thai}|\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar})[\p{L}\p{N}]/u
 const asciiWord = /[a-z0-9]/
 
@@ -213,7 +213,7 @@ const isWholeWord: MatchTest = (text, { start, end }, keyword) =>
 /** Spaced letters do not show where a word begins. */
 const isLong: MatchTest = (_text, _span, keyword) => keyword.length > 3
 
-const isLetter = (char: string): boolean => (char < '\x80' ? asciiWord.test(char) : word.test(char))
+const isLetter = (char: string): boolean => (char < '\x80' ? asciiWord.test(char) : wordChar.test(char))
 const joinsWord = (edge: string, neighbor: string): boolean =>
   neighbor !== '' && isLetter(neighbor) && (isLetter(edge) || /[\ud800-\udfff]/.test(edge))
 const charAt = (text: string, at: number): string =>

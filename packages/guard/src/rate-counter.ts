@@ -24,7 +24,7 @@ export interface RateStore extends RateCounter {
 export type MakeRateStore = (options: { keyPrefix: string; points: number; duration: number }) => RateStore
 
 /** A rate whose limit is reached. */
-interface RateExceeded {
+export interface RateExceeded {
   /** The index of the slot. */
   readonly slotIndex: number
   readonly limit: number

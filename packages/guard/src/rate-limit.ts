@@ -18,6 +18,7 @@ import {
   consumeAll,
   type MakeRateStore,
   type Rate,
+  type RateExceeded,
   RateRule,
   type RateSlot,
   refund,
@@ -76,14 +77,14 @@ declare module '@allium/core' {
 /** Seconds until a refused turn can be retried; 0 if it was not refused. */
 export type RateLimitState<Name extends string> = Record<`${Name}:retryAfter`, number>
 
-const window = option.either(option.oneOf('second', 'minute', 'hour', 'day'), option.number({ above: 0 }))
-const limit = option.either(option.number({ from: 1 }), option.fn)
-const per = option.oneOf('session', 'user', 'tenant', 'ip')
+const rateOptions = {
+  limit: option.either(option.number({ from: 1 }), option.fn),
+  window: option.either(option.oneOf('second', 'minute', 'hour', 'day'), option.number({ above: 0 })),
+  per: option.oneOf('session', 'user', 'tenant', 'ip'),
+}
 const readOptions = layerOptions<RateLimitOptions>('guard:rateLimit', {
-  limit,
-  window,
-  per,
-  rates: option.list(option.shape<Rate>({ limit: option.required(limit), window, per })),
+  ...rateOptions,
+  rates: option.list(option.shape<Rate>({ ...rateOptions, limit: option.required(rateOptions.limit) })),
   scope: option.oneOf('turn', 'model'),
   onLimit: option.either(option.oneOf('block', 'wait'), option.fn),
   maxWait: option.number({ from: 0 }),
@@ -127,7 +128,7 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   const runGuarded = checkRunner(guard, (ctx: Pick<TurnView, 'find' | 'clock'>) =>
     rules.some((rate) => rate.isRemote(ctx)),
   )
-  const hasDynamicLimit = [limit, ...rates.map((rate) => rate.limit)].some((limit) => typeof limit === 'function')
+  const hasDynamicLimit = typeof limit === 'function' || rates.some((rate) => typeof rate.limit === 'function')
   const stateKey = `${as}:retryAfter`
 
   const layer = defineMiddleware<Record<string, number>>({
@@ -157,20 +158,28 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
 
   /** Returns the slots that were consumed, or the text that answers instead. */
   async function acquire(ctx: TurnView<Record<string, number>>): Promise<readonly RateSlot[] | string> {
-    const until = ctx.clock.monotonic() + maxWait
+    const deadline = ctx.clock.monotonic() + maxWait
     const slots = await slotsFor(ctx)
     for (;;) {
       const outcome = await runGuarded(ctx, () =>
-        ctx.once('take', () => tryConsume(ctx, slots, until), { per: 'attempt' }),
+        ctx.once('take', () => tryConsume(ctx, slots, deadline), { per: 'attempt' }),
       )
       if (outcome === undefined) return slots
-      if ('taken' in outcome) return slots.map((place, i) => ({ ...place, outcome: outcome.taken[i] ?? undefined }))
-      const { limit, retryAfter, waits } = outcome.full
-      const { window, per } = (slots[outcome.full.place] as RateSlot).rate
-      const limited: RateLimitEvent = { type: 'guard:rateLimit', layer: as, limit, window, per, retryAfter, waits }
+      if ('receipts' in outcome)
+        return slots.map((slot, i): RateSlot => ({ ...slot, receipt: outcome.receipts[i] ?? undefined }))
+      const { slotIndex, until, ...reached } = outcome.full
+      const { rate } = slots[slotIndex] as RateSlot
+      const { retryAfter, waits } = reached
+      const limited: RateLimitEvent = {
+        type: 'guard:rateLimit',
+        layer: as,
+        ...reached,
+        window: rate.window,
+        per: rate.per,
+      }
       ctx.emit({ ...limited })
       if (waits) {
-        const remaining = Math.min(retryAfter, outcome.full.until - ctx.clock.now())
+        const remaining = Math.min(retryAfter, until - ctx.clock.now())
         if (remaining > 0) await delay(remaining, ctx.clock, ctx.signal)
         continue
       }
@@ -183,12 +192,11 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
   }
 
   /** Returns plain data, so that a replay counts once and waits as the first run did. */
-  async function tryConsume(ctx: TurnView, slots: readonly RateSlot[], end: number): Promise<ConsumeOutcome> {
+  async function tryConsume(ctx: TurnView, slots: readonly RateSlot[], deadline: number): Promise<ConsumeOutcome> {
     const full = await consumeAll(slots)
-    if (full === undefined) return { taken: slots.map(({ receipt: taken }) => taken ?? null) }
-    const { slotIndex: place, limit, retryAfter } = full
-    const waits = onLimit === 'wait' && ctx.clock.monotonic() + retryAfter <= end
-    return { full: { place, limit, retryAfter, waits, until: ctx.clock.now() + retryAfter } }
+    if (full === undefined) return { receipts: slots.map(({ receipt }) => receipt ?? null) }
+    const waits = onLimit === 'wait' && ctx.clock.monotonic() + full.retryAfter <= deadline
+    return { full: { ...full, waits, until: ctx.clock.now() + full.retryAfter } }
   }
 
   /** Returns no slots if a limit function fails and the guard allows that. */
@@ -215,14 +223,14 @@ export function rateLimit<Name extends string = 'guard:rateLimit'>(
     }
   }
 
-  function blockReason({ limit, window, per, retryAfter }: RateLimitEvent): string {
-    const requests = counted(limit, scope === 'turn' ? 'turn' : 'model call')
-    const scopeName = key === undefined ? per : 'key'
-    return `The rate limit "${as}" of ${requests} in ${windowText(window)} per ${scopeName} is reached: try again in ${Math.ceil(retryAfter / 1000)} s.`
+  function blockReason(limited: RateLimitEvent): string {
+    const requests = counted(limited.limit, scope === 'turn' ? 'turn' : 'model call')
+    const scopeName = key === undefined ? limited.per : 'key'
+    return `The rate limit "${as}" of ${requests} in ${windowText(limited.window)} per ${scopeName} is reached: try again in ${Math.ceil(limited.retryAfter / 1000)} s.`
   }
 }
 
-/** The receipts of the stores, or the rate that is full. */
+/** The receipts of the stores (null for a store that returns none), or the rate that is full until a time. */
 type ConsumeOutcome =
-  | { readonly taken: readonly unknown[] }
-  | { readonly full: { place: number; limit: number; retryAfter: number; waits: boolean; until: number } }
+  | { readonly receipts: readonly unknown[] }
+  | { readonly full: RateExceeded & { readonly waits: boolean; readonly until: number } }

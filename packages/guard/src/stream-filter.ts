@@ -30,11 +30,11 @@ export function filterStream(
   onError: (error: unknown) => unknown,
   onChange: (kind: 'text' | 'reasoning') => void = () => {},
 ): Pipe {
-  return (chunks) => filtered(chunks, new StreamFilter(filter, onChange), onError)
+  return (chunks) => filterChunks(chunks, new StreamFilter(filter, onChange), onError)
 }
 
 /** Not a closure: a generator function that is created per call stays in memory until a full collection, with all that it can reach. */
-async function* filtered(
+async function* filterChunks(
   chunks: AsyncIterable<ContentChunk>,
   streamFilter: StreamFilter,
   onError: (error: unknown) => unknown,

@@ -31,13 +31,13 @@ type Scope = 'turn' | 'model' | 'tool'
 /** Layers that wait between calls or hold an answer until its end. From outside, they look silent. */
 const silentLayers = ['retries', 'repairs', 'guard:output', 'guard:judge']
 
-const ms = option.number({ above: 0 })
+const duration = option.number({ above: 0 })
 const readOptions = layerOptions<TimeoutOptions>('guard:timeout', {
-  turn: ms,
-  model: ms,
-  chunk: ms,
-  firstChunk: ms,
-  tool: ms,
+  turn: duration,
+  model: duration,
+  chunk: duration,
+  firstChunk: duration,
+  tool: duration,
 })
 
 /**

@@ -1,9 +1,9 @@
-import { Agent, type Middleware, type ModelChunk, type TypedMiddleware } from '@allium/core'
+import { Agent, AlliumError, type Middleware, type ModelChunk, type TypedMiddleware } from '@allium/core'
 import { memoryLedger } from '@allium/store'
 import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { manualClock, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'
-import { budget, injection, judge, pii, rateLimit } from '../src/index.ts'
+import { budget, injection, judge, pii, type RateStore, rateLimit } from '../src/index.ts'
 
 const clockAt = (ms: number) => {
   const clock = manualClock()
@@ -39,6 +39,29 @@ describe('a run that is replayed', () => {
       reward: async () => {},
     })
     expect((await replayed(1, () => rateLimit({ limit: 1, store }))).status).toBe('completed')
+  })
+
+  it('guard.rateLimit: a replayed call that is abandoned refunds the receipt of the first run', async () => {
+    const refunded: unknown[] = []
+    const store = (): RateStore => ({
+      consume: async () => 'receipt 1',
+      reward: async () => {},
+      undo: async (receipt) => refunded.push(receipt),
+    })
+    const abandoned: Middleware = {
+      name: 'abandoned',
+      model: () => Promise.reject(new AlliumError('layer.abandoned', 'An outer layer continued without this call.')),
+    }
+    const life = (journal: MemoryJournal, layers: readonly Middleware[]) =>
+      new Agent({ model: scriptedModel(['Done.']), journal, ids: () => 'x' })
+        .use([rateLimit({ limit: 1, scope: 'model', store }), ...layers])
+        .run('go')
+    const journal = memoryJournal()
+    const dead = journal.killAfter(1)
+    life(journal, []).catch(() => {})
+    await dead
+    await expect(life(journal.reopen(), [abandoned])).rejects.toThrow()
+    expect(refunded).toEqual(['receipt 1'])
   })
 
   it('guard.judge: what was judged is not judged again', async () => {

@@ -38,7 +38,7 @@ export function agentOf(Base: typeof Agent) {
    * class Support { getModel() { return 'anthropic/claude-sonnet-4-6' } getMiddlewares() { return [Audit, new Limits(3)] } }
    * const agent = hooks.agent(Support)
    */
-  return function agent<C extends Schema = undefined, P extends Schema = undefined>(
+  return function createAgent<C extends Schema = undefined, P extends Schema = undefined>(
     definitionOrClass: IAgent | AgentClass,
     options: Partial<AgentOptions<C, P>> = {},
   ): Agent<{}, C, P> {

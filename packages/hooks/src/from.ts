@@ -44,7 +44,7 @@ export function from<C = unknown>(
 export function read(given: readonly unknown[], as: string | undefined): { name: string; chain: Chain } {
   const objects = given.map(toObject)
   const names = objects.map(nameOf)
-  const knownNames = names.filter((name) => name !== undefined)
+  const knownNames = names.filter((objectName) => objectName !== undefined)
   const name = as ?? (knownNames.length === 0 ? generatedName() : knownNames.join('+'))
   return { name, chain: chainOf(objects.map((object, at) => ({ name: names[at] ?? name, object }))) }
 }
@@ -56,12 +56,12 @@ function toObject(given: unknown): Lifecycle {
       'layer.invalid',
       `hooks.from() takes an object such as { onStart(ctx) {…} }, a class with such methods, or an array of these, but ${given === null ? 'null' : typeof given} was given.`,
     )
-  const scope = ['turn', 'model', 'tool', 'session', 'agent'].find(
+  const hookName = ['turn', 'model', 'tool', 'session', 'agent'].find(
     (scope) => typeof (object as Record<string, unknown>)[scope] === 'function',
   )
-  if (scope === undefined) return object
+  if (hookName === undefined) return object
   throw new AlliumError(
     'layer.invalid',
-    `hooks.from() was given a layer: it has the hook ${scope}(ctx, next). Pass it to agent.use() directly.`,
+    `hooks.from() was given a layer: it has the hook ${hookName}(ctx, next). Pass it to agent.use() directly.`,
   )
 }

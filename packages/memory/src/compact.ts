@@ -78,7 +78,8 @@ export function compact<Name extends string = 'memory:compact'>(
       const system = messages.filter(({ role }) => role === 'system')
       const conversation = messages.filter(({ role }) => role !== 'system')
       const view = await currentView(conversation, ctx.state[key] ?? emptyView)
-      const sizeWith = (view: CompactView) => sizeOf([...system, ...visibleMessages(conversation, view)], count)
+      const sizeWith = (candidate: CompactView) =>
+        sizeOf([...system, ...visibleMessages(conversation, candidate)], count)
       const before = view === emptyView ? sizeOf(messages, count) : sizeWith(view)
       const { view: compactedView, appliedStrategy } = exceedsLimit(before)
         ? await applyCompaction(ctx, next, attempt, { conversation, view, sizeWith })

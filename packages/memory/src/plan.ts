@@ -83,8 +83,8 @@ export function plan<Name extends string = 'memory:plan'>(
     description,
     flow: {},
     jsonSchema: schemaOf(maxItems, maxLength),
-    execute({ items: given }: { items?: unknown }, ctx) {
-      const items = parseItems(given, maxItems, maxLength)
+    execute({ items: proposedItems }: { items?: unknown }, ctx) {
+      const items = parseItems(proposedItems, maxItems, maxLength)
       if (typeof items === 'string') return toolResult({ content: items, isError: true })
       ctx.state[as] = items
       ctx.emit({ type: 'memory:plan', layer: as, items: copyItems(items) } satisfies Planned)

@@ -88,21 +88,21 @@ export function breaker(options: BreakerOptions = {}): TypedMiddleware<{}> {
 
       function reportStateChange<T>(apply: () => T): T {
         const previousState = circuit.state
-        const options = apply()
+        const result = apply()
         if (circuit.state !== previousState) ctx.emit({ type: 'model:breaker', model, state: circuit.state })
-        return options
+        return result
       }
     },
   })
 
   async function circuitFor(ctx: ModelContext): Promise<Circuit> {
     // Loaded with the first call, because loading cockatiel takes 40 ms.
-    const { Circuit } = await import('./circuit.ts')
+    const circuitModule = await import('./circuit.ts')
     const owner = typeof per === 'function' ? per(ctx) : per === 'tenant' ? (tenantOf(ctx.principal) ?? null) : ''
     const key = JSON.stringify([ctx.model, owner])
     let circuit = circuits.get(key)
     if (circuit === undefined) {
-      circuit = new Circuit(threshold, halfOpenAfter)
+      circuit = new circuitModule.Circuit(threshold, halfOpenAfter)
       circuits.set(key, circuit)
     }
     return circuit

@@ -38,8 +38,8 @@ export class Circuit {
       this.#until = now + this.#halfOpenAfter
     }
     const epoch = this.#epoch
-    return (outcome, now) => {
-      if (epoch === this.#epoch) this.#take(outcome, now)
+    return (outcome, endedAt) => {
+      if (epoch === this.#epoch) this.#take(outcome, endedAt)
     }
   }
 

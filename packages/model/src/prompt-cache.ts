@@ -131,7 +131,9 @@ function hasBreakpoint({ providerMetadata }: Part): boolean {
 function withBreakpoint(message: Message, ttl: '5m' | '1h'): Message {
   const content: Part[] =
     typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
-  const at = content.findLastIndex((part) => part.type !== 'reasoning' && !(part.type === 'text' && part.text === ''))
+  const at = content.findLastIndex(
+    (candidate) => candidate.type !== 'reasoning' && !(candidate.type === 'text' && candidate.text === ''),
+  )
   const part = content[at]
   if (part === undefined) return message
   const cacheControl = ttl === '5m' ? { type: 'ephemeral' } : { type: 'ephemeral', ttl }

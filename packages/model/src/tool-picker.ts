@@ -45,22 +45,22 @@ export function createToolPicker(
   }).use(use)
 
   return async ({ candidates: open, request, principal, signal, model, once }) => {
-    const { status, reason, text, usage, by } = await once(async (inner) => {
+    const picked = await once(async (inner) => {
       const options = { signal, session: { principal }, model: await model(), ...inner }
       const { status, reason, text, usage } = await agent.run(pickerPrompt(request, open, max), options)
       return { status, reason, text, usage, by: options.model.id }
     })
-    if (status !== 'completed')
-      return { usage, by, names: undefined, problem: new Error(`Picking tools ended ${status}: ${reason}`) }
+    const { usage: spent, by } = picked
+    if (picked.status !== 'completed') {
+      const problem = new Error(`Picking tools ended ${picked.status}: ${picked.reason}`)
+      return { usage: spent, by, names: undefined, problem }
+    }
     try {
       const candidateNames = new Set(open.map(({ name }) => name))
-      return {
-        usage,
-        by,
-        names: [...new Set(parseNames(text))].filter((name) => candidateNames.has(name)).slice(0, max),
-      }
+      const names = [...new Set(parseNames(picked.text))].filter((name) => candidateNames.has(name)).slice(0, max)
+      return { usage: spent, by, names }
     } catch (problem) {
-      return { usage, by, names: undefined, problem }
+      return { usage: spent, by, names: undefined, problem }
     }
   }
 }

@@ -27,11 +27,11 @@ function deedsOf(span: OnionSpan, subject: string): string[] {
   const list = inputChanges.map(
     ({ field, note }) => `${fieldNames[field] ?? field}${note === undefined ? '' : ` (${oneLine(note)})`}`,
   )
-  const inputChangeText =
+  const inputChangeLines =
     inputChanges.length === 0 ? [] : [`${layer} changed the ${list.join(', ')} of ${callOf(span, subject)}.`]
-  const changedResult = span.changed?.some(({ field }) => resultFields.has(field)) === true
-  const deed = span.decision === 'changed' && !changedResult ? undefined : describeSpan(span, subject)
-  return deed === undefined ? inputChangeText : [...inputChangeText, deed]
+  const hasChangedResult = span.changed?.some(({ field }) => resultFields.has(field)) === true
+  const deed = span.decision === 'changed' && !hasChangedResult ? undefined : describeSpan(span, subject)
+  return deed === undefined ? inputChangeLines : [...inputChangeLines, deed]
 }
 
 /** Fields of a call's result, not of its input. */

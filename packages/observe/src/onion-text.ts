@@ -95,8 +95,8 @@ function columnsFor(rows: readonly Row[], width: number): Columns {
     20,
     width - time - 2 * columnGap.length - Math.min(24, longest(rows.map((row) => row.decision))),
   )
-  const nameAt = (step: number) =>
-    rows.map(({ branch, call, layer }) => indentBranch(branch, step) + truncateEnd(call + layer, available / 2))
+  const nameAt = (indent: number) =>
+    rows.map(({ branch, call, layer }) => indentBranch(branch, indent) + truncateEnd(call + layer, available / 2))
   const step = [3, 2].find((one) => longest(nameAt(one)) <= available) ?? 1
   const name = Math.min(
     available,

@@ -71,7 +71,7 @@ export function onion(options: OnionOptions = {}): Onion {
     turns: turnIds,
     explain,
     toHTML: (turnId: string) => turnToHTML(turnId, timeline(turnId), explain(turnId)),
-    toText: (turnId: string, options?: OnionTextOptions) => turnToText(turnId, timeline(turnId), options),
+    toText: (turnId: string, textOptions?: OnionTextOptions) => turnToText(turnId, timeline(turnId), textOptions),
   })
   // Not enumerable, so that it is not mistaken for a misspelled hook.
   return Object.defineProperty(onionLayer, 'turns', { enumerable: false })

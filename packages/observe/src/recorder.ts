@@ -189,7 +189,7 @@ function subjectOf(ctx: object): string | undefined {
 function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
   if (turn?.top === undefined) return undefined
   const { turnId, sessionId, turnIndex, agent, rootTurnId, resumed, started, reason, status, top } = turn
-  const spans = top.toData(started, turn.now())
+  const root = top.toData(started, turn.now())
   const end =
     status === undefined ? top.status : { status, ...(reason !== undefined && { reason: withoutSecrets(reason) }) }
   return {
@@ -200,8 +200,8 @@ function timelineOf(turn: Recording | undefined): OnionTurn | undefined {
     sessionId,
     turnIndex,
     ...end,
-    duration: spans.start + spans.duration,
-    root: spans,
+    duration: root.start + root.duration,
+    root,
   }
 }
 

@@ -121,15 +121,15 @@ export function usage<Name extends string = 'observe:usage'>(
 
   async function count(ctx: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
     const { state, logger } = ctx
-    const { model, usage } = call
-    const cost = await pricing(model, usage).catch(() => undefined)
-    state[keys.tokens] = usage
+    const { model, usage: callUsage } = call
+    const cost = await pricing(model, callUsage).catch(() => undefined)
+    state[keys.tokens] = callUsage
     if (cost === undefined) {
       state[keys.unpriced] = 1
       warnUnpriced(logger, model)
     } else state[keys.cost] = cost
-    state[keys.models] = [model, { ...usage, cost }]
-    if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage, cost, step: await stepOf(ctx) })
+    state[keys.models] = [model, { ...callUsage, cost }]
+    if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage: callUsage, cost, step: await stepOf(ctx) })
   }
 
   function recorderOf(ctx: ModelContext): TurnView {
@@ -150,16 +150,20 @@ export function usage<Name extends string = 'observe:usage'>(
   }
 
   async function recordCutCall(recorder: TurnView, { agent, model, inputTokens }: BegunCall): Promise<void> {
-    const usage: Usage = { ...noUsage(), inputTokens, calls: 1, estimated: true }
-    const cost = await pricing(model, usage).catch(() => undefined)
-    recordCall(recorder, agent, { model, usage, cost, cut: true })
+    const estimate: Usage = { ...noUsage(), inputTokens, calls: 1, estimated: true }
+    const cost = await pricing(model, estimate).catch(() => undefined)
+    recordCall(recorder, agent, { model, usage: estimate, cost, cut: true })
   }
 
-  function recordCall(recorder: TurnView, agent: string, { model, usage, cost, cut, step }: RecordedCall): void {
+  function recordCall(
+    recorder: TurnView,
+    agent: string,
+    { model, usage: callUsage, cost, cut, step }: RecordedCall,
+  ): void {
     const usageRecord: UsageRecord = {
       agent,
       model,
-      usage: { ...usage },
+      usage: { ...callUsage },
       ...(cost !== undefined && { cost }),
       ...(cut && { cut }),
       ...(step !== undefined && { step }),
@@ -177,18 +181,18 @@ async function stepOf(ctx: ModelContext): Promise<string | undefined> {
 }
 
 function sumUsage(total: Usage, added: Usage): Usage {
-  const sum = { ...total }
-  addUsage(sum, added)
-  return sum
+  const newTotal = { ...total }
+  addUsage(newTotal, added)
+  return newTotal
 }
 
 type Models = Readonly<Record<string, ModelUsage>>
 
 function addModelUsage(models: Models, [model, used]: [string, ModelUsage]): Models {
   const previous = Object.hasOwn(models, model) ? models[model] : undefined
-  const sum = { ...sumUsage(previous ?? noUsage(), used), cost: addCost(previous, used) }
+  const modelTotal = { ...sumUsage(previous ?? noUsage(), used), cost: addCost(previous, used) }
   // Not by assignment: a model may be named __proto__.
-  return Object.fromEntries([...Object.entries(models), [model, sum]])
+  return Object.fromEntries([...Object.entries(models), [model, modelTotal]])
 }
 
 /** A total with unknown parts is the total of the known ones. */

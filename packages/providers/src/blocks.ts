@@ -16,7 +16,8 @@ type Kind = 'text' | 'reasoning'
  */
 export class Blocks {
   readonly #metadata = new Map<string, ProviderMetadata>()
-  readonly #untold = new Set<string>()
+  /** The blocks whose latest metadata has not been sent. */
+  readonly #unsent = new Set<string>()
   /** How many blocks with this id have ended. */
   readonly #endedCounts = new Map<string, number>()
 
@@ -43,7 +44,7 @@ export class Blocks {
     const id = this.idOf(kind, part.id)
     const key = `${kind}:${id}`
     this.#mergeMetadata(key, providerMetadata)
-    const metadata = this.#untold.delete(key) ? this.#metadata.get(key) : undefined
+    const metadata = this.#unsent.delete(key) ? this.#metadata.get(key) : undefined
     if (metadata !== undefined) return { type: `${kind}-delta`, id, delta, providerMetadata: metadata }
     return delta === '' ? undefined : { type: `${kind}-delta`, id, delta }
   }
@@ -51,7 +52,7 @@ export class Blocks {
   #mergeMetadata(key: string, metadata: ProviderMetadata | undefined): void {
     if (metadata === undefined) return
     this.#metadata.set(key, merge(this.#metadata.get(key) ?? {}, metadata))
-    this.#untold.add(key)
+    this.#unsent.add(key)
   }
 }
 

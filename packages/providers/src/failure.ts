@@ -79,11 +79,11 @@ export function asTruncated(error: unknown): unknown {
   if (!(error instanceof Error) || isAlliumError(error)) return error
   const { status, statusCode, code, isRetryable, cause } = error as Error & Record<string, unknown>
   const hasDetails = [status, statusCode, code, isRetryable, cause].some((value) => value !== undefined)
-  return !hasDetails && isTruncated.test(error.message.slice(0, 1_000)) ? truncatedStream(error) : error
+  return !hasDetails && truncationMessage.test(error.message.slice(0, 1_000)) ? truncatedStream(error) : error
 }
 
 /** `Response stream ended without a finish reason.`, `Incomplete … event-stream frame: …` */
-const isTruncated =
+const truncationMessage =
   /\bstream (has )?(ended|closed)\b|\bincomplete\b.*\b(stream|frame|response)\b|\bunexpected end\b|\bpremature/i
 
 /** Returns the error for a truncated answer. */

@@ -77,9 +77,9 @@ function fromProgram(name: string): string | undefined {
 /** Whether this package itself was not found, and not one that it imports. All runtimes quote the name in the message. */
 function isMissing(error: unknown, name: string): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown }
-  const missingCodes =
+  const isNotFound =
     code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND' || String(message).startsWith('Cannot find')
-  return missingCodes && new RegExp(`['"]${name}['"]`).test(String(message))
+  return isNotFound && new RegExp(`['"]${name}['"]`).test(String(message))
 }
 
 /** Finds `createOpenAI` for `openai`, `createGoogleGenerativeAI` for `google`. */

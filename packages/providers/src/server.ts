@@ -19,16 +19,16 @@ interface Config {
 function baseUrlOf(model: AiSdkModel): string | undefined {
   const { config } = model as { config?: Config }
   if (typeof config !== 'object' || config === null) return undefined
-  const { baseURL, baseUrl, url } = config
-  for (const tell of [
+  const { baseURL, baseUrl, url: urlOf } = config
+  for (const read of [
     () => baseURL,
     () => call(baseURL),
     () => call(baseUrl),
-    () => call(url, { path: '', modelId: model.modelId }),
+    () => call(urlOf, { path: '', modelId: model.modelId }),
   ])
     try {
-      const told = tell()
-      if (typeof told === 'string') return told
+      const url = read()
+      if (typeof url === 'string') return url
     } catch {
       // The package expects other arguments, or has no key yet.
     }

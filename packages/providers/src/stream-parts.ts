@@ -47,7 +47,7 @@ type StreamPart =
 export class StreamParts {
   readonly #blocks = new Blocks()
   readonly #inputs: ToolInputs
-  readonly #told: FinishInfo & { warnings: ModelWarning[] }
+  readonly #responseInfo: FinishInfo & { warnings: ModelWarning[] }
   #raw: unknown
   #finish: FinishPart | undefined
   /** Provider-run calls by id, held until their result or the end shows that they need no approval first. */
@@ -58,7 +58,7 @@ export class StreamParts {
     tools: ProviderTools,
   ) {
     this.#inputs = new ToolInputs(tools)
-    this.#told = { warnings: [...tools.warnings] }
+    this.#responseInfo = { warnings: [...tools.warnings] }
   }
 
   /** @throws the error of an `error` part */
@@ -107,10 +107,10 @@ export class StreamParts {
         this.#finish = part
         return []
       case 'stream-start':
-        this.#told.warnings.push(...(part.warnings ?? []).map(toWarning))
+        this.#responseInfo.warnings.push(...(part.warnings ?? []).map(toWarning))
         return []
       case 'response-metadata':
-        if (part.id !== undefined) this.#told.responseId = part.id
+        if (part.id !== undefined) this.#responseInfo.responseId = part.id
         return []
       case 'raw':
         this.#raw = part.rawValue
@@ -130,7 +130,7 @@ export class StreamParts {
    */
   end(): (ContentChunk | FinishChunk)[] {
     if (this.#finish === undefined) throw truncatedStream()
-    const finish = toFinish(this.#finish, this.#told)
+    const finish = toFinish(this.#finish, this.#responseInfo)
     const released = [...this.#heldCalls.keys()].flatMap((id) => this.#release(id))
     return [...released, ...this.#inputs.close(finish.reason), finish]
   }

@@ -30,10 +30,10 @@ export function redisEvents(client: Client, eventTtl: number, erasures: ErasureL
   /** The number of events that this process has seen, for each open run. */
   const knownSeqs = new Map<string, number>()
   const latestKey = (key: RunKey['key']) => client.key(['run', ...sessionKeyParts(key)])
-  const keys = new WeakMap<RunKey, readonly string[]>()
+  const keyCache = new WeakMap<RunKey, readonly string[]>()
   const keysOf = (run: RunKey) => {
-    const cachedKeys = keys.get(run) ?? makeKeys(run)
-    keys.set(run, cachedKeys)
+    const cachedKeys = keyCache.get(run) ?? makeKeys(run)
+    keyCache.set(run, cachedKeys)
     return cachedKeys
   }
   const makeKeys = ({ key, turnId }: RunKey) => keysUnder(latestKey(key), turnId)

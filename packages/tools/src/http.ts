@@ -105,8 +105,8 @@ export function http(given: HttpOptions): TypedMiddleware<{}> {
     jsonSchema: schemaFor(methods, requestHeaders),
     ...(timeout !== undefined && { timeout }),
     ...(requireApproval !== undefined && { requireApproval }),
-    async execute(given: Record<string, unknown>, { signal, principal }: ToolExecution) {
-      const requestArgs = readArgs(given, methods, requestHeaders)
+    async execute(args: Record<string, unknown>, { signal, principal }: ToolExecution) {
+      const requestArgs = readArgs(args, methods, requestHeaders)
       const headers = await headersFor(principal)
       const allowed: Allowed = { ...bounds, headers }
       const answer = await request(requestArgs, allowed, signal)

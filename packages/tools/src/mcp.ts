@@ -82,7 +82,7 @@ export function mcp(given: McpOptions): TypedMiddleware<{}> {
         : new Connection({ ...setup, server: options, owner: noOwner, onTools }, reconnect)
       try {
         if (calls instanceof Connection) await calls.open()
-        else if (users !== undefined) onTools(users.tools?.map(listed) ?? (await listing(setup, users)))
+        else if (users !== undefined) onTools(users.tools?.map(toListedTool) ?? (await listing(setup, users)))
         await toolbox.checkPin()
         for (const tool of await toolbox.tools(calls, dialogues)) {
           try {
@@ -138,7 +138,7 @@ async function listing(
   }
 }
 
-function listed({ name, description, jsonSchema }: ToolDef): Tool {
+function toListedTool({ name, description, jsonSchema }: ToolDef): Tool {
   return { name, description, inputSchema: jsonSchema as Tool['inputSchema'] }
 }
 

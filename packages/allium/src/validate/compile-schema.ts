@@ -20,13 +20,11 @@ export function isNewDraft({ $schema }: JsonSchema): boolean {
 type AjvClass = new (options: Options) => Ajv
 
 async function draft07(): Promise<AjvClass> {
-  const { Ajv } = exportsOf(await import('ajv'))
-  return Ajv
+  return exportsOf(await import('ajv')).Ajv
 }
 
 async function newDrafts(): Promise<AjvClass> {
-  const { Ajv2020 } = exportsOf(await import('ajv/dist/2020.js'))
-  return Ajv2020
+  return exportsOf(await import('ajv/dist/2020.js')).Ajv2020
 }
 
 /** Ajv is CommonJS. Node and some bundlers put its exports on the module, others leave them in `default`. */

@@ -74,8 +74,8 @@ function isBefore(hook: HookName): boolean {
   return hook === 'beforeLoopBegin' || hook === 'beforeModelCall' || hook === 'beforeToolExecution'
 }
 
-function refuse<Name extends HookName>({ hook, turn, refuse }: Firing<Name>, problem: string): void {
+function refuse<Name extends HookName>({ hook, turn, refuse: refuseAction }: Firing<Name>, problem: string): void {
   const reason = `The hook "${hook}" ${problem}.`
-  if (refuse !== undefined) return refuse(reason)
+  if (refuseAction !== undefined) return refuseAction(reason)
   turn.block(reason)
 }

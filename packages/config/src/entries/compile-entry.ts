@@ -47,23 +47,23 @@ function runnable(
   env: Record<string, string>,
   { source, code, allowOutside, onFile }: EntryOptions,
 ): Promise<Entry['run']> {
-  const fail = (code: Parameters<typeof mistake>[1], problem: string, cause?: unknown) =>
-    mistake(source, code, path, problem, { cause })
+  const fail = (errorCode: Parameters<typeof mistake>[1], problem: string, cause?: unknown) =>
+    mistake(source, errorCode, path, problem, { cause })
   if (typeof run === 'function') return Promise.resolve((ctx) => run(ctx))
-  const text = (run as string).trim()
-  switch (kindOf(text)) {
+  const entryText = (run as string).trim()
+  switch (kindOf(entryText)) {
     case 'shell':
-      return shell(text.slice('shell:'.length))
+      return shell(entryText.slice('shell:'.length))
     case 'script':
-      return script(text, [])
+      return script(entryText, [])
     case 'file':
-      return file(text)
+      return file(entryText)
     case 'inline':
-      return inline(text)
+      return inline(entryText)
     case 'unknown':
       throw fail(
         'config.hook',
-        `names a file whose extension is not one of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${text}" to run a program.`,
+        `names a file whose extension is not one of .ts, .js, ${scriptExtensions.join(', ')}. Write "shell: ${entryText}" to run a program.`,
       )
   }
 
@@ -108,9 +108,9 @@ function runnable(
     return interpreterRun(await resolveFile(text, source.root, allowOutside, fail), text, args)
   }
 
-  function interpreterRun(file: string, writtenPath: string, args: readonly string[]): Entry['run'] {
+  function interpreterRun(programPath: string, writtenPath: string, args: readonly string[]): Entry['run'] {
     const interpreter = interpreterOf(writtenPath)
-    return interpreter === undefined ? commandRun(file, args) : commandRun(interpreter, [file, ...args])
+    return interpreter === undefined ? commandRun(programPath, args) : commandRun(interpreter, [programPath, ...args])
   }
 
   function commandRun(command: string, args: readonly string[]): Entry['run'] {

@@ -20,6 +20,6 @@ export class FilledValues {
 
   conceal(text: string): string {
     const longestFirst = [...this.#names].sort(([a], [b]) => b.length - a.length)
-    return longestFirst.reduce((text, [value, name]) => text.replaceAll(value, `\${${name}}`), text)
+    return longestFirst.reduce((concealed, [value, name]) => concealed.replaceAll(value, `\${${name}}`), text)
   }
 }

@@ -27,8 +27,8 @@ export function readYaml(
     throw fail(deep, `is nested too deeply. A config has up to ${deepest} levels.`)
   }
   const doc = parseDocument(text, { lineCounter: lines, prettyErrors: false })
-  const problem = doc.errors[0] ?? doc.warnings[0]
-  if (problem !== undefined) throw fail(problem.pos[0], `cannot be read: ${problem.message}`)
+  const parseError = doc.errors[0] ?? doc.warnings[0]
+  if (parseError !== undefined) throw fail(parseError.pos[0], `cannot be read: ${parseError.message}`)
   const at: Source['at'] = (path, key) => {
     const offset = nodeAt(doc, path, key)?.range?.[0]
     return offset === undefined ? { line: 1, column: 1 } : position(offset)

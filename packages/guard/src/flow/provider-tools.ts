@@ -25,7 +25,7 @@ export function hideProviderSinks(layer: string, ctx: ModelContext, before: Labe
   const names = ctx.request.tools.filter((def) => isProviderTool(def, plan)).map(({ name }) => name)
   const flowOf = (name: string) => plan.flowOf(name) ?? unknownFlow
   const labels = names.reduce(
-    (labels, name) => mergeLabels(labels, toLabels(flowOf(name), { kind: 'tool', tool: name })),
+    (merged, name) => mergeLabels(merged, toLabels(flowOf(name), { kind: 'tool', tool: name })),
     before,
   )
   for (const name of names) {

@@ -29,7 +29,7 @@ function cardEnd(text: string, start: number): number | undefined {
     const prefix = groups.slice(0, count)
     const shape = prefix.map(({ length }) => length).join(' ')
     const { end } = prefix.at(-1) as { end: number }
-    const digits = prefix.map(({ digits }) => digits).join('')
+    const digits = prefix.map((group) => group.digits).join('')
     if (!isCardGrouping(shape) || !isOfNetwork(digits) || !luhn(digits) || isWord(text.charCodeAt(end))) continue
     if (text.charCodeAt(end) === 46 && isDigit(text.charCodeAt(end + 1))) continue // the integer part of a decimal number
     if (digits.length !== 13 || !isEan13(digits) || isCardContext(text, start)) return end

@@ -182,8 +182,8 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
     parent: Context,
   ): OpenSpan {
     const extraAttributes = ignoreErrors(() => attributes?.(ctx))
-    const options = { kind, attributes: { [names.operation]: operation, ...spanAttributes, ...extraAttributes } }
-    const span = tracer.startSpan(`${operation} ${subject}`, options, parent)
+    const spanOptions = { kind, attributes: { [names.operation]: operation, ...spanAttributes, ...extraAttributes } }
+    const span = tracer.startSpan(`${operation} ${subject}`, spanOptions, parent)
     return { span, context: api.setSpan(parent, span) }
   }
 
@@ -227,9 +227,9 @@ export function trace(options: TraceOptions = {}): TypedMiddleware<{}> {
   }
 
   function setSpanError({ span }: Pick<OpenSpan, 'span'>, error: unknown, defaultType?: string): void {
-    const openTurn = error !== undefined || defaultType === undefined
-    span.setAttribute(names.errorType, openTurn ? errorType(error) : defaultType)
-    const message = content && openTurn ? messageOf(error) : undefined
+    const hasError = error !== undefined || defaultType === undefined
+    span.setAttribute(names.errorType, hasError ? errorType(error) : defaultType)
+    const message = content && hasError ? messageOf(error) : undefined
     span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== undefined && { message }) })
   }
 

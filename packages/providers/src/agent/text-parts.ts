@@ -114,8 +114,8 @@ export class TextParts {
       this.#suspended.push(event)
       return
     }
-    const decided = !this.#inputs.has(callId)
-    if (status === 'denied' && decided) yield { type: 'tool-output-denied', toolCallId: callId, toolName: name }
+    const wasDecided = !this.#inputs.has(callId)
+    if (status === 'denied' && wasDecided) yield { type: 'tool-output-denied', toolCallId: callId, toolName: name }
     else yield this.#output(callId, name, content, isError)
   }
 

@@ -4,10 +4,10 @@ let lastNumber = 0
 /** Returns a key that is equal for equal values. Bytes are compared by identity, because they may be large. */
 export function keyOf(value: unknown): string {
   return (
-    JSON.stringify(value, (_, value: unknown) => {
-      if (typeof value === 'function' || value instanceof AbortSignal || ArrayBuffer.isView(value))
-        return `#${numberOf(value)}`
-      return typeof value === 'bigint' ? `${value}n` : value
+    JSON.stringify(value, (_, field: unknown) => {
+      if (typeof field === 'function' || field instanceof AbortSignal || ArrayBuffer.isView(field))
+        return `#${numberOf(field)}`
+      return typeof field === 'bigint' ? `${field}n` : field
     }) ?? 'undefined'
   )
 }

@@ -100,7 +100,7 @@ export class MiddlewareCall {
       throw outputEnd?.error ?? lastOutcome.error
     if (outputEnd?.finish === undefined) throw outputEnd?.error
     if (lastOutcome !== undefined && 'response' in lastOutcome)
-      return this.#told(lastOutcome.response, outputEnd.finish)
+      return this.#withFinish(lastOutcome.response, outputEnd.finish)
     const response = assemble(this.#output.chunks, outputEnd.finish, this.#overridden() ?? this.ctx.model)
     return lastOutcome === undefined ? this.ctx.skipCall(response) : response
   }
@@ -136,13 +136,13 @@ export class MiddlewareCall {
   /** The pipe of one attempt, which yields the middleware's output. */
   async *#pipe(source: AttemptSource): AsyncGenerator<ContentChunk> {
     this.#open(source)
-    const spoken = this.#output
+    const output = this.#output
     for (let at = 0; ; at++) {
-      const chunk = await Promise.race([spoken.at(at), source.abandoned])
+      const chunk = await Promise.race([output.at(at), source.abandoned])
       if (source.isAbandoned || chunk === undefined) break
       yield chunk
     }
-    if (!source.isAbandoned && spoken.end?.error !== undefined && source.failure === undefined) throw spoken.end.error
+    if (!source.isAbandoned && output.end?.error !== undefined && source.failure === undefined) throw output.end.error
     await source.drain()
   }
 
@@ -215,19 +215,19 @@ export class MiddlewareCall {
   }
 
   /** Returns the response of the attempt, with the middleware's information about its end. */
-  #told(
+  #withFinish(
     response: ModelResponse,
     { reason, rawReason, providerMetadata, responseId, warnings }: FinishChunk,
   ): ModelResponse {
-    const told: Partial<ModelResponse> = {}
-    if (reason !== response.finishReason) Object.assign(told, { finishReason: reason, rawFinishReason: rawReason })
-    if (providerMetadata !== undefined) told.providerMetadata = providerMetadata
-    if (responseId !== undefined) told.responseId = responseId
-    if (warnings !== undefined) told.warnings = warnings
-    const same = Object.entries(told).every(
+    const changes: Partial<ModelResponse> = {}
+    if (reason !== response.finishReason) Object.assign(changes, { finishReason: reason, rawFinishReason: rawReason })
+    if (providerMetadata !== undefined) changes.providerMetadata = providerMetadata
+    if (responseId !== undefined) changes.responseId = responseId
+    if (warnings !== undefined) changes.warnings = warnings
+    const isUnchanged = Object.entries(changes).every(
       ([name, value]) => keyOf(response[name as keyof ModelResponse]) === keyOf(value),
     )
-    return withModelId(same ? response : { ...response, ...told }, this.#overridden())
+    return withModelId(isUnchanged ? response : { ...response, ...changes }, this.#overridden())
   }
 
   /** Returns the model's name for observers. */

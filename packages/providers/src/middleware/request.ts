@@ -40,18 +40,18 @@ export class Request {
       origin: this.#origins.note,
     })
     const { stop, reasoning, ...same } = settings
-    const asked = tools.map((tool) => toTool(tool, dialect))
+    const convertedTools = tools.map((tool) => toTool(tool, dialect))
     this.params = {
       prompt,
       ...same,
       ...(stop !== undefined && { stopSequences: stop }),
       ...(reasoning !== undefined && dialect.reasoning && { reasoning }),
-      ...(tools.length > 0 && { tools: asked, toolChoice: toToolChoice(toolChoice) }),
+      ...(tools.length > 0 && { tools: convertedTools, toolChoice: toToolChoice(toolChoice) }),
       ...(responseFormat.type === 'json' && { responseFormat }),
       abortSignal: ctx.signal,
     }
     this.#origins.seal()
-    this.#tools = new Map(asked.map((tool, at) => [keyOf(tool), tools[at] as ToolDef]))
+    this.#tools = new Map(convertedTools.map((tool, at) => [keyOf(tool), tools[at] as ToolDef]))
     this.#keys = new Map(Object.entries(this.params).map(([name, value]) => [name, keyOf(value)]))
     this.#before = { settings, toolDefs: [...tools], toolChoice, responseFormat }
     this.#messages = [...messages]

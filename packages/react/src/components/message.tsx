@@ -14,7 +14,7 @@ export interface MessageProps {
 }
 
 /** A message as a list item: its author, its status and its parts. */
-export const Message = memo(function Message({ message, className, renderPart }: MessageProps): ReactNode {
+export const Message = memo(function MessageItem({ message, className, renderPart }: MessageProps): ReactNode {
   const labels = useLabels()
   const { role, status, reason, parts } = message
   const note = [labels.messageStatus[status], reason].filter(Boolean).join(': ')

@@ -13,7 +13,7 @@ export function withItem(
   { id, input, messageId, again }: OutboxItem,
   status: MessageStatus,
 ): ChatMessage[] {
-  const index = messageId === undefined ? -1 : messages.findIndex((message) => message.id === messageId)
+  const index = messageId === undefined ? -1 : messages.findIndex((candidate) => candidate.id === messageId)
   const edited = messages[index]
   const message = edited !== undefined && again ? { ...edited, status } : userMessage(messageId ?? id, input, status)
   return [...(edited === undefined ? messages : messages.slice(0, index)), message]

@@ -18,7 +18,7 @@ interface Sources {
 /** Returns the state as components see it: unsent inputs follow the messages of the server. */
 export function snapshotOf<K extends CallTypes>(sources: Sources): ChatState<K> {
   const { transcript, outbox, decisions, status, error } = sources
-  const decided = new Set(decisions.flatMap((sent) => Object.keys(sent.decisions)))
+  const decided = new Set(decisions.flatMap((batch) => Object.keys(batch.decisions)))
   const sent = outbox.items.filter(({ mode, state }) => mode === 'queue' && state !== 'queued')
   const queue = outbox.items.filter(
     ({ mode, state }) => state === 'queued' || (mode === 'steer' && state === 'sending'),

@@ -61,7 +61,7 @@ export class Transcript {
 
   /** Returns whether the server has stored an input. The message that an edit replaces has another text. */
   hasStored({ id, input, messageId }: OutboxItem): boolean {
-    const message = this.messages.find((message) => message.id === (messageId ?? id))
+    const message = this.messages.find((candidate) => candidate.id === (messageId ?? id))
     if (message === undefined || messageId === undefined) return message !== undefined
     return message.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n') === inputText(input)
   }

@@ -126,7 +126,7 @@ class Writer {
     const text =
       typeof content === 'string'
         ? content
-        : content.flatMap(({ type, text }) => (type === 'text' ? [text] : [])).join('')
+        : content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('')
     return { type: 'TOOL_CALL_RESULT', messageId: this.#messageId(), toolCallId, content: text, role: 'tool' }
   }
 

@@ -34,8 +34,8 @@ const source = variants('type', {
 
 /** Images, audio, video and documents have the same format. */
 const filePartOf = (type: string): Schema<ContentPart> =>
-  mapped(openObject({ type: oneOf(type), source }), ({ source: { value: data, mimeType: mediaType } }) =>
-    type === 'image' ? { type, data, mediaType } : filePart({ data, mediaType }),
+  mapped(openObject({ type: oneOf(type), source }), ({ source: { value: data, mimeType } }) =>
+    type === 'image' ? { type, data, mediaType: mimeType } : filePart({ data, mediaType: mimeType }),
   )
 
 const part: Schema<ContentPart> = variants('type', {
@@ -103,13 +103,17 @@ export const runInput = openObject({
 
 /** Returns the request in the newest messages. */
 export function requestIn({ all, location }: Messages): AguiRequest {
-  const list = all.map((message, index) => anyMessage.parse(message, childLocation(location, index)))
-  const roles = list.map(({ role }) => role)
-  const index = all.length - 1
+  const parsed = all.map((message, index) => anyMessage.parse(message, childLocation(location, index)))
+  const roles = parsed.map(({ role }) => role)
+  const lastIndex = all.length - 1
   if (roles.at(-1) === 'user') {
-    const previous = list.findLast(({ role }, at) => role === 'user' && at < index)?.id as string | undefined
+    const previous = parsed.findLast(({ role }, at) => role === 'user' && at < lastIndex)?.id as string | undefined
     return {
-      userMessage: { id: undefined, ...userMessage.parse(all[index], childLocation(location, index)), previous },
+      userMessage: {
+        id: undefined,
+        ...userMessage.parse(all[lastIndex], childLocation(location, lastIndex)),
+        previous,
+      },
     }
   }
   if (roles.at(-1) !== 'tool') throw rejection(location, 'must end with a user message or a tool result.')
@@ -128,11 +132,11 @@ function toToolResult(message: unknown, location: ValueLocation): ToolResult {
 }
 
 /** Returns the JSON Schema of a decision, for clients that ask a person. A call that a provider runs accepts no other arguments. */
-export function answerSchema({ provider, token }: Pick<PendingCall, 'provider' | 'token'>): object {
+export function answerSchema({ provider, token: callToken }: Pick<PendingCall, 'provider' | 'token'>): object {
   // A reader without a token may not approve the call, but may deny it.
-  const approved = token === undefined ? { const: false } : { type: 'boolean' }
+  const approved = callToken === undefined ? { const: false } : { type: 'boolean' }
   const properties = { approved, reason: { type: 'string' } }
-  const edits = provider === undefined && token !== undefined && { editedArgs: { type: 'object' } }
+  const edits = provider === undefined && callToken !== undefined && { editedArgs: { type: 'object' } }
   return { type: 'object', required: ['approved'], properties: { ...properties, ...edits } }
 }
 
@@ -148,7 +152,7 @@ export async function decisionsOf(
 ): Promise<Readonly<Record<string, Decision>>> {
   const decisions: Record<string, Decision> = {}
   for (const { interruptId, decision } of resume) {
-    const call = waiting.find(({ callId, token = callId }) => token === interruptId)
+    const call = waiting.find((pending) => (pending.token ?? pending.callId) === interruptId)
     if (call === undefined) throw await notFoundError(interruptId)
     decisions[call.callId] = call.token === undefined ? decision : { ...decision, token: call.token }
   }

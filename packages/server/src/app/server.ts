@@ -69,9 +69,9 @@ export function server(
     hosts: options.hosts,
     maxBody: Math.max(host.maxBody, imageBody),
     idle: () => host.runs.idle(),
-    drain: async (options) => {
-      checkDrainOptions(options)
-      await host.runs.drain(options?.timeout ?? 30_000)
+    drain: async (drainOptions) => {
+      checkDrainOptions(drainOptions)
+      await host.runs.drain(drainOptions?.timeout ?? 30_000)
     },
   }
 }

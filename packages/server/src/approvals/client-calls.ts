@@ -86,7 +86,9 @@ export async function decisionsFromResults(
   for (const { id, text } of results) {
     const givenId = String(id)
     const matches = await Promise.all(
-      unmatched.map(async (call) => call.callId === givenId || hasValidSeal(host, caller, givenId, call)),
+      unmatched.map(
+        async (candidate) => candidate.callId === givenId || hasValidSeal(host, caller, givenId, candidate),
+      ),
     )
     const [call] = unmatched.splice(matches.indexOf(true) >>> 0, 1)
     decisions[call?.callId ?? givenId] = { result: text, ...(call?.token !== undefined && { token: call.token }) }

@@ -141,9 +141,9 @@ export function clientSession<K extends CallTypes, S>(transport: Transport, id: 
       const { signal, output } = options
       return clientRun(transport, { path: events, events, output, call: { signal } })
     },
-    steer: async (message, { id = crypto.randomUUID(), ...rest } = {}) => {
+    steer: async (message, { id: messageId = crypto.randomUUID(), ...rest } = {}) => {
       checkOptionNames(rest, {}, 'steer()')
-      const body = { message, id }
+      const body = { message, id: messageId }
       return json<{ id: string }>(transport, `${basePath}/steer`, { method: 'POST', body, idempotent: true })
     },
     stop: async () => void (await sendOnce(transport, `${basePath}/stop`, { method: 'POST', body: {} })),

@@ -74,7 +74,7 @@ const [maxFileReads, maxSessionReads] = [4, 2]
 
 /** @throws AlliumError `server.options` for a key that no layer has */
 function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly string[] = []): void {
-  const knownKeys = [...agents.values()].flatMap((agent) => agent.inspect().layers.flatMap(({ state }) => state))
+  const knownKeys = [...agents.values()].flatMap((agent) => agent.inspect().layers.flatMap((layer) => layer.state))
   for (const key of state)
     if (!knownKeys.includes(key))
       throw new AlliumError(

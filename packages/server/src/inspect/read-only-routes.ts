@@ -122,12 +122,12 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
 }
 
 /** Returns the turns, or the reason why their content is sealed. Pending calls are left out: their tokens decide them. */
-async function viewOf(opened: OpenedSession, before: number | undefined): Promise<object> {
+async function viewOf(opened: OpenedSession, beforeVersion: number | undefined): Promise<object> {
   const sealed = (reason: string) => ({ turns: [], pending: [], running: false, sealed: reason })
   if (opened.sealed !== undefined) return sealed(opened.sealed)
   const { sessions, key, head } = opened
   try {
-    return { ...(await turnsOf(sessions, key, head, before)), pending: [] }
+    return { ...(await turnsOf(sessions, key, head, beforeVersion)), pending: [] }
   } catch (error) {
     return sealed(sealedReason(error))
   }

@@ -91,7 +91,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
     const agent = caller.agent as typeof caller.agent & { check?(): readonly unknown[] }
-    return c.body(plainJson({ ...agent.inspect(), findings: agent.check?.() ?? [] }), 200, json)
+    return c.body(plainJson({ ...agent.inspect(), findings: agent.check?.() ?? [] }), 200, jsonHeaders)
   })
 
   serve(routes.feed, async (c, read) => {
@@ -104,13 +104,13 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { tenant, sessionAgent } = caller
-    const of = listed(caller, scope)
+    const filter = sessionFilter(caller, scope)
     const { items, cursor } = await filteredPage(
       host,
-      ['inspect', sessionAgent, tenant, of.owner ?? ''],
+      ['inspect', sessionAgent, tenant, filter.owner ?? ''],
       (await read()).query,
       {
-        read: (page) => host.sessions.list({ ...of, ...page }),
+        read: (page) => host.sessions.list({ ...filter, ...page }),
         toItem: async ({ key, version, status, updatedAt }) => ({
           id: key.sessionId,
           tenant: key.tenant,
@@ -127,7 +127,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.usage, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
-    const { items } = await host.sessions.list({ ...listed(caller, scope), limit: maxUsage })
+    const { items } = await host.sessions.list({ ...sessionFilter(caller, scope), limit: maxUsage })
     return c.json({ sessions: await Promise.all(items.map((item) => sessionUsage(host.sessions, item))) })
   })
 
@@ -136,9 +136,11 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { params, query } = await read()
     const key = inspectableKey(caller, scope, params.id, query.owner)
     // `read()` fills in 1 for an absent number.
-    const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
+    const beforeVersion = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
     // Each file is read, because its view has its digest.
-    const { pending, ...stored } = await host.slots.files.run(caller, () => storedTurns(host, caller, key, version))
+    const { pending, ...stored } = await host.slots.files.run(caller, () =>
+      storedTurns(host, caller, key, beforeVersion),
+    )
     // The owner needs the tokens, which are credentials otherwise.
     const calls = pending.map(({ token, ...call }) => ({ ...(JSON.parse(plainJson(call)) as object), token }))
     return c.json({ ...(JSON.parse(plainJson(stored)) as object), pending: calls })
@@ -204,21 +206,20 @@ async function deletedRuns(
   return deleted
 }
 
-function listed({ tenant, sessionAgent, owner }: Caller, scope: InspectAccess) {
-  return { tenant, agents: [sessionAgent], ...(scope === 'own' && { owner }) }
+function sessionFilter(caller: Caller, scope: InspectAccess) {
+  return { tenant: caller.tenant, agents: [caller.sessionAgent], ...(scope === 'own' && { owner: caller.owner }) }
 }
 
 /** @throws AlliumError `session.not_found` for the session of another owner that the caller may not inspect */
-function inspectableKey(caller: Caller, scope: InspectAccess, id: string, owner = caller.owner): SessionKey {
-  if (scope !== 'own' || owner === caller.owner) return { ...keyOf(caller, id), owner }
+function inspectableKey(caller: Caller, scope: InspectAccess, id: string, sessionOwner = caller.owner): SessionKey {
+  if (scope !== 'own' || sessionOwner === caller.owner) return { ...keyOf(caller, id), owner: sessionOwner }
   throw requestError('session.not_found', `There is no session ${JSON.stringify(id)}.`)
 }
 
-function isVisible({ run }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
-  const { agent, tenant, owner } = run.key
-  if (agent !== caller.sessionAgent) return false
+function isVisible({ run: { key } }: LoggedRecord, caller: Caller, scope: InspectAccess): boolean {
+  if (key.agent !== caller.sessionAgent) return false
   if (scope === 'all') return true
-  return tenant === caller.tenant && (scope === 'tenant' || owner === caller.owner)
+  return key.tenant === caller.tenant && (scope === 'tenant' || key.owner === caller.owner)
 }
 
-const json = { 'content-type': 'application/json' }
+const jsonHeaders = { 'content-type': 'application/json' }

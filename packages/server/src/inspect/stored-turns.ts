@@ -55,10 +55,10 @@ export interface TurnsView {
 export async function turnsOf(
   sessions: Pick<SessionStore, 'find' | 'history'>,
   key: SessionKey,
-  { version }: Pick<SessionHead, 'version'>,
+  { version: latestVersion }: Pick<SessionHead, 'version'>,
   before?: number,
 ): Promise<TurnsView> {
-  const last = Math.min(before ?? Number.POSITIVE_INFINITY, version + 1) - 1
+  const last = Math.min(before ?? Number.POSITIVE_INFINITY, latestVersion + 1) - 1
   const first = Math.max(1, last - maxTurns + 1)
   const turns: StoredTurnView[] = []
   for (let version = first; version <= last; version++) {

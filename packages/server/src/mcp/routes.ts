@@ -48,8 +48,8 @@ export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void 
   })
 
   // Without MCP sessions there is nothing to read or to end.
-  for (const route of elicitation ? [routes.get, routes.delete] : [])
-    serve(route, async (c, read) => {
+  for (const sessionRoute of elicitation ? [routes.get, routes.delete] : [])
+    serve(sessionRoute, async (c, read) => {
       const mcpRequest = await mcpRequestOf(c)
       await read()
       return inSession(mcpRequest, undefined)

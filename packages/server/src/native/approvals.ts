@@ -38,10 +38,9 @@ async function pendingApprovals(
   const toItem = async (row: StoredPendingCall) => {
     const key = JSON.stringify(row.key)
     if (last?.key !== key) last = { key, calls: decidableCallsOf(host, caller, row.key) }
-    const { owner, sessionId } = row.key
     const approvals = (await last.calls)
       .filter((call) => isCallOf(call, row))
-      .map((call) => ({ sessionId, owner, ...call }))
+      .map((call) => ({ sessionId: row.key.sessionId, owner: row.key.owner, ...call }))
     return approvals.length === 0 ? undefined : approvals
   }
   return filteredPage(host, ['approvals', agent.name, tenant, owner], pageRequest, { read, toItem })

@@ -127,9 +127,9 @@ export const approvalBody = mapped(
     { token, ...decisionFields },
     { description: 'Exactly one of approve, deny and args, with the token of the call.' },
   ),
-  ({ token, ...value }, location) => {
+  ({ token: callToken, ...value }, location) => {
     checkExactlyOne(value, ['approve', 'deny', 'args'], location)
-    return { token, decision: value as Decision }
+    return { token: callToken, decision: value as Decision }
   },
 )
 

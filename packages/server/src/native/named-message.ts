@@ -33,21 +33,21 @@ export async function namedRequest(
   const key = keyOf(caller, sessionId)
   const digest = (await digestOf([id, content ?? null, attempt ?? null])).slice(0, 22)
   const own = { idempotencyKey: `${idempotencyKey}:${digest}` }
-  const isAnsweredBy = (key: string) => key === own.idempotencyKey || (!again && key.endsWith(digest))
-  const inputOf = (content: Message['content']): Message => ({ role: 'user', content, id })
+  const isAnsweredBy = (runKey: string) => runKey === own.idempotencyKey || (!again && runKey.endsWith(digest))
+  const inputOf = (messageContent: Message['content']): Message => ({ role: 'user', content: messageContent, id })
 
   const prepare = async () => {
     const found = await replacedMessage(host.sessions, key, ids)
     const turn = found && (await host.sessions.find(key, { turnId: found.turnId }))
     const stored =
       again && found !== undefined && hasId(found, id) ? turn?.messages[found.index - turn.from] : undefined
-    const text = stored?.content ?? content
-    if (text === undefined) throw unknownError(id)
-    const input = inputOf(text)
+    const newContent = stored?.content ?? content
+    if (newContent === undefined) throw unknownError(id)
+    const input = inputOf(newContent)
     if (turn === undefined) return { ...own, input }
-    const { idempotencyKey = '', status } = turn
-    const isFinal = idempotencyKey === own.idempotencyKey || status === 'completed' || status === 'suspended'
-    if (isAnsweredBy(idempotencyKey) && isFinal) return { idempotencyKey, input }
+    const { idempotencyKey: turnKey = '', status } = turn
+    const isFinal = turnKey === own.idempotencyKey || status === 'completed' || status === 'suspended'
+    if (isAnsweredBy(turnKey) && isFinal) return { idempotencyKey: turnKey, input }
     if (host.options.edits === 'reject') throw rejectedError(id)
     await cutBefore(host, caller, sessionId, ids)
     return { ...own, input }

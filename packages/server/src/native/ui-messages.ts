@@ -28,8 +28,8 @@ export interface UiMessagesInput {
  */
 export function uiMessages({ history, pending, resumedCalls, display, links }: UiMessagesInput): UiMessage[] {
   const states: CallStates = { pending, resumedCalls: new Set(resumedCalls), display, links }
-  const parts = history.flatMap(({ message }) => partsOf(message))
-  const results = new Map(parts.flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])))
+  const allParts = history.flatMap(({ message }) => partsOf(message))
+  const results = new Map(allParts.flatMap((part) => (part.type === 'tool-result' ? [[part.callId, part]] : [])))
   const messages: UiMessage[] = []
   for (const { index, message } of history) {
     if (message.role === 'tool') continue

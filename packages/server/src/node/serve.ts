@@ -71,7 +71,7 @@ export async function serve(server: Server, options: ServeOptions = {}): Promise
     await server.drain({ timeout })
     await new Promise<void>((resolve) => {
       // Node has no limit for connections without a request, which proxies and browsers open ahead, nor for clients that stop reading.
-      const timer = setTimeout(() => http.closeAllConnections(), lastResponses)
+      const timer = setTimeout(() => http.closeAllConnections(), responseGrace)
       http.close(() => {
         clearTimeout(timer)
         resolve()
@@ -136,7 +136,7 @@ function listenError(cause: Error, hostname: string, port: number): AlliumError 
 }
 
 /** Milliseconds that connections stay open after the runs have ended, so that clients get the rest of their responses. */
-const lastResponses = 1000
+const responseGrace = 1000
 
 const stopSignals = ['SIGTERM', 'SIGINT'] as const
 

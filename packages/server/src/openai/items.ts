@@ -25,12 +25,12 @@ const functionCall = mapped(
     name: text({ max: 1000 }),
     arguments: callArguments,
   }),
-  ({ call_id: id, name, arguments: args }): { call: ClientCall } => ({ call: { id, name, args } }),
+  ({ call_id: callId, name, arguments: args }): { call: ClientCall } => ({ call: { id: callId, name, args } }),
 )
 
 const functionResult = mapped(
   openObject({ type: oneOf('function_call_output'), call_id: id, output: textContent }),
-  ({ call_id: id, output }): ChatMessage => ({ role: 'tool', id, text: output }),
+  ({ call_id: callId, output }): ChatMessage => ({ role: 'tool', id: callId, text: output }),
 )
 
 /** Reasoning that a client received and sends back with its history. It is ignored. */

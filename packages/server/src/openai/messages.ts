@@ -49,7 +49,7 @@ const toolCall: Schema<ClientCall> = mapped(
     id: text({ max: 1000 }),
     function: openObject({ name: text({ max: 1000 }), arguments: callArguments }),
   }),
-  ({ id, function: { name, arguments: args } }) => ({ id, name, args }),
+  ({ id: callId, function: { name, arguments: args } }) => ({ id: callId, name, args }),
 )
 
 /** Instructions are ignored, because the agent has its own. */
@@ -68,16 +68,16 @@ const assistant: Schema<ChatMessage> = mapped(
     content: optional(assistantText),
     tool_calls: nullable(list(toolCall, { max: 1000 })),
   }),
-  ({ role, content, tool_calls: calls = [] }, location) => {
-    if (content === undefined && calls.length === 0)
+  ({ role, content: answerText, tool_calls: calls = [] }, location) => {
+    if (answerText === undefined && calls.length === 0)
       throw violation(childLocation(location, 'content'), textContent.expected, undefined)
-    return { role, text: content ?? '', calls }
+    return { role, text: answerText ?? '', calls }
   },
 )
 
 const tool: Schema<ChatMessage> = mapped(
   openObject({ role: oneOf('tool'), tool_call_id: id, content: textContent }),
-  ({ role, tool_call_id: id, content }) => ({ role, id, text: content }),
+  ({ role, tool_call_id: callId, content: resultText }) => ({ role, id: callId, text: resultText }),
 )
 
 /** A message of Chat Completions. */

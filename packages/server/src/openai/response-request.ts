@@ -25,7 +25,7 @@ export interface ResponseRequest {
 export async function responseRequest(
   host: Host,
   caller: Caller,
-  { previous_response_id: previous, store = true, input }: ResponseBody,
+  { previous_response_id: previous, store = true, input: messages }: ResponseBody,
 ): Promise<ResponseRequest> {
   if (previous !== undefined && !store)
     throw requestError(
@@ -35,7 +35,7 @@ export async function responseRequest(
         field: 'store',
       },
     )
-  const { since, results } = previous === undefined ? { since: input, results: [] } : inputAfter(input)
+  const { since, results } = previous === undefined ? { since: messages, results: [] } : inputAfter(messages)
   if (!store || results.length === 0) {
     const input = await chatHistory(since, (calls) => verifyClientCalls(host, caller, calls), 'input')
     if (!store) return { sessionId: undefined, request: { input } }

@@ -112,11 +112,12 @@ async function startRun(
 
 /** Returns the text and the calls of an answer as items of a response. */
 function answeredState(
-  { status, finishReason, text, usage }: Answer,
+  { status, finishReason, text: answerText, usage }: Answer,
   calls: readonly WireCall[],
 ): Omit<ResponseState, 'id'> {
   const end = statusOf(status, finishReason)
-  const messageItems = text === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, lastItemStatus(end), [text])]
+  const messageItems =
+    answerText === '' ? [] : [messageItem(`msg_${crypto.randomUUID()}`, lastItemStatus(end), [answerText])]
   const output = [...messageItems, ...calls.map((call) => callItem(call, `fc_${crypto.randomUUID()}`))]
   return { ...end, output, usage }
 }

@@ -57,7 +57,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
     await authenticate(host, c.req.raw)
     const { body, headers } = await read()
     const { model, messages, stream = false, stream_options: streamed } = body
-    const { 'x-session-id': sessionId, 'idempotency-key': idempotencyKey } = headers
+    const sessionId = headers['x-session-id']
     const caller = await resolveCaller(host, c.req.raw, model)
     const clientTools = callableTools(body, host, sessionId !== undefined)
     const request = await requestOf(host, caller, sessionId, messages)
@@ -73,7 +73,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
         clientTools,
         output: body.response_format?.schema,
         ...(stream && { onRetryAfterOutput: 'fail' }),
-        idempotencyKey,
+        idempotencyKey: headers['idempotency-key'],
         onDisconnect: sessionId === undefined ? 'abort' : undefined,
       })
     if (!stream) {

@@ -62,8 +62,8 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
     const { by, runs } = await operating(c.req.raw)
     const { cursor, limit, olderThan, ...query } = (await read()).query
     const filter = { ...query, ...(olderThan > 0 && { olderThan }) }
-    const page = await unfilteredPage(host, scopeOf('runs', by, filter), { cursor, limit }, (page) =>
-      runs.list({ ...filter, ...page }),
+    const page = await unfilteredPage(host, scopeOf('runs', by, filter), { cursor, limit }, (pageRequest) =>
+      runs.list({ ...filter, ...pageRequest }),
     )
     return c.json({ runs: page.items, cursor: page.cursor })
   })
@@ -138,8 +138,8 @@ function addRoutes(serve: Serve, host: Host, { operations, canOperate }: Operato
     const { by, runs } = await operating(c.req.raw)
     const { cursor, limit, paused, ...query } = (await read()).query
     const filter = { ...query, ...(paused !== undefined && { paused: paused === 'true' }) }
-    const page = await unfilteredPage(host, scopeOf('schedules', by, filter), { cursor, limit }, (page) =>
-      runs.schedules.list({ ...filter, ...page }),
+    const page = await unfilteredPage(host, scopeOf('schedules', by, filter), { cursor, limit }, (pageRequest) =>
+      runs.schedules.list({ ...filter, ...pageRequest }),
     )
     return c.json({ schedules: page.items, cursor: page.cursor })
   })

@@ -64,10 +64,10 @@ export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string
   return { tenant, owner, agent: sessionAgent, sessionId }
 }
 
-export async function canUse({ options: { canUse } }: Host, principal: unknown, name: string): Promise<boolean> {
-  if (canUse === undefined) return true
+export async function canUse({ options }: Host, principal: unknown, name: string): Promise<boolean> {
+  if (options.canUse === undefined) return true
   try {
-    return (await canUse(principal, name)) === true
+    return (await options.canUse(principal, name)) === true
   } catch {
     return false
   }

@@ -46,9 +46,9 @@ export function filePart(file: {
   data: string
   filename?: string | undefined
 }): ImagePart | FilePart {
-  const { mediaType, data, filename } = file
-  if (mediaType.startsWith('image/')) return { type: 'image', data, mediaType }
-  return { type: 'file', data, mediaType, ...(filename !== undefined && { filename }) }
+  const { mediaType: fileType, data, filename: fileName } = file
+  if (fileType.startsWith('image/')) return { type: 'image', data, mediaType: fileType }
+  return { type: 'file', data, mediaType: fileType, ...(fileName !== undefined && { filename: fileName }) }
 }
 
 /** The content of a message: a text, or parts in the format of a protocol. */

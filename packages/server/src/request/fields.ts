@@ -8,7 +8,7 @@ export const sessionId: Schema<string> = text({
   min: 1,
   max: maxNameLength,
   code: 'session.invalid_id',
-  accepts: (id) => id !== '.' && id !== '..' && isPrintable(id),
+  accepts: (value) => value !== '.' && value !== '..' && isPrintable(value),
   expected: `a session id: 1 to ${maxNameLength} characters, none of them a control character, and neither "." nor ".."`,
 })
 

@@ -47,7 +47,7 @@ export class Router {
 
   /** Rejects the other methods of served paths. Call it once, after all routes. */
   rejectOtherMethods(): void {
-    for (const path of new Set(this.served.map(({ path }) => path))) {
+    for (const path of new Set(this.served.map((served) => served.path))) {
       const allow = this.#methodsOf(path).join(', ')
       this.#app.all(path, (c) => {
         throw new AlliumError(

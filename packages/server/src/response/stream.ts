@@ -138,7 +138,7 @@ async function writeEvents(
 
 /** Flushes before it waits for the next entry. */
 function nextEntry(entries: EntryReader, out: SseWriter): Promise<RunEntry | undefined> | undefined {
-  const hasRoom = out.flush()
-  if (hasRoom === undefined) return out.closed ? undefined : entries.next()
-  return hasRoom.then(() => (out.closed ? undefined : entries.next()))
+  const flushed = out.flush()
+  if (flushed === undefined) return out.closed ? undefined : entries.next()
+  return flushed.then(() => (out.closed ? undefined : entries.next()))
 }

@@ -128,7 +128,7 @@ export class LocalRun implements RunHandle {
     this.#output?.flush()
     try {
       await this.#writer?.end((id) => {
-        this.#inbox?.giveBack(id)
+        this.#inbox?.reject(id)
         this.#output?.flush()
       })
     } finally {
@@ -137,7 +137,7 @@ export class LocalRun implements RunHandle {
   }
 
   #push(entry: Entry): void {
-    this.#inbox?.sees(entry.event)
+    this.#inbox?.observe(entry.event)
     this.#output?.push(entry)
   }
 
@@ -184,7 +184,7 @@ export class LocalRun implements RunHandle {
     const inbox = new Inbox(run, (entry) => this.#push(entry))
     this.#inbox = inbox
     this.#unsubscribe = await log.onSignal(run, (signal) =>
-      signal.stop === true ? this.stop('stopped by a client') : inbox.hear(this.#run, signal),
+      signal.stop === true ? this.stop('stopped by a client') : inbox.deliver(this.#run, signal),
     )
     for (const entry of this.#buffered) this.#push(entry)
   }

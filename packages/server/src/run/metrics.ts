@@ -6,12 +6,12 @@ export class Metrics {
   readers = 0
 
   request(route: string, status: number, seconds: number): void {
-    count(this.#requests, `{route="${route}",status="${status}"}`)
+    increment(this.#requests, `{route="${route}",status="${status}"}`)
     this.#seconds += seconds
   }
 
   run(status: string): void {
-    count(this.#runs, `{status="${status}"}`)
+    increment(this.#runs, `{status="${status}"}`)
   }
 
   /** @param activeRuns number of active runs */
@@ -29,7 +29,7 @@ export class Metrics {
   }
 }
 
-function count(counts: Map<string, number>, labels: string): void {
+function increment(counts: Map<string, number>, labels: string): void {
   counts.set(labels, (counts.get(labels) ?? 0) + 1)
 }
 

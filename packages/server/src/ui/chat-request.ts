@@ -30,7 +30,7 @@ const userPart = variants('type', {
   text: textPart,
   file: mapped(
     openObject({ type: oneOf('file'), url: dataUrl, mediaType, filename: nullable(filename) }),
-    ({ url, mediaType, filename }) => filePart({ data: url.data, mediaType, filename }),
+    ({ url, ...file }) => filePart({ ...file, data: url.data }),
   ),
 })
 
@@ -76,9 +76,14 @@ const messages = mapped(list(message, { min: 1, max: maxMessages }), (all, locat
   const last = all[lastIndex]
   const partsOf = (index: number) => childLocation(childLocation(location, index), 'parts')
   if (last?.role === 'user') {
-    const id = givenId.parse(last.id, childLocation(childLocation(location, lastIndex), 'id'))
     const previous = all.findLast(({ role }, index) => role === 'user' && index < lastIndex)?.id as string | undefined
-    return { userMessage: { id, previous, content: () => userContent.parse(last.parts, partsOf(lastIndex)) } }
+    return {
+      userMessage: {
+        id: givenId.parse(last.id, childLocation(childLocation(location, lastIndex), 'id')),
+        previous,
+        content: () => userContent.parse(last.parts, partsOf(lastIndex)),
+      },
+    }
   }
   return {
     callResponses: callResponsesIn(
@@ -106,10 +111,10 @@ type AnswerPart = ReturnType<typeof answerPart.parse>
 /** The id of an approval is the token of its call. A reader who may not approve the call has no token; then the id is that of the call. */
 function decisionOf(part: AnswerPart): [string, Decision][] {
   if (part.state !== 'approval-responded' || !('approval' in part)) return []
-  const { id, approved, reason } = part.approval
-  const token = id === part.toolCallId ? {} : { token: id }
-  if (approved) return [[part.toolCallId, { approve: true, ...token }]]
-  return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, ...token }]]
+  const { id: approvalId, approved, reason } = part.approval
+  const callToken = approvalId === part.toolCallId ? {} : { token: approvalId }
+  if (approved) return [[part.toolCallId, { approve: true, ...callToken }]]
+  return [[part.toolCallId, { deny: reason === undefined || reason === '' ? 'Denied.' : reason, ...callToken }]]
 }
 
 /** Returns the output that a page sent for a call. It counts only if the page was given the call. */

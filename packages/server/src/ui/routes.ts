@@ -82,13 +82,13 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     const { messages, running } = await displayMessages(host, caller, key, { before: endOfHistory, limit: 1 })
     const last = messages.at(-1)
     if (last?.role !== 'assistant') return c.body(null, 204)
-    const replayedChunks = [...replayMessage(last)]
+    const answerChunks = [...replayMessage(last)]
     if (!running)
       return emptyStream(host, caller, {
         ...protocol,
-        frames: () => uiFrames(version, [...replayedChunks, ...finishChunks]),
+        frames: () => uiFrames(version, [...answerChunks, ...finishChunks]),
       })
-    return follow(replayedChunks)
+    return follow(answerChunks)
   })
 
   async function messageRequest(

@@ -33,9 +33,10 @@ export function costOfRates(
   usage: Usage,
 ): number {
   const { fresh, read, written } = inputOf(usage)
-  const at = (tokens: number, rate: Rate) => tokens * rateOf(rate, usage.inputTokens)
-  const tokens = at(fresh, input) + at(read, cachedInput) + at(written, cacheWrite) + at(usage.outputTokens, output)
-  return tokens / 1_000_000 + perCall * usage.calls
+  const costOf = (tokens: number, rate: Rate) => tokens * rateOf(rate, usage.inputTokens)
+  const microUsd =
+    costOf(fresh, input) + costOf(read, cachedInput) + costOf(written, cacheWrite) + costOf(usage.outputTokens, output)
+  return microUsd / 1_000_000 + perCall * usage.calls
 }
 
 function rateOf(rate: Rate, inputTokens: number): number {

@@ -38,9 +38,9 @@ export class SingleFlight<T> {
       const cached = await readCache()
       if (cached !== undefined) return { value: cached }
       if (leader !== undefined) return { leads: true }
-      const inFlight = await this.joinOrLead(key, ctx.signal)
-      if ('value' in inFlight) return { value: inFlight.value }
-      leader = inFlight
+      const joined = await this.joinOrLead(key, ctx.signal)
+      if ('value' in joined) return { value: joined.value }
+      leader = joined
       return { leads: true }
     }
     try {

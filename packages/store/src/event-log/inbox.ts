@@ -4,7 +4,7 @@ import type { Entry, RunEvent } from './entry.ts'
 
 type SteerSignal = Exclude<RunSignal, { readonly stop: true }>
 
-/** Steering messages to a running run, from any process. The stream reports once per message whether it was delivered or returned. */
+/** Steering messages to a running run, from any process. The stream reports once per message whether it was delivered or rejected. */
 export class Inbox {
   readonly #run: RunKey
   readonly #push: (entry: Entry) => void
@@ -18,23 +18,23 @@ export class Inbox {
     this.#push = push
   }
 
-  async hear(run: Pick<AgentRun<unknown, unknown>, 'steer'>, { steer, id }: SteerSignal): Promise<void> {
+  async deliver(run: Pick<AgentRun<unknown, unknown>, 'steer'>, { steer, id }: SteerSignal): Promise<void> {
     try {
       await run.steer({ role: 'user', content: steer }, { id })
     } catch (error) {
-      this.giveBack(id, isAlliumError(error) ? error.message : 'A layer that checked it failed.')
+      this.reject(id, isAlliumError(error) ? error.message : 'A layer that checked it failed.')
     }
   }
 
-  /** Tracks the run's own events: it reports most messages itself. */
-  sees(event: RunEvent): void {
+  /** Tracks the events of the run, which reports most messages itself. */
+  observe(event: RunEvent): void {
     if ('path' in event) return
     if (event.type === 'step:start') this.#stepIndex = (event as { stepIndex: number }).stepIndex
     if (event.type === 'steer:delivered' || event.type === 'steer:rejected')
       this.#settled.add((event as { id: string }).id)
   }
 
-  giveBack(id: string, reason = 'The turn had its answer.'): void {
+  reject(id: string, reason = 'The turn had its answer.'): void {
     if (this.#settled.has(id)) return
     this.#settled.add(id)
     const { key, turnId } = this.#run

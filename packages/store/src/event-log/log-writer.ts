@@ -75,9 +75,9 @@ export class LogWriter {
   }
 
   /**
-   * Returns undelivered messages, then ends the run in the log, together with its last events. @throws the log's error
+   * Rejects undelivered messages, then ends the run in the log, together with its last events. @throws the log's error
    */
-  async end(giveBack: (id: string) => void): Promise<void> {
+  async end(reject: (id: string) => void): Promise<void> {
     for (;;) {
       while (this.#writing !== undefined) await this.#writing
       if (this.#failure !== undefined) throw this.#failure.error
@@ -88,7 +88,7 @@ export class LogWriter {
       if (undelivered === undefined) return this.#onLogged(seq)
       // Nothing was appended.
       this.#buffer = [...entries, ...this.#buffer]
-      for (const { id } of undelivered) if (id !== undefined) giveBack(id)
+      for (const { id } of undelivered) if (id !== undefined) reject(id)
     }
   }
 

@@ -5,20 +5,20 @@ import { Inbox } from '../../src/event-log/inbox.ts'
 
 const run = { key: { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }, turnId: 't' }
 const step = { type: 'step:start', sessionId: 'chat', turnId: 't', stepIndex: 2 } as const
-const heard = { type: 'steer:delivered', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' } as const
+const delivered = { type: 'steer:delivered', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' } as const
 
 function inbox() {
-  const told: Entry[] = []
-  return { told, inbox: new Inbox(run, (entry) => told.push(entry)) }
+  const pushed: Entry[] = []
+  return { pushed, inbox: new Inbox(run, (entry) => pushed.push(entry)) }
 }
 
-it('gives a message back once, at the step at which the run stands', () => {
-  const { told, inbox: of } = inbox()
-  of.sees(step)
-  of.sees({ ...step, stepIndex: 7, path: ['researcher'] })
-  of.giveBack('m1')
-  of.giveBack('m1')
-  expect(told).toEqual([
+it('rejects a message once, at the step that the run has reached', () => {
+  const { pushed, inbox: of } = inbox()
+  of.observe(step)
+  of.observe({ ...step, stepIndex: 7, path: ['researcher'] })
+  of.reject('m1')
+  of.reject('m1')
+  expect(pushed).toEqual([
     {
       event: {
         ...{ type: 'steer:rejected', sessionId: 'chat', turnId: 't', stepIndex: 2, id: 'm1' },
@@ -28,19 +28,19 @@ it('gives a message back once, at the step at which the run stands', () => {
   ])
 })
 
-it('tells nothing more of a message of which the run has told', () => {
-  const { told, inbox: of } = inbox()
-  of.sees(heard)
-  of.giveBack('m1')
-  expect(told).toEqual([])
+it('adds nothing about a message whose outcome the run has reported', () => {
+  const { pushed, inbox: of } = inbox()
+  of.observe(delivered)
+  of.reject('m1')
+  expect(pushed).toEqual([])
 })
 
-it('gives back what the run refuses, with the reason that may be known', async () => {
-  const { told, inbox: of } = inbox()
+it('rejects a message that the run refuses, and shows no error text that may hold a secret', async () => {
+  const { pushed, inbox: of } = inbox()
   const refusing = (error: Error) => ({ steer: () => Promise.reject(error) })
-  await of.hear(refusing(new AlliumError('run.not_running', 'The run has ended.')), { steer: 'Also', id: 'm1' })
-  await of.hear(refusing(new Error('key sk-1234 is wrong')), { steer: 'Also', id: 'm2' })
-  expect(told.map(({ event }) => (event as { reason?: unknown }).reason)).toEqual([
+  await of.deliver(refusing(new AlliumError('run.not_running', 'The run has ended.')), { steer: 'Also', id: 'm1' })
+  await of.deliver(refusing(new Error('key sk-1234 is wrong')), { steer: 'Also', id: 'm2' })
+  expect(pushed.map(({ event }) => (event as { reason?: unknown }).reason)).toEqual([
     'The run has ended.',
     'A layer that checked it failed.',
   ])

@@ -9,7 +9,7 @@ import { unwindingProblem } from './unwinding.ts'
 /** Passes if the run ended with this status, and this reason if one is given. */
 export function toHaveEnded(received: unknown, status: RunStatus, reason?: string | RegExp): Outcome {
   const end = runEnd(received)
-  const asked = `${status}${reason === undefined ? '' : `, ${show(reason)}`}`
+  const expectedEnd = `${status}${reason === undefined ? '' : `, ${show(reason)}`}`
   const found = `${end.status}${end.reason === undefined ? '' : `, ${show(end.reason)}`}`
   const { error } = fieldsOf(received)
   const thrown = error instanceof Error ? `\n\nIt threw ${error.name}: ${error.message}` : ''
@@ -17,8 +17,8 @@ export function toHaveEnded(received: unknown, status: RunStatus, reason?: strin
     reason === undefined ||
     (typeof reason === 'string' ? end.reason === reason : (end.reason ?? '').search(reason) >= 0)
   return outcome(end.status === status && reasonFits, {
-    fails: `Expected the run to end as ${asked}, but it ended as ${found}.${thrown}`,
-    negated: `Expected the run not to end as ${asked}, but it did${reason === undefined ? `: ${found}` : ''}.`,
+    fails: `Expected the run to end as ${expectedEnd}, but it ended as ${found}.${thrown}`,
+    negated: `Expected the run not to end as ${expectedEnd}, but it did${reason === undefined ? `: ${found}` : ''}.`,
   })
 }
 

@@ -20,10 +20,10 @@ export function toHaveCalledTool(received: CallSource, name: string, args?: unkn
 export function toHaveCalledTools(received: CallSource, names: readonly string[]): Outcome {
   const calls = calledTools(received)
   const found = calls.map(({ name }) => name)
-  const asked = names.join(', ') || 'no tool'
+  const expectedCalls = names.join(', ') || 'no tool'
   return outcome(found.join('\n') === names.join('\n'), {
-    fails: `Expected calls of ${asked}, in this order.\n\n${list('Calls', calls.map(callLine))}\n\n${orderHint(found, names)}`,
-    negated: `Expected other calls than ${asked}, in this order.`,
+    fails: `Expected calls of ${expectedCalls}, in this order.\n\n${list('Calls', calls.map(callLine))}\n\n${orderHint(found, names)}`,
+    negated: `Expected other calls than ${expectedCalls}, in this order.`,
     actual: found,
     expected: names,
   })

@@ -57,10 +57,10 @@ function read(error: object): Record<string, unknown> {
 
 function retryHeaders({ headers, responseHeaders, response }: Record<string, unknown>) {
   const all = [headers, responseHeaders, (response as { headers?: unknown } | undefined)?.headers].flatMap(pairsOf)
-  const retryHeaders = all.filter(([name, value]) => /^retry-after(?:-ms)?$/i.test(name) && isPlain(value))
-  return retryHeaders.length === 0
+  const matching = all.filter(([name, value]) => /^retry-after(?:-ms)?$/i.test(name) && isPlain(value))
+  return matching.length === 0
     ? undefined
-    : Object.fromEntries(retryHeaders.map(([name, value]) => [name.toLowerCase(), String(value)]))
+    : Object.fromEntries(matching.map(([name, value]) => [name.toLowerCase(), String(value)]))
 }
 
 function pairsOf(headers: unknown): [string, unknown][] {

@@ -79,8 +79,9 @@ export function send(node: Node, step: Step, allowed: Allowed, signal: AbortSign
   const sentHeaders = { 'user-agent': 'allium', accept: '*/*', ...typeOf(body), ...step.headers, ...headers.for(url) }
   const all = { ...sentHeaders, 'accept-encoding': 'gzip, deflate, br' }
   return new Promise((resolve, reject) => {
-    const { request } = isUnencrypted ? node.http : node.https
-    request(url, { agent, method, headers: all, signal, lookup: check.lookup(lookup) })
+    const client = isUnencrypted ? node.http : node.https
+    client
+      .request(url, { agent, method, headers: all, signal, lookup: check.lookup(lookup) })
       .on('response', resolve)
       .on('error', reject)
       // Needed for example when the server switches protocols, which emits neither a response nor an error.

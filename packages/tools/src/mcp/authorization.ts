@@ -39,8 +39,8 @@ export function withAuthorization(send: Fetch, { provider, place, fetch, sdk }: 
 
   async function authorize(refused: Response): Promise<void> {
     const { resourceMetadataUrl, scope } = sdk.extractWWWAuthenticateParams(refused)
-    const asked = { serverUrl: place, resourceMetadataUrl, scope, fetchFn: fetch }
-    const result = await sdk.auth(provider, asked as Parameters<Sdk['auth']>[1]).catch((cause) => {
+    const authOptions = { serverUrl: place, resourceMetadataUrl, scope, fetchFn: fetch }
+    const result = await sdk.auth(provider, authOptions as Parameters<Sdk['auth']>[1]).catch((cause) => {
       throw Object.assign(new sdk.UnauthorizedError(messageOf(cause)), { cause })
     })
     if (result !== 'AUTHORIZED') throw new sdk.UnauthorizedError('Its user is asked, and has not agreed yet.')

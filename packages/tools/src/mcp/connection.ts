@@ -27,10 +27,14 @@ export class Connection {
 
   /** @param reconnect with 'by calls alone' it does not reconnect or log in the background */
   constructor(setup: LinkSetup, reconnect: McpReconnectOptions | 'by calls alone' = {}) {
-    const { attempts = 10, delay = 500, maxDelay = 30_000 } = reconnect === 'by calls alone' ? {} : reconnect
+    const {
+      attempts = 10,
+      delay: firstDelay = 500,
+      maxDelay = 30_000,
+    } = reconnect === 'by calls alone' ? {} : reconnect
     this.#setup = setup
     this.#autoReconnect = reconnect !== 'by calls alone'
-    this.#retry = { attempts, delay, maxDelay }
+    this.#retry = { attempts, delay: firstDelay, maxDelay }
   }
 
   /** @throws AlliumError `mcp.unreachable`, `mcp.not_installed` */

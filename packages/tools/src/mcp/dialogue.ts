@@ -42,8 +42,8 @@ export class Dialogue {
         return sampling.answer(this.#ctx, request, ++this.#sampleCount)
       throw new AlliumError('mcp.refused', 'No active run can answer this sampling request.')
     }
-    const result = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
-    this.#result = result.then((result) => ({ result })).finally(() => (this.isDone = true))
+    const call = calls.call(name, args, { signal: this.#cancel.signal, principal, ask, sample })
+    this.#result = call.then((result) => ({ result })).finally(() => (this.isDone = true))
     // A failure may have no other handler yet.
     this.#result.catch(() => {})
   }

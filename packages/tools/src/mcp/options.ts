@@ -128,11 +128,11 @@ function checkOptions(options: McpOptions, as: string): void {
   if (options.name === '') throw misconfigured(as, 'needs a name.')
   if ((command === undefined) === (url === undefined)) throw misconfigured(as, 'needs either a command or a url.')
   if (!isHttp(options))
-    for (const option of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections', 'allowPrivate'])
-      if ((options as unknown as Record<string, unknown>)[option] !== undefined)
+    for (const optionName of ['authProvider', 'perPrincipal', 'listWith', 'tools', 'maxConnections', 'allowPrivate'])
+      if ((options as unknown as Record<string, unknown>)[optionName] !== undefined)
         throw misconfigured(
           as,
-          `has ${option}, which only works with a url. A program always runs as the user of this process.`,
+          `has ${optionName}, which only works with a url. A program always runs as the user of this process.`,
         )
   // The error omits the URL, which may contain a secret.
   if (isHttp(options) && !/^https?:$/.test(protocolOf(options.url)))
@@ -154,8 +154,8 @@ function checkOwners(options: McpHttpServer | McpPrincipalServer, as: string): v
         as,
         'has an authProvider for each user, but one connection for all users. Set perPrincipal: true.',
       )
-    for (const [option, value] of Object.entries({ listWith, tools, maxConnections }))
-      if (value !== undefined) throw misconfigured(as, `has ${option}, which requires perPrincipal: true.`)
+    for (const [optionName, value] of Object.entries({ listWith, tools, maxConnections }))
+      if (value !== undefined) throw misconfigured(as, `has ${optionName}, which requires perPrincipal: true.`)
     return
   }
   if (authProvider !== undefined && !isFunction)

@@ -57,7 +57,7 @@ export class Sampling {
     })
     if (result?.status !== 'completed')
       throw this.#refusedError(`the run of its request was ${result?.status ?? 'not run'}`)
-    return { role: 'assistant', content: { type: 'text', text: result.text }, ...recorder.told }
+    return { role: 'assistant', content: { type: 'text', text: result.text }, ...recorder.responseInfo }
   }
 
   #agentFor(ctx: ToolExecution): Agent {
@@ -111,7 +111,7 @@ function responseRecorder({ systemPrompt }: SamplingRequest) {
       return response
     },
   })
-  return { told: responseInfo, layer }
+  return { responseInfo, layer }
 }
 
 const stopReasons: Partial<Record<FinishReason, string>> = { length: 'maxTokens' }

@@ -58,12 +58,12 @@ export class Toolbox {
     this.#currentNames = new Set(tools.map(({ name }) => name))
     if (this.#first !== undefined) return this.#reportChanges(tools, this.#first)
     this.#first = new Map(tools.map((tool) => [tool.name, tool]))
-    const { include = [], exclude, name } = this.#options
+    const { include = [], exclude, name: serverName } = this.#options
     const known = new Set(listed.map(({ name }) => name))
     const missing = [...include, ...exclude].filter((tool) => !known.has(tool))
     if (missing.length > 0)
       this.#logger.warn(
-        `The MCP server "${name}" has no tool ${list(missing)}. Fix the options include and exclude. It has ${list([...known])}.`,
+        `The MCP server "${serverName}" has no tool ${list(missing)}. Fix the options include and exclude. It has ${list([...known])}.`,
       )
   }
 
@@ -71,7 +71,7 @@ export class Toolbox {
   compare(listed: readonly Tool[]): void {
     const changed = this.#changedTools(listed)
     if (changed.length > 0) this.#isChanged = true
-    this.#warn(changedTools, names(changed))
+    this.#warn(changedToolsWarning, names(changed))
   }
 
   /** Compares the first listing with the pinned digest. */
@@ -173,7 +173,7 @@ export class Toolbox {
     const isNew = tools.some(({ name }) => !first.has(name))
     if (changed.length > 0 || isNew) this.#isChanged = true
     this.#warn('new tools, which an agent only adds at init', names(tools.filter(({ name }) => !first.has(name))))
-    this.#warn(changedTools, names(changed))
+    this.#warn(changedToolsWarning, names(changed))
     this.#warn(
       'no longer the tools',
       [...first.keys()].filter((name) => !this.#currentNames.has(name)),
@@ -190,7 +190,7 @@ export class Toolbox {
   }
 }
 
-const changedTools = 'changed tools; the model still has the first definition'
+const changedToolsWarning = 'changed tools; the model still has the first definition'
 
 /** Providers only accept names of letters, digits, `_` and `-`. */
 function toolName(prefix: string, name: string): string {
@@ -217,6 +217,6 @@ function names(tools: readonly Tool[]): string[] {
   return tools.map(({ name }) => name)
 }
 
-function list(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ')
+function list(toolNames: readonly string[]): string {
+  return toolNames.length === 0 ? 'none' : toolNames.map((name) => JSON.stringify(name)).join(', ')
 }

@@ -58,19 +58,20 @@ function stdioRoute(server: McpStdioServer, maxBytes: number, sdk: Sdk, onLine: 
 }
 
 async function httpRoute(
-  { url, headers = {}, fetch: given, authProvider, allowPrivate = [] }: McpHttpServer | McpPrincipalServer,
+  { url, headers = {}, fetch: customFetch, authProvider, allowPrivate = [] }: McpHttpServer | McpPrincipalServer,
   { name, secrets, owner, maxBytes, connectTimeout, logger }: LinkSetup,
   sdk: Sdk,
 ): Promise<Route> {
-  const fetch = given ?? globalThis.fetch
+  const fetch = customFetch ?? globalThis.fetch
   const callers = new Callers()
   const place = new URL(url)
   const withHeaders: typeof fetch = async (to, init) => {
-    const given = typeof headers === 'function' ? await headers(callers.of(init?.body)?.principal ?? owner()) : headers
+    const resolvedHeaders =
+      typeof headers === 'function' ? await headers(callers.of(init?.body)?.principal ?? owner()) : headers
     // Added before they are set, because an error about an invalid header quotes it.
-    secrets.add(Object.values(given))
+    secrets.add(Object.values(resolvedHeaders))
     const all = new Headers(init?.headers)
-    for (const [name, value] of Object.entries(given)) all.set(name, value)
+    for (const [header, value] of Object.entries(resolvedHeaders)) all.set(header, value)
     secrets.add([all.get('authorization') ?? ''])
     const response = await fetch(to, { ...init, headers: all })
     return callers.trackResponse(await boundedResponse(response, init?.body, maxBytes), init?.body)
@@ -80,11 +81,18 @@ async function httpRoute(
     | undefined
   const provider = own && withBoundTokens(own, () => logger.warn(unboundToken(name)))
   // Authorization requests go to other servers and receive none of the headers.
-  const elsewhere = authorizationFetch({ name, place, fetch: given, allowPrivate, timeout: connectTimeout, logger })
+  const elsewhere = authorizationFetch({
+    name,
+    place,
+    fetch: customFetch,
+    allowPrivate,
+    timeout: connectTimeout,
+    logger,
+  })
   const callerOf =
     provider === undefined ? withHeaders : withAuthorization(withHeaders, { provider, place, fetch: elsewhere, sdk })
-  const send: typeof fetch = (to, init) => (isMessage(init) ? callerOf(to, init) : elsewhere(to, init))
-  const options = { fetch: send, ...(provider !== undefined && { authProvider: provider }) }
+  const routedFetch: typeof fetch = (to, init) => (isMessage(init) ? callerOf(to, init) : elsewhere(to, init))
+  const options = { fetch: routedFetch, ...(provider !== undefined && { authProvider: provider }) }
   const transport = new sdk.StreamableHTTPClientTransport(place, options)
   callers.watch(transport)
   return {

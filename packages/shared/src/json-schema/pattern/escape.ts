@@ -51,9 +51,9 @@ function unicodeEscape(reader: Reader): number {
 }
 
 function hexUnit(reader: Reader): number {
-  const [digits] = reader.match(/^[\da-f]{4}/i, 4) ?? []
-  if (digits === undefined) throw new Unsupported('It has a \\u that is not a code point.')
-  return Number.parseInt(digits, 16)
+  const [hexDigits] = reader.match(/^[\da-f]{4}/i, 4) ?? []
+  if (hexDigits === undefined) throw new Unsupported('It has a \\u that is not a code point.')
+  return Number.parseInt(hexDigits, 16)
 }
 
 function hex(reader: Reader, form: RegExp, maxLength: number): number {

@@ -127,8 +127,8 @@ export class ScriptedRun {
   /** Stores a schedule, and the run of its tick. */
   async #schedule(schedules: ScheduleStore | undefined): Promise<void> {
     const { tenant, owner } = this.key
-    const text = { request: this.#said, sessionId: this.key.sessionId }
-    const stored = await schedules?.put(scheduleOf(`schedule ${this.text}`, 0, { tenant, owner, ...text }), limits)
+    const content = { request: this.#said, sessionId: this.key.sessionId }
+    const stored = await schedules?.put(scheduleOf(`schedule ${this.text}`, 0, { tenant, owner, ...content }), limits)
     const key = { ...this.key, sessionId: `${this.key.sessionId} scheduled` }
     const run = { ...runFor(`scheduled ${this.text}`), key, task: this.#said }
     if (stored !== undefined) await schedules?.advance(stored, { nextAt: 1, tick: 0, run })

@@ -69,7 +69,7 @@ export const erasureCaseList: Readonly<Record<string, (bench: ErasureBench) => P
   async 'keeps the usage of a tenant, without the name of an owner'(bench) {
     const { usage } = bench.store
     if (usage === undefined) return
-    const used = async () => (await usage({ tenant: ann.tenant })).map(({ usage }) => usage.inputTokens)
+    const used = async () => (await usage({ tenant: ann.tenant })).map((row) => row.usage.inputTokens)
     await play(new ScriptedRun(bench, ann, 'canary'))
     await play(new ScriptedRun(bench, bob, 'bob canary'))
     checkEqual(await used(), [2], 'usage() reports the usage')

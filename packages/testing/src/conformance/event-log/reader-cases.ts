@@ -14,9 +14,9 @@ export const readerCases: EventLogCases = {
     const rest = readers.map((reader) => reader.rest())
     await other.append(run, 1, ['two', 'three'])
     await log.append(run, 1, [], { end: true })
-    const ends = (await Promise.all(rest)).map((events) => events.map(({ event }) => event))
+    const remaining = (await Promise.all(rest)).map((events) => events.map(({ event }) => event))
     checkEqual(
-      ends,
+      remaining,
       [
         ['two', 'three'],
         ['two', 'three'],

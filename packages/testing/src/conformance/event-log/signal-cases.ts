@@ -12,20 +12,20 @@ export const signalCases: EventLogCases = {
     const parts: RunSignal = { steer: [{ type: 'image', data: Uint8Array.of(1), mediaType: 'image/png' }], id: 'b' }
     checkEqual(await other.signal(run, steer('a')), true, 'An active run accepts a signal')
     await other.signal(run, parts)
-    const told = await listen(log)
+    const signals = await listen(log)
     await other.signal(run, steer('c'))
     await log.signal(run, stop)
-    await until(bench, () => told.length === 4, 'A listener receives all signals of its run')
-    checkEqual(told, [steer('a'), parts, steer('c'), stop], 'Signals arrive unchanged and in order')
+    await until(bench, () => signals.length === 4, 'A listener receives all signals of its run')
+    checkEqual(signals, [steer('a'), parts, steer('c'), stop], 'Signals arrive unchanged and in order')
   },
 
   async 'makes no signal wait for one that is not dealt with yet'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [])
-    const told = await listen(log, () => new Promise(() => {}))
+    const signals = await listen(log, () => new Promise(() => {}))
     await other.signal(run, steer('a'))
     await other.signal(run, stop)
-    await until(bench, () => told.length === 2, 'A stop comes, though a steer before it is not heard yet')
+    await until(bench, () => signals.length === 2, 'A stop comes, though a steer before it is not heard yet')
   },
 
   async 'keeps unhandled signals for the next listener, and no others'(bench) {
@@ -60,29 +60,29 @@ export const signalCases: EventLogCases = {
     await other.signal(run, stop)
     await other.signal(run, stop)
     await other.signal(run, steer('a'))
-    const told = await listen(log)
-    await until(bench, () => told.length === 2, 'A listener receives all signals of its run')
+    const signals = await listen(log)
+    await until(bench, () => signals.length === 2, 'A listener receives all signals of its run')
     checkEqual(await other.signal(run, steer('a')), true, 'A delivered steer may be sent again')
     // A log may store the acknowledgment of the first stop later.
-    const again = async () => told.length > 2 || !(await other.signal(run, stop))
+    const again = async () => signals.length > 2 || !(await other.signal(run, stop))
     await until(bench, again, 'A stop after a stop is delivered')
     await other.signal(run, steer('b'))
-    await until(bench, () => told.some(({ id }) => id === 'b'), 'A steer after a stop is delivered')
-    const steers = told.filter(({ id }) => id !== undefined)
+    await until(bench, () => signals.some(({ id }) => id === 'b'), 'A steer after a stop is delivered')
+    const steers = signals.filter(({ id }) => id !== undefined)
     checkEqual(steers, [steer('a'), steer('b')], 'A steer of a known id is not')
-    checkEqual(told.slice(0, 3), [stop, steer('a'), stop], 'Undelivered stops are delivered as one')
+    checkEqual(signals.slice(0, 3), [stop, steer('a'), stop], 'Undelivered stops are delivered as one')
   },
 
   async 'delivers nothing to a closed listener, and keeps the signals'(bench) {
     const { log, other } = bench
     await log.append(run, 1, [])
-    const told: RunSignal[] = []
-    const off = await log.onSignal(run, (signal) => void told.push(signal))
+    const signals: RunSignal[] = []
+    const off = await log.onSignal(run, (signal) => void signals.push(signal))
     off()
     await other.signal(run, steer('a'))
     const next = await listen(other)
     await until(bench, () => next.length === 1, 'Signals without a listener are kept')
-    checkEqual([told, next], [[], [steer('a')]], 'A closed listener receives nothing')
+    checkEqual([signals, next], [[], [steer('a')]], 'A closed listener receives nothing')
   },
 
   async 'accepts no signal for a run that has ended or was never opened'(bench) {
@@ -94,13 +94,13 @@ export const signalCases: EventLogCases = {
       'onSignal() of a run that was never opened',
     )
     await log.append(run, 1, [])
-    const told = await listen(log)
+    const signals = await listen(log)
     await log.append(run, 1, [], { end: true })
     checkEqual(await other.signal(run, steer('late')), false, 'A run that has ended accepts no signal')
     await log.append(run, 2, [])
     await other.signal(run, steer('in time'))
-    await until(bench, () => told.length === 1, 'A continued run accepts signals again')
-    checkEqual(told, [steer('in time')], 'Rejected signals are not delivered later')
+    await until(bench, () => signals.length === 1, 'A continued run accepts signals again')
+    checkEqual(signals, [steer('in time')], 'Rejected signals are not delivered later')
   },
 
   async 'returns undelivered steers to the process that ends the run, and does not end it yet'(bench) {
@@ -123,10 +123,10 @@ async function listen(
   log: EventLog,
   deal: (signal: RunSignal) => void | Promise<void> = () => {},
 ): Promise<RunSignal[]> {
-  const told: RunSignal[] = []
+  const signals: RunSignal[] = []
   await log.onSignal(run, (signal) => {
-    told.push(signal)
+    signals.push(signal)
     return deal(signal)
   })
-  return told
+  return signals
 }

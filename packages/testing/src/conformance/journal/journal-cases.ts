@@ -78,11 +78,11 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     const ids = Array.from({ length: 20 }, (_, i) => `x:0:tool:call ${i}/"ö":1`)
     await Promise.all(ids.map((id, i) => play(journal, id, () => `result ${i}`)))
     const other = await reopen()
-    const asked = ids.map((id, i) => ({ id, i })).reverse()
-    const given = await Promise.all(asked.map(({ id }) => replay(other, id)))
+    const reversed = ids.map((id, i) => ({ id, i })).reverse()
+    const given = await Promise.all(reversed.map(({ id }) => replay(other, id)))
     checkEqual(
       given.map(({ result }) => result),
-      asked.map(({ i }) => `result ${i}`),
+      reversed.map(({ i }) => `result ${i}`),
       'Each id has its own result',
     )
   },
@@ -113,8 +113,8 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
     const { error, chunks } = await replay(await reopen(), 'x:0:model:0:1')
     check(error instanceof Error, 'A replay fails where the step failed')
     const { name, message, code, status, isRetryable } = error as typeof failure
-    const told = ['ProviderError', 'overloaded', 'busy', 503, true]
-    checkEqual([name, message, code, status, isRetryable], told, 'A replayed error has the same fields')
+    const expectedFields = ['ProviderError', 'overloaded', 'busy', 503, true]
+    checkEqual([name, message, code, status, isRetryable], expectedFields, 'A replayed error has the same fields')
     checkEqual(chunks, [delta('Half')], 'Chunks before the error are sent again')
   },
 
@@ -132,12 +132,16 @@ export const journalCaseList: Readonly<Record<string, (bench: JournalBench) => P
 
   async 'keeps a step of 2,000 chunks'({ journal, reopen }) {
     const chunks = Array.from({ length: 2000 }, (_, i) => ({ type: 'reasoning-delta', delta: `${i} ` }))
-    const one = (all: readonly unknown[]) => (all as typeof chunks).map(({ delta }) => delta).join('')
+    const joined = (all: readonly unknown[]) => (all as typeof chunks).map((chunk) => chunk.delta).join('')
     const { chunks: live } = await play(journal, 'x:0:model:0:1', async (emit) => {
       for (const chunk of chunks) await emit(chunk)
     })
-    checkEqual(one(live), one(chunks), 'Each chunk is sent')
-    checkEqual(one((await replay(await reopen(), 'x:0:model:0:1')).chunks), one(chunks), 'A replay sends all of them')
+    checkEqual(joined(live), joined(chunks), 'Each chunk is sent')
+    checkEqual(
+      joined((await replay(await reopen(), 'x:0:model:0:1')).chunks),
+      joined(chunks),
+      'A replay sends all of them',
+    )
   },
 
   async 'does not record a step that was cancelled with its run'({ journal, reopen }) {

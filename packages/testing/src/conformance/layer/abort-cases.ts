@@ -12,7 +12,7 @@ export const abortCases = {
     const bench = makeBench(options, { steps: [...defaultSteps, ...defaultSteps] })
     const session = bench.session()
     let first: AgentRun | undefined
-    const ran = await runTurn(bench, session, (session) => (first = session.run('What is new?')))
+    const ran = await runTurn(bench, session, () => (first = session.run('What is new?')))
     first?.abort('planted')
     completed(ran, 'An abort comes after the run')
     completed(await runTurn(bench, session), 'The session is run again')

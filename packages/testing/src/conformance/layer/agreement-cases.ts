@@ -48,22 +48,26 @@ export async function bothWays(
     )
     return one
   }
-  const [awaited, read] = [await ran(false), await ran(true)]
-  checkEqual(comparable(read), comparable(awaited), 'A streamed run has the same result as an awaited one')
-  if (read.result?.status === 'completed')
-    checkEqual(streamedText(read.events as never), textsOf(read.result.messages), 'The history has the streamed text')
+  const [awaited, streamed] = [await ran(false), await ran(true)]
+  checkEqual(comparable(streamed), comparable(awaited), 'A streamed run has the same result as an awaited one')
+  if (streamed.result?.status === 'completed')
+    checkEqual(
+      streamedText(streamed.events as never),
+      textsOf(streamed.result.messages),
+      'The history has the streamed text',
+    )
   return comparable(awaited)
 }
 
 /** Returns the outcome of a run without the values that differ between runs. */
 export function comparable({ result, state, history }: TurnRun) {
   const { text, output, status, reason, usage, toolCalls = [] } = result ?? {}
-  const calls = toolCalls.map(({ callId, name, args, result: { content, status } }) => ({
+  const calls = toolCalls.map(({ callId, name, args, result: { content, status: callStatus } }) => ({
     callId,
     name,
     args,
     content,
-    status,
+    status: callStatus,
   }))
   return { text, output, status, reason, usage, calls, state, history }
 }
@@ -83,10 +87,10 @@ async function awaits(options: LayerConformanceOptions, scope: CallScope): Promi
     })
     return runTurn(bench, bench.session())
   }
-  const slow = await run(true)
-  if (options.steps === undefined) completed(slow, 'A slow next()')
-  check(slow.result !== undefined, `A slow next() made the run fail: ${show(slow.error)}`)
-  checkEqual(comparable(slow), comparable(await run(false)), 'A slow next() changes nothing')
+  const slowRun = await run(true)
+  if (options.steps === undefined) completed(slowRun, 'A slow next()')
+  check(slowRun.result !== undefined, `A slow next() made the run fail: ${show(slowRun.error)}`)
+  checkEqual(comparable(slowRun), comparable(await run(false)), 'A slow next() changes nothing')
 }
 
 function textsOf(messages: readonly Message[]): string {

@@ -104,10 +104,10 @@ export function layerConformance({
 /** Returns the cases for the scopes that a layer hooks. A layer without call hooks, such as a store's, is checked in all of them. */
 function namesFor(layer: AnyMiddleware): LayerCaseName[] {
   const hooked = callScopes.filter((scope) => layer[scope] !== undefined)
-  const asked: readonly string[] = hooked.length === 0 ? callScopes : hooked
+  const checkedScopes: readonly string[] = hooked.length === 0 ? callScopes : hooked
   const names = Object.keys(allCases) as LayerCaseName[]
   return names.filter((name) => {
     const scope = /^(turn|model|tool): /.exec(name)?.[1]
-    return scope === undefined || asked.includes(scope)
+    return scope === undefined || checkedScopes.includes(scope)
   })
 }

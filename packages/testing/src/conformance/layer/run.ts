@@ -26,7 +26,7 @@ export interface RunTurnOptions {
 export async function runTurn(
   bench: Bench,
   session: Session,
-  start: (session: Session) => AgentRun = (session) => session.run('What is new?'),
+  start: (session: Session) => AgentRun = () => session.run('What is new?'),
   { read = false, meanwhile }: RunTurnOptions = {},
 ): Promise<TurnRun> {
   const first = bench.calls.length

@@ -44,7 +44,7 @@ export const suspensionCases = {
     const session = bench.session()
     await suspendRun(bench, session)
     const callId = session.pending[0]?.callId ?? ''
-    const ran = await runTurn(bench, session, (session) => session.resume({ [callId]: { deny: 'Not today.' } }))
+    const ran = await runTurn(bench, session, () => session.resume({ [callId]: { deny: 'Not today.' } }))
     const { toolCalls } = completed(ran, 'A call that waited was refused')
     checkEqual(toolCalls[0]?.result.status, 'denied', 'A call that was refused is denied')
     checkEqual(bench.executed, [], 'A tool whose call was refused does not run')
@@ -52,10 +52,10 @@ export const suspensionCases = {
 }
 
 function suspendingBench(options: LayerConformanceOptions, steps = defaultSteps): Bench {
-  const asks = at('tool', makeLayer(options), (ctx, next) =>
+  const suspends = at('tool', makeLayer(options), (ctx, next) =>
     ctx.approval === undefined ? ctx.suspend({ reason: 'planted' }) : next(),
   )
-  return makeBench(options, { steps, inside: [asks] })
+  return makeBench(options, { steps, inside: [suspends] })
 }
 
 /** Runs until the call waits, and returns the function that approves it. */
@@ -73,5 +73,5 @@ async function suspendRun(bench: Bench, session: Session): Promise<() => Promise
 
 function approve(bench: Bench, session: Session): Promise<TurnRun> {
   const callId = session.pending[0]?.callId ?? ''
-  return runTurn(bench, session, (session) => session.resume({ [callId]: { approve: true } }))
+  return runTurn(bench, session, () => session.resume({ [callId]: { approve: true } }))
 }

@@ -121,8 +121,10 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
   },
 
   async 'never passes a limit, however many reserve at once'({ ledger, other }) {
-    const asked = Array.from({ length: 200 }, (_, i) => (i % 2 === 0 ? ledger : other).reserve(hold(`r${i}`, 1, 37)))
-    const given = (await Promise.all(asked)).filter((held) => held !== undefined)
+    const reservations = Array.from({ length: 200 }, (_, i) =>
+      (i % 2 === 0 ? ledger : other).reserve(hold(`r${i}`, 1, 37)),
+    )
+    const given = (await Promise.all(reservations)).filter((held) => held !== undefined)
     checkEqual(given.length, 37, `Of 200 concurrent reservations of 1, 37 must succeed, but ${given.length} did`)
     await Promise.all(given.map((held, i) => (i % 2 === 0 ? other : ledger).settle(held, i % 2)))
     await checkBalance(ledger, 18, 0)
@@ -168,15 +170,15 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
   },
 
   async 'renews a hold that is reserved again, even after it expired'({ ledger, other, ttl, wait }) {
-    const asked = { ...hold('runs', 6, 10), ttl }
-    await ledger.reserve(asked)
+    const request = { ...hold('runs', 6, 10), ttl }
+    await ledger.reserve(request)
     await wait(ttl * 0.6)
-    await ledger.reserve(asked)
+    await ledger.reserve(request)
     await wait(ttl * 0.6)
     await checkBalance(other, 0, 6)
     await wait(ttl)
     await checkBalance(other, 0, 0)
-    checkEqual(await other.reserve(asked), { id: 'runs', account, amount: 6 }, 'An expired hold is granted again')
+    checkEqual(await other.reserve(request), { id: 'runs', account, amount: 6 }, 'An expired hold is granted again')
     await checkBalance(ledger, 0, 6)
   },
 
@@ -185,8 +187,8 @@ export const ledgerCaseList: Readonly<Record<string, (bench: LedgerBench) => Pro
       { ...hold('a', 4, 10), ttl, run: 'run-1' },
       { ...hold('b', 1, 10, 'globex'), run: 'run-1' },
     ]
-    for (const asked of [lost, cut, { ...hold('c', 1, 10), run: 'run-2' }, hold('d', 1, 10)])
-      await ledger.reserve(asked)
+    for (const request of [lost, cut, { ...hold('c', 1, 10), run: 'run-2' }, hold('d', 1, 10)])
+      await ledger.reserve(request)
     await wait(ttl + 1)
     await checkOpenHolds(other, 'run-1', ['a', 'b'])
     await other.settle({ id: 'a', account, amount: 4 }, 4)

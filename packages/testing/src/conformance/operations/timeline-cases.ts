@@ -100,8 +100,8 @@ export const timelineCases: OperationsCases = {
 
   async 'returns the recorded steps of a run that can continue, in their order'(bench) {
     const { runs, other } = bench
-    await startRun(bench, runOf('one', named('one', 'globex'))).then(({ lease }) =>
-      runs.record(lease, 'one', { id: 'theirs', body: 'secret' }),
+    await startRun(bench, runOf('one', named('one', 'globex'))).then((started) =>
+      runs.record(started.lease, 'one', { id: 'theirs', body: 'secret' }),
     )
     const { lease } = await startRun(bench, runOf('one', named('one')))
     const steps = ['z', 'a', 'm'].map((id) => ({ id: `one:${id}`, body: { of: id } }))

@@ -38,8 +38,8 @@ export const claimCases: RunCases = {
     const { runs, other } = bench
     const names = Array.from({ length: 8 }, (_, i) => `run-${i}`)
     for (const name of names) await runs.add(runOf(name, named(name)))
-    const asked = Array.from({ length: 6 }, (_, i) => claim(bench, i % 2 === 0 ? runs : other.runs, { limit: 3 }))
-    const taken = (await Promise.all(asked)).flatMap(namesOf)
+    const claims = Array.from({ length: 6 }, (_, i) => claim(bench, i % 2 === 0 ? runs : other.runs, { limit: 3 }))
+    const taken = (await Promise.all(claims)).flatMap(namesOf)
     const rest = namesOf(await claim(bench, runs))
     checkEqual([...taken, ...rest].toSorted(), names, 'Each run is claimed once')
   },

@@ -55,7 +55,7 @@ export const endCases: RunCases = {
     ] as const) {
       const listed = await other.runs.list({ tenant: 'acme', status: 'failed', code, limit: 9 })
       checkEqual(
-        listed.items.map(({ run }) => run),
+        listed.items.map((row) => row.run),
         expected,
         'list() filters by code',
       )

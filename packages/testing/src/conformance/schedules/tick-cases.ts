@@ -10,8 +10,8 @@ export const tickCases: ScheduleCases = {
     const { other, lease: ms, wait } = bench
     await put(bench, 'due')
     await put(bench, 'later', { in: ms * 100 })
-    const asked = Array.from({ length: 4 }, (_, i) => claim(bench, i % 2 === 0 ? bench : other, { ms: ms * 4 }))
-    const [due, ...more] = (await Promise.all(asked)).flat()
+    const claims = Array.from({ length: 4 }, (_, i) => claim(bench, i % 2 === 0 ? bench : other, { ms: ms * 4 }))
+    const [due, ...more] = (await Promise.all(claims)).flat()
     checkEqual([due?.schedule.id, more], ['due', []], 'One process receives it')
     checkEqual(
       [due?.request, (due?.schedule.nextAt ?? 0) <= (due?.now ?? 0)],
@@ -27,12 +27,12 @@ export const tickCases: ScheduleCases = {
     const { other, lease: ms } = bench
     const schedule = await put(bench, 'report')
     const tick = schedule.nextAt ?? 0
-    const asked = Array.from({ length: 6 }, (_, i) =>
+    const advances = Array.from({ length: 6 }, (_, i) =>
       (i % 2 === 0 ? bench : other).schedules.advance(schedule, {
         ...{ nextAt: tick + ms * 100, tick, run: runFor(`r${i}`) },
       }),
     )
-    const done = await Promise.all(asked)
+    const done = await Promise.all(advances)
     checkEqual(done.filter(Boolean).length, 1, 'One of many succeeds')
     const stored = await Promise.all(done.map((_, i) => isStored(bench, `r${i}`)))
     checkEqual(stored, done, 'and only its run is stored')

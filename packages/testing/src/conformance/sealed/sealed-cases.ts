@@ -106,15 +106,15 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       await events.append(run, 1, [])
       await events.signal(run, steer('a'))
       Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"a"') })
-      const told: RunSignal[] = []
-      const off = await events.onSignal(run, (signal) => void told.push(signal))
+      const signals: RunSignal[] = []
+      const off = await events.onSignal(run, (signal) => void signals.push(signal))
       await events.signal(run, steer('b'))
-      await soon(wait, ms, () => told.length === 1)
-      checkEqual(told, [steer('b')], 'The next steer is delivered')
+      await soon(wait, ms, () => signals.length === 1)
+      checkEqual(signals, [steer('b')], 'The next steer is delivered')
       seals.failure = undefined
-      await soon(wait, ms, () => told.length === 2)
+      await soon(wait, ms, () => signals.length === 2)
       off()
-      checkEqual(told, [steer('b'), steer('a')], 'The first steer is delivered once it can be decrypted')
+      checkEqual(signals, [steer('b'), steer('a')], 'The first steer is delivered once it can be decrypted')
     },
   },
 
@@ -140,7 +140,7 @@ export const sealedCaseList: Readonly<Record<string, SealedCase>> = {
       for (const id of ['x1', 'x2', 'x3', 'b']) await runs.add(runOf(id, { ...chat, sessionId: id }))
       const claim = async () => {
         const claimed = await runs.claim({ agents, limit: 2, ms, alone: false })
-        return claimed.map(({ run }) => [run.run, run.task === undefined, run.unreadable?.code])
+        return claimed.map(({ run: row }) => [row.run, row.task === undefined, row.unreadable?.code])
       }
       Object.assign(seals, { failure: 'down', rows: (row: string) => row.includes('"x') })
       checkEqual(await claim(), [['b', false, undefined]], 'A later run is claimed')

@@ -25,7 +25,7 @@ export const keyCases: StoreCases = {
       const key = { ...near, tenant: name }
       const of = { tenant: name, limit: 1 }
       const ownerOf = { tenant: near.tenant, owner: name, limit: 1 }
-      const asked: Record<string, () => Promise<unknown>> = {
+      const operations: Record<string, () => Promise<unknown>> = {
         load: () => store.load(key),
         acquire: () => store.acquire({ ...near, owner: name }, 1),
         find: () => store.find({ ...near, sessionId: name }, { version: 1 }),
@@ -39,7 +39,7 @@ export const keyCases: StoreCases = {
         take: () => store.outbox.claim(name, 1, 1),
         done: () => store.outbox.done('bills', [name]),
       }
-      for (const [what, ask] of Object.entries(asked)) {
+      for (const [what, ask] of Object.entries(operations)) {
         // Operations may throw or reject.
         const given = (async () => await ask())()
         const isOutbox = what === 'take' || what === 'done'

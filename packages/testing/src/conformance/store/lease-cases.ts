@@ -12,8 +12,8 @@ export const leaseCases: StoreCases = {
   },
 
   async 'gives a session to exactly one of many concurrent callers'({ store, other, lease: ms }) {
-    const asked = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? store : other).acquire(chat, ms))
-    const given = (await Promise.all(asked)).filter(({ lease }) => lease !== undefined)
+    const attempts = Array.from({ length: 20 }, (_, i) => (i % 2 === 0 ? store : other).acquire(chat, ms))
+    const given = (await Promise.all(attempts)).filter(({ lease }) => lease !== undefined)
     checkEqual(given.length, 1, `One of 20 concurrent callers must get the lease, but ${given.length} did`)
   },
 

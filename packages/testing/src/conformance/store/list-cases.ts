@@ -83,11 +83,11 @@ export const listCases: StoreCases = {
     await add(bench, { ...chat, sessionId: 'taken' })
     const lease = await acquireLease(store, chat, ms * 100)
     await store.checkpoint(lease, 0, runningTurn('one'))
-    const status = async () =>
+    const statuses = async () =>
       (await other.list({ tenant, limit: 10 })).items.map(({ key, version, status }) => [key, version, status])
-    checkEqual(await status(), [[chat, 0, 'running']], 'A session with an active run is running')
+    checkEqual(await statuses(), [[chat, 0, 'running']], 'A session with an active run is running')
     await store.append(lease, 0, { ...turnOf('one'), status: 'blocked' })
-    checkEqual(await status(), [[chat, 1, 'blocked']], 'and when that has ended, has its status')
+    checkEqual(await statuses(), [[chat, 1, 'blocked']], 'and when that has ended, has its status')
   },
 
   async 'treats a cursor as a position that grants no access'(bench) {
