@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
 // The sizes of the bundles, gzipped. `house/sizes.ts` compares them with the limits in house/limits.json, in KB.
 // The packs are measured without their dependencies: their own code.
@@ -15,7 +15,7 @@ export default [
   },
   ...Object.entries(packs).map(([name, limit]) => ({
     name,
-    path: `packages/${name}/dist/index.js`,
+    path: pathOf(name),
     limit: `${limit} KB`,
     gzip: true,
     modifyEsbuildConfig: withoutDependencies,
@@ -25,6 +25,13 @@ export default [
   // The whole script of the inspector's page, with Preact.
   { name: 'devtools/page', path: 'packages/devtools/dist/page/page.js', limit: `${page} KB`, gzip: true },
 ]
+
+/** The file of a package, or of a path in it: `shared/prices`. */
+function pathOf(name) {
+  const [folder, path = 'index'] = name.split('/')
+  const file = `packages/${folder}/dist/${path}`
+  return existsSync(`${file}.js`) ? `${file}.js` : `${file}/index.js`
+}
 
 function withoutDependencies(config) {
   const external = { name: 'external', setup: (build) => build.onResolve({ filter: /^[^./]/ }, outside) }

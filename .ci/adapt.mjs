@@ -1,41 +1,43 @@
 // The names of this build, for tests of the contract that come from outside: `ALLIUM_ADAPT` names this module.
-/** The exports that have left `allium`, by the module that has them now. */
+/** The exports that have moved, by the package that they left and the module that has them now. */
 const left = {
-  'allium/ai-sdk': ['adaptAiSdk', 'createResolver', 'fromAiSdkMiddleware', 'ollamaUrl'],
-  'allium/pack': [
-    ...['digestOf', 'estimateInputTokens', 'followSignal', 'layerOptions', 'misconfigured', 'option'],
-    ...['sessionKeyOf', 'sharedStore', 'sum', 'withState', 'writerOf'],
-  ],
-  '@allium/store': [
-    ...['MemoryErasures', 'StoredFile', 'callsInside', 'checkAmount', 'checkOwner', 'checkStoreName', 'checkTurn'],
-    ...[
-      'decodeOutcome',
-      'encodeOutcome',
-      'eventText',
-      'fenced',
-      'filesIn',
-      'heldByOtherAgent',
-      'isBlob',
-      'isPlainJson',
-    ],
-    ...['mostAmount', 'mostNameBytes', 'postedAmount', 'recordStep', 'recordStepValue', 'replayStep', 'turnConflict'],
-    'turnIdTaken',
-  ],
+  allium: {
+    'allium/ai-sdk': 'adaptAiSdk createResolver fromAiSdkMiddleware ollamaUrl',
+    'allium/pack':
+      'digestOf estimateInputTokens followSignal layerOptions misconfigured option sessionKeyOf sharedStore sum withState writerOf',
+    '@allium/store':
+      'MemoryErasures StoredFile callsInside checkAmount checkOwner checkStoreName checkTurn decodeOutcome encodeOutcome eventText fenced filesIn heldByOtherAgent isBlob isPlainJson mostAmount mostNameBytes postedAmount recordStep recordStepValue replayStep turnConflict turnIdTaken',
+  },
+  '@allium/detect': {
+    '@allium/shared/detect':
+      'TextWindow findAll fold hideSecrets isDigit isLetter isSecretName isWord keyDetectors keyRules replaceFound runEnd runStart',
+  },
+  '@allium/event-log': {
+    '@allium/store/event-log': 'Inbox LiveEvents LogWriter RunOutput entryOf maxUnlogged openedEvent toEntry',
+  },
+  '@allium/json-schema': { '@allium/shared/json-schema': 'untrustedSchema' },
+  '@allium/prices': { '@allium/shared/prices': 'costAt createPricing createUnpricedWarning' },
+  '@allium/resilience': {
+    '@allium/shared/resilience':
+      'SingleFlight backoff isNonRetryable isTransient memoryKeyValue pause retryAfter sharersOf statusOf',
+  },
 }
 
-const moved = Object.entries(left).flatMap(([module, names]) => names.map((name) => [`allium#${name}`, module]))
+const moved = Object.entries(left).flatMap(([from, modules]) =>
+  Object.entries(modules).flatMap(([to, names]) => names.split(' ').map((name) => [`${from}#${name}`, to])),
+)
 
 /** The functions of `@allium/core/context` that were members of contexts, by the member. They take the context first. */
 const functions = {
   ...{ anonymous: 'isAnonymous', inherited: 'isInherited', replaying: 'isReplaying', resumed: 'isResumed' },
+  ...{ approvalRequest: 'approvalRequestOf', approver: 'approverOf', recipients: 'recipientsOf' },
   ...{
-    approvalRequest: 'approvalRequestOf',
-    approver: 'approverOf',
-    recipients: 'recipientsOf',
+    pending: 'pendingCalls',
+    physicalCalls: 'physicalCallsOf',
     rootTurnId: 'rootTurnIdOf',
+    isRecorded: 'isRecorded',
   },
-  ...{ pending: 'pendingCalls', physicalCalls: 'physicalCallsOf', isRecorded: 'isRecorded', seal: 'seal' },
-  ...{ inject: 'inject', record: 'record', onDisplay: 'onDisplay', resolveModel: 'resolveModel' },
+  ...{ inject: 'inject', record: 'record', onDisplay: 'onDisplay', resolveModel: 'resolveModel', seal: 'seal' },
   ...{ aroundRun: 'aroundRun', aroundStep: 'aroundStep', provideTurns: 'provideTurns' },
 }
 const members = Object.entries(functions).map(([member, name]) => [`ctx.${member}`, `@allium/core/context#${name}`])

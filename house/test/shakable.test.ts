@@ -8,10 +8,11 @@ const root = fileURLToPath(new URL('../..', import.meta.url))
 
 describe('a bundle', () => {
   const packages =
-    'combinators core detect guard hooks json-schema memory model observe prices providers resilience store tools'
+    'combinators core guard hooks memory model observe providers shared/detect shared/json-schema shared/prices shared/resilience store tools'
 
   it.each(packages.split(' '))('keeps nothing of %s that the program does not use', async (name) => {
-    expect(await bundle(`import './src/index.ts'`, `${root}/packages/${name}`)).toBe('')
+    const [folder, file = 'index'] = name.split('/')
+    expect(await bundle(`import './src/${file}.ts'`, `${root}/packages/${folder}`)).toBe('')
   })
 })
 

@@ -3,7 +3,7 @@ import base from '../../tsup.base.ts'
 
 export default defineConfig({
   ...base,
-  entry: ['src/index.ts', 'src/code-shape.ts', 'src/journal.ts'],
+  entry: ['src/index.ts', 'src/code-shape.ts', 'src/event-log/index.ts', 'src/journal.ts'],
   // Every import of the package would load a second file.
   splitting: false,
 })

@@ -26,7 +26,7 @@ export interface AgentOptions<
 const known = { ...agentOptionKeys, store: true } as const
 /** Imports the interpreter with the first schema of a client. */
 const untrustedSchema: ReadUntrustedSchema = async (schema) => {
-  const interpreter = await import('@allium/json-schema')
+  const interpreter = await import('@allium/shared/json-schema')
   return interpreter.untrustedSchema(schema)
 }
 const elsewhere = {

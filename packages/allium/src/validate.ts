@@ -8,7 +8,7 @@ import { interpretSchema } from './validate/interpret-schema.ts'
  * or 2020-12. Does not check formats, ignores unknown keywords, and reports the first issue.
  *
  * Ajv is loaded with the first schema. Where code generation is forbidden, for example on workerd or under a strict
- * Content-Security-Policy, the interpreter of `@allium/json-schema` checks them. It is slower, and refuses a schema that it could only
+ * Content-Security-Policy, the interpreter of `@allium/shared/json-schema` checks them. It is slower, and refuses a schema that it could only
  * check in part.
  */
 export function ajvValidate(): Validate {

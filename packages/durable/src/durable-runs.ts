@@ -1,5 +1,4 @@
 import { AlliumError } from '@allium/core'
-import { type Entry, toEntry } from '@allium/event-log'
 import {
   callsInside,
   type DurableRun,
@@ -8,6 +7,7 @@ import {
   type LoggedEvent,
   type Page,
 } from '@allium/store'
+import { type Entry, toEntry } from '@allium/store/event-log'
 import { type Host, notFound, publicError } from './host.ts'
 import { type MigrateOptions, type Migration, migrate } from './migrate.ts'
 import type { StartOptions } from './options.ts'

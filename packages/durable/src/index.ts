@@ -1,4 +1,4 @@
-export { type Entry, entryOf, type RunError, type RunEvent } from '@allium/event-log'
+export { type Entry, entryOf, type RunError, type RunEvent } from '@allium/store/event-log'
 export { type Durable, durable } from './durable.ts'
 export type { DurableEvent } from './durable-event.ts'
 export type { AttachedEvent, StartedRun } from './durable-runs.ts'

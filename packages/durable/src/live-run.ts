@@ -1,6 +1,6 @@
 import { type AgentRun, type AlliumError, isAlliumError, isBlockError, messageOf } from '@allium/core'
-import { type Entry, entryOf } from '@allium/event-log'
 import type { ClaimedRun, DurableRun, RunSignal } from '@allium/store'
+import { type Entry, entryOf } from '@allium/store/event-log'
 import type { RunCheck } from '@allium/store/journal'
 import { ofRun } from './durable-event.ts'
 import type { Host } from './host.ts'

@@ -5,7 +5,7 @@ import type { Task } from './task.ts'
 /** Reads the JSON Schema of a request's answer, which comes from a client. @throws AlliumError `schema.limits` */
 export async function outputOf({ output }: Task): Promise<OutputOption | undefined> {
   if (output === undefined) return undefined
-  const { untrustedSchema } = await import('@allium/json-schema')
+  const { untrustedSchema } = await import('@allium/shared/json-schema')
   return (await untrustedSchema(output)) as OutputOption
 }
 

@@ -1,5 +1,5 @@
 import { Agent, delegate, type ToolContext } from '@allium/core'
-import { toEntry } from '@allium/event-log'
+import { toEntry } from '@allium/store/event-log'
 import { scriptedModel } from '@allium/testing'
 import { expect, it } from 'vitest'
 import { idleScene, liveScene } from './operations-scene.ts'

@@ -8,7 +8,7 @@ import {
   withState,
   writerOf,
 } from '@allium/core'
-import type { Price, Prices } from '@allium/prices'
+import type { Price, Prices } from '@allium/shared/prices'
 import { type Ledger, memoryLedger, sharedStore } from '@allium/store'
 import { accountOf, type Per, remainingInWindow, type Window } from './account.ts'
 import { chargeCall } from './budget/charge-call.ts'

@@ -8,7 +8,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import type { Detector, Finding } from '@allium/detect'
+import type { Detector, Finding } from '@allium/shared/detect'
 import { blockOptions } from './block-options.ts'
 import { createDetector, type DetectorOptions, patternDetector } from './detector.ts'
 import { filterAnswer } from './filter-answer.ts'

@@ -1,6 +1,6 @@
 import { misconfigured } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { Detector, Span } from '@allium/detect'
+import type { Detector, Span } from '@allium/shared/detect'
 
 /**
  * Finds something in texts, by a pattern or a function. It receives folded text: JSON, Markdown and URL escapes are resolved, compatibility

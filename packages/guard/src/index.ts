@@ -1,5 +1,5 @@
-export type { Finding, Span } from '@allium/detect'
-export type { Price, Prices } from '@allium/prices'
+export type { Finding, Span } from '@allium/shared/detect'
+export type { Price, Prices } from '@allium/shared/prices'
 
 // Limits
 

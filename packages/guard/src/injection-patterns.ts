@@ -1,4 +1,4 @@
-import { fold } from '@allium/detect'
+import { fold } from '@allium/shared/detect'
 
 const qualifiers =
   '(?:(?:all|any|every|each|of|the|these|those|your|my|our|and|or|previous|previously|prior|earlier|above|preceding|existing|former|initial|original|foregoing|system|other|given|current) ){0,7}'

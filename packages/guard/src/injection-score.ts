@@ -1,4 +1,4 @@
-import { fold } from '@allium/detect'
+import { fold } from '@allium/shared/detect'
 import type { createVard } from '@andersmyrmel/vard'
 import { patternScore } from './injection-patterns.ts'
 

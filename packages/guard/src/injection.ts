@@ -11,7 +11,7 @@ import {
   type TypedMiddleware,
   withState,
 } from '@allium/core'
-import { replaceFound } from '@allium/detect'
+import { replaceFound } from '@allium/shared/detect'
 import { applyApproval } from './apply-approval.ts'
 import { blockOptions } from './block-options.ts'
 import { patternDetector } from './detector.ts'

@@ -1,5 +1,5 @@
-import type { Detector, Span } from '@allium/detect'
-import { fold } from '@allium/detect'
+import type { Detector, Span } from '@allium/shared/detect'
+import { fold } from '@allium/shared/detect'
 
 /**
  * One detector for all keywords, as whole words, longest first. It scans a text once regardless of the number of keywords, with an

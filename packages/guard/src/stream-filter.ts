@@ -1,6 +1,6 @@
 import type { ContentChunk, Message, Part, Pipe } from '@allium/core'
-import type { Detector, Finding } from '@allium/detect'
-import { TextWindow } from '@allium/detect'
+import type { Detector, Finding } from '@allium/shared/detect'
+import { TextWindow } from '@allium/shared/detect'
 import { hasDuplicateKeys } from './repeated-keys.ts'
 import { mapJson, mapTexts } from './texts.ts'
 import { unsupportedKind } from './unsupported-kind.ts'

@@ -1,5 +1,5 @@
 import type { Message, Part, ToolResult } from '@allium/core'
-import { type Detector, type Finding, findAll } from '@allium/detect'
+import { type Detector, type Finding, findAll } from '@allium/shared/detect'
 import { mapEntries } from './map-entries.ts'
 import { mapFile } from './text-files.ts'
 import { unsupportedKind } from './unsupported-kind.ts'

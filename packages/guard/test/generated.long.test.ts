@@ -1,4 +1,4 @@
-import { findAll, hideSecrets, TextWindow } from '@allium/detect'
+import { findAll, hideSecrets, TextWindow } from '@allium/shared/detect'
 import { describe, expect, it } from 'vitest'
 import { piiDetectors } from '../src/pii/detectors.ts'
 import { splits } from './scene.ts'

@@ -1,5 +1,5 @@
 import { Agent, delegate, type Middleware } from '@allium/core'
-import { findAll, TextWindow } from '@allium/detect'
+import { findAll, TextWindow } from '@allium/shared/detect'
 import { scriptedModel } from '@allium/testing'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'

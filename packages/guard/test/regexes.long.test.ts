@@ -1,6 +1,6 @@
-import { findAll, TextWindow } from '@allium/detect'
+import { findAll, TextWindow } from '@allium/shared/detect'
 import { describe, expect, it } from 'vitest'
-import { regexLiterals, safetyOf } from '../../detect/test/regex-literals.ts'
+import { regexLiterals, safetyOf } from '../../shared/test/detect/regex-literals.ts'
 import { growth } from '../../testing/test/growth.ts'
 import { piiDetectors } from '../src/pii/detectors.ts'
 

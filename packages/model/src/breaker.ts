@@ -8,7 +8,7 @@ import {
   tenantOf,
 } from '@allium/core'
 import { isReplaying } from '@allium/core/context'
-import { isNonRetryable, isTransient } from '@allium/resilience'
+import { isNonRetryable, isTransient } from '@allium/shared/resilience'
 import { LRUCache } from 'lru-cache'
 import type { BreakerState, Circuit, Threshold } from './circuit.ts'
 

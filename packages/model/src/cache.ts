@@ -9,7 +9,7 @@ import {
   type TypedMiddleware,
   writerOf,
 } from '@allium/core'
-import { memoryKeyValue, SingleFlight, sharersOf } from '@allium/resilience'
+import { memoryKeyValue, SingleFlight, sharersOf } from '@allium/shared/resilience'
 import { type KeyValue, sharedStore } from '@allium/store'
 
 export interface CacheOptions {

@@ -6,7 +6,7 @@ import {
   option,
   type TypedMiddleware,
 } from '@allium/core'
-import { isNonRetryable } from '@allium/resilience'
+import { isNonRetryable } from '@allium/shared/resilience'
 import { trackOutput } from './track-output.ts'
 
 export interface FallbackOptions {

@@ -1,4 +1,4 @@
-export { isTransient, memoryKeyValue } from '@allium/resilience'
+export { isTransient, memoryKeyValue } from '@allium/shared/resilience'
 export { type BreakerOptions, breaker, type ModelBreaker } from './breaker.ts'
 export { type CacheOptions, cache, type ModelCacheHit } from './cache.ts'
 export type { BreakerState, Threshold } from './circuit.ts'

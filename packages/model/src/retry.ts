@@ -1,5 +1,5 @@
 import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
-import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
+import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/shared/resilience'
 import { trackOutput } from './track-output.ts'
 
 export interface RetryOptions {

@@ -1,5 +1,5 @@
 import { Agent, type Usable } from '@allium/core'
-import { SingleFlight } from '@allium/resilience'
+import { SingleFlight } from '@allium/shared/resilience'
 import { type MemoryJournal, memoryJournal } from '@allium/store/journal'
 import { manualClock, type ScriptedStep, scriptedModel } from '@allium/testing'
 import { describe, expect, it } from 'vitest'

@@ -1,4 +1,4 @@
-export type { Price, Prices } from '@allium/prices'
+export type { Price, Prices } from '@allium/shared/prices'
 export { type Audit, type AuditOptions, audit } from './audit/audit.ts'
 export type { AuditHead } from './audit/chain.ts'
 export { type AuditFile, type AuditFileHandle, type AuditFileOptions, type AuditFs, auditFile } from './audit/file.ts'

@@ -11,7 +11,7 @@ import {
   textOf,
 } from '@allium/core'
 import { isReplaying, isResumed } from '@allium/core/context'
-import { isSecretName } from '@allium/detect'
+import { isSecretName } from '@allium/shared/detect'
 import { errorType } from './error-type.ts'
 import { decisionOfError, errorDetail, errorField } from './failure.ts'
 import { ignoreErrors } from './ignore-errors.ts'

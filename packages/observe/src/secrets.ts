@@ -1,4 +1,4 @@
-import { hideSecrets } from '@allium/detect'
+import { hideSecrets } from '@allium/shared/detect'
 
 /** Hides credentials in a text. */
 export function withoutSecrets(text: string): string {

@@ -16,7 +16,7 @@ import {
 } from '@allium/core'
 import { isInherited, isRecorded, isReplaying, physicalCallsOf, record as recordWithRun } from '@allium/core/context'
 import type { PhysicalCall } from '@allium/core/internal'
-import { createPricing, createUnpricedWarning, type Prices } from '@allium/prices'
+import { createPricing, createUnpricedWarning, type Prices } from '@allium/shared/prices'
 import { type BegunCall, CutCalls, runKeyOf } from './cut-calls.ts'
 
 export interface UsageOptions<Name extends string = string> {

@@ -5,7 +5,7 @@ import { toStoreError } from '../src/errors.ts'
 it.each([
   ['57014', 'store.unavailable', 'statement_timeout'],
   ['55P03', 'store.unavailable', 'lock_timeout'],
-  ['42501', 'store.readonly', 'Grant the role'],
+  ['42501', 'store.readonly', 'Grant it the rights'],
   ['28000', 'store.unavailable', 'name and password'],
   ['28P01', 'store.unavailable', 'name and password'],
   ['3D000', 'store.unavailable', 'Create it'],

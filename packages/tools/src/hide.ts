@@ -1,4 +1,4 @@
-import { fold } from '@allium/detect'
+import { fold } from '@allium/shared/detect'
 
 /** Returns a text without the secrets, whether they are written plainly or with URL or JSON escapes. */
 export function hide(text: string, secrets: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { defineMiddleware, layerOptions, option, type ToolResult, type TypedMiddleware } from '@allium/core'
-import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/resilience'
+import { backoff, isNonRetryable, isTransient, pause, retryAfter, statusOf } from '@allium/shared/resilience'
 
 export interface RetryOptions {
   /** The tools that may run again, by name: those that only read or are idempotent. */

@@ -3,7 +3,7 @@ import type { Check, Issue } from './compile-schema.ts'
 
 /** For runtimes without code generation. Interprets the schema for each value, and refuses one that it can only check in part. */
 export async function interpretSchema(schema: JsonSchema): Promise<Check> {
-  const { untrustedSchema } = await import('@allium/json-schema')
+  const { untrustedSchema } = await import('@allium/shared/json-schema')
   const { '~standard': interpreter, unchecked } = await untrustedSchema(schema)
   if (unchecked.length > 0)
     throw new TypeError(

@@ -95,7 +95,7 @@ export interface AgentOptions<
   validate?: Validate | undefined
   /**
    * Reads JSON Schemas of client tools without running them as code. The `Agent` of `allium` includes
-   * `untrustedSchema` of `@allium/json-schema`. @default none: arguments of client tools are not checked
+   * `untrustedSchema` of `@allium/shared/json-schema`. @default none: arguments of client tools are not checked
    */
   untrustedSchema?: ReadUntrustedSchema | undefined
   clock?: Clock | undefined

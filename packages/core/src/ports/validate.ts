@@ -17,7 +17,7 @@ export interface UntrustedSchema extends StandardSchemaV1 {
 
 /**
  * Reads a JSON Schema from an untrusted source, such as a client's tool. Such a schema never reaches `Validate`, which may run it as
- * code. `untrustedSchema` of `@allium/json-schema` implements it.
+ * code. `untrustedSchema` of `@allium/shared/json-schema` implements it.
  *
  * @throws AlliumError `schema.limits` for a schema that is too large
  */

@@ -89,7 +89,7 @@ const anything: StandardSchemaV1 = {
 }
 
 const notChecked =
-  'Arguments of client tools are not checked: their schemas come from clients, and `validate` may run a schema as code. Give the agent `untrustedSchema` of @allium/json-schema.'
+  'Arguments of client tools are not checked: their schemas come from clients, and `validate` may run a schema as code. Give the agent `untrustedSchema` of @allium/shared/json-schema.'
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

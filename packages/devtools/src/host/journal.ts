@@ -1,4 +1,4 @@
-import { hideSecrets } from '@allium/detect'
+import { hideSecrets } from '@allium/shared/detect'
 import type { AgentFacts } from '../messages.ts'
 
 /** The state of the agent's process. */

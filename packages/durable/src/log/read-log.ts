@@ -1,5 +1,5 @@
-import { type Entry, toEntry } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
+import { type Entry, toEntry } from '@allium/store/event-log'
 
 /** Returns the entries that the log has of a run so far. */
 export async function readLog(log: EventLog, run: RunKey): Promise<Entry[]> {

@@ -1,4 +1,4 @@
-import type { Entry, RunEvent } from '@allium/event-log'
+import type { Entry, RunEvent } from '@allium/store/event-log'
 
 interface EventFields {
   readonly type: string

@@ -1,6 +1,6 @@
 import type { TurnView } from '@allium/core'
 import type { PhysicalCall } from '@allium/core/internal'
-import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/prices'
+import { costAt, createPricing, createUnpricedWarning, type Price, type Prices } from '@allium/shared/prices'
 
 /** Returns what a call costs, in the budget's unit. */
 export type Meter = (ctx: Pick<TurnView, 'logger'>, call: PhysicalCall) => Promise<number>

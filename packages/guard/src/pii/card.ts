@@ -1,4 +1,4 @@
-import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
+import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/shared/detect'
 import { continuesNumber, groupsAt, partialNumberStart } from './numbers.ts'
 
 /** Card numbers: recognized by network prefix, digit grouping and the Luhn checksum. */

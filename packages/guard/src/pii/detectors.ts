@@ -1,5 +1,5 @@
 import { misconfigured } from '@allium/core'
-import { type Detector, keyDetectors } from '@allium/detect'
+import { type Detector, keyDetectors } from '@allium/shared/detect'
 import { createDetector, type DetectorOptions } from '../detector.ts'
 import { card } from './card.ts'
 import { email } from './email.ts'

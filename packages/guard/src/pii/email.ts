@@ -1,4 +1,4 @@
-import { type Detector, isDigit, isLetter, isWord, runStart, type Span } from '@allium/detect'
+import { type Detector, isDigit, isLetter, isWord, runStart, type Span } from '@allium/shared/detect'
 
 /** Email addresses: around each @. */
 export const email: Detector = { type: 'email', longest: 460, partialMatchStart, find }

@@ -1,4 +1,4 @@
-import { type Detector, isWord, type Span } from '@allium/detect'
+import { type Detector, isWord, type Span } from '@allium/shared/detect'
 
 /** International bank account numbers: found by two letters and two digits. */
 export const iban: Detector = { type: 'iban', longest: 50, partialMatchStart, find }

@@ -1,4 +1,4 @@
-import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
+import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/shared/detect'
 
 const isHex = (code: number): boolean => isDigit(code) || ((code | 32) >= 97 && (code | 32) <= 102)
 const isAddressCharacter = (code: number): boolean => isHex(code) || code === 46 || code === 58

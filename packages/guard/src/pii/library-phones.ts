@@ -1,4 +1,4 @@
-import type { Detector, Span } from '@allium/detect'
+import type { Detector, Span } from '@allium/shared/detect'
 import { isAnnounced, phone } from './phone.ts'
 
 /** `findPhoneNumbersInText` of libphonenumber-js. */

@@ -1,4 +1,4 @@
-import { isDigit, isWord, runStart } from '@allium/detect'
+import { isDigit, isWord, runStart } from '@allium/shared/detect'
 
 /** A run of digits. */
 export interface DigitGroup {

@@ -1,4 +1,4 @@
-import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/detect'
+import { type Detector, isDigit, isWord, runStart, type Span } from '@allium/shared/detect'
 
 /** Phone numbers, with their extensions. */
 export const phone: Detector = { type: 'phone', longest: 64, partialMatchStart, find }

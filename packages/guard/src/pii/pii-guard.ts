@@ -9,7 +9,7 @@ import type {
 } from '@allium/core'
 import { writerOf } from '@allium/core'
 import { onDisplay } from '@allium/core/context'
-import type { Detector, Finding } from '@allium/detect'
+import type { Detector, Finding } from '@allium/shared/detect'
 import { blockOptions } from '../block-options.ts'
 import { filterAnswer } from '../filter-answer.ts'
 import { emitFound, type GuardTarget, targetNames } from '../guard-found.ts'

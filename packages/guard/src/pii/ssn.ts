@@ -1,4 +1,4 @@
-import { type Detector, isDigit, isWord, type Span } from '@allium/detect'
+import { type Detector, isDigit, isWord, type Span } from '@allium/shared/detect'
 import { partialNumberStart } from './numbers.ts'
 
 /** Social Security numbers of the United States, except those that were never issued. */

@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { Entry } from '@allium/event-log'
+import type { Entry } from '@allium/store/event-log'
 import type { Host } from '../host/host.ts'
 
 /**

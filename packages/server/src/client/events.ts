@@ -1,5 +1,5 @@
 import type { CallTypes, StreamEvent, Usage } from '@allium/core'
-import type { RunError } from '@allium/event-log'
+import type { RunError } from '@allium/store/event-log'
 
 /** A pending call: it waits for a decision. */
 export type PendingCall<K extends CallTypes = CallTypes> = K['pending']

@@ -1,5 +1,5 @@
 import type { CallTypes } from '@allium/core'
-import type { RunError } from '@allium/event-log'
+import type { RunError } from '@allium/store/event-log'
 import { createParser } from 'eventsource-parser'
 import type { Answer, ClientEvent, ClientRun } from './events.ts'
 import { ClientError, type HttpCall, retry, sendOnce, type Transport } from './http.ts'

@@ -1,7 +1,7 @@
 import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { onion } from '@allium/observe'
-import { createPricing, type Prices } from '@allium/prices'
+import { createPricing, type Prices } from '@allium/shared/prices'
 import type { EventLog } from '@allium/store'
 import type { Host } from '../host/host.ts'
 import type { Inspect, ServedAgent } from '../options/options.ts'

@@ -1,4 +1,4 @@
-import { hideSecrets, isSecretName } from '@allium/detect'
+import { hideSecrets, isSecretName } from '@allium/shared/detect'
 
 /** Most characters of one text. */
 const maxText = 100_000

@@ -1,5 +1,5 @@
-import { toEntry } from '@allium/event-log'
 import type { EventLog } from '@allium/store'
+import { toEntry } from '@allium/store/event-log'
 import { isIn } from './recorded-run.ts'
 import type { TraceLog } from './trace-log.ts'
 

@@ -1,5 +1,5 @@
-import { openedEvent } from '@allium/event-log'
 import { eventText } from '@allium/store'
+import { openedEvent } from '@allium/store/event-log'
 import type { FrameWriter } from '../response/stream.ts'
 
 /** Writes the events of a run unchanged, each with an id from which a reader can resume. */

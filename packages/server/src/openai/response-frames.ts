@@ -1,5 +1,5 @@
 import type { PendingCall, StreamEvent, Usage } from '@allium/core'
-import type { RunError } from '@allium/event-log'
+import type { RunError } from '@allium/store/event-log'
 import type { Frame } from '../http/sse.ts'
 import type { FrameWriter } from '../response/stream.ts'
 import type { WireCall } from './client-tool-calls.ts'

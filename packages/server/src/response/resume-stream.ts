@@ -1,6 +1,6 @@
 import type { PendingCall, SessionKey } from '@allium/core'
-import { maxUnlogged } from '@allium/event-log'
 import type { LatestRun, RunKey } from '@allium/store'
+import { maxUnlogged } from '@allium/store/event-log'
 import { pendingForReader } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import { sseHeadResponse } from '../http/sse.ts'

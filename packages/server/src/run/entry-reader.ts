@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
-import type { Entry, RunError } from '@allium/event-log'
 import type { EventReader, LoggedEvent } from '@allium/store'
+import type { Entry, RunError } from '@allium/store/event-log'
 import { problemOf } from '../http/problem.ts'
 import type { RunEntry } from './run-entry.ts'
 

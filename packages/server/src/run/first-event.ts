@@ -1,5 +1,5 @@
 import type { Clock } from '@allium/core'
-import type { RunEvent } from '@allium/event-log'
+import type { RunEvent } from '@allium/store/event-log'
 import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
 import { concatEntries, type EntryReader } from './entry-reader.ts'
 import type { RunEntry } from './run-entry.ts'

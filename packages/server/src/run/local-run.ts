@@ -1,6 +1,14 @@
 import { type AgentRun, isAlliumError, type RunResult, type SessionKey, type Usage } from '@allium/core'
-import { type Entry, type EntryContext, entryOf, Inbox, LiveEvents, LogWriter, RunOutput } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
+import {
+  type Entry,
+  type EntryContext,
+  entryOf,
+  Inbox,
+  LiveEvents,
+  LogWriter,
+  RunOutput,
+} from '@allium/store/event-log'
 import { problemOf } from '../http/problem.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
 import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'

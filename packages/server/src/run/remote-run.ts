@@ -1,6 +1,6 @@
 import { AlliumError, type SessionKey, type Usage } from '@allium/core'
-import type { Entry } from '@allium/event-log'
 import type { EventReader, RunKey, SessionStore, StoredStatus } from '@allium/store'
+import type { Entry } from '@allium/store/event-log'
 import type { DurableInfo, DurableRuns } from '../options/durable-runs.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from './entry-reader.ts'
 import { type Answer, Readers, type ReadersOptions, type RunHandle } from './run-handle.ts'

@@ -1,5 +1,5 @@
 import { type Decision, digestOf, type Input, type OutputOption, type RunOptions, type ToolDef } from '@allium/core'
-import type { EntryContext } from '@allium/event-log'
+import type { EntryContext } from '@allium/store/event-log'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
 import type { OutputJsonSchema } from './output-json-schema.ts'
@@ -58,7 +58,7 @@ export function inputDigestOf({ input, decisions, output, clientTools }: AgentRu
  */
 export async function readSchemas({ clientTools = [], output }: RunSettings): Promise<OutputOption | undefined> {
   if (clientTools.length === 0 && output === undefined) return undefined
-  const { untrustedSchema } = await import('@allium/json-schema')
+  const { untrustedSchema } = await import('@allium/shared/json-schema')
   for (const { jsonSchema } of clientTools) await untrustedSchema(jsonSchema)
   return output && untrustedSchema(output)
 }

@@ -1,6 +1,6 @@
 import type { Input, Message } from '@allium/core'
-import type { Entry } from '@allium/event-log'
 import type { EventLog, RunKey } from '@allium/store'
+import type { Entry } from '@allium/store/event-log'
 import { RemoteRun, type RemoteRunOptions, type RunSource } from './remote-run.ts'
 import type { RunHandle } from './run-handle.ts'
 import type { SteerLimits } from './steer-limits.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
-import { type Entry, maxUnlogged, type RunError } from '@allium/event-log'
 import type { EventLog, EventReader, LoggedEvent, RunKey, SessionStore } from '@allium/store'
+import { type Entry, maxUnlogged, type RunError } from '@allium/store/event-log'
 
 interface RemoteHost {
   readonly sessions: SessionStore

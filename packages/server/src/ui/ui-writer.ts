@@ -1,5 +1,5 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd } from '@allium/core'
-import type { RunError } from '@allium/event-log'
+import type { RunError } from '@allium/store/event-log'
 import { fileUrl, type UiChunk } from '../native/ui-messages.ts'
 import type { RunEntry } from '../run/run-entry.ts'
 import { Blocks } from './blocks.ts'

@@ -3,7 +3,7 @@ import type { UntrustedSchema } from '@allium/core/internal'
 
 /** Reads a server's schema without running it as code. Logs once which parts are not checked. @throws AlliumError `schema.limits` */
 export async function serverSchema(schema: JsonSchema, subject: string, logger: Logger): Promise<UntrustedSchema> {
-  const { untrustedSchema } = await import('@allium/json-schema')
+  const { untrustedSchema } = await import('@allium/shared/json-schema')
   const read = await untrustedSchema(schema)
   const { unchecked } = read
   if (unchecked.length === 0) return read

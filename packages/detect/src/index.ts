@@ -1,6 +1,0 @@
-export { isDigit, isLetter, isWord, runEnd, runStart } from './chars.ts'
-export { type Detector, type Finding, findAll, replaceFound, type Span } from './detector.ts'
-export { type Folded, fold } from './fold.ts'
-export { type KeyRule, keyRules } from './keys/rules.ts'
-export { hideSecrets, isSecretName, keyDetectors } from './secrets.ts'
-export { TextWindow } from './text-window.ts'

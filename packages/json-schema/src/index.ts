@@ -1,2 +1,0 @@
-export type { UntrustedSchemaLimits } from './limits.ts'
-export { untrustedSchema } from './untrusted-schema.ts'

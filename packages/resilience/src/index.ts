@@ -1,8 +1,0 @@
-export { type BackoffOptions, backoff } from './backoff.ts'
-export { memoryKeyValue } from './memory-key-value.ts'
-export { isNonRetryable } from './non-retryable.ts'
-export { type Pause, pause } from './pause.ts'
-export { retryAfter } from './retry-after.ts'
-export { sharersOf } from './sharers-of.ts'
-export { type FlightLeader, SingleFlight } from './single-flight.ts'
-export { isTransient, statusOf } from './transient.ts'

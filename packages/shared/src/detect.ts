@@ -1,0 +1,6 @@
+export { isDigit, isLetter, isWord, runEnd, runStart } from './detect/chars.ts'
+export { type Detector, type Finding, findAll, replaceFound, type Span } from './detect/detector.ts'
+export { type Folded, fold } from './detect/fold.ts'
+export { type KeyRule, keyRules } from './detect/keys/rules.ts'
+export { hideSecrets, isSecretName, keyDetectors } from './detect/secrets.ts'
+export { TextWindow } from './detect/text-window.ts'

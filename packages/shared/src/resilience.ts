@@ -1,0 +1,8 @@
+export { type BackoffOptions, backoff } from './resilience/backoff.ts'
+export { memoryKeyValue } from './resilience/memory-key-value.ts'
+export { isNonRetryable } from './resilience/non-retryable.ts'
+export { type Pause, pause } from './resilience/pause.ts'
+export { retryAfter } from './resilience/retry-after.ts'
+export { sharersOf } from './resilience/sharers-of.ts'
+export { type FlightLeader, SingleFlight } from './resilience/single-flight.ts'
+export { isTransient, statusOf } from './resilience/transient.ts'

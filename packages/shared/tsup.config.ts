@@ -1,0 +1,7 @@
+import { defineConfig } from 'tsup'
+import base from '../../tsup.base.ts'
+
+export default defineConfig({
+  ...base,
+  entry: ['src/detect.ts', 'src/json-schema.ts', 'src/prices.ts', 'src/resilience.ts'],
+})
