@@ -30,14 +30,14 @@ const moved = Object.entries(left).flatMap(([from, modules]) =>
 /** The functions of `@allium/core/context` that were members of contexts, by the member. They take the context first. */
 const functions = {
   ...{ anonymous: 'isAnonymous', inherited: 'isInherited', replaying: 'isReplaying', resumed: 'isResumed' },
+  ...{ approvalRequest: 'approvalRequestOf', approver: 'approverOf', recipients: 'recipientsOf' },
   ...{
-    approvalRequest: 'approvalRequestOf',
-    approver: 'approverOf',
-    recipients: 'recipientsOf',
+    pending: 'pendingCalls',
+    physicalCalls: 'physicalCallsOf',
     rootTurnId: 'rootTurnIdOf',
+    isRecorded: 'isRecorded',
   },
-  ...{ pending: 'pendingCalls', physicalCalls: 'physicalCallsOf', isRecorded: 'isRecorded', seal: 'seal' },
-  ...{ inject: 'inject', record: 'record', onDisplay: 'onDisplay', resolveModel: 'resolveModel' },
+  ...{ inject: 'inject', record: 'record', onDisplay: 'onDisplay', resolveModel: 'resolveModel', seal: 'seal' },
   ...{ aroundRun: 'aroundRun', aroundStep: 'aroundStep', provideTurns: 'provideTurns' },
 }
 const members = Object.entries(functions).map(([member, name]) => [`ctx.${member}`, `@allium/core/context#${name}`])
