@@ -9,13 +9,30 @@ interface Target {
 /** What is measured, and where it is to go. Less is better. */
 export const targets = {
   core: {
-    codeLines: { of: 'lines of code, without comments and blank lines', target: 11_500 },
-    files: { of: 'files', target: 160 },
-    longFiles: { of: 'files over 200 lines', target: 5 },
+    codeLines: {
+      of: 'lines of code, without comments and blank lines',
+      target: 11_500,
+      missed:
+        'Approvals, steering, stored runs, client tools and order rules are in core. They load later or not at all, but are lines.',
+    },
+    files: { of: 'files', target: 160, missed: 'Twelve files have less than 30 lines and one caller.' },
+    longFiles: {
+      of: 'files over 200 lines',
+      target: 5,
+      missed: 'The records of session and turn have several concerns each.',
+    },
     functionP90: { of: 'lines of a function, 90th percentile', target: 14 },
     functionMax: { of: 'lines of the longest function', target: 60 },
-    turnCalls: { of: 'function calls of a bare turn', target: 550 },
-    turnCrossings: { of: 'of these, calls into another folder', target: 215 },
+    turnCalls: {
+      of: 'function calls of a bare turn',
+      target: 550,
+      missed: 'Reading the end of a turn and asking for listeners are calls.',
+    },
+    turnCrossings: {
+      of: 'of these, calls into another folder',
+      target: 215,
+      missed: 'Model and tool attempts extend the one of the turn, so the loop cannot be in its folder.',
+    },
     turnUpward: { of: 'of these, calls into a folder above, through no interface', target: 7 },
     circleFiles: { of: 'files in import circles, types included', target: 0 },
     ringCasts: { of: "casts to the rings' own classes", target: 5 },
@@ -23,15 +40,31 @@ export const targets = {
     exportedTypes: { of: 'exported types', target: 160 },
     toolContext: { of: 'members of the tool context', target: 48 },
     allContexts: { of: 'members of all contexts', target: 60 },
-    agentBytes: { of: '{ Agent }, bytes minified and gzipped', target: 54_000 },
+    agentBytes: {
+      of: '{ Agent }, bytes minified and gzipped',
+      target: 54_000,
+      missed: 'Order rules, similar names, steering, stored runs and the texts of errors are still loaded at once.',
+    },
   },
   project: {
     packages: { of: 'packages, without @allium/replay and @allium/evals', target: 25 },
-    circleFiles: { of: 'files in import circles inside a package', target: 0 },
-    longFunctions: { of: 'functions over 60 lines', target: 0 },
+    circleFiles: {
+      of: 'files in import circles inside a package',
+      target: 0,
+      missed: 'Most are types that a file and its parts need from each other.',
+    },
+    longFunctions: {
+      of: 'functions over 60 lines',
+      target: 0,
+      missed: 'Most are factories of layers and stores, whose closures should be classes.',
+    },
     exportedValues: { of: 'values that `allium` exports', target: 40 },
     exportedTypes: { of: 'types that `allium` exports', target: 170 },
-    rootEntries: { of: 'entries of the root folder', target: 20 },
+    rootEntries: {
+      of: 'entries of the root folder',
+      target: 20,
+      missed: 'The settings of tests and tools have no folder of their own yet.',
+    },
   },
 } as const satisfies Readonly<Record<string, Readonly<Record<string, Target>>>>
 
