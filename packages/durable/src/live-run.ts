@@ -10,7 +10,7 @@ import { type AdmittedRun, admit } from './run-admission.ts'
 import { exposedError, isAbort, isFinal, isUnreadable } from './run-errors.ts'
 import { checkOf, type JournalHost, runJournal } from './run-journal.ts'
 import { isEnd, RunReporter } from './run-reporter.ts'
-import { outputOf, startTurn } from './start-turn.ts'
+import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
@@ -172,8 +172,7 @@ export class LiveRun implements JournalHost {
     const isNewCode = (this.#task.version ?? run.version) === this.#host.version
     allowPatches(journal, { turnId: run.run, isNewCode })
     try {
-      const output = await outputOf(this.#task)
-      const agentRun = startTurn(session, { turnId: run.run, task: this.#task, output, journal })
+      const { agentRun } = await startTurn(session, { turnId: run.run, task: this.#task, journal })
       this.#agentRun = agentRun
       if (this.#lost) agentRun.abort(this.#stopReason)
       // Immediately, because a run without a reader drains itself.

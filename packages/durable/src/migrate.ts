@@ -32,7 +32,7 @@ export async function migrate(
   if (to !== host.version)
     throw new AlliumError(
       'run.version',
-      `A run moves to the code of the process that calls migrate(). This one has the version "${host.version}", not "${to}". Call migrate() in a process of that version.`,
+      `A run moves to the code of the process that calls migrate(). This one has the version "${host.version}", not "${to}".`,
       { details: { version: host.version } },
     )
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))

@@ -44,7 +44,7 @@ export class Queues {
     const names = [...this.#declared.keys()].map((one) => `"${one}"`).join(', ')
     throw new AlliumError(
       'run.options',
-      `The queue "${name}" is not declared. The declared queues are ${names}. Use one of them, or declare it: durable(agent, { queues: { ${JSON.stringify(name)}: {} } }).`,
+      `The queue "${name}" is not declared. Use one of ${names}, or declare it: durable(agent, { queues: { ${JSON.stringify(name)}: {} } }).`,
     )
   }
 
@@ -92,7 +92,7 @@ function checkQueue(name: string, queue: QueueOptions): void {
   const { concurrency, workerConcurrency } = queue
   if (concurrency !== undefined && workerConcurrency !== undefined && workerConcurrency > concurrency)
     throw invalid(
-      `${what} has the workerConcurrency ${workerConcurrency}, which is above its concurrency ${concurrency}. Lower workerConcurrency.`,
+      `${what} has the workerConcurrency ${workerConcurrency}, above its concurrency ${concurrency}. Lower it.`,
     )
 }
 

@@ -6,7 +6,7 @@ import { currentOwner } from './current-owner.ts'
 import type { Host } from './host.ts'
 import { allowPatches, isPatchStep } from './patched.ts'
 import { checkOf } from './run-journal.ts'
-import { outputOf, startTurn } from './start-turn.ts'
+import { startTurn } from './start-turn.ts'
 import { storedTask } from './task.ts'
 
 /** The code of this process, with the store of the run. */
@@ -44,8 +44,7 @@ export async function rehearse(host: RehearsalHost, run: DurableRun): Promise<Re
   allowPatches(journal, { turnId: run.run, isNewCode: (task.version ?? version) === host.version })
   const cancel = host.clock.after(2 * host.lease, () => journal.stop())
   try {
-    const output = await outputOf(task)
-    const agentRun = startTurn(session, { turnId: run.run, task, output, journal })
+    const { agentRun } = await startTurn(session, { turnId: run.run, task, journal })
     journal.onStop = () => agentRun.abort('rehearsal')
     for await (const event of agentRun) if (!journal.isStopped) check.see(event)
     return ended(undefined, journal.replayed)

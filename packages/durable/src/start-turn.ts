@@ -1,20 +1,17 @@
-import type { AgentRun, Journal, OutputOption, Session } from '@allium/core'
+import type { AgentRun, Journal, JsonSchema, OutputOption, Session } from '@allium/core'
 import { operators } from '@allium/core/internal'
 import type { Task } from './task.ts'
 
-/** Reads the JSON Schema of a request's answer, which comes from a client. @throws AlliumError `schema.limits` */
-export async function outputOf({ output }: Task): Promise<OutputOption | undefined> {
-  if (output === undefined) return undefined
-  const { untrustedSchema } = await import('@allium/shared/json-schema')
-  return (await untrustedSchema(output)) as OutputOption
-}
-
-/** Starts the turn of a stored request, with its recorded steps. */
-export function startTurn(
+/**
+ * Starts the turn of a stored request, with its recorded steps. The schema of the answer comes from a client, so it is read first.
+ *
+ * @returns the run, in an object because a run can be awaited @throws AlliumError `schema.limits`
+ */
+export async function startTurn(
   session: Session<unknown, unknown>,
-  { turnId, task, output, journal }: { turnId: string; task: Task; output: OutputOption | undefined; journal: Journal },
-): AgentRun<unknown, unknown> {
-  const { input, decisions, operator, context, clientTools, idempotencyKey, onRetryAfterOutput } = task
+  { turnId, task, journal }: { turnId: string; task: Task; journal: Journal },
+): Promise<{ agentRun: AgentRun<unknown, unknown> }> {
+  const { input, decisions, operator, context, output, clientTools, idempotencyKey, onRetryAfterOutput } = task
   const options = {
     turnId,
     journal,
@@ -23,12 +20,17 @@ export function startTurn(
     onRetryAfterOutput,
     readerTimeout: false as const,
     ...(context !== undefined && { context }),
-    ...(output !== undefined && { output }),
+    ...(output !== undefined && { output: await readSchema(output) }),
   }
-  if (decisions === undefined) return session.run(input ?? '', options) as AgentRun<unknown, unknown>
+  if (decisions === undefined) return { agentRun: session.run(input ?? '', options) as never }
   const approver = operator === undefined ? task.approver : operatorOf(session, operator)
   const resumeOptions = approver === undefined ? options : { ...options, approver: approver as never }
-  return session.resume(decisions, resumeOptions) as AgentRun<unknown, unknown>
+  return { agentRun: session.resume(decisions, resumeOptions) as never }
+}
+
+async function readSchema(schema: JsonSchema): Promise<OutputOption> {
+  const { untrustedSchema } = await import('@allium/shared/json-schema')
+  return untrustedSchema(schema)
 }
 
 /** Returns the operator as an approver, who may only deny. */
