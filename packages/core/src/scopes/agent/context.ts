@@ -102,6 +102,6 @@ export function layerOf<A extends AgentAttempt>(
   if (found !== undefined) return found
   throw new AlliumError(
     'layer.invalid',
-    `${by} takes the ctx of a hook in its scope, or that of execute(args, ctx), not ${describe(ctx)}.`,
+    `${by} takes the ctx of a hook in its scope, or of execute(args, ctx), not ${describe(ctx)}.`,
   )
 }
