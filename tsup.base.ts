@@ -9,6 +9,10 @@ export default defineConfig({
   sourcemap: true,
   clean: true,
   esbuildPlugins: [shakable],
+  esbuildOptions(options) {
+    // Some entries import the main one, only to share its file.
+    options.logOverride = { 'ignored-bare-import': 'silent' }
+  },
   // Deno, workerd and some bundlers know Node's modules by this name alone.
   removeNodeProtocol: false,
 })

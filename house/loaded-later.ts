@@ -1,10 +1,5 @@
 // What the agent imports when it is first needed. Tests in virtual time count ticks, and a first import takes more than those.
-import '../packages/core/src/approvals/approvers.ts'
-import '../packages/core/src/approvals/decided-calls.ts'
-import '../packages/core/src/approvals/decisions.ts'
-import '../packages/core/src/approvals/provider-approvals.ts'
-import '../packages/core/src/approvals/suspend.ts'
-import '../packages/core/src/output/plan.ts'
+import '../packages/core/src/later.ts'
 import '../packages/shared/src/json-schema.ts'
 import '../packages/providers/src/ai-sdk-stream.ts'
 import '../packages/providers/src/named-provider.ts'

@@ -6,4 +6,6 @@ export default defineConfig({
   entry: ['src/index.ts', 'src/code-shape.ts', 'src/event-log/index.ts', 'src/journal.ts'],
   // Every import of the package would load a second file.
   splitting: false,
+  // The log of events imports the main entry by its name.
+  external: ['@allium/store'],
 })

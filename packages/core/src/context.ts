@@ -1,3 +1,6 @@
+// Makes the bundler put what the entries share into one file.
+import './index.ts'
+
 // Functions that take the context of a layer, for what few layers need.
 export type { PhysicalCall } from './contexts/model.ts'
 export type { InnerRun, InputAbout, OnceOptions, OnInput, TurnPlan } from './contexts/turn.ts'

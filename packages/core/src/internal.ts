@@ -1,3 +1,6 @@
+// Makes the bundler put what the entries share into one file.
+import './index.ts'
+
 // What other packages of this repository use. It is not part of the public API and may change in any version.
 export { modelOf } from './agent/delegate.ts'
 export { agentElsewhere, agentOptionKeys } from './agent/options.ts'

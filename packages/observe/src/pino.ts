@@ -1,3 +1,5 @@
+// Makes the bundler put what the entries share into one file.
+import './index.ts'
 import type { TypedMiddleware } from '@allium/core'
 import { type Level, type Logger, pino } from 'pino'
 import { type LogOptions, log as logTo } from './log.ts'

@@ -1,6 +1,6 @@
 import { Agent, type Model } from '@allium/core'
-import { fromAiSdkMiddleware } from '@allium/providers'
 import { toAiSdkAgent } from '@allium/providers/agent'
+import { fromAiSdkMiddleware } from '@allium/providers/middleware'
 import * as ai7 from 'ai'
 import * as ai6 from 'ai-v6'
 import { z } from 'zod'

@@ -10,8 +10,8 @@ import {
   type ToolDef,
   type ToolExecution,
 } from '@allium/core'
-import { fromAiSdkMiddleware } from '@allium/providers'
 import { toAiSdkAgent } from '@allium/providers/agent'
+import { fromAiSdkMiddleware } from '@allium/providers/middleware'
 import { Chat as Chat7 } from 'ai-react7'
 import type * as ai6 from 'ai-v6'
 import { beforeEach, describe, expect, test } from 'vitest'

@@ -1,5 +1,5 @@
 import { defineMiddleware, type Message, type ModelEnd } from '@allium/core'
-import { type AiSdkMiddleware, fromAiSdkMiddleware } from '@allium/providers'
+import { type AiSdkMiddleware, fromAiSdkMiddleware } from '@allium/providers/middleware'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { agentOf, byAllium, byStreamText, model, text } from './middleware-models.ts'

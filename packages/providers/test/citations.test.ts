@@ -1,6 +1,7 @@
 import { Agent, type ContentChunk, type Model } from '@allium/core'
-import { fromAiSdk, fromAiSdkMiddleware } from '@allium/providers'
+import { fromAiSdk } from '@allium/providers'
 import { toAiSdkAgent } from '@allium/providers/agent'
+import { fromAiSdkMiddleware } from '@allium/providers/middleware'
 import { describe, expect, test } from 'vitest'
 import { libraries, model, silent } from './middleware-models.ts'
 import { finishV3 } from './written-model.ts'

@@ -1,5 +1,6 @@
 import { Agent, type AgentOptions, type Middleware } from '@allium/core'
-import { type AiSdkMiddleware, fromAiSdk, fromAiSdkMiddleware } from '@allium/providers'
+import { fromAiSdk } from '@allium/providers'
+import { type AiSdkMiddleware, fromAiSdkMiddleware } from '@allium/providers/middleware'
 import * as ai7 from 'ai'
 import * as ai6 from 'ai-v6'
 import { toGenerateResult } from '../src/middleware/generate-result.ts'

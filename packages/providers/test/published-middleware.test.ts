@@ -1,5 +1,5 @@
 import { hermesToolMiddleware } from '@ai-sdk-tool/parser'
-import type { AiSdkMiddleware } from '@allium/providers'
+import type { AiSdkMiddleware } from '@allium/providers/middleware'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { byAllium, byStreamText, libraries, model, text, type Version } from './middleware-models.ts'

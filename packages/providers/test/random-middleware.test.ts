@@ -1,4 +1,4 @@
-import type { AiSdkMiddleware } from '@allium/providers'
+import type { AiSdkMiddleware } from '@allium/providers/middleware'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { agentOf, byAllium, libraries, model, text } from './middleware-models.ts'

@@ -22,7 +22,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
   try {
     if (turn.steps !== undefined && !isAlliumError(turn.end?.error, 'journal.diverged'))
       turn.journal.checkEnd?.(turn.turnId)
-    if (turn.isSuspended && turn.end === undefined) await (await import('../approvals/suspend.ts')).suspend(turn)
+    if (turn.isSuspended && turn.end === undefined) await (await import('../later.ts')).suspend(turn)
     if (parse !== undefined && statusOf(turn) === 'completed')
       turn.structuredOutput = await parse(turn.answer.output ?? '')
   } catch (error) {
@@ -39,7 +39,7 @@ export async function runLayers(turn: Turn, parse?: (text: string) => Promise<un
 async function refuseForged(session: SessionScope): Promise<void> {
   session.history.isRestored = false
   const { secret } = session.agent.setup.approvals
-  if (secret !== undefined) await (await import('../approvals/provider-approvals.ts')).refuseForged(session, secret)
+  if (secret !== undefined) await (await import('../later.ts')).refuseForged(session, secret)
 }
 
 /**

@@ -48,7 +48,7 @@ export async function runStep(turn: Turn, ctx: TurnView): Promise<'last' | 'paus
 /** Runs the rest of a suspended step: the calls that have a decision. Undecided calls stay pending. */
 export async function resumeStep(turn: Turn, resume: Resume): Promise<void> {
   turn.lifecycle.throwIfOver()
-  const { decidedCalls } = await turn.lifecycle.until(import('../approvals/decided-calls.ts'))
+  const { decidedCalls } = await turn.lifecycle.until(import('../later.ts'))
   turn.emitStep('step:start')
   await new ToolStep(turn, decidedCalls(turn, resume)).run()
   turn.lifecycle.throwIfOver()

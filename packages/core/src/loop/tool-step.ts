@@ -143,7 +143,7 @@ function emitEnd(turn: Turn, { name, result, approval }: ToolCallRecord): void {
 async function sealFor({ session }: Turn, { call }: RequestedCall): Promise<string | undefined> {
   const { secret } = session.agent.setup.approvals
   if (secret === undefined) return undefined
-  const { approvalSeal } = await import('../approvals/provider-approvals.ts')
+  const { approvalSeal } = await import('../later.ts')
   return approvalSeal(session, call, secret)
 }
 

@@ -76,7 +76,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
    */
   async pendingFor(principal: RegisteredPrincipal): Promise<K['pending'][]> {
     const [scope, checked] = [this.#known(), this.#host.checkPrincipal(principal)]
-    const { decidable } = await import('../approvals/approvers.ts')
+    const { decidable } = await import('../later.ts')
     return decidable(scope, checked)
   }
 
@@ -94,7 +94,7 @@ export class Session<S = State, C = RegisteredContext, K extends CallTypes = Cal
     const { approver } = options
     const scope = this.#known()
     const by = approver === undefined ? undefined : this.#host.checkPrincipal(approver)
-    const { checkedDecisions } = await import('../approvals/decisions.ts')
+    const { checkedDecisions } = await import('../later.ts')
     const { tools } = await toolsOf({ options: {}, decisions }, scope)
     return [...(await checkedDecisions(scope, decisions, by, tools)).callIds]
   }

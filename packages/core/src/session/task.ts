@@ -25,7 +25,7 @@ export async function outputOf<C>(task: Task<C>, scope: SessionScope): Promise<O
   const { output } = task.options
   if (output === undefined) return undefined
   const hasTools = scope.agent.tools.defs.length + clientToolsOf(task, scope).length > 0
-  const { outputPlan } = await import('../output/plan.ts')
+  const { outputPlan } = await import('../later.ts')
   const plan = outputPlan(output, hasTools)
   const { unchecked = [] } = plan.schema as Partial<UntrustedSchema>
   if (unchecked.length > 0)
@@ -96,7 +96,7 @@ export async function prepare<C>(
   let resume: Resume | undefined
   if (decisions !== undefined) {
     const approver = given === undefined ? undefined : host.checkPrincipal(given)
-    const { checkedDecisions, useDecisions } = await waits.until(import('../approvals/decisions.ts'))
+    const { checkedDecisions, useDecisions } = await waits.until(import('../later.ts'))
     resume = useDecisions(scope, await waits.until(checkedDecisions(scope, decisions, approver, tools.tools)))
   }
   if (!isRestartable(options, scope)) return { resume, output, tools }

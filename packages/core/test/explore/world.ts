@@ -1,9 +1,5 @@
 // Loaded before the clock starts: virtual time does not wait for what the agent imports later.
-import '../../src/approvals/decided-calls.ts'
-import '../../src/approvals/decisions.ts'
-import '../../src/approvals/provider-approvals.ts'
-import '../../src/approvals/suspend.ts'
-import '../../src/output/plan.ts'
+import '../../src/later.ts'
 import { Agent, type AgentRun, type LayerEvent, type RunResult, type StreamEvent } from '../../src/index.ts'
 import { type Case, grace, ticks, toolTimeout } from './case.ts'
 import type { Extras } from './kinds.ts'

@@ -34,9 +34,7 @@ it('runs all ticks in one session if it is named', async () => {
 it('runs its ticks in a queue, with a priority', async () => {
   const { clock, process } = world()
   const { runs, plan } = process({ queues: { reports: { concurrency: 1 } } })
-  await expect(plan.create({ ...daily, queue: 'mails' })).rejects.toThrow(
-    'Use one of "default", "reports"',
-  )
+  await expect(plan.create({ ...daily, queue: 'mails' })).rejects.toThrow('Use one of "default", "reports"')
   await expect(plan.create({ ...daily, priority: 0.5 })).rejects.toMatchObject({ code: 'run.options' })
   await plan.create({ ...daily, queue: 'reports', priority: 5 })
   await clock.advance(2 * minute)

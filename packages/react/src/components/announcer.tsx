@@ -36,6 +36,6 @@ export function Announcer(): ReactNode {
 
 /** Returns the sentences of a text. While it is streamed, the last one is not finished. */
 function finishedSentences(text: string, isComplete: boolean): string[] {
-  const sentences = text.split(/(?<=[.!?。！？])\s+|\n+/)
+  const sentences = text.split(/(?<=[.!?\u3002\uff01\uff1f])\s+|\n+/)
   return (isComplete ? sentences : sentences.slice(0, -1)).filter((sentence) => sentence.trim() !== '')
 }

@@ -1,5 +1,5 @@
 import type { CustomEvent, LayerEvent, PendingCall, StreamEvent } from '@allium/core'
-import type { LoggedEvent } from '../index.ts'
+import type { LoggedEvent } from '@allium/store'
 
 /** The run failed. Has the parts of the error that a client may see. */
 export interface RunError {

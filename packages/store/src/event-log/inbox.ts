@@ -1,5 +1,5 @@
 import { type AgentRun, isAlliumError } from '@allium/core'
-import type { RunKey, RunSignal } from '../index.ts'
+import type { RunKey, RunSignal } from '@allium/store'
 import type { Entry, RunEvent } from './entry.ts'
 
 type SteerSignal = Exclude<RunSignal, { readonly stop: true }>

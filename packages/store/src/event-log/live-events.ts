@@ -1,5 +1,5 @@
 import { followSignal } from '@allium/core'
-import type { EventReader, LoggedEvent } from '../index.ts'
+import type { EventReader, LoggedEvent } from '@allium/store'
 import type { Entry } from './entry.ts'
 
 /** How many events readers may be ahead of the log. A reader that comes back in another process is ahead of it by no more than that. */

@@ -1,5 +1,5 @@
 import { isAlliumError, type Writer } from '@allium/core'
-import type { EventLog, Logged, RunKey } from '../index.ts'
+import type { EventLog, Logged, RunKey } from '@allium/store'
 import { endOfTick, timeOf } from './defer.ts'
 import type { Entry } from './entry.ts'
 

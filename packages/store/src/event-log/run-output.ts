@@ -1,6 +1,6 @@
 import { toJson } from '@allium/core'
 import { merged } from '@allium/core/internal'
-import { isPlainJson } from '../index.ts'
+import { isPlainJson } from '@allium/store'
 import { endOfTick } from './defer.ts'
 import type { Entry } from './entry.ts'
 import type { LiveEvents } from './live-events.ts'
