@@ -8,9 +8,8 @@ import type { ResponseFormat, ToolDef } from '../model/model.ts'
 import type { JsonSchema } from '../ports/validate.ts'
 import { formatIssues } from '../tool/check-args.ts'
 import { jsonSchemaOf, schemaFault } from '../tool/json-schema.ts'
-import { finalAnswer } from './final-answer.ts'
+import { finalAnswer, toolAnswer } from './answers.ts'
 import { isObject, isSchema, type OutputOption, type OutputStrategy } from './option.ts'
-import { toolAnswer } from './tool-answer.ts'
 
 /** How one run gets an answer that fits the schema. */
 export interface OutputPlan {

@@ -151,16 +151,10 @@ function clientToolsOf<C>(
   { suspension }: SessionScope,
 ): readonly ToolDef[] {
   const clientTools = options.clientTools ?? (decisions === undefined ? [] : (suspension?.clientTools ?? []))
-  if (!Array.isArray(clientTools))
-    throw new AlliumError(
-      'run.options',
-      `The option clientTools must be a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`,
-    )
-  if (clientTools.length > maxClientTools)
-    throw new AlliumError(
-      'run.options',
-      `The option clientTools has ${clientTools.length} tools. The maximum is ${maxClientTools}.`,
-    )
+  const fault = Array.isArray(clientTools)
+    ? clientTools.length > maxClientTools && `has ${clientTools.length} tools. The maximum is ${maxClientTools}.`
+    : `must be a list of { name, description, jsonSchema }, not ${describe(clientTools)}.`
+  if (fault) throw new AlliumError('run.options', `The option clientTools ${fault}`)
   return clientTools
 }
 
