@@ -1,7 +1,7 @@
 import { bundle } from './bundle.ts'
 
 /** The lines with which a program imports Allium, by the name of their limit. The files are those of the built packages. */
-export const programs: Readonly<Record<string, readonly string[]>> = {
+const programs: Readonly<Record<string, readonly string[]>> = {
   'allium { Agent }': [`export { Agent } from './allium/dist/index.js'`],
   "the README's agent": [
     `export { Agent } from './allium/dist/index.js'`,

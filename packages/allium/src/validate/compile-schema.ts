@@ -13,7 +13,7 @@ export async function compileSchema(schema: JsonSchema): Promise<Check> {
 }
 
 /** Whether it is a schema of 2019-09 or 2020-12. */
-export function isNewDraft({ $schema }: JsonSchema): boolean {
+function isNewDraft({ $schema }: JsonSchema): boolean {
   return /2019-09|2020-12/.test(String($schema))
 }
 
@@ -47,7 +47,7 @@ function toIssue({ message = 'is invalid', instancePath }: ErrorObject): Issue {
 }
 
 /** @param pointer a JSON Pointer (https://www.rfc-editor.org/rfc/rfc6901#section-4) */
-export function issueAt(pointer: string, message: string): Issue {
+function issueAt(pointer: string, message: string): Issue {
   return pointer === '' ? { message } : { message, path: pointer.slice(1).split('/').map(unescaped) }
 }
 
