@@ -18,11 +18,14 @@ beforeAll(() => {
   execFileSync(process.execPath, create, { stdio: 'ignore' })
   const page = readFileSync('docs/guide/tutorial-production.md', 'utf8').replace(/<!-- setup[\s\S]*?-->/g, '')
   const [, imports = '', plans = '', layers = ''] =
-    /these layers, from[\s\S]*?```ts\n(import .*\n)\n([\s\S]*?)\nconst agent = .*\n([\s\S]*?)console/.exec(page) ?? []
+    /these layers, from[\s\S]*?```ts\n((?:import .*\n)+)\n([\s\S]*?)\nconst agent = .*\n([\s\S]*?)console/.exec(page) ?? []
   edit('agent.ts', (code) =>
     code.replace(/( {4}\.use\(.*\n)+/, layers).replace('/** One agent', `${plans}\n/** One agent`),
   )
-  edit('agent.ts', (code) => `${imports.replace(/guard, model as models, observe, /, '')}${code}`)
+  edit('agent.ts', (code) => {
+    const missing = imports.split('\n').filter((line) => !code.includes(line))
+    return `${missing.join('\n')}\n${code}`
+  })
   writeFileSync(
     join(project, 'src/store.ts'),
     /Replace `src\/store.ts`:\n\n```ts no-run\n([\s\S]*?)```/.exec(page)?.[1] ?? '',
