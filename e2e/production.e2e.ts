@@ -18,7 +18,8 @@ beforeAll(() => {
   execFileSync(process.execPath, create, { stdio: 'ignore' })
   const page = readFileSync('docs/guide/tutorial-production.md', 'utf8').replace(/<!-- setup[\s\S]*?-->/g, '')
   const [, imports = '', plans = '', layers = ''] =
-    /these layers, from[\s\S]*?```ts\n((?:import .*\n)+)\n([\s\S]*?)\nconst agent = .*\n([\s\S]*?)console/.exec(page) ?? []
+    /these layers, from[\s\S]*?```ts\n((?:import .*\n)+)\n([\s\S]*?)\nconst agent = .*\n([\s\S]*?)console/.exec(page) ??
+    []
   edit('agent.ts', (code) =>
     code.replace(/( {4}\.use\(.*\n)+/, layers).replace('/** One agent', `${plans}\n/** One agent`),
   )
