@@ -1,6 +1,6 @@
 import { type CallTypes, Agent as CoreAgent, type AgentOptions as CoreOptions, type Tool } from '@allium/core'
 import type { ReadUntrustedSchema } from '@allium/core/internal'
-import { agentElsewhere, agentOptionKeys, checkOptions } from '@allium/core/internal'
+import { agentElsewhere, agentOptionKeys, checkOptions, safeLogger } from '@allium/core/internal'
 import { adaptAiSdk, createResolver } from '@allium/providers'
 import type { AgentStore } from '@allium/store'
 import { storeLayers } from './store-layers.ts'
@@ -65,7 +65,7 @@ export class Agent<
       ...options,
       resolveModel: options.resolveModel ?? createResolver(),
       adaptModel: options.adaptModel ?? adaptAiSdk,
-      validate: options.validate ?? ajvValidate(),
+      validate: options.validate ?? ajvValidate(options.logger && safeLogger(options.logger)),
       untrustedSchema: options.untrustedSchema ?? untrustedSchema,
     })
     this.store = store

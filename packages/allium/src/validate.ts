@@ -1,5 +1,5 @@
-import type { JsonSchema } from '@allium/core'
-import type { Validate } from '@allium/core/internal'
+import { type JsonSchema, type Logger, messageOf } from '@allium/core'
+import { consoleLogger, type Validate } from '@allium/core/internal'
 import { type Check, compileSchema } from './validate/compile-schema.ts'
 import { interpretSchema } from './validate/interpret-schema.ts'
 
@@ -10,21 +10,33 @@ import { interpretSchema } from './validate/interpret-schema.ts'
  * Ajv is loaded with the first schema. Where code generation is forbidden, for example on workerd or under a strict
  * Content-Security-Policy, the interpreter of `@allium/shared/json-schema` checks them. It is slower, and refuses a schema that it could only
  * check in part.
+ *
+ * @param logger gets one warning for each schema of which no check can be made: the model only reads that the arguments could not be
+ * checked. @default the console
  */
-export function ajvValidate(): Validate {
-  return validateBy((schema) => (canCompile() ? compileSchema(schema) : interpretSchema(schema)))
+export function ajvValidate(logger: Logger = consoleLogger): Validate {
+  return validateBy((schema) => (canCompile() ? compileSchema(schema) : interpretSchema(schema)), logger)
 }
 
-/** Makes the check of each schema once. An invalid schema is reported for each value. */
-export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>): Validate {
+/** Makes the check of each schema once. A schema of which none can be made rejects each value. */
+export function validateBy(makeCheck: (schema: JsonSchema) => Promise<Check>, logger: Logger): Validate {
   const checks = new WeakMap<JsonSchema, Check>()
+  const reported = new WeakSet<JsonSchema>()
   return (schema, value) => {
     const cached = checks.get(schema)
     if (cached !== undefined) return cached(value)
-    return make(schema).then((check) => {
-      checks.set(schema, check)
-      return check(value)
-    })
+    return make(schema).then(
+      (check) => {
+        checks.set(schema, check)
+        return check(value)
+      },
+      (error) => {
+        if (!reported.has(schema))
+          logger.warn(`A JSON Schema cannot be checked, so it accepts no value: ${messageOf(error)}`, { error })
+        reported.add(schema)
+        throw error
+      },
+    )
   }
 
   async function make(schema: JsonSchema): Promise<Check> {

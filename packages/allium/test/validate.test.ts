@@ -3,9 +3,11 @@ import { ajvValidate } from '../src/index.ts'
 import { interpretSchema } from '../src/validate/interpret-schema.ts'
 import { validateBy } from '../src/validate.ts'
 
+const silent = { warn() {}, error() {} }
+
 describe.each([
-  ['ajvValidate', ajvValidate()],
-  ['the check that makes no code from strings', validateBy(interpretSchema)],
+  ['ajvValidate', ajvValidate(silent)],
+  ['the check that makes no code from strings', validateBy(interpretSchema, silent)],
 ])('%s', (_, validate) => {
   const point = { type: 'object', properties: { x: { type: 'number' } }, required: ['x'], additionalProperties: false }
 
@@ -96,8 +98,11 @@ describe.each([
   })
 })
 
-it('A schema that no code is made of is refused if it could only be checked in part', async () => {
-  const validate = validateBy(interpretSchema)
-  const told = Promise.resolve(validate({ unevaluatedProperties: false }, {}))
-  await expect(told).rejects.toThrow('the keyword "unevaluatedProperties" cannot be checked')
+it('A schema that no code is made of is refused if it could only be checked in part, and the logger is told why once', async () => {
+  const warnings: string[] = []
+  const validate = validateBy(interpretSchema, { ...silent, warn: (line) => warnings.push(line) })
+  const schema = { unevaluatedProperties: false }
+  for (const value of [{}, 1])
+    await expect(Promise.resolve(validate(schema, value))).rejects.toThrow('"unevaluatedProperties" cannot be checked')
+  expect(warnings).toEqual([expect.stringMatching(/accepts no value: .* new Agent\(\{ validate \}\)/)])
 })
