@@ -17,8 +17,7 @@ function passesNow() {
   if (failed.length === 0 || failed.length > most || read(`.cache/${name}.errors.json`)?.length > 0) return false
   const files = failed.map((file) => relative(process.cwd(), file.name))
   console.log(`=== ${name}: once more, alone: ${files.join(' ')}`)
-  const config = name === 'unit' ? 'vitest.config.ts' : `vitest.${name}.config.ts`
-  if (!runs(['vitest', 'run', '--config', config, ...files])) return restored()
+  if (!runs(['vitest', 'run', `--project=${name}*`, `--outputFile.json=${report}`, ...files])) return restored()
   // The first failure may have ended the checks beside it.
   if (name === 'unit' && !['test:lint', 'test:types'].every((check) => runs(['-y', 'pnpm@10.34.8', 'run', check])))
     return restored()

@@ -16,7 +16,7 @@ declare module 'vitest' {
 /** Packs what is there now, installs it as a user does, and installs the bundlers and runtimes. */
 export default function setup(project: TestProject): () => void {
   const tarballs = resolve('.cache/tarballs')
-  execFileSync('npx', ['-y', 'pnpm@10.34.8', 'exec', 'node', 'pack.mjs', tarballs], { stdio: 'inherit' })
+  execFileSync('npx', ['-y', 'pnpm@10.34.8', 'exec', 'node', 'scripts/build/pack.mjs', tarballs], { stdio: 'inherit' })
   process.env.ALLIUM_BUILT = '1'
   const app = realpathSync(mkdtempSync(join(tmpdir(), 'allium-app-')))
   writeFileSync(join(app, 'package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))

@@ -17,8 +17,10 @@ function promised({ exports = {}, imports = {}, bin = {} }: Record<string, objec
 describe.each(published)('the tarball of $name', ({ dir, files = [], scripts, ...rest }) => {
   test('is packed with a fresh build, also in a clone where nothing was built', () => {
     expect(files).toEqual(expect.arrayContaining(['AGENTS.md', 'dist', 'docs']))
-    const docs = 'node --import=tsx ../../house/ship-docs.ts .'
-    expect(scripts.prepack).toBe(`turbo run build --output-logs=errors-only && ${docs}`)
+    const docs = 'node --import=tsx ../../scripts/docs/ship-docs.ts .'
+    expect(scripts.prepack).toBe(
+      `turbo run build --root-turbo-json ../../scripts/turbo.json --output-logs=errors-only && ${docs}`,
+    )
   })
 
   test('has every file that its exports, imports and bin name, built from a source that is there', async () => {

@@ -5,7 +5,7 @@ import type { Program } from './programs.ts'
 
 /** What the compiler says of the programs, each with its page and line. One program over all, as strict as the packages. */
 export function typeCheck(programs: readonly Program[]): string[] {
-  const base = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile).config as object
+  const base = ts.readConfigFile(join(root, 'scripts/tsconfig.base.json'), ts.sys.readFile).config as object
   const { options } = ts.parseJsonConfigFileContent({ ...base, files: [] }, ts.sys, root)
   const compiled = ts.createProgram({
     rootNames: programs.map(({ file }) => file),

@@ -4,7 +4,7 @@ import { root } from './pages.ts'
 
 /** The program of some sources, as the workspace compiles them. */
 export function programOf(rootNames: string[]): ts.Program {
-  const base = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile).config as object
+  const base = ts.readConfigFile(join(root, 'scripts/tsconfig.base.json'), ts.sys.readFile).config as object
   const { options } = ts.parseJsonConfigFileContent({ ...base, files: [] }, ts.sys, root)
   return ts.createProgram({ rootNames, options })
 }

@@ -1,5 +1,5 @@
 import { defineConfig } from 'tsup'
-import base from '../../tsup.base.ts'
+import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({
   ...base,

@@ -1,1 +1,1 @@
-export { default } from '../../tsup.base.ts'
+export { default } from '../../scripts/build/tsup.base.ts'

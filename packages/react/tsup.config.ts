@@ -1,5 +1,5 @@
 import { defineConfig } from 'tsup'
-import base from '../../tsup.base.ts'
+import base from '../../scripts/build/tsup.base.ts'
 
 // Frameworks with server components load the hooks in the browser's part of the bundle.
 export default defineConfig({ ...base, banner: { js: "'use client'" } })

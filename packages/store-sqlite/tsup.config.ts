@@ -1,4 +1,4 @@
 import { defineConfig } from 'tsup'
-import base from '../../tsup.base.ts'
+import base from '../../scripts/build/tsup.base.ts'
 
 export default defineConfig({ ...base, entry: ['src/index.ts', 'src/sql.ts'] })

@@ -25,7 +25,7 @@ void createResolver({ providers: undefined })
 
 test('options take undefined where exactOptionalPropertyTypes is on', { timeout: 60_000 }, () => {
   const file = join(root, 'packages/allium/test/exact-options.program.ts')
-  const base = ts.readConfigFile(join(root, 'tsconfig.base.json'), ts.sys.readFile).config as object
+  const base = ts.readConfigFile(join(root, 'scripts/tsconfig.base.json'), ts.sys.readFile).config as object
   const { options } = ts.parseJsonConfigFileContent({ ...base, files: [] }, ts.sys, root)
   const exact = { ...options, exactOptionalPropertyTypes: true }
   const host = ts.createCompilerHost(exact)

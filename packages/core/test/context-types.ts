@@ -24,7 +24,7 @@ export interface Member {
 /** Reads the members of each scope's context, and the functions of `context.ts` that accept it, from the types. */
 export function contextTypes(): Record<ScopeName, { readonly members: Member[]; readonly functions: Member[] }> {
   const [index, context] = ['index', 'context'].map((name) => `${root}packages/core/src/${name}.ts`) as [string, string]
-  const { config } = ts.readConfigFile(`${root}tsconfig.base.json`, ts.sys.readFile)
+  const { config } = ts.readConfigFile(`${root}scripts/tsconfig.base.json`, ts.sys.readFile)
   const { options } = ts.parseJsonConfigFileContent(config, { ...ts.sys, readDirectory: () => [] }, root)
   const program = ts.createProgram([index, context], { ...options, noEmit: true })
   const checker = program.getTypeChecker()

@@ -22,7 +22,9 @@ export interface Environment {
 const packageUrl = new URL('../package.json', import.meta.url)
 export const templatesDir = fileURLToPath(new URL('./templates', import.meta.url))
 const clone = new URL('../../../', import.meta.url)
-export const tarballs = existsSync(new URL('pack.mjs', clone)) ? fileURLToPath(new URL('tarballs', clone)) : undefined
+export const tarballs = existsSync(new URL('scripts/build/pack.mjs', clone))
+  ? fileURLToPath(new URL('tarballs', clone))
+  : undefined
 
 /** Creates a project and returns the exit code. */
 export async function main(argv: readonly string[], environment: Environment): Promise<number> {

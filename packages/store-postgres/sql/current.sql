@@ -1,4 +1,4 @@
--- The schema of src/schema. Written by: vitest run --config vitest.e2e.config.ts current-schema -u
+-- The schema of src/schema. Written by: vitest run --project e2e current-schema -u
 
 create table accounts (
   name text not null,

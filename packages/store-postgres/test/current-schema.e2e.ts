@@ -34,7 +34,7 @@ describe.skipIf(server === undefined)('sql/current.sql', () => {
       for (const { line } of await sql(url, query, [schema])) lines.push(line as string)
     await store.close()
     const note =
-      '-- The schema of src/schema. Written by: vitest run --config vitest.e2e.config.ts current-schema -u\n\n'
+      '-- The schema of src/schema. Written by: vitest run --project e2e current-schema -u\n\n'
     const text = `${note}${lines.join('\n\n')}\n`
       .replaceAll(`"${schema}".`, '')
       .replaceAll(`${schema}.`, '')

@@ -48,9 +48,8 @@ report()
 
 function copyPackages(): void {
   const imported: Readonly<Record<string, readonly string[]>> = { core: ['test'], testing: ['test/growth.ts'] }
-  const settings = ['package.json', 'tsconfig.base.json', 'vitest.config.ts', 'vitest.plant.config.ts']
-  for (const file of [...settings, 'house/loaded-later.ts', 'house/unhandled-errors.ts'])
-    cpSync(join(root, file), join(copy, file))
+  const settings = ['package.json', 'vitest.config.ts', 'scripts/tsconfig.base.json']
+  for (const file of [...settings, 'scripts/vitest']) cpSync(join(root, file), join(copy, file), { recursive: true })
   for (const folder of ['node_modules', 'docs']) symlinkSync(join(root, folder), join(copy, folder))
   for (const name of readdirSync(join(root, 'packages'))) {
     const [from, to] = [join(root, 'packages', name), join(copy, 'packages', name)]
@@ -98,17 +97,7 @@ function explorerFinds(stdio: Stdio = 'ignore'): boolean {
 /** Twice, so that none is found by a test that only lacked time. */
 function testsFind(stdio: Stdio = 'ignore'): boolean {
   const vitest = join(copy, 'node_modules/vitest/vitest.mjs')
-  const run = [
-    vitest,
-    'run',
-    '--config',
-    'vitest.plant.config.ts',
-    '--bail',
-    '1',
-    '--testTimeout=30000',
-    '--exclude',
-    '**/explore/**',
-  ]
+  const run = [vitest, 'run', '--project', 'plant', '--bail', '1', '--testTimeout=30000', '--exclude', '**/explore/**']
   const how = { seconds: 300, stdio }
   return fails(process.execPath, run, how) && fails(process.execPath, run, how)
 }

@@ -1,0 +1,19 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that take minutes come first, so that none of them runs alone at the end. */
+const first = /store-postgres\/test\/conformance|durable\/test\/chaos|site\/test|create\.e2e|inspector\.e2e/
+
+/** Of planted bugs, most are found before these, which take seconds. */
+const last = /stream-properties|conformance|next-misuse|secret-split|explore/
+
+/** The order in which the files of a project run. */
+export class ByDuration extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b))
+  }
+}
+
+function place({ project, moduleId }: TestSpecification): number {
+  if (project.name === 'e2e' && first.test(moduleId)) return -1
+  return project.name === 'plant' && last.test(moduleId) ? 1 : 0
+}

@@ -1,0 +1,5 @@
+// What the agent imports when it is first needed. Tests in virtual time count ticks, and a first import takes more than those.
+import '../../packages/core/src/later.ts'
+import '../../packages/shared/src/json-schema.ts'
+import '../../packages/providers/src/ai-sdk-stream.ts'
+import '../../packages/providers/src/named-provider.ts'
