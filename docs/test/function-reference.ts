@@ -3,12 +3,19 @@ import ts from 'typescript'
 import { root } from './pages.ts'
 import { docOf, programOf } from './type-tables.ts'
 
-const entries = [
-  {
-    title: '# Functions and classes',
-    text: 'What `allium` exports for applications, made from the sources. The layers are on the pages of their packs.',
-    path: 'allium/src/index.ts',
-  },
+interface Entry {
+  readonly title: string
+  readonly text: string
+  readonly path: string
+}
+
+const application: Entry = {
+  title: '# Functions and classes',
+  text: 'What `allium` exports, made from the sources. The layers are on the pages of their packs. What authors of layers and stores import is on [a page of its own](functions-for-authors.md).',
+  path: 'allium/src/index.ts',
+}
+
+const entries: readonly Entry[] = [
   {
     title: '## For authors of layers',
     text: 'What `allium/pack` and `@allium/core` export. The latter also has all that `allium` exports from the core.',
@@ -21,29 +28,43 @@ const entries = [
   },
   { title: '## For the AI SDK', text: 'What `allium/ai-sdk` exports.', path: 'allium/src/ai-sdk.ts' },
   { title: '## For authors of stores', text: 'What `@allium/store` exports.', path: 'store/src/index.ts' },
-].map((entry) => ({ ...entry, path: join(root, 'packages', entry.path) }))
+]
 
-/** The page of all functions, classes and values that applications, layers and stores import, with their types and docstrings. */
+/** The page of what applications import: functions, classes and values with the first sentence of their docstrings, on one screen. */
 export function functionReference(): string {
-  const program = programOf(entries.map(({ path }) => path))
+  const program = programOf([fileOf(application)])
+  return sectionOf(program, application, 1).join('\n')
+}
+
+/** The page of what layers, adapters and stores import, with two sentences each. */
+export function authorReference(): string {
+  const program = programOf(entries.map(fileOf))
   const checker = program.getTypeChecker()
-  const rows = (symbols: readonly ts.Symbol[]) =>
-    symbols.filter((symbol) => !isModule(symbol)).map((symbol) => row(checker, symbol))
-  const sections = entries.flatMap(({ title, text, path }) => [
-    ...[title, '', text, '', ...titles],
-    ...[...rows(exportsOf(program, path)), ''],
-  ])
-  const option = entries.flatMap(({ path }) => exportsOf(program, path)).find(isOptionChecks)
+  const option = entries.flatMap((entry) => exportsOf(program, fileOf(entry))).find(isOptionChecks)
   return [
-    ...sections,
+    '# Functions for authors',
+    '',
+    'What layers, adapters and stores import, made from the sources. Applications need [other functions](functions.md).',
+    '',
+    ...entries.flatMap((entry) => sectionOf(program, entry, 2)),
     '## Checks of options',
     '',
     '`option.*` are the checks that `layerOptions` takes, one for each option of a factory: [write a pack](../guide/write-a-pack.md).',
     '',
     ...titles,
-    ...rows(option === undefined ? [] : valuesOf(checker, option)),
+    ...(option === undefined ? [] : valuesOf(checker, option)).map((symbol) => row(checker, symbol, 2)),
     '',
   ].join('\n')
+}
+
+function sectionOf(program: ts.Program, entry: Entry, sentences: number): string[] {
+  const symbols = exportsOf(program, fileOf(entry)).filter((symbol) => !isModule(symbol))
+  const rows = symbols.map((symbol) => row(program.getTypeChecker(), symbol, sentences))
+  return [entry.title, '', entry.text, '', ...titles, ...rows, '']
+}
+
+function fileOf({ path }: Entry): string {
+  return join(root, 'packages', path)
 }
 
 /** A namespace: a pack, or `option`. */
@@ -76,8 +97,8 @@ function resolved(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {
   return (symbol.flags & ts.SymbolFlags.Alias) === 0 ? symbol : checker.getAliasedSymbol(symbol)
 }
 
-function row(checker: ts.TypeChecker, symbol: ts.Symbol): string {
-  const doc = firstSentences(docOf(checker, symbol))
+function row(checker: ts.TypeChecker, symbol: ts.Symbol, sentences: number): string {
+  const doc = firstSentences(docOf(checker, symbol), sentences)
   return `| \`${symbol.name}\` | ${typeOf(checker, symbol)} | ${escaped(doc)} |`
 }
 
@@ -98,11 +119,11 @@ function isOptional({ valueDeclaration }: ts.Symbol): boolean {
   return valueDeclaration.questionToken !== undefined || valueDeclaration.initializer !== undefined
 }
 
-/** As far as a table takes it: the first two sentences. */
-function firstSentences(doc: string): string {
+/** As far as a table takes it. */
+function firstSentences(doc: string, count: number): string {
   return doc
     .split(/(?<=[.:]) (?=[A-Z])/)
-    .slice(0, 2)
+    .slice(0, count)
     .join(' ')
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { errorEntries, errorReference } from './error-reference.ts'
 import { eventReference } from './event-reference.ts'
-import { functionReference } from './function-reference.ts'
+import { authorReference, functionReference } from './function-reference.ts'
 import { optionReference } from './option-reference.ts'
 import { root } from './pages.ts'
 
@@ -15,13 +15,20 @@ test('docs/reference/options.md has each option with its type and default', { ti
   await expect(optionReference()).toMatchFileSnapshot(join(root, 'docs/reference/options.md'))
 })
 
-test('docs/reference/functions.md has each function and class that applications, layers and stores import', {
-  timeout: 60_000,
-}, async () => {
-  const page = functionReference()
-  expect(page.split('\n').filter((line) => /\| +\|$/.test(line))).toEqual([])
-  await expect(page).toMatchFileSnapshot(join(root, 'docs/reference/functions.md'))
-})
+test.for([
+  ['functions', 'applications', functionReference],
+  ['functions-for-authors', 'layers and stores', authorReference],
+] as const)(
+  'docs/reference/%s.md has each function and class that %s import',
+  {
+    timeout: 60_000,
+  },
+  async ([name, , reference], { expect }) => {
+    const page = reference()
+    expect(page.split('\n').filter((line) => /\| +\|$/.test(line))).toEqual([])
+    await expect(page).toMatchFileSnapshot(join(root, `docs/reference/${name}.md`))
+  },
+)
 
 test('docs/reference/errors.md has each error code with its messages, cause and fix', { timeout: 60_000 }, async () => {
   const incomplete = errorEntries().filter(({ cause, fix, messages }) => !cause || !fix || messages.length === 0)
