@@ -16,7 +16,7 @@ export default defineConfig({
   // The plain copies, for readers without a browser.
   srcExclude: ['public/**'],
   outDir: 'dist',
-  cacheDir: '../.cache/vitepress',
+  cacheDir: '../../.cache/vitepress',
   cleanUrls: true,
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
