@@ -47,6 +47,7 @@ const random = project('killed/random', { include: ['packages/allium/test/killed
 /** What `npm run plant` holds planted bugs against: core's tests, and a twentieth of the explorer's cases. */
 const plant = project('plant', {
   include: ['packages/core/test/*.test.ts', 'packages/core/test/explore/*.test.ts'],
+  exclude: ['**/*.long.test.ts'],
   // Other packages, such as the test kit, are to run on the changed core, too.
   alias: [
     { find: /^@allium\/core$/, replacement: path('packages/core/src/index.ts') },
