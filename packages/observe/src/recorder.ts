@@ -74,23 +74,23 @@ export class Recorder {
   }
 
   #returned(open: OpenSpan, value: unknown): unknown {
-    const { span, turn, ctx } = open
-    ignoreErrors(() => {
-      span.returned(outcomeOf(span.scope, ctx, value), turn.now())
-      turn.closed(span)
-    })
-    this.#notify('close', open, value)
+    const { span, ctx } = open
+    this.#close(open, (now) => span.returned(outcomeOf(span.scope, ctx, value), now), value)
     return value
   }
 
   #failed(open: OpenSpan, error: unknown): never {
+    this.#close(open, (now) => open.span.failed(error, now))
+    throw error
+  }
+
+  #close(open: OpenSpan, record: (now: number) => void, value?: unknown): void {
     const { span, turn } = open
     ignoreErrors(() => {
-      span.failed(error, turn.now())
+      record(turn.now())
       turn.closed(span)
     })
-    this.#notify('close', open)
-    throw error
+    this.#notify('close', open, value)
   }
 
   /** Times next() of a layer and returns core's own promise. It adds few frames, because layers are nested deeply on the stack. */
@@ -126,14 +126,22 @@ export class Recorder {
     const recorded = (one: Span): RecordedSpan => ({ id: one.id, ...one.fields(turn.started, turn.now()) })
     ignoreErrors(() => {
       const inner = phase === 'returned' ? span.inner() : undefined
-      onSpan({ phase, turn, parent: parent?.id, span: recorded(span), inner: inner && recorded(inner), ctx, value })
+      onSpan({
+        phase,
+        turn: turn.info,
+        parent: parent?.id,
+        span: recorded(span),
+        inner: inner && recorded(inner),
+        ctx,
+        value,
+      })
     })
   }
 
   #open({ layer, scope }: TracedHook, ctx: TurnView): OpenSpan {
     const turn = this.#turns.get(ctx.turnId) ?? this.#startTurn(ctx, scope)
     // A layer of the agent itself counts for the agent's own turn, an inherited one for the turn of the parent agent.
-    if (rootTurnIdOf(ctx) !== turn.turnId) turn.rootTurnId = rootTurnIdOf(ctx)
+    if (rootTurnIdOf(ctx) !== ctx.turnId) turn.info.rootTurnId = rootTurnIdOf(ctx)
     const parent = this.#current?.turn === turn ? this.#current.span : turn.core
     const isCore = layer === undefined
     const subject = scope === 'turn' ? undefined : subjectOf(ctx)

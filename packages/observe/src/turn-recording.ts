@@ -1,36 +1,26 @@
-import { messageOf, type RunEnd, type RunStatus, type TurnView } from '@allium/core'
+import { type AgentEvents, messageOf, type TurnView } from '@allium/core'
 import { isResumed } from '@allium/core/context'
-import type { OnionTurn } from './onion-turn.ts'
+import type { OnionTurn, SpanEvent } from './onion-turn.ts'
 import { withoutSecrets } from './secrets.ts'
 import type { Span } from './span.ts'
 
 /** A turn that is being recorded. */
 export class TurnRecording {
-  readonly turnId: string
-  readonly sessionId: string
-  readonly turnIndex: number
-  readonly agent: string
-  readonly resumed: boolean
+  readonly info: SpanEvent['turn']
   readonly now: () => number
   readonly started: number
-  rootTurnId?: string
   /** Only the layers that a sub-agent inherited are recorded, and not its own. */
   showsInherited = false
   /** The innermost span of the turn scope so far, which contains model and tool calls. */
   core: Span | undefined
   /** The outermost span. */
   #top: Span | undefined
-  /** The status from the run, once it has ended. */
-  #status: RunStatus | undefined
-  #reason: string | undefined
+  /** The outcome from the run, once it has ended. */
+  #end: Pick<OnionTurn, 'status' | 'reason'> | undefined
 
   constructor(ctx: TurnView) {
-    const { turnId, sessionId, turnIndex, clock, agent } = ctx
-    this.turnId = turnId
-    this.sessionId = sessionId
-    this.turnIndex = turnIndex
-    this.agent = agent.name
-    this.resumed = isResumed(ctx)
+    const { turnId, sessionId, turnIndex, agent, clock } = ctx
+    this.info = { turnId, sessionId, turnIndex, agent: agent.name, resumed: isResumed(ctx) }
     this.now = () => clock.monotonic()
     this.started = this.now()
   }
@@ -48,31 +38,16 @@ export class TurnRecording {
   }
 
   /** Takes the outcome of the turn from the run, because only the run knows of a stop. */
-  ended({ status, reason, error }: Pick<RunEnd, 'status' | 'reason' | 'error'>): void {
-    this.#status = status
-    this.#reason = reason ?? (error === undefined ? undefined : messageOf(error))
+  ended({ status, reason, error }: AgentEvents['turn:end']): void {
+    const why = reason ?? (error === undefined ? undefined : messageOf(error))
+    this.#end = { status, ...(why !== undefined && { reason: withoutSecrets(why) }) }
   }
 
   timeline(): OnionTurn | undefined {
     if (this.#top === undefined) return undefined
-    const { turnId, sessionId, turnIndex, agent, rootTurnId, resumed } = this
+    const { resumed, ...info } = this.info
     const root = this.#top.toData(this.started, this.now())
-    return {
-      turnId,
-      agent,
-      ...(rootTurnId !== undefined && { rootTurnId }),
-      ...(resumed && { resumed }),
-      sessionId,
-      turnIndex,
-      ...this.#end(this.#top),
-      duration: root.start + root.duration,
-      root,
-    }
-  }
-
-  #end(top: Span): Pick<OnionTurn, 'status' | 'reason'> {
-    if (this.#status === undefined) return top.status
-    const reason = this.#reason !== undefined && { reason: withoutSecrets(this.#reason) }
-    return { status: this.#status, ...reason }
+    const end = this.#end ?? this.#top.status
+    return { ...info, ...(resumed && { resumed }), ...end, duration: root.start + root.duration, root }
   }
 }

@@ -71,13 +71,13 @@ const readOptions = layerOptions<AuditOptions>('observe:audit', {
  */
 export function audit(given: AuditOptions): Audit {
   const options = readOptions(given)
-  const { sink, content = false, secret, onError = 'block', timeout = 5000, as = 'observe:audit' } = options
-  if ('secret' in options && secret === undefined)
+  const { as = 'observe:audit' } = options
+  if ('secret' in options && options.secret === undefined)
     throw misconfigured(
       as,
       'has a secret that is undefined, so it would sign nothing. Is its variable set? To go without a secret, omit it.',
     )
-  const trail = new AuditTrail({ as, sink, secret, content, onError, timeout })
+  const trail = new AuditTrail(as, options)
 
   const layer = defineMiddleware({
     name: as,
@@ -101,19 +101,16 @@ export function audit(given: AuditOptions): Audit {
 /** Records the input as outer layers left it, then what is added to it later, and the end of the turn. */
 async function beginTurn(ctx: TurnContext, trail: AuditTrail): Promise<void> {
   ctx.onEnd(({ status, reason, error, usage }) =>
-    trail.append(ctx, {
-      type: 'turn:end',
-      fields: { status, ...reasonFields({ status, reason, error }), usage },
-    }),
+    trail.append(ctx, { type: 'turn:end', status, ...reasonFields({ status, reason, error }), usage }),
   )
   let steerCount = 0
-  ctx.onInput((message, about) => {
-    if (!about.steered) return undefined
-    const fields = { input: contentOfMessages([message]) }
-    return trail.record(ctx, { type: 'turn:steer', fields, key: String(++steerCount) })
-  })
-  const fields = { input: contentOfMessages(ctx.plan.input) }
-  await trail.record(ctx, { type: isResumed(ctx) ? 'turn:resume' : 'turn:start', fields })
+  ctx.onInput((message, about) =>
+    about.steered
+      ? trail.record(ctx, { type: 'turn:steer', input: contentOfMessages([message]) }, String(++steerCount))
+      : undefined,
+  )
+  const type = isResumed(ctx) ? 'turn:resume' : 'turn:start'
+  await trail.record(ctx, { type, input: contentOfMessages(ctx.plan.input) })
 }
 
 function modelCall({ callIndex: call, attempt, model }: ModelContext): AuditedCall<ModelResponse> {

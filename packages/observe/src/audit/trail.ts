@@ -8,26 +8,20 @@ import type { GivenUpRun } from './given-up.ts'
 import { type AuditFields, Content, reasonFields, resolveFields } from './record.ts'
 import { type Digest, digestWith } from './seal.ts'
 import { withTimeout } from './timeout.ts'
-import { type AuditSinkInput, toSinks } from './to-sink.ts'
+import type { AuditSinkInput } from './to-sink.ts'
 
-export interface TrailSettings {
-  /** The layer's name. */
-  readonly as: string
+/** The options of `observe.audit`, which describes them. */
+interface TrailOptions {
   readonly sink: AuditSinkInput
-  readonly secret: string | Uint8Array | undefined
-  /** Whether content is recorded in clear text. */
-  readonly content: boolean
-  readonly onError: 'block' | 'allow'
-  /** How long `block` waits for the sink, in milliseconds. */
-  readonly timeout: number
+  readonly secret?: string | Uint8Array | undefined
+  readonly content?: boolean | undefined
+  readonly onError?: 'block' | 'allow' | undefined
+  readonly timeout?: number | undefined
 }
 
 /** Something that happens in a turn. */
-export interface AuditEvent {
+export interface AuditEvent extends AuditFields {
   readonly type: string
-  readonly fields: AuditFields
-  /** Tells it from the other events of this type in the turn. */
-  readonly key?: string
 }
 
 /** A model or tool call, as its records describe it. */
@@ -40,18 +34,23 @@ export interface AuditedCall<Result> {
 
 /** Writes what happens in the turns of a layer to its chains. */
 export class AuditTrail {
-  readonly #settings: TrailSettings
+  readonly #layer: string
   readonly #digest: Digest
   /** The layer opened the file itself. */
   readonly #file: AuditFile | undefined
   readonly #chains: Chains
+  readonly #content: boolean
+  readonly #blocks: boolean
+  readonly #timeout: number
 
-  constructor(settings: TrailSettings) {
-    const { sink, secret } = settings
-    this.#settings = settings
+  constructor(layer: string, { sink, secret, content = false, onError = 'block', timeout = 5000 }: TrailOptions) {
+    this.#layer = layer
     this.#digest = digestWith(secret)
     this.#file = typeof sink === 'string' ? auditFile(sink) : undefined
-    this.#chains = new Chains(toSinks(this.#file ?? sink), this.#digest, typeof sink === 'object' && 'chainOf' in sink)
+    this.#chains = new Chains(this.#file ?? sink, this.#digest)
+    this.#content = content
+    this.#blocks = onError === 'block'
+    this.#timeout = timeout
   }
 
   head(tenant?: string): AuditHead | undefined {
@@ -64,7 +63,7 @@ export class AuditTrail {
 
   /** Waits for the last records. The file opens again if another agent continues to write. */
   async close(clock: Clock): Promise<void> {
-    await withTimeout(this.flush(), this.#settings.timeout, clock).catch(() => {})
+    await withTimeout(this.flush(), this.#timeout, clock).catch(() => {})
     await this.#file?.close().catch(() => {})
   }
 
@@ -75,41 +74,42 @@ export class AuditTrail {
     next: () => Promise<Result>,
   ): Promise<Result> {
     const key = Object.values(id).join(':')
-    await this.record(ctx, { type: `${what}:start`, fields: { ...id, ...begin }, key })
-    const ended = (fields: AuditFields) => ({ type: `${what}:end`, fields: { ...id, ...fields }, key })
+    const type = `${what}:end`
+    await this.record(ctx, { type: `${what}:start`, ...id, ...begin }, key)
     let result: Result
     try {
       result = await next()
     } catch (error) {
       const status = endOf(error)
-      await this.#recordFailure(ctx, ended({ status, ...reasonFields({ status, error }) }))
+      await this.#recordFailure(ctx, { type, ...id, status, ...reasonFields({ status, error }) }, key)
       throw error
     }
-    await this.record(ctx, ended(end(result)))
+    await this.record(ctx, { type, ...id, ...end(result) }, key)
     return result
   }
 
-  /** Records an event. If that fails, blocks the turn unless errors are allowed. An abort does not wait for the sink. */
-  async record(ctx: TurnView, event: AuditEvent): Promise<void> {
+  /**
+   * Records an event. If that fails, blocks the turn unless errors are allowed. An abort does not wait for the sink.
+   *
+   * @param key tells the event from the others of its type in the turn
+   */
+  async record(ctx: TurnView, event: AuditEvent, key?: string): Promise<void> {
     try {
-      await rejectOnAbort(this.append(ctx, event), ctx.signal)
+      await rejectOnAbort(this.append(ctx, event, key), ctx.signal)
     } catch (error) {
       if (ctx.signal.aborted) throw error
       this.#logFailure(ctx, error)
-      if (this.#settings.onError === 'block') ctx.block('The audit record could not be stored.')
+      if (this.#blocks) ctx.block('The audit record could not be stored.')
     }
   }
 
   /** Records an event once, also across replays. With `allow`, the caller does not wait. */
-  async append(ctx: TurnView, { type, fields, key = '' }: AuditEvent): Promise<void> {
-    const { as, onError } = this.#settings
-    const location = runLocation(ctx)
-    const record = { at: timeOf(ctx), type, ...location, ...fields }
-    const pendingWrite = ctx.once(`${as}:${ctx.turnId}:${type}:${key}`, async () => {
-      const place = { tenant: location.tenant, key: await recordKey(ctx, [as, type, key]) }
-      await this.#write(place, record, onError === 'block' ? ctx.clock : undefined)
-    })
-    if (onError === 'block') return pendingWrite
+  async append(ctx: TurnView, { type, ...fields }: AuditEvent, key = ''): Promise<void> {
+    const record = { at: timeOf(ctx), type, ...runLocation(ctx), ...fields }
+    const pendingWrite = ctx.once(`${this.#layer}:${ctx.turnId}:${type}:${key}`, async () =>
+      this.#write(await recordKey(ctx, [this.#layer, type, key]), record, this.#blocks ? ctx.clock : undefined),
+    )
+    if (this.#blocks) return pendingWrite
     pendingWrite.catch((error) => this.#logFailure(ctx, error))
   }
 
@@ -124,30 +124,28 @@ export class AuditTrail {
       ...{ agent, session: sessionId, turn: turnId, status: 'failed', givenUp: true },
       ...{ error: code, message: new Content(reason) },
     }
-    const positions = [this.#settings.as, 'given-up', String(queuedAt)]
-    await this.#write({ tenant, key: await recordKey({ sessionKey: key, turnId }, positions) }, record, clock)
+    const positions = [this.#layer, 'given-up', String(queuedAt)]
+    await this.#write(await recordKey({ sessionKey: key, turnId }, positions), record, clock)
   }
 
-  /** Records the end of a call that failed. The error of the call goes first, so the sink's is only logged. */
-  async #recordFailure(ctx: TurnView, event: AuditEvent): Promise<void> {
-    const write = this.append(ctx, event).catch((fault) => this.#logFailure(ctx, fault))
+  /** Records the end of a call that failed. The caller throws the error of the call, so that of the sink is only logged. */
+  async #recordFailure(ctx: TurnView, event: AuditEvent, key: string): Promise<void> {
+    const write = this.append(ctx, event, key).catch((fault) => this.#logFailure(ctx, fault))
     if (!ctx.signal.aborted) await rejectOnAbort(write, ctx.signal).catch(() => {})
   }
 
-  /** Adds a record to the chain of a tenant. With a clock, it waits for the sink no longer than `timeout`. */
-  #write(place: { tenant: string | undefined; key: string }, record: AuditFields, clock?: Clock): Promise<void> {
-    const { content, timeout } = this.#settings
+  /** Adds a record to the chain of its tenant. With a clock, it waits for the sink no longer than `timeout`. */
+  #write(key: string, record: AuditFields & { tenant?: string }, clock: Clock | undefined): Promise<void> {
+    const fields = () => resolveFields(record, this.#digest, this.#content)
     return this.#chains
-      .for(place.tenant)
-      .append({ key: place.key, fields: () => resolveFields(record, this.#digest, content) }, (work) =>
-        clock === undefined ? work : withTimeout(work, timeout, clock),
-      )
+      .for(record.tenant)
+      .append({ key, fields }, (work) => (clock === undefined ? work : withTimeout(work, this.#timeout, clock)))
   }
 
   /** An AbortError is not logged: the run continues in another process, which writes the records. */
   #logFailure({ logger }: TurnView, error: unknown): void {
     if (error instanceof AbortError) return
-    logger.error(`The layer "${this.#settings.as}" could not store a record: ${messageOf(error)}`, { error })
+    logger.error(`The layer "${this.#layer}" could not store a record: ${messageOf(error)}`, { error })
   }
 }
 
