@@ -2,8 +2,8 @@ import { type ModelResponse, messageOf, type NextOptions, type ToolResult } from
 import { Fork } from '@allium/core/internal'
 import type { AnyContext, WrappedHook } from './combine.ts'
 import { copyOf, sameJson } from './copy.ts'
-import type { ShadowDecision } from './shadow.ts'
 import { ShadowContext } from './shadow-context.ts'
+import type { ShadowDecision } from './shadow-decision.ts'
 import type { ShadowSessions } from './shadow-session.ts'
 import { silence } from './thenable.ts'
 

@@ -1,31 +1,10 @@
-import { messageOf, type ScopeName } from '@allium/core'
+import { messageOf } from '@allium/core'
 import { checkOptions, type KeysOf, tellObservers } from '@allium/core/internal'
 import { type AnyContext, type Combinable, type Combined, combine, type WrappedHook } from './combine.ts'
+import type { ShadowDecision } from './shadow-decision.ts'
 import { ShadowRun, type Verdict } from './shadow-run.ts'
 import { ShadowSessions } from './shadow-session.ts'
 import { isThenable } from './thenable.ts'
-
-/** What a shadowed layer would have done in one entry of one hook. */
-export interface ShadowDecision {
-  layer: string
-  scope: ScopeName
-  /**
-   * `skip`: answered without calling the inside. `throw`: threw its own error. `change`: see `changes`. `pass`: none of these,
-   * including errors from inside.
-   */
-  decision: 'pass' | 'skip' | 'deny' | 'suspend' | 'block' | 'abort' | 'throw' | 'change'
-  /** The reason of a deny, block, abort or stop; the message of an error. */
-  reason?: string
-  /** The error that it threw. */
-  error?: unknown
-  /**
-   * The changes that it would have made, without contents: `state guard:spent`, `history`, `messages`, `response`, `event audit:entry`, …
-   */
-  changes: readonly string[]
-  sessionId?: string
-  turnId?: string
-  callId?: string
-}
 
 export interface ShadowOptions {
   /** Receives each decision, possibly after the run's result. Its errors are logged. */

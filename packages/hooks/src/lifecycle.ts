@@ -1,8 +1,7 @@
 import type { ContentChunk, Usage } from '@allium/core'
+import type { AbortInfo, ErrorInfo, FinishInfo } from './end-info.ts'
 import type { HookContext } from './hook-context.ts'
-import type { StructuredOutputConfig, StructuredOutputPatch } from './output-config.ts'
-import type { RunConfig, RunPatch } from './run-config.ts'
-import type { AbortInfo, ErrorInfo, FinishInfo } from './run-end.ts'
+import type { RunConfig, RunPatch, StructuredOutputConfig, StructuredOutputPatch } from './run-config.ts'
 import type { ToolCallDecision, ToolCallInfo, ToolCallOutcome, ToolPhase } from './tool-info.ts'
 
 type Awaitable<T> = T | Promise<T>

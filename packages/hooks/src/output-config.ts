@@ -1,18 +1,8 @@
-import type { JsonSchema, ModelContext, TurnView } from '@allium/core'
+import type { ModelContext, TurnView } from '@allium/core'
 import type { Chain } from './chain.ts'
 import type { HookContext } from './hook-context.ts'
 import { changeCall, pipeConfig, sourceOfCall } from './pipe-config.ts'
-import type { RunConfig } from './run-config.ts'
-
-/** The config of a call whose answer must match the run's `output`. */
-export interface StructuredOutputConfig extends RunConfig {
-  /** The name of the output format, or of the answer tool, that the model sees. */
-  readonly name: string
-  readonly description: string | undefined
-  /** The schema that is sent. A schema of a non-object is wrapped as `value`. The answer is validated against the run's own schema. */
-  readonly schema: JsonSchema
-}
-export type StructuredOutputPatch = Partial<Omit<StructuredOutputConfig, 'name'>>
+import type { StructuredOutputConfig } from './run-config.ts'
 
 type Form = Pick<StructuredOutputConfig, 'name' | 'description' | 'schema'>
 

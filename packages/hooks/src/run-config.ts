@@ -1,4 +1,4 @@
-import type { Message, ModelRef, Settings, ToolChoice, ToolDef } from '@allium/core'
+import type { JsonSchema, Message, ModelRef, Settings, ToolChoice, ToolDef } from '@allium/core'
 
 /** The config of a run or of one call. Settings are in it twice: as `settings`, and each under its own name. */
 export interface RunConfig extends Readonly<Settings> {
@@ -16,6 +16,16 @@ export interface RunConfig extends Readonly<Settings> {
 
 /** A hook's changes. Settings, together or by their own names, are merged one by one; all else is replaced. */
 export type RunPatch = Partial<RunConfig>
+
+/** The config of a call whose answer must match the run's `output`. */
+export interface StructuredOutputConfig extends RunConfig {
+  /** The name of the output format, or of the answer tool, that the model sees. */
+  readonly name: string
+  readonly description: string | undefined
+  /** The schema that is sent. A schema of a non-object is wrapped as `value`. The answer is validated against the run's own schema. */
+  readonly schema: JsonSchema
+}
+export type StructuredOutputPatch = Partial<Omit<StructuredOutputConfig, 'name'>>
 
 /** The changes of several hooks, without repeated values. */
 export type Changes<Config extends RunConfig = RunConfig> = Partial<Omit<Config, keyof Settings>>

@@ -1,28 +1,7 @@
-import { AlliumError, type Clock, messageOf, type RunEnd, type Usage } from '@allium/core'
+import { AlliumError, type Clock, messageOf, type RunEnd } from '@allium/core'
 import { type Chain, isThenable } from './chain.ts'
+import type { AbortInfo, EndedRun, ErrorInfo, FinishInfo } from './end-info.ts'
 import type { HookContext } from './hook-context.ts'
-
-interface EndedRun {
-  readonly usage: Usage
-  /** Milliseconds since the run started. */
-  readonly duration: number
-}
-
-/** The result of the run. */
-export interface FinishInfo extends EndedRun {
-  readonly status: Exclude<RunEnd['status'], 'aborted' | 'failed'>
-  /** Why it was stopped or blocked. */
-  readonly reason: string | undefined
-  /** The answer. */
-  readonly text: string
-}
-export interface AbortInfo extends EndedRun {
-  /** The argument of `abort(reason)`. */
-  readonly reason: unknown
-}
-export interface ErrorInfo extends EndedRun {
-  readonly error: unknown
-}
 
 type EndOfRun = RunEnd & Pick<EndedRun, 'duration'>
 

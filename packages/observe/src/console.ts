@@ -11,6 +11,8 @@ import {
   textOf,
 } from '@allium/core'
 import { oneLine } from './one-line.ts'
+import { stopwatch } from './stopwatch.ts'
+import { watchCall } from './watch-call.ts'
 
 export interface ConsoleOptions {
   /** Receives each line, without a line break. @default console.log */
@@ -41,77 +43,78 @@ export function consoleLayer(options: ConsoleOptions = {}): TypedMiddleware<{}> 
     maxLength = 120,
     as = 'observe:console',
   }: ConsoleOptions = readOptions(options)
-  const truncate = (text: string) => oneLine(text, maxLength)
+  const cut = (text: string) => oneLine(text, maxLength)
 
   return defineMiddleware({
     name: as,
     order: { is: ['observes'] },
     inherit: true,
     async turn(ctx, next) {
-      writeLine(() => `▶ turn ${ctx.turnIndex + 1}  ${truncate(ctx.input.map(textOf).join(' '))}`)
-      await logTimed(ctx, next, {
-        onResult: (_, ms) => `■ turn ${ctx.turnIndex + 1}  ${ms}  ${truncate(ctx.output ?? '(no answer)')}`,
-        onError: (reason, ms) => `✖ turn ${ctx.turnIndex + 1}  ${ms}  ${reason}`,
+      const turn = `turn ${ctx.turnIndex + 1}`
+      print(() => `▶ ${turn}  ${cut(ctx.input.map(textOf).join(' '))}`)
+      await printEnd(ctx, next, {
+        onResult: (_, ms) => `■ ${turn}  ${ms}  ${cut(ctx.output ?? '(no answer)')}`,
+        failed: `✖ ${turn}`,
       })
     },
     model(ctx, next) {
       const call = `model ${oneLine(ctx.model)}`
-      return logTimed(ctx, next, {
-        onResult: (response, ms) => `  ${call}  ${ms}  ${describeResponse(response)}`,
-        onError: (reason, ms) => `  ✖ ${call}  ${ms}  ${reason}`,
+      return printEnd(ctx, next, {
+        onResult: (response, ms) => `  ${call}  ${ms}  ${describeResponse(response, cut)}`,
+        failed: `  ✖ ${call}`,
       })
     },
     tool(ctx, next) {
-      const call = `tool ${oneLine(ctx.tool.name)}`
-      writeLine(() => `  ${call}  ${truncate(JSON.stringify(ctx.args))}`)
-      return logTimed(ctx, next, {
+      const call = `  tool ${oneLine(ctx.tool.name)}`
+      const failed = `  ✖ ${call.trim()}`
+      print(() => `${call}  ${cut(JSON.stringify(ctx.args))}`)
+      return printEnd(ctx, next, {
         onResult: (result, ms) =>
-          `  ${result.isError === true ? '✖ ' : ''}${call}  ${ms}  ${result.status}  ${truncate(describeResult(result))}`,
-        onError: (reason, ms) => `  ✖ ${call}  ${ms}  ${reason}`,
+          `${result.isError === true ? failed : call}  ${ms}  ${result.status}  ${cut(describeResult(result))}`,
+        failed,
       })
     },
   })
 
   /** Runs next() and prints its outcome. */
-  async function logTimed<R>(
-    { clock }: { clock: Clock },
-    next: () => Promise<R>,
-    lines: { onResult(result: R, ms: string): string; onError(reason: string, ms: string): string },
-  ): Promise<R> {
-    const ms = stopwatch(clock)
-    try {
-      const result = await next()
-      writeLine(() => lines.onResult(result, ms()))
-      return result
-    } catch (error) {
-      writeLine(() => lines.onError(truncate(messageOf(error)), ms()))
-      throw error
-    }
-  }
-
-  function describeResponse({ text, toolCalls, usage, finishReason }: ModelResponse): string {
-    const calls = toolCalls.map(({ name }) => name).join(', ')
-    const summary = [text === '' ? '' : truncate(text), calls === '' ? '' : `→ ${truncate(calls)}`]
-      .filter(Boolean)
-      .join('  ')
-    return `${usage.inputTokens} in, ${usage.outputTokens} out, ${finishReason}  ${summary}`
+  function printEnd<R>({ clock }: { clock: Clock }, next: () => Promise<R>, lines: EndLines<R>): Promise<R> {
+    const ms = millisecondsSince(clock)
+    return watchCall(next, {
+      onResult: (result) => print(() => lines.onResult(result, ms())),
+      onError: (error) => print(() => `${lines.failed}  ${ms()}  ${cut(messageOf(error))}`),
+    })
   }
 
   /** An observer must never fail the run, neither synchronously nor later. */
-  function writeLine(line: () => string): void {
+  function print(line: () => string): void {
     try {
       Promise.resolve(write(line())).catch(() => {})
     } catch {}
   }
 }
 
-function stopwatch(clock: Clock): () => string {
-  try {
-    const startedAt = clock.monotonic()
-    return () => `${Math.round(clock.monotonic() - startedAt)} ms`
-  } catch {
-    return () => '? ms'
+/** How the end of a turn or a call is printed. */
+interface EndLines<Result> {
+  onResult(result: Result, ms: string): string
+  /** The beginning of the line for an error. */
+  readonly failed: string
+}
+
+function millisecondsSince(clock: Clock): () => string {
+  const elapsed = stopwatch(clock)
+  return () => {
+    const ms = elapsed()
+    return `${ms === undefined ? '?' : Math.round(ms)} ms`
   }
+}
+
+function describeResponse(
+  { text, toolCalls, usage, finishReason }: ModelResponse,
+  cut: (text: string) => string,
+): string {
+  const calls = toolCalls.map(({ name }) => name).join(', ')
+  const summary = [text === '' ? '' : cut(text), calls === '' ? '' : `→ ${cut(calls)}`].filter(Boolean).join('  ')
+  return `${usage.inputTokens} in, ${usage.outputTokens} out, ${finishReason}  ${summary}`
 }
 
 /** Returns the content for the model, and the error of a failed tool. */

@@ -1,9 +1,9 @@
-import { defineMiddleware, layerOptions, option, type TypedMiddleware } from '@allium/core'
+import { defineMiddleware, type HookInfo, layerOptions, option, type TypedMiddleware } from '@allium/core'
 import { explainTurn } from './onion-explanation.ts'
 import { turnToHTML } from './onion-html.ts'
 import { type OnionTextOptions, turnToText } from './onion-text.ts'
 import type { OnionTurn, SpanEvent } from './onion-turn.ts'
-import { createRecorder } from './recorder.ts'
+import { Recorder } from './recorder.ts'
 
 export interface OnionOptions {
   /** How many of the last turns are kept. @default 100 */
@@ -47,14 +47,16 @@ const readOptions = layerOptions<OnionOptions>('observe:onion', {
  */
 export function onion(options: OnionOptions = {}): Onion {
   const { turns = 100, onSpan, as = 'observe:onion' } = readOptions(options)
-  const { wrapHooks, ended, timeline, turnIds } = createRecorder(turns, onSpan)
+  const recorder = new Recorder(turns, onSpan)
+  const timeline = (turnId: string) => recorder.timeline(turnId)
+  const turnIds = () => recorder.turnIds()
 
   const layer = defineMiddleware({
     name: as,
     // Not `observes`: it keeps no text that an outer layer would have to redact, and it wraps all of them.
     order: { is: ['traces'] },
     async agent(ctx, next) {
-      ctx.on('turn:end', ended)
+      ctx.on('turn:end', (end) => recorder.ended(end))
       await next()
     },
   })
@@ -66,7 +68,7 @@ export function onion(options: OnionOptions = {}): Onion {
   }
 
   const onionLayer: Onion = Object.assign(layer, {
-    wrapHooks,
+    wrapHooks: (hook: HookInfo) => recorder.wrapHooks(hook),
     timeline,
     turns: turnIds,
     explain,

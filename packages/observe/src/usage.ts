@@ -1,23 +1,19 @@
 import {
   addUsage,
   defineMiddleware,
-  isAlliumError,
   layerOptions,
   type ModelContext,
   noUsage,
   option,
   sum,
-  type ToolContext,
-  type ToolResult,
-  type TurnView,
   type TypedMiddleware,
   type Usage,
   withState,
 } from '@allium/core'
-import { isInherited, isRecorded, isReplaying, physicalCallsOf, record as recordWithRun } from '@allium/core/context'
+import { physicalCallsOf } from '@allium/core/context'
 import type { PhysicalCall } from '@allium/core/internal'
 import { createPricing, createUnpricedWarning, type Prices } from '@allium/shared/prices'
-import { type BegunCall, CutCalls, runKeyOf } from './cut-calls.ts'
+import { usageRecords } from './usage-records.ts'
 
 export interface UsageOptions<Name extends string = string> {
   /** Your own prices; they override the public list. Ollama models are free unless they are listed here. */
@@ -31,22 +27,6 @@ export interface UsageOptions<Name extends string = string> {
 /** The usage of one model and its cost in USD; undefined if the price is unknown. */
 export interface ModelUsage extends Usage {
   cost: number | undefined
-}
-
-/** The record of a physical call. The outbox also has its tenant and run. */
-export interface UsageRecord {
-  agent: string
-  model: string
-  usage: Usage
-  /** In USD; absent if the price is unknown. */
-  cost?: number
-  /**
-   * The process of a durable run was lost during the call, and another process made the call again. The provider may have billed it: the
-   * usage has the call's input, as an estimate.
-   */
-  cut?: true
-  /** The id of the call's step in the run's journal, for the timeline of a durable run. */
-  step?: string
 }
 
 /** The session's totals. `unpriced` counts the calls with an unknown price, which `cost` leaves out. */
@@ -74,14 +54,10 @@ export function usage<Name extends string = 'observe:usage'>(
   options: UsageOptions<Name> = {},
 ): TypedMiddleware<UsageState<Name>> {
   const { prices, record = false, as = 'observe:usage' as Name } = readOptions(options)
-  const pricing = createPricing(prices)
+  const priceOf = createPricing(prices)
   const warnUnpriced = createUnpricedWarning(as, 'its cost is left out')
   const keys = { tokens: `${as}:tokens`, cost: `${as}:cost`, unpriced: `${as}:unpriced`, models: `${as}:models` }
-
-  /** By the turn's metadata. The turn records the usage of a call that a timeout abandoned. */
-  const turns = new WeakMap<object, TurnView>()
-  /** By run, while it lasts. */
-  const cutCalls = new Map<string, CutCalls>()
+  const records = record ? usageRecords(priceOf) : undefined
 
   const layer = defineMiddleware<Record<string, unknown>>({
     name: as,
@@ -95,89 +71,37 @@ export function usage<Name extends string = 'observe:usage'>(
       [keys.unpriced]: sum(),
       [keys.models]: { default: {}, reducer: addModelUsage },
     },
-    ...(record && {
-      turn(ctx: TurnView<Record<string, unknown>>, next: () => Promise<void>) {
-        turns.set(ctx.metadata, ctx)
-        return isInherited(ctx) ? next() : recordTurn(ctx, next)
-      },
-      async tool(ctx: ToolContext<Record<string, unknown>>, next: () => Promise<ToolResult>) {
-        const result = await next()
-        const hasRun = !isAlliumError(result.error, 'tool.outcome_unknown')
-        if (isReplaying(ctx) && hasRun) cutCalls.get(runKeyOf(ctx))?.replayed(ctx)
-        return result
-      },
+    ...(records && {
+      turn: records.turn,
+      tool: records.tool,
     }),
     async model(ctx, next) {
-      for (const call of (await cutCalls.get(runKeyOf(ctx))?.begin(ctx)) ?? [])
-        await recordCutCall(recorderOf(ctx), call)
+      await records?.begin(ctx)
       try {
         return await next()
       } finally {
-        for (const call of physicalCallsOf(ctx)) await count(ctx, call)
+        for (const call of physicalCallsOf(ctx)) {
+          const cost = await priceOf(call.model, call.usage).catch(() => undefined)
+          count(ctx, call, cost)
+          await records?.add(ctx, call, cost)
+        }
       }
     },
   })
   return withState<UsageState<Name>>(layer)
 
-  async function count(ctx: ModelContext<Record<string, unknown>>, call: PhysicalCall): Promise<void> {
-    const { state, logger } = ctx
-    const { model, usage: callUsage } = call
-    const cost = await pricing(model, callUsage).catch(() => undefined)
-    state[keys.tokens] = callUsage
+  function count(
+    { state, logger }: ModelContext<Record<string, unknown>>,
+    { model, usage: used }: PhysicalCall,
+    cost: number | undefined,
+  ): void {
+    state[keys.tokens] = used
     if (cost === undefined) {
       state[keys.unpriced] = 1
       warnUnpriced(logger, model)
     } else state[keys.cost] = cost
-    state[keys.models] = [model, { ...callUsage, cost }]
-    if (record) recordCall(recorderOf(ctx), ctx.agent.name, { model, usage: callUsage, cost, step: await stepOf(ctx) })
+    state[keys.models] = [model, { ...used, cost }]
   }
-
-  function recorderOf(ctx: ModelContext): TurnView {
-    return turns.get(ctx.metadata) ?? ctx
-  }
-
-  /** Also records the calls that were cut and are not made again, for example because the run was stopped. */
-  async function recordTurn(ctx: TurnView, next: () => Promise<void>): Promise<void> {
-    const run = runKeyOf(ctx)
-    const calls = await CutCalls.of(ctx)
-    cutCalls.set(run, calls)
-    try {
-      await next()
-    } finally {
-      cutCalls.delete(run)
-      for (const call of calls.rest()) await recordCutCall(ctx, call)
-    }
-  }
-
-  async function recordCutCall(recorder: TurnView, { agent, model, inputTokens }: BegunCall): Promise<void> {
-    const estimate: Usage = { ...noUsage(), inputTokens, calls: 1, estimated: true }
-    const cost = await pricing(model, estimate).catch(() => undefined)
-    recordCall(recorder, agent, { model, usage: estimate, cost, cut: true })
-  }
-
-  function recordCall(
-    recorder: TurnView,
-    agent: string,
-    { model, usage: callUsage, cost, cut, step }: RecordedCall,
-  ): void {
-    const usageRecord: UsageRecord = {
-      agent,
-      model,
-      usage: { ...callUsage },
-      ...(cost !== undefined && { cost }),
-      ...(cut && { cut }),
-      ...(step !== undefined && { step }),
-    }
-    recordWithRun(recorder, 'usage', usageRecord)
-  }
-}
-
-type RecordedCall = Pick<UsageRecord, 'model' | 'usage' | 'cut'> &
-  Record<'cost', number | undefined> & { step?: string | undefined }
-
-/** Returns the id of the call's step; undefined without a journal. */
-async function stepOf(ctx: ModelContext): Promise<string | undefined> {
-  return (await isRecorded(ctx)) ? `${ctx.turnId}:model:${ctx.callIndex}:${ctx.attempt}` : undefined
 }
 
 function sumUsage(total: Usage, added: Usage): Usage {

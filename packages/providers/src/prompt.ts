@@ -4,32 +4,15 @@ import {
   type ImagePart,
   type Message,
   type Part,
-  type ProviderApprovalRequest,
   type ProviderMetadata,
   type TextPart,
 } from '@allium/core'
-import { type AiSdkModel, type UrlPatterns, unsupported } from './ai-sdk-model.ts'
+import { unsupported } from './ai-sdk-model.ts'
 import { isBlank, rejectsBlank } from './blank.ts'
-import type { Dialect } from './dialect.ts'
 import { acceptsUrl, fileContent } from './file-content.ts'
-import type { ProviderTools } from './provider-tools.ts'
+import type { ApprovalRequests, PromptContext, PromptPart } from './prompt-context.ts'
 import { approvalPart, isAnswered } from './tool-approvals.ts'
 import { executedOutput, hasTextResults, toolOutput } from './tool-output.ts'
-
-/** A message or a part in the AI SDK's form. */
-export type PromptPart = { [key: string]: unknown }
-
-/** The input of the conversion besides the messages. */
-export interface PromptContext {
-  model: AiSdkModel
-  dialect: Dialect
-  tools: ProviderTools
-  urls: UrlPatterns | undefined
-  /** Receives the images of tool results, if the model's API has only text in these. */
-  moved?: ImagePart[]
-  /** Receives the original messages or part of each piece. */
-  origin?: (promptPart: PromptPart, of: Message | Part) => void
-}
 
 /**
  * Converts messages to the AI SDK's form. Consecutive tool messages become one, because Gemini counts the results of a
@@ -82,8 +65,6 @@ function toSystem({ content }: Message): PromptPart[] {
 
 /** The provider's metadata of each tool call. */
 type CallMetadata = Map<string, ProviderMetadata>
-/** The approvals that providers requested, by call. */
-export type ApprovalRequests = Map<string, ProviderApprovalRequest>
 
 function toContent(
   { role, content }: Message,

@@ -1,5 +1,5 @@
 import type { Part, ProviderApprovalRequest } from '@allium/core'
-import type { ApprovalRequests, PromptContext, PromptPart } from './prompt.ts'
+import type { ApprovalRequests, PromptContext, PromptPart } from './prompt-context.ts'
 
 /** Returns the response to a provider's approval request. Only `approved: true`, which core sets, lets the provider run the call. */
 export function approvalPart(

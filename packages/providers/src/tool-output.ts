@@ -2,7 +2,7 @@ import type { FilePart, ImagePart, Part, ToolResultPart } from '@allium/core'
 import { type AiSdkModel, providerName } from './ai-sdk-model.ts'
 import { isBlank, rejectsBlank } from './blank.ts'
 import { acceptsUrl, fileContent } from './file-content.ts'
-import type { PromptContext, PromptPart } from './prompt.ts'
+import type { PromptContext, PromptPart } from './prompt-context.ts'
 
 /** Converts the output of an agent's tool. An error with non-text content loses its flag, which the AI SDK cannot express there. */
 export function toolOutput({ content, isError, json }: ToolResultPart, context: PromptContext): PromptPart {

@@ -3,7 +3,7 @@ import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { Chains } from './chains.ts'
 import { digestWith } from './seal.ts'
 import { withTimeout } from './timeout.ts'
-import { type AuditSinkInput, toSinks } from './to-sink.ts'
+import type { AuditSinkInput } from './to-sink.ts'
 
 export interface AuditLogOptions {
   /** The destination of records, as for `observe.audit`. */
@@ -44,7 +44,7 @@ const optionKeys: KeysOf<AuditLogOptions> = { sink: true, secret: true, timeout:
 export function auditLog(options: AuditLogOptions): AuditLog {
   checkOptions(options, optionKeys, 'auditLog()', 'options.invalid')
   const { sink, secret, timeout = 5000, clock = systemClock } = options
-  const chains = new Chains(toSinks(sink), digestWith(secret), typeof sink === 'object' && 'chainOf' in sink)
+  const chains = new Chains(sink, digestWith(secret))
   return {
     append({ type, tenant, ...fields }) {
       const at = new Date(clock.now()).toISOString()

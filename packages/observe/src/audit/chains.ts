@@ -1,6 +1,7 @@
 import { Chain } from './chain.ts'
 import type { Digest } from './seal.ts'
 import type { AuditSink } from './sink.ts'
+import { type AuditSinkInput, isPerTenant, toSinks } from './to-sink.ts'
 
 /** The chains of a sink: one, or one per tenant. */
 export class Chains {
@@ -11,10 +12,10 @@ export class Chains {
   /** All callers of the same sink share one chain. */
   readonly #perTenant: boolean
 
-  constructor(sinkFor: (tenant: string) => AuditSink, digest: Digest, perTenant: boolean) {
-    this.#sinkFor = sinkFor
+  constructor(sink: AuditSinkInput, digest: Digest) {
+    this.#sinkFor = toSinks(sink)
     this.#digest = digest
-    this.#perTenant = perTenant
+    this.#perTenant = isPerTenant(sink)
   }
 
   for(tenant: string | undefined): Chain {

@@ -93,12 +93,9 @@ export function auditFile(path: string, options: AuditFileOptions = {}): AuditFi
     return opening
   }
 
-  /** Opens the file and truncates it after the last complete record. */
   async function openFile(): Promise<AuditFileHandle> {
     const file = await fs.open(path, 'a+', mode)
-    const { size } = await file.stat()
-    end = (await lastBreak(file, size)) + 1
-    if (end < size) await file.truncate(end)
+    end = await truncateAfterLast(file)
     knownKeys = await keysBefore(file, end)
     return file
   }
@@ -108,6 +105,14 @@ const blockSize = 65_536
 /** How many bytes are read to find the last keys: some thousand records. */
 const tailBytes = 1_048_576
 const lineFeed = 10
+
+/** Truncates a file after its last complete record, and returns its new size. */
+async function truncateAfterLast(file: AuditFileHandle): Promise<number> {
+  const { size } = await file.stat()
+  const end = (await lastBreak(file, size)) + 1
+  if (end < size) await file.truncate(end)
+  return end
+}
 
 /** Returns the line that ends at a position. */
 async function lineBefore(file: AuditFileHandle, end: number): Promise<string> {

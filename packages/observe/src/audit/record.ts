@@ -1,5 +1,13 @@
-import { type Approval, type Identity, type Message, messageOf } from '@allium/core'
+import {
+  type Approval,
+  type Identity,
+  type Message,
+  type ModelResponse,
+  messageOf,
+  type ToolResult,
+} from '@allium/core'
 import { errorType } from '../error-type.ts'
+import { errorDetail } from '../failure.ts'
 import { canonicalJson, toPlainData } from '../plain-data.ts'
 import type { Digest } from './seal.ts'
 
@@ -37,7 +45,7 @@ export async function resolveFields(fields: AuditFields, digest: Digest, whole: 
 }
 
 /** Returns the type of an error in clear text; its message is content, because it may quote anything. */
-export function errorFields(error: unknown): AuditFields {
+function errorFields(error: unknown): AuditFields {
   return { error: errorType(error), message: new Content(messageOf(error)) }
 }
 
@@ -52,3 +60,30 @@ export function approvalFields(approval: Approval | undefined, by: Identity | un
   if ('deny' in approval) return { approval: 'denied', ...approvedBy }
   return { approval: 'args' in approval ? 'edited' : 'approved', ...approvedBy }
 }
+
+export function responseFields({ model, finishReason, usage, toolCalls, text }: ModelResponse): AuditFields {
+  const calls = toolCalls.map(({ callId, name }) => ({ callId, name }))
+  return { status: 'ok', model, finishReason, usage, calls, answer: new Content(text) }
+}
+
+export function resultFields({ status, content, error }: ToolResult): AuditFields {
+  const reason = status === 'denied' && typeof content === 'string' ? { reason: truncate(content) } : {}
+  return { status, ...reason, result: new Content(content), ...(error !== undefined && errorFields(error)) }
+}
+
+/** A reason that a layer gave is recorded in clear text; an error's message is content. */
+export function reasonFields({
+  status,
+  reason,
+  error,
+}: {
+  status: string
+  reason?: string | undefined
+  error?: unknown
+}): AuditFields {
+  if (status === 'failed') return errorFields(error)
+  if (error !== undefined) return { reason: truncate(errorDetail(error)) }
+  return reason === undefined ? {} : { reason: truncate(reason) }
+}
+
+const truncate = (text: string): string => text.slice(0, 300)

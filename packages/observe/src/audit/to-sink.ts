@@ -6,9 +6,14 @@ export type AuditSinkInput = AuditSink | AuditSinks | ((line: string) => unknown
 
 /** Returns the sink of each tenant, which may be one for all. */
 export function toSinks(input: AuditSinkInput): (tenant: string) => AuditSink {
-  if (typeof input === 'object' && 'chainOf' in input) return (tenant) => input.chainOf(tenant)
+  if (isPerTenant(input)) return (tenant) => input.chainOf(tenant)
   const sink = toSink(input)
   return () => sink
+}
+
+/** Whether each tenant has a chain of its own. */
+export function isPerTenant(input: AuditSinkInput): input is AuditSinks {
+  return typeof input === 'object' && 'chainOf' in input
 }
 
 function toSink(input: Exclude<AuditSinkInput, AuditSinks>): AuditSink {

@@ -8,7 +8,7 @@ import {
   type ProviderMetadata,
   type ToolCallPart,
 } from '@allium/core'
-import type { PromptPart } from '../prompt.ts'
+import type { PromptPart } from '../prompt-context.ts'
 import type { Origins } from './origins.ts'
 
 /** Converts a prompt in the AI SDK's form to messages. Unchanged messages become the original objects. */

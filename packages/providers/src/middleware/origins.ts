@@ -1,5 +1,5 @@
 import type { Message, Part } from '@allium/core'
-import type { PromptPart } from '../prompt.ts'
+import type { PromptPart } from '../prompt-context.ts'
 import { keyOf } from './key-of.ts'
 
 /** The original messages and parts of the converted prompt. A piece that comes back unchanged becomes its original. */

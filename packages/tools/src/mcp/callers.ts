@@ -1,5 +1,6 @@
 import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import type { Question, Reply } from './dialogue.ts'
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { Question, Reply } from './question.ts'
 import type { SamplingAnswer, SamplingRequest } from './sampling.ts'
 
 /** The caller of a call, with its abort signal. */
@@ -10,6 +11,12 @@ export interface Caller {
   ask?(question: Question): Promise<Reply>
   /** Answers with the model; if missing, the server's request is rejected. */
   sample?(request: SamplingRequest): Promise<SamplingAnswer>
+}
+
+/** Sends calls to the server. */
+export interface Calls {
+  call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult>
+  close(): Promise<void>
 }
 
 /**

@@ -1,18 +1,8 @@
-import { AlliumError, followSignal, type JsonSchema, type ToolExecution } from '@allium/core'
+import { AlliumError, followSignal, type ToolExecution } from '@allium/core'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
+import type { Calls } from './callers.ts'
+import type { Answers, Question, Reply } from './question.ts'
 import type { Sampling, SamplingRequest } from './sampling.ts'
-import type { Calls } from './toolbox.ts'
-
-/** A server's question during a call. */
-export interface Question {
-  readonly message: string
-  /** The schema of the answers, an object. */
-  readonly schema: JsonSchema
-}
-
-export type Answers = Record<string, unknown>
-/** The reply to the server: answers, or a refusal to answer. */
-export type Reply = { action: 'accept'; content: Answers } | { action: 'decline' }
 
 /** A call to a server that may ask questions before it returns its result. */
 export class Dialogue {

@@ -1,10 +1,11 @@
 import { type Clock, delay, digestOf, type Logger, type ToolExecution } from '@allium/core'
 import { type ApprovalRequest, approvalRequestOf } from '@allium/core/context'
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js'
-import { type Answers, Dialogue, type Question } from './dialogue.ts'
+import type { Calls } from './callers.ts'
+import { Dialogue } from './dialogue.ts'
+import type { Answers, Question } from './question.ts'
 import type { Sampling } from './sampling.ts'
 import { optionalSchema, violation } from './schema.ts'
-import type { Calls } from './toolbox.ts'
 
 /** The stored data of a pending question, for the approver. */
 interface PendingQuestion extends Record<string, unknown> {

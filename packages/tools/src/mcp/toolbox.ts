@@ -1,7 +1,7 @@
 import { type AnyTool, digestOf, type Logger, messageOf, type ToolExecution, toolResult } from '@allium/core'
 import type { UntrustedSchema } from '@allium/core/internal'
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js'
-import type { Caller } from './callers.ts'
+import type { Calls } from './callers.ts'
 import type { Dialogues } from './dialogues.ts'
 import { contentOf } from './result.ts'
 import { optionalSchema, serverSchema, violation } from './schema.ts'
@@ -10,12 +10,6 @@ export interface McpCall {
   /** The tool, by the server's own name. */
   tool: string
   args: Record<string, unknown>
-}
-
-/** Sends calls to the server. */
-export interface Calls {
-  call(name: string, args: Record<string, unknown>, caller: Caller): Promise<CallToolResult>
-  close(): Promise<void>
 }
 
 export interface ToolboxOptions {

@@ -1,0 +1,53 @@
+import type { TurnView } from '@allium/core'
+import type { Context, Span } from '@opentelemetry/api'
+import { decisionOfError } from '../failure.ts'
+import { ignoreErrors } from '../ignore-errors.ts'
+import { alliumNames } from './names.ts'
+import { setSpanError } from './span-error.ts'
+import { type OpenSpan, replayAttributes, runInSpan, type SpanStart, type TurnSpans } from './turn-spans.ts'
+
+/** The span of a call, from before the provider or the tool runs until it has ended. */
+export abstract class CallSpan<Result> implements OpenSpan {
+  readonly span: Span
+  readonly context: Context
+  /** Whether content is recorded. */
+  protected readonly content: boolean
+  readonly #ctx: TurnView
+
+  constructor(ctx: TurnView, turns: TurnSpans, start: SpanStart) {
+    const { span, context } = turns.startCall(ctx, start)
+    this.span = span
+    this.context = context
+    this.content = turns.content
+    this.#ctx = ctx
+  }
+
+  /** Records the result of the call. */
+  abstract returned(result: Result): void
+
+  /** Records the error of the call. An abort or a block is an outcome, not an error. */
+  failed(error: unknown): void {
+    const status = decisionOfError(error)
+    this.span.setAttribute(alliumNames.status, status)
+    if (status === 'failed') setSpanError(this.span, error, this.content)
+  }
+
+  end(): void {
+    this.span.setAttributes(replayAttributes(this.#ctx)).end()
+  }
+}
+
+/** Runs a call in its span. Errors of the tracing are ignored. */
+export async function traceCall<Result>(start: () => CallSpan<Result>, next: () => Promise<Result>): Promise<Result> {
+  const span = ignoreErrors(start)
+  try {
+    const result = await runInSpan(span, next)
+    ignoreErrors(() => span?.returned(result))
+    return result
+  } catch (error) {
+    ignoreErrors(() => span?.failed(error))
+    throw error
+  } finally {
+    ignoreErrors(() => span?.end())
+  }
+}
