@@ -5,9 +5,8 @@ import type { Permit } from '../http/fair-share.ts'
 import { type Problem, problemOf } from '../http/problem.ts'
 import { type Frame, type SseWriter, sse } from '../http/sse.ts'
 import type { Caller } from '../request/caller.ts'
-import type { EntryReader } from '../run/entry-reader.ts'
+import type { EntryReader, RunEntry } from '../run/entry-reader.ts'
 import { firstEvent } from '../run/first-event.ts'
-import type { RunEntry } from '../run/run-entry.ts'
 import type { RunHandle } from '../run/run-handle.ts'
 
 /** How a protocol encodes the events of a run. */
