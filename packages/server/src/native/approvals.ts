@@ -4,8 +4,8 @@ import { canDecideForOthers, decide } from '../approvals/decide.ts'
 import { decidableCallsOf } from '../approvals/pending-calls.ts'
 import type { Host } from '../host/host.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
+import { filteredPage, type PageRequest, type ReadPage } from '../request/listing.ts'
 import type { Serve } from '../request/router.ts'
-import { filteredPage, type PageRequest, type ReadPage } from './listing.ts'
 import { routes } from './routes.ts'
 
 /** Adds the routes that list and decide pending calls, in the caller's sessions and where `canApprove` allows the caller. */

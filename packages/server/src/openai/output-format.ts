@@ -1,4 +1,4 @@
-import { outputSchema } from '../native/bodies.ts'
+import { outputSchema } from '../request/client-schemas.ts'
 import { openObject, variants } from '../request/containers.ts'
 import { flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { rejection } from '../request/value-location.ts'

@@ -4,11 +4,6 @@ import { readResumedCalls } from '../approvals/resumed-calls.ts'
 import type { Host } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
-import { displayMessages } from '../native/display-messages.ts'
-import { namedRequest } from '../native/named-message.ts'
-import { routes as native } from '../native/routes.ts'
-import { steerRoute, stopRoute } from '../native/runs.ts'
-import type { UiChunk } from '../native/ui-messages.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
 import { endOfHistory } from '../request/read-history.ts'
@@ -18,6 +13,9 @@ import type { Serve } from '../request/router.ts'
 import { resumeStream } from '../response/resume-stream.ts'
 import { emptyStream, type FrameWriter, type StreamProtocol, streamRun } from '../response/stream.ts'
 import type { RunRequest } from '../run/run-request.ts'
+import { displayMessages } from '../sessions/display-messages.ts'
+import { namedRequest } from '../sessions/named-message.ts'
+import type { UiChunk } from '../sessions/ui-messages.ts'
 import { type CallResponses, chatBody, type UserMessage } from './chat-request.ts'
 import { replayMessage } from './replay.ts'
 import { steerChunksOf } from './steers.ts'
@@ -43,8 +41,6 @@ const routes = {
     streams: 'always',
     ignoresUnknown: true,
   }),
-  stop: { ...native.stop, path: '/chat/:id/stop' },
-  steer: { ...native.steer, path: '/chat/:id/steer' },
 }
 
 /** Adds the routes for `DefaultChatTransport` of the AI SDK, with `/chat` as its `api`. The stop of a chat only disconnects. */
@@ -107,9 +103,6 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
     if (!again) return { input: { role: 'user', content: content() } }
     throw requestError('request.invalid', 'A message without an id cannot be answered again. Send its id.')
   }
-
-  stopRoute(serve, host, routes.stop)
-  steerRoute(serve, host, routes.steer)
 }
 
 const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }

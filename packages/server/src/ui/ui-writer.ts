@@ -1,7 +1,7 @@
 import type { FileChunk, PendingCall, SourceChunk, StreamEvent, ToolEnd, TurnEnd } from '@allium/core'
 import type { RunError } from '@allium/store/event-log'
-import { fileUrl, type UiChunk } from '../native/ui-messages.ts'
 import type { RunEntry } from '../run/entry-reader.ts'
+import { fileUrl, type UiChunk } from '../sessions/ui-messages.ts'
 import { Blocks } from './blocks.ts'
 import { SentSources, sourceChunk } from './sources.ts'
 import { parseInput, providerExecutedField, steerChunk, toolOutput } from './ui-chunks.ts'
