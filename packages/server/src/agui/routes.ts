@@ -1,6 +1,6 @@
 import { decisionsFromResults } from '../approvals/client-calls.ts'
 import { pendingCallError, requirePendingCalls } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, Seals, Stores } from '../host/host.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import { type RequestOf, route } from '../request/route.ts'
@@ -24,7 +24,7 @@ const run = route({
 })
 
 /** Adds the route for `HttpAgent` of AG-UI. Its thread is a session of the caller. */
-export function aguiRoutes(serve: Serve, host: Host): void {
+export function aguiRoutes(serve: Serve, host: Access & Stores & RunControl & Limits & Seals): void {
   serve(run, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { body } = await read()

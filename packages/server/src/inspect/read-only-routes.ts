@@ -1,4 +1,4 @@
-import type { Host } from '../host/host.ts'
+import type { Limits, Seals, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { object } from '../request/containers.ts'
 import { fileName, id, storedOwner as owner, pageQuery, sessionId } from '../request/fields.ts'
@@ -53,7 +53,12 @@ const routes = {
 }
 
 /** Adds the routes for a read-only store. */
-export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting, store: ReadOnlyStore): void {
+export function readOnlyRoutes(
+  serve: Serve,
+  host: Stores & Limits & Seals,
+  inspecting: Inspecting,
+  store: ReadOnlyStore,
+): void {
   const audited = new AuditedSessions(store, host.clock)
 
   serve(routes.sessions, async (c, read) => {

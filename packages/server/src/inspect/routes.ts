@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunReader, Seals, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { sse } from '../http/sse.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
@@ -83,7 +83,11 @@ const maxUsage = 30
 const batch = 200
 
 /** Adds the routes of the inspector. To callers without access, they do not exist. */
-export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly }: Inspected): void {
+export function inspectRoutes(
+  serve: Serve,
+  host: Access & Stores & RunReader & Limits & Seals,
+  { log, access, readOnly }: Inspected,
+): void {
   const inspecting = inspectingWith(host, access)
   if (readOnly !== undefined) readOnlyRoutes(serve, host, inspecting, readOnly)
 
@@ -160,7 +164,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   /** Returns a file that the store does not have yet. */
   async function recentFile(key: SessionKey, hash: string): Promise<File | undefined> {
     const recent = await log.files.find((run) => isIn(key, run.key), hash)
-    return recent !== undefined && (await existenceIn(host.sessions, host.events)(recent.run)) ? recent.file : undefined
+    return recent !== undefined && (await existenceIn(host)(recent.run)) ? recent.file : undefined
   }
 
   function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
@@ -174,7 +178,7 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const options = { clock, heartbeat, signal, onClose }
     return sse(async (out) => {
       let seq = from
-      const exists = existenceIn(host.sessions, host.events)
+      const exists = existenceIn(host)
       out.write([{ event: 'epoch', id: `${log.epoch}.${seq}`, data: '[]' }])
       while (!out.closed) {
         const records = log.after(seq, batch)

@@ -1,7 +1,7 @@
 import type { SessionKey } from '@allium/core'
 import type { RunKey } from '@allium/store'
 import { isRunOf } from '../host/agent-names.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, RunControl, RunReader, StoreReader, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
@@ -14,7 +14,11 @@ import { routes } from './routes.ts'
  *
  * @param sessionPath the path of a session in a protocol
  */
-export function controlRoutes(serve: Serve, host: Host, sessionPath: '/sessions/:id' | '/chat/:id'): void {
+export function controlRoutes(
+  serve: Serve,
+  host: Access & Stores & RunControl,
+  sessionPath: '/sessions/:id' | '/chat/:id',
+): void {
   serve({ ...routes.stop, path: `${sessionPath}/stop` }, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
@@ -39,18 +43,26 @@ export function controlRoutes(serve: Serve, host: Host, sessionPath: '/sessions/
 }
 
 /** Stops the session's last run, whichever agent and process executes it. Returns false if no run is active. */
-export async function stop(host: Host, caller: Caller, key: SessionKey): Promise<boolean> {
+export async function stop(host: StoreReader & RunControl, caller: Caller, key: SessionKey): Promise<boolean> {
   const run = await activeRun(host, key)
   return run !== undefined && host.runs.stop(run, caller)
 }
 
 /** Returns the active run. If agents share a history, a run is reachable only through the agent that executes it. */
-async function runOfCaller(host: Host, caller: Caller, key: SessionKey): Promise<RunKey | undefined> {
+async function runOfCaller(
+  host: StoreReader & RunReader,
+  caller: Caller,
+  key: SessionKey,
+): Promise<RunKey | undefined> {
   const run = await activeRun(host, key)
   return run !== undefined && (await isForCaller(host, caller, run)) ? run : undefined
 }
 
-async function isForCaller({ sessions, runs }: Host, caller: Caller, { key, turnId }: RunKey): Promise<boolean> {
+async function isForCaller(
+  { sessions, runs }: StoreReader & RunReader,
+  caller: Caller,
+  { key, turnId }: RunKey,
+): Promise<boolean> {
   if (caller.agent.sessionGroup === undefined) return true
   const agent = runs.agentOf(key, turnId)
   if (agent !== undefined) return agent === caller.agent
@@ -60,7 +72,7 @@ async function isForCaller({ sessions, runs }: Host, caller: Caller, { key, turn
   )
 }
 
-async function activeRun({ events }: Host, key: SessionKey): Promise<RunKey | undefined> {
+async function activeRun({ events }: StoreReader, key: SessionKey): Promise<RunKey | undefined> {
   const latest = await events.latest(key)
   return latest === undefined || latest.ended ? undefined : { key, turnId: latest.turnId }
 }

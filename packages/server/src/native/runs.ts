@@ -1,6 +1,6 @@
 import { toJson } from '@allium/core'
 import { pendingForReader } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, Stores } from '../host/host.ts'
 import { blockedProblem, type Problem, requestError } from '../http/problem.ts'
 import { type Caller, type Ctx, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
@@ -20,7 +20,7 @@ import { routes } from './routes.ts'
 const protocol: StreamProtocol = { frames: nativeFrames }
 
 /** Adds the routes that start, resume, follow, stop and steer runs. */
-export function runRoutes(serve: Serve, host: Host): void {
+export function runRoutes(serve: Serve, host: Access & Stores & RunControl & Limits): void {
   serve(routes.run, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query, body, headers } = await read()

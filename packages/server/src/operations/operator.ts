@@ -1,6 +1,6 @@
 import { AlliumError, toJson } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { Host } from '../host/host.ts'
+import type { Access, Seals } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Operate } from '../options/options.ts'
 import { authenticate } from '../request/caller.ts'
@@ -45,7 +45,7 @@ export function operator(options: OperatorOptions): Operate {
     )
   return {
     schemas,
-    routes: (serve: Serve, host: Host) => addRoutes(serve, host, { operations, canOperate }),
+    routes: (serve: Serve, host: Access & Seals) => addRoutes(serve, host, { operations, canOperate }),
   }
 }
 
@@ -57,7 +57,7 @@ function scopeOf(list: string, { name, tenants }: Operator, filter: object) {
   return ['operations', list, name, JSON.stringify([tenants ?? null, Object.entries(filter).sort()])]
 }
 
-function addRoutes(serve: Serve, host: Host, { operations, canOperate }: OperatorOptions): void {
+function addRoutes(serve: Serve, host: Access & Seals, { operations, canOperate }: OperatorOptions): void {
   serve(routes.list, async (c, read) => {
     const { by, runs } = await operating(c.req.raw)
     const { cursor, limit, olderThan, ...query } = (await read()).query

@@ -1,7 +1,7 @@
 import type { Decision } from '@allium/core'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import { readResumedCalls } from '../approvals/resumed-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, StoreReader, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Frame } from '../http/sse.ts'
 import { imageBody } from '../request/body.ts'
@@ -44,7 +44,7 @@ const routes = {
 }
 
 /** Adds the routes for `DefaultChatTransport` of the AI SDK, with `/chat` as its `api`. The stop of a chat only disconnects. */
-export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
+export function uiRoutes(serve: Serve, host: Access & Stores & RunControl & Limits, version: UiVersion): void {
   const protocol: StreamProtocol = { frames: () => uiFrames(version), headers, withoutReset: version === 6 }
   const onRetryAfterOutput = version === 6 ? 'fail' : 'reset'
 
@@ -145,7 +145,7 @@ function parsed<T>(content: () => T): T | undefined {
  * for calls that the page was given. If no decision is new, they are rejected as used.
  */
 async function newDecisions(
-  host: Host,
+  host: StoreReader,
   caller: Caller,
   id: string,
   { decisions, results }: CallResponses,
