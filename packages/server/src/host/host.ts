@@ -12,14 +12,14 @@ import { checkAgentNames, checkToolNames, otherNames } from './agent-names.ts'
 import { otherNamesStore } from './other-names-store.ts'
 import { durablesOf, sharedStore, storeOf } from './server-stores.ts'
 
-/** The clock, the log and the counters. Part of other records, because no route can do harm with them. */
+/** The clock, the log and the counters. Other records have them too, because they give access to no data. */
 export interface Runtime {
   readonly clock: Clock
   readonly logger: Logger
   readonly metrics: Metrics
 }
 
-/** Who sends a request, and what the server allows them. */
+/** Callers, and what the server allows them. */
 export interface Access extends Runtime {
   readonly agents: ReadonlyMap<string, ServedAgent>
   readonly options: Pick<
@@ -29,7 +29,7 @@ export interface Access extends Runtime {
   readonly activeRequests: ActiveRequests
 }
 
-/** What is stored, to read. */
+/** The stores, for reading. */
 export interface StoreReader {
   readonly sessions: Pick<
     SessionStore,
@@ -38,23 +38,23 @@ export interface StoreReader {
   readonly events: Pick<EventLog, 'latest' | 'read'>
 }
 
-/** What is stored, to read and to change. */
+/** The stores, for reading and changing. */
 export interface Stores extends StoreReader {
   readonly sessions: SessionStore
   readonly events: EventLog
 }
 
-/** What runs, to follow. */
+/** The runs, for following them. */
 export interface RunReader {
   readonly runs: Pick<Runs, 'find' | 'agentOf' | 'durableStatus' | 'onClose' | 'size' | 'draining'>
 }
 
-/** What runs, to start, steer and stop. */
+/** The runs, for starting, steering and stopping them. */
 export interface RunControl extends RunReader {
   readonly runs: RunReader['runs'] & Pick<Runs, 'start' | 'stop' | 'drop' | 'steerLimits'>
 }
 
-/** What is bounded: the sizes, times and shares of requests and streams. */
+/** The sizes, times and shares that bound requests and streams. */
 export interface Limits extends Runtime {
   readonly maxBody: number
   readonly headersAfter: number
@@ -64,32 +64,32 @@ export interface Limits extends Runtime {
   readonly slots: { readonly files: Slots; readonly sessions: Slots }
 }
 
-/** What proves that a client sends back what it received: cursors, and ids of calls. */
+/** Seals of the values that clients send back: cursors, and ids of calls. */
 export interface Seals {
   readonly cursors: Cursors
   readonly options: Pick<ServerOptions, 'secret'>
 }
 
-/** Everything that a server consists of. Routes and functions take only the records of it that they use. */
+/** All records of a server. Routes and functions take only those that they use. */
 export interface Host extends Access, Stores, RunControl, Limits, Seals {
   readonly options: ServerOptions
   readonly runs: Runs
 }
 
 /**
- * Creates the host of a server, and checks the options that depend on the agents. Its routes get these records:
+ * Creates the records of a server, and checks the options that depend on the agents. The routes take these records:
  *
  * | routes | records |
  * |---|---|
  * | runs, AI SDK chats | Access, Stores, RunControl, Limits |
  * | AG-UI, OpenAI, sessions | the same, and Seals |
- * | sessions, to read | Access, StoreReader, RunReader, Limits, Seals |
- * | stop and steer | Access, Stores, RunControl |
+ * | reading sessions | Access, StoreReader, RunReader, Limits, Seals |
+ * | stopping and steering runs | Access, Stores, RunControl |
  * | approvals | Access, StoreReader, RunControl, Seals |
  * | MCP | Access, StoreReader, RunControl, Limits |
- * | inspect | Access, Stores (to copy a session), RunReader, Limits, Seals |
- * | operations | Access, Seals |
- * | health, metrics, the OpenAPI document | StoreReader, RunReader, Runtime, all options |
+ * | the inspector | Access, Stores (for copies of sessions), RunReader, Limits, Seals |
+ * | operators of durable runs | Access, Seals |
+ * | health, metrics, the OpenAPI document | StoreReader, RunReader, Runtime, and the options |
  *
  * @throws AlliumError `server.options`
  */
