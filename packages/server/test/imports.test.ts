@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 
 /** The folders of the server, from the ground up: each imports only from those before it. */
 const floors =
-  'http options run host request approvals response native client openai ui agui mcp inspect operations app node .'.split(
+  'http options run host request approvals response sessions native openai ui agui mcp client inspect operations app node .'.split(
     ' ',
   )
 
@@ -20,6 +20,14 @@ describe('the folders of the server', () => {
       to.filter((one) => floorOf(one) > floorOf(from)).map((one) => `${from} > ${one}`),
     )
     expect([upward, files.filter((file) => floorOf(file) === -1)]).toEqual([[], []])
+  })
+
+  it('of a protocol import nothing from another protocol', () => {
+    const protocols = 'native openai ui agui mcp'.split(' ')
+    const between = [...imports].flatMap(([from, to]) =>
+      to.filter((one) => protocols.includes(dirname(one)) && dirname(one) !== dirname(from)).map((one) => [from, one]),
+    )
+    expect(between.filter(([from = '']) => protocols.includes(dirname(from)))).toEqual([])
   })
 
   it('have no circle of files, types included', () => {

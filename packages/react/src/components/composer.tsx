@@ -51,29 +51,37 @@ export function Composer({ className, placeholder }: ComposerProps): ReactNode {
         {isRunning ? labels.queue : labels.send}
       </button>
       {status === 'streaming' && (
-        <button
-          type="button"
-          className="allium-steer-button"
-          onClick={(event) => {
-            submit(session.steer)
-            focusComposer(event.currentTarget)
-          }}
-        >
+        <ActionButton className="allium-steer-button" onAction={() => submit(session.steer)}>
           {labels.steer}
-        </button>
+        </ActionButton>
       )}
       {isRunning && (
-        <button
-          type="button"
-          className="allium-stop"
-          onClick={(event) => {
-            void session.stop()
-            focusComposer(event.currentTarget)
-          }}
-        >
+        <ActionButton className="allium-stop" onAction={() => void session.stop()}>
           {labels.stop}
-        </button>
+        </ActionButton>
       )}
     </form>
+  )
+}
+
+interface ActionButtonProps {
+  className: string
+  onAction(): void
+  children: ReactNode
+}
+
+/** A button that does not submit the form. It moves the focus to the text, because the button itself may disappear. */
+function ActionButton({ className, onAction, children }: ActionButtonProps): ReactNode {
+  return (
+    <button
+      type="button"
+      className={className}
+      onClick={(event) => {
+        onAction()
+        focusComposer(event.currentTarget)
+      }}
+    >
+      {children}
+    </button>
   )
 }

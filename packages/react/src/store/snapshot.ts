@@ -3,9 +3,9 @@ import type { ChatError } from './chat-error.ts'
 import type { ChatMessage } from './chat-message.ts'
 import type { ChatState, ChatStatus } from './chat-state.ts'
 import type { SentDecisions } from './decisions.ts'
-import { withItem } from './input.ts'
 import type { Outbox } from './outbox.ts'
 import type { Transcript } from './transcript.ts'
+import { withItem } from './with-item.ts'
 
 interface Sources {
   readonly transcript: Transcript

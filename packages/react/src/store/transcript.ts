@@ -3,8 +3,9 @@ import type { ClientEvent, SessionHistory } from '@allium/server/client'
 import { applyEvent } from './apply-event.ts'
 import type { ChatMessage, MessagePart, ToolPart } from './chat-message.ts'
 import { fromHistory } from './from-history.ts'
-import { inputText, withItem } from './input.ts'
+import { inputText } from './input.ts'
 import type { OutboxItem } from './outbox.ts'
+import { withItem } from './with-item.ts'
 
 /** The messages that the server has, and the pending calls. */
 export class Transcript {

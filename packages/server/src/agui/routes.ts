@@ -1,13 +1,13 @@
 import { decisionsFromResults } from '../approvals/client-calls.ts'
 import { pendingCallError, requirePendingCalls } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
-import { namedRequest } from '../native/named-message.ts'
+import type { Access, Limits, RunControl, Seals, Stores } from '../host/host.ts'
 import { imageBody } from '../request/body.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import { type RequestOf, route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { streamRun } from '../response/stream.ts'
 import type { RunRequest } from '../run/run-request.ts'
+import { namedRequest } from '../sessions/named-message.ts'
 import { aguiFrames } from './events.ts'
 import { decisionsOf, requestIn, runInput } from './run-input.ts'
 
@@ -24,7 +24,7 @@ const run = route({
 })
 
 /** Adds the route for `HttpAgent` of AG-UI. Its thread is a session of the caller. */
-export function aguiRoutes(serve: Serve, host: Host): void {
+export function aguiRoutes(serve: Serve, host: Access & Stores & RunControl & Limits & Seals): void {
   serve(run, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { body } = await read()

@@ -1,5 +1,5 @@
 import type { Decision, Message, PendingCall, ToolDef } from '@allium/core'
-import { clientTool, clientTools } from '../native/bodies.ts'
+import { clientTool, clientTools } from '../request/client-schemas.ts'
 import { list, openObject, variants } from '../request/containers.ts'
 import { base64, type ContentPart, content, filePart, maxMessages, mediaType, textPart } from '../request/content.ts'
 import { id, messageId, sessionId, token } from '../request/fields.ts'

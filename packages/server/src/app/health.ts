@@ -1,4 +1,4 @@
-import type { Host } from '../host/host.ts'
+import type { Host, RunReader, Runtime, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { notFoundMessage } from '../request/not-found-message.ts'
 import { route } from '../request/route.ts'
@@ -32,7 +32,7 @@ const routes = {
 }
 
 /** Adds the routes for operators. */
-export function healthRoutes(router: Router, host: Host): void {
+export function healthRoutes(router: Router, host: StoreReader & RunReader & Runtime & Pick<Host, 'options'>): void {
   const { runs, metrics, options } = host
   const readiness = new Readiness(host)
   const serve = router.mount('')

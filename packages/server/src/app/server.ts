@@ -10,6 +10,7 @@ import { checkOrigin } from '../http/origin-check.ts'
 import { requestError } from '../http/problem.ts'
 import { withTrace } from '../http/trace.ts'
 import { approvalRoutes } from '../native/approvals.ts'
+import { controlRoutes } from '../native/control.ts'
 import { routes } from '../native/routes.ts'
 import { runRoutes } from '../native/runs.ts'
 import { sessionRoutes } from '../native/sessions.ts'
@@ -171,7 +172,12 @@ async function protocolsOf(host: Host): Promise<ProtocolRoutes[]> {
   const protocols: ProtocolRoutes[] = []
   if (uiStream !== undefined) {
     const { uiRoutes } = await import('../ui/routes.ts')
-    protocols.push({ perAgent: (serve) => uiRoutes(serve, host, uiStream) })
+    protocols.push({
+      perAgent(serve) {
+        uiRoutes(serve, host, uiStream)
+        controlRoutes(serve, host, '/chat/:id')
+      },
+    })
   }
   if (agui === true) {
     const { aguiRoutes } = await import('../agui/routes.ts')

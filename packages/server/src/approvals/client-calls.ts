@@ -1,6 +1,6 @@
 import type { Decision, PendingCall } from '@allium/core'
 import { sealOf } from '@allium/core/internal'
-import type { Host } from '../host/host.ts'
+import type { Seals } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 
@@ -35,20 +35,20 @@ function sealPayload({ tenant, owner, agent }: Caller, nonce: string, call: Call
  * @throws AlliumError `approval.forged` for a call that was not sent to this client
  */
 export async function verifyClientCalls(
-  host: Host,
+  seals: Seals,
   caller: Caller,
   calls: readonly ClientCall[],
 ): Promise<Map<string, { name: string; args: Record<string, unknown> }>> {
   const verified = new Map<string, { name: string; args: Record<string, unknown> }>()
   for (const { id, name, args } of calls) {
-    if (args === undefined || !(await hasValidSeal(host, caller, id, { name, args }))) throw forgedCallError(id)
+    if (args === undefined || !(await hasValidSeal(seals, caller, id, { name, args }))) throw forgedCallError(id)
     verified.set(id, { name, args })
   }
   return verified
 }
 
 async function hasValidSeal(
-  { options: { secret } }: Host,
+  { options: { secret } }: Seals,
   caller: Caller,
   id: string,
   call: CallContent,
@@ -76,7 +76,7 @@ export function forgedCallError(id: unknown) {
 
 /** Returns the results of calls as decisions, for a stored session. A later step checks that the calls are pending and are the client's. */
 export async function decisionsFromResults(
-  host: Host,
+  seals: Seals,
   caller: Caller,
   pending: readonly PendingCall[],
   results: readonly { id: unknown; text: string }[],
@@ -87,7 +87,7 @@ export async function decisionsFromResults(
     const givenId = String(id)
     const matches = await Promise.all(
       unmatched.map(
-        async (candidate) => candidate.callId === givenId || hasValidSeal(host, caller, givenId, candidate),
+        async (candidate) => candidate.callId === givenId || hasValidSeal(seals, caller, givenId, candidate),
       ),
     )
     const [call] = unmatched.splice(matches.indexOf(true) >>> 0, 1)

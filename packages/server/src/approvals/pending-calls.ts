@@ -1,6 +1,6 @@
 import type { AlliumError, PendingCall, SessionKey } from '@allium/core'
 import type { SessionHead } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { Access, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { readHistory } from '../request/read-history.ts'
@@ -12,25 +12,25 @@ import { isTokenUsed } from '../run/used-tokens.ts'
  * `canApprove` reserves for another approver are shown as the model made them; their owner may still deny them.
  */
 export async function pendingCallsOf(
-  host: Host,
+  stores: StoreReader,
   caller: Caller,
   key: SessionKey,
   { rest }: Pick<SessionHead, 'rest'>,
 ): Promise<readonly PendingCall[]> {
   if (rest.suspension === undefined) return []
-  const session = await suspendedSession(host, caller, key, { rest, principal: caller.principal })
+  const session = await suspendedSession(stores, caller, key, { rest, principal: caller.principal })
   const allowed = new Map((await session.pendingFor(caller.principal as never)).map((call) => [call.callId, call]))
   return session.pending.map(({ token: _, ...call }) => allowed.get(call.callId) ?? call)
 }
 
 /** Returns the pending calls in a stored session of the caller. @throws AlliumError `session.not_found` */
 export async function requirePendingCalls(
-  host: Host,
+  stores: StoreReader,
   caller: Caller,
   sessionId: string,
 ): Promise<readonly PendingCall[]> {
   const key = keyOf(caller, sessionId)
-  return pendingCallsOf(host, caller, key, await requireSession(host, key))
+  return pendingCallsOf(stores, caller, key, await requireSession(stores, key))
 }
 
 /**
@@ -38,7 +38,7 @@ export async function requirePendingCalls(
  * share a history, only calls of the requested agent.
  */
 export async function decidableCallsOf(
-  host: Host,
+  host: Access & StoreReader,
   caller: Caller,
   listed: SessionKey,
 ): Promise<readonly PendingCall[]> {
@@ -53,7 +53,7 @@ export async function decidableCallsOf(
   return calls.filter(({ client }) => client !== true)
 }
 
-async function otherOwnersCalls(host: Host, caller: Caller, key: SessionKey, { rest }: SessionHead) {
+async function otherOwnersCalls(host: Access & StoreReader, caller: Caller, key: SessionKey, { rest }: SessionHead) {
   const principal = await ownerPrincipal(host, caller, key.owner)
   if (principal === undefined) return []
   return (await suspendedSession(host, caller, key, { rest, principal })).pendingFor(caller.principal as never)
@@ -62,7 +62,7 @@ async function otherOwnersCalls(host: Host, caller: Caller, key: SessionKey, { r
 /**
  * Returns the owner's current principal. Undefined if no other principal may decide for the owner, or if the owner does not exist anymore.
  */
-export async function ownerPrincipal({ options, logger }: Host, caller: Caller, owner: string): Promise<unknown> {
+export async function ownerPrincipal({ options, logger }: Access, caller: Caller, owner: string): Promise<unknown> {
   const { tenant, agent } = caller
   if (owner === caller.owner) return caller.principal
   try {
@@ -79,21 +79,21 @@ export async function ownerPrincipal({ options, logger }: Host, caller: Caller, 
 
 /** Returns the calls as a reader of the run may decide them. The log has no tokens of an agent with `canApprove`. */
 export async function pendingForReader(
-  host: Host,
+  stores: StoreReader,
   caller: Caller,
   sessionId: string | undefined,
   pending: readonly PendingCall[],
 ): Promise<readonly PendingCall[]> {
   if (sessionId === undefined || pending.every(({ token }) => token !== undefined)) return pending
   const key = keyOf(caller, sessionId)
-  const head = await host.sessions.head(key)
-  const readerCalls = head === undefined ? [] : await pendingCallsOf(host, caller, key, head)
+  const head = await stores.sessions.head(key)
+  const readerCalls = head === undefined ? [] : await pendingCallsOf(stores, caller, key, head)
   return pending.map((call) => readerCalls.find(({ callId }) => callId === call.callId) ?? call)
 }
 
 /** Returns the call of a token, in a session in which the caller may decide it. @throws AlliumError `approval.unknown`, `approval.used` */
 export async function findCallByToken(
-  host: Host,
+  host: Access & StoreReader,
   caller: Caller,
   token: string,
 ): Promise<{ key: SessionKey; call: PendingCall }> {
@@ -111,7 +111,7 @@ export async function findCallByToken(
 
 /** Returns why no call is pending under a token. */
 export async function pendingCallError(
-  { events }: Host,
+  { events }: StoreReader,
   { tenant, sessionAgent: agent }: Caller,
   token: string,
 ): Promise<AlliumError> {
@@ -125,7 +125,7 @@ export async function pendingCallError(
 
 /** Returns a suspended session with the last messages of its history. They have the pending calls. It is never opened. */
 async function suspendedSession(
-  { sessions }: Host,
+  { sessions }: StoreReader,
   { agent }: Caller,
   key: SessionKey,
   { rest, principal }: Pick<SessionHead, 'rest'> & { principal: unknown },

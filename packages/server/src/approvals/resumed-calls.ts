@@ -1,6 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import type { Entry } from '@allium/store/event-log'
-import type { Host } from '../host/host.ts'
+import type { StoreReader } from '../host/host.ts'
 
 /**
  * Returns the decided calls with which the last run of a session begins, if it resumes an earlier answer. A page cannot show such a run
@@ -8,7 +8,7 @@ import type { Host } from '../host/host.ts'
  * event until the client disconnects.
  */
 export async function readResumedCalls(
-  { events }: Host,
+  { events }: StoreReader,
   key: SessionKey,
   signal: AbortSignal,
 ): Promise<readonly string[] | undefined> {

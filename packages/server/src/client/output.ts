@@ -1,5 +1,5 @@
 import type { AnyTool } from '@allium/core'
-import { parseJsonAnswer } from '../run/json-answer.ts'
+import { parseJsonAnswer } from '../run/run-handle.ts'
 import { ClientError } from './http.ts'
 
 /** Any Standard Schema that can return its JSON Schema, such as those of zod 4. */

@@ -9,7 +9,7 @@ import {
   type ToolDef,
 } from '@allium/core'
 import type { KeysOf } from '@allium/core/internal'
-import type { UiMessage } from '../native/ui-messages.ts'
+import type { UiMessage } from '../sessions/ui-messages.ts'
 import type { ClientRun, PendingCall } from './events.ts'
 import { checkOptionNames, json, pathSegment, sendOnce, type Transport } from './http.ts'
 import { type OutputSchema, toJsonSchema } from './output.ts'

@@ -1,10 +1,8 @@
 import { AlliumError, type Clock, type Logger, systemClock } from '@allium/core'
 import { nearestFirst } from '@allium/core/internal'
-import { persist } from '@allium/memory'
-import { type EventLog, memoryEventLog, memoryStore, type SessionStore } from '@allium/store'
+import { type EventLog, memoryEventLog, type SessionStore } from '@allium/store'
 import { Cursors } from '../http/cursors.ts'
 import { Slots } from '../http/slots.ts'
-import type { DurableRuns } from '../options/durable-runs.ts'
 import { createShares, type Shares, steerLimitOf } from '../options/limits.ts'
 import type { ServedAgent, ServerOptions } from '../options/options.ts'
 import { Metrics } from '../run/metrics.ts'
@@ -12,27 +10,89 @@ import { Runs } from '../run/runs.ts'
 import { ActiveRequests } from './active-requests.ts'
 import { checkAgentNames, checkToolNames, otherNames } from './agent-names.ts'
 import { otherNamesStore } from './other-names-store.ts'
+import { durablesOf, sharedStore, storeOf } from './server-stores.ts'
 
-/** State that all routes of a server share. */
-export interface Host {
-  readonly agents: ReadonlyMap<string, ServedAgent>
-  readonly sessions: SessionStore
-  readonly events: EventLog
-  readonly runs: Runs
-  readonly metrics: Metrics
+/** The clock, the log and the counters. Other records have them too, because they give access to no data. */
+export interface Runtime {
   readonly clock: Clock
   readonly logger: Logger
-  readonly options: ServerOptions
+  readonly metrics: Metrics
+}
+
+/** Callers, and what the server allows them. */
+export interface Access extends Runtime {
+  readonly agents: ReadonlyMap<string, ServedAgent>
+  readonly options: Pick<
+    ServerOptions,
+    'principal' | 'canUse' | 'canRead' | 'resolvePrincipal' | 'edits' | 'state' | 'hosts'
+  >
+  readonly activeRequests: ActiveRequests
+}
+
+/** The stores, for reading. */
+export interface StoreReader {
+  readonly sessions: Pick<
+    SessionStore,
+    'load' | 'head' | 'history' | 'find' | 'list' | 'pendingCalls' | 'findPendingCall'
+  >
+  readonly events: Pick<EventLog, 'latest' | 'read'>
+}
+
+/** The stores, for reading and changing. */
+export interface Stores extends StoreReader {
+  readonly sessions: SessionStore
+  readonly events: EventLog
+}
+
+/** The runs, for following them. */
+export interface RunReader {
+  readonly runs: Pick<Runs, 'find' | 'agentOf' | 'durableStatus' | 'onClose' | 'size' | 'draining'>
+}
+
+/** The runs, for starting, steering and stopping them. */
+export interface RunControl extends RunReader {
+  readonly runs: RunReader['runs'] & Pick<Runs, 'start' | 'stop' | 'drop' | 'steerLimits'>
+}
+
+/** The sizes, times and shares that bound requests and streams. */
+export interface Limits extends Runtime {
+  readonly maxBody: number
   readonly headersAfter: number
   readonly heartbeat: number
-  readonly maxBody: number
-  readonly cursors: Cursors
   readonly shares: Shares
-  readonly activeRequests: ActiveRequests
   /** For reads of files and of whole sessions, which need much memory. */
   readonly slots: { readonly files: Slots; readonly sessions: Slots }
 }
 
+/** Seals of the values that clients send back: cursors, and ids of calls. */
+export interface Seals {
+  readonly cursors: Cursors
+  readonly options: Pick<ServerOptions, 'secret'>
+}
+
+/** All records of a server. Routes and functions take only those that they use. */
+export interface Host extends Access, Stores, RunControl, Limits, Seals {
+  readonly options: ServerOptions
+  readonly runs: Runs
+}
+
+/**
+ * Creates the records of a server, and checks the options that depend on the agents. The routes take these records:
+ *
+ * | routes | records |
+ * |---|---|
+ * | runs, AI SDK chats | Access, Stores, RunControl, Limits |
+ * | AG-UI, OpenAI, sessions | the same, and Seals |
+ * | reading sessions | Access, StoreReader, RunReader, Limits, Seals |
+ * | stopping and steering runs | Access, Stores, RunControl |
+ * | approvals | Access, StoreReader, RunControl, Seals |
+ * | MCP | Access, StoreReader, RunControl, Limits |
+ * | the inspector | Access, Stores (for copies of sessions), RunReader, Limits, Seals |
+ * | operators of durable runs | Access, Seals |
+ * | health, metrics, the OpenAPI document | StoreReader, RunReader, Runtime, and the options |
+ *
+ * @throws AlliumError `server.options`
+ */
 export function createHost(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): Host {
   const { clock = systemClock, logger = console, headersAfter = 1000, heartbeat = 15_000 } = options
   const { onDisconnect = 'continue', abortAfter = 0, onBusy = 'reject' } = options
@@ -81,46 +141,4 @@ function checkState(agents: ReadonlyMap<string, ServedAgent>, state: readonly st
         'server.options',
         `The option state names the key "${key}", but no layer of the agents declares it. Declared keys: ${nearestFirst(key, knownKeys).join(', ')}.`,
       )
-}
-
-/** @throws AlliumError `server.options` for an agent that is not served, or for other stores of sessions or events */
-function durablesOf(agents: ReadonlyMap<string, ServedAgent>, options: ServerOptions): DurableRuns[] {
-  const { durable = [], ...overrides } = options
-  const durables = [durable].flat() as DurableRuns[]
-  const served: readonly unknown[] = [...agents.values()]
-  for (const { agent, sessions, events } of durables) {
-    if (!served.includes(agent))
-      throw new AlliumError(
-        'server.options',
-        `The option durable has runs of the agent "${agent.name}", which this server does not serve. Pass the same agent to durable() and server().`,
-      )
-    const expected = { ...durables[0], ...overrides }
-    if (sessions !== expected.sessions || events !== expected.events)
-      throw new AlliumError(
-        'server.options',
-        `The durable runs of "${agent.name}" are in another store. Pass the same store to each durable() and to server().`,
-      )
-  }
-  return durables
-}
-
-/** Returns the store that all agents were created with, or undefined if they have different ones. */
-function sharedStore(agents: ReadonlyMap<string, ServedAgent>): ServedAgent['store'] {
-  const [first, ...others] = [...agents.values()].map(({ store }) => store)
-  return others.every((store) => store === first) ? first : undefined
-}
-
-/** Returns the session store. Adds a `persist` layer to agents that do not store their sessions. */
-function storeOf(agents: ReadonlyMap<string, ServedAgent>, sessionStore: SessionStore | undefined): SessionStore {
-  const store = sessionStore ?? memoryStore()
-  for (const agent of agents.values()) {
-    const storage = agent.inspect().layers.find(({ order }) => order.is?.includes('sessionStorage'))
-    if (storage === undefined) agent.use(persist({ store }))
-    else if (sessionStore === undefined)
-      throw new AlliumError(
-        'server.options',
-        `The layer "${storage.name}" stores the sessions of the agent "${agent.name}", maybe for another server(). Pass its store to server(): { sessions: store }.`,
-      )
-  }
-  return store
 }

@@ -1,8 +1,8 @@
 import type { AlliumError, Message, Part, SessionKey } from '@allium/core'
 import type { SessionStore } from '@allium/store'
 import { requestError } from '../http/problem.ts'
-import { contentHash, type File, isEmbedded, withData } from '../native/files.ts'
 import { endOfHistory } from '../request/read-history.ts'
+import { contentHash, type File, isEmbedded, withData } from '../sessions/files.ts'
 import { byteCount } from './plain-json.ts'
 
 /** An image or a file of a message, without its bytes. `GET /inspect/sessions/:id/files/:file` returns these. */

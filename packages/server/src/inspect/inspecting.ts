@@ -1,4 +1,4 @@
-import type { Host } from '../host/host.ts'
+import type { Access } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
@@ -9,11 +9,11 @@ export type Inspecting = (
   agent: string | undefined,
 ) => Promise<{ readonly caller: Caller; readonly scope: InspectAccess }>
 
-export function inspectingWith(host: Host, access: AccessRule): Inspecting {
+export function inspectingWith(access: Access, rule: AccessRule): Inspecting {
   return async (request, name) => {
-    const caller = await resolveCaller(host, request, name)
+    const caller = await resolveCaller(access, request, name)
     const scope = await Promise.resolve()
-      .then(() => access(caller.principal))
+      .then(() => rule(caller.principal))
       .catch(() => undefined)
     if (scope === 'own' || scope === 'tenant' || scope === 'all') return { caller, scope }
     throw requestError('route.not_found', 'There is no such path, or no such agent.')

@@ -3,7 +3,7 @@ import { checkOptions, type KeysOf } from '@allium/core/internal'
 import { onion } from '@allium/observe'
 import { createPricing, type Prices } from '@allium/shared/prices'
 import type { EventLog } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunReader, Seals, Stores } from '../host/host.ts'
 import type { Inspect, ServedAgent } from '../options/options.ts'
 import type { Serve } from '../request/router.ts'
 import type { AccessRule } from './access.ts'
@@ -85,7 +85,7 @@ export function inspector(options: InspectorOptions): Inspect {
       }
       return watchedEvents(events, log)
     },
-    routes: (serve: Serve, host: Host) =>
+    routes: (serve: Serve, host: Access & Stores & RunReader & Limits & Seals) =>
       inspectRoutes(serve, host, { log, access: options.access, readOnly: options.readOnly }),
   }
 }

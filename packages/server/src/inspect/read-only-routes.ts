@@ -1,13 +1,13 @@
-import type { Host } from '../host/host.ts'
+import type { Limits, Seals, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import { download } from '../native/files.ts'
-import { forkSnapshot, snapshotAfter, snapshotAt } from '../native/fork.ts'
-import { unfilteredPage } from '../native/listing.ts'
 import { object } from '../request/containers.ts'
 import { fileName, id, storedOwner as owner, pageQuery, sessionId } from '../request/fields.ts'
+import { unfilteredPage } from '../request/listing.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional } from '../request/schema.ts'
+import { download } from '../sessions/files.ts'
+import { forkSnapshot, snapshotAfter, snapshotAt } from '../sessions/fork.ts'
 import { fileNotFound, findStoredFile } from './files.ts'
 import type { Inspecting } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
@@ -53,42 +53,57 @@ const routes = {
 }
 
 /** Adds the routes for a read-only store. */
-export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting, store: ReadOnlyStore): void {
+export function readOnlyRoutes(
+  serve: Serve,
+  host: Stores & Limits & Seals,
+  inspecting: Inspecting,
+  store: ReadOnlyStore,
+): void {
   const audited = new AuditedSessions(store, host.clock)
+  const opening = openingWith(inspecting, audited)
+  listRoute(serve, host, inspecting, audited)
+  contentRoutes(serve, host, opening)
+  if (store.copies !== false) copyRoute(serve, host, opening)
+}
 
+function listRoute(serve: Serve, seals: Seals, inspecting: Inspecting, audited: AuditedSessions): void {
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { query } = await read()
     const { tenant, agent } = caller
     const of = { tenant, agents: [...agent.sessionNames], ...(scope === 'own' && { owner: caller.owner }) }
     const listScope = ['inspect:read-only', agent.name, tenant, of.owner ?? '']
-    const { items, cursor } = await unfilteredPage(host, listScope, query, (page) => audited.list({ ...of, ...page }))
+    const { items, cursor } = await unfilteredPage(seals, listScope, query, (page) => audited.list({ ...of, ...page }))
     const listed = items.map(({ key, version, status, updatedAt }) => {
       return { id: key.sessionId, tenant: key.tenant, owner: key.owner, version, status, updatedAt }
     })
     return c.json({ sessions: listed, cursor })
   })
+}
 
+/** Adds the routes that show the content of a session. */
+function contentRoutes(serve: Serve, { slots }: Limits, opening: Opening): void {
   serve(routes.turns, async (c, read) => {
     const { caller, query, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const opened = await open('turns')
     // `read()` fills in 1 for an absent number.
     const version = new URL(c.req.url).searchParams.has('before') ? query.before : undefined
-    const view = await host.slots.files.run(caller, () => viewOf(opened, version))
+    const view = await slots.files.run(caller, () => viewOf(opened, version))
     return c.body(plainJson(view), 200, { 'content-type': 'application/json' })
   })
 
   serve(routes.file, async (c, read) => {
     const { caller, params, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const { sessions, key } = await open('file')
-    return host.slots.files.run(caller, async () => {
+    return slots.files.run(caller, async () => {
       const file = sessions && (await findStoredFile(sessions, key, params.file))
       if (file === undefined) throw fileNotFound(params)
       return download(file)
     })
   })
+}
 
-  if (store.copies === false) return
+function copyRoute(serve: Serve, host: Stores & Limits, opening: Opening): void {
   serve(routes.copy, async (c, read) => {
     const { caller, params, body, open } = await opening(c.req.raw, c.req.param('agent'), read)
     const opened = await open('copy')
@@ -104,13 +119,17 @@ export function readOnlyRoutes(serve: Serve, host: Host, inspecting: Inspecting,
     )
     return c.json({ id: body.id }, 201)
   })
+}
 
-  /** Checks the access to a session. `open` reads it and records the look. */
-  async function opening<P extends { id: string }, Q extends { owner?: string | undefined }, B>(
+type Opening = ReturnType<typeof openingWith>
+
+/** Returns a function that checks the access to a session. Its `open` reads the session and records the look. */
+function openingWith(inspecting: Inspecting, audited: AuditedSessions) {
+  return async <P extends { id: string }, Q extends { owner?: string | undefined }, B>(
     request: Request,
     agent: string | undefined,
     read: () => Promise<{ params: P; query: Q; body: B }>,
-  ) {
+  ) => {
     const { caller, scope } = await inspecting(request, agent)
     const { params, query, body } = await read()
     const of = { owner: query.owner ?? caller.owner, id: params.id }

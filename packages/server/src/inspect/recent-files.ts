@@ -1,4 +1,4 @@
-import { contentHash, type File } from '../native/files.ts'
+import { contentHash, type File } from '../sessions/files.ts'
 import type { RecordedRun } from './recorded-run.ts'
 
 /** Most characters of the files in memory. */

@@ -1,5 +1,6 @@
 import type { SessionKey } from '@allium/core'
-import type { EventLog, EventScope, SessionStore } from '@allium/store'
+import type { EventScope } from '@allium/store'
+import type { StoreReader } from '../host/host.ts'
 
 /** A run of which the trace log has records. Turns of its sub-agents belong to it. */
 export interface RecordedRun {
@@ -21,7 +22,7 @@ const storeTime = 10_000
  * Returns a check whether a run still exists, for one reader. Your code or another process may have deleted or erased it in the store,
  * without a call in this process.
  */
-export function existenceIn(sessions: SessionStore, events: EventLog): (run: RecordedRun) => Promise<boolean> {
+export function existenceIn({ sessions, events }: StoreReader): (run: RecordedRun) => Promise<boolean> {
   const stored = new WeakSet<RecordedRun>()
   return async (run) => {
     const { key, turnId, openTurns, isLogged, lastAt } = run

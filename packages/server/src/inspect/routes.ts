@@ -1,21 +1,21 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunReader, Seals, StoreReader, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
-import { sse } from '../http/sse.ts'
-import { download, type File } from '../native/files.ts'
-import { filteredPage } from '../native/listing.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { fileName, owner, pageQuery, sessionId } from '../request/fields.ts'
+import { filteredPage } from '../request/listing.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { described, integerText, optional, text } from '../request/schema.ts'
+import { download, type File } from '../sessions/files.ts'
 import type { AccessRule, InspectAccess } from './access.ts'
+import { Feed } from './feed.ts'
 import { fileNotFound, findStoredFile } from './files.ts'
-import { inspectingWith } from './inspecting.ts'
+import { type Inspecting, inspectingWith } from './inspecting.ts'
 import { plainJson } from './plain-json.ts'
 import { readOnlyRoutes } from './read-only-routes.ts'
 import type { ReadOnlyStore } from './read-only-store.ts'
-import { existenceIn, isIn, type RecordedRun } from './recorded-run.ts'
+import { existenceIn, isIn } from './recorded-run.ts'
 import { sessionUsage } from './session-usage.ts'
 import { storedTurns } from './stored-turns.ts'
 import type { LoggedRecord, TraceLog } from './trace-log.ts'
@@ -79,14 +79,21 @@ interface Inspected {
 /** Sessions in one list of usage. */
 const maxUsage = 30
 
-/** Most records in one event of the feed. */
-const batch = 200
-
 /** Adds the routes of the inspector. To callers without access, they do not exist. */
-export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly }: Inspected): void {
+export function inspectRoutes(
+  serve: Serve,
+  host: Access & Stores & RunReader & Limits & Seals,
+  { log, access, readOnly }: Inspected,
+): void {
   const inspecting = inspectingWith(host, access)
   if (readOnly !== undefined) readOnlyRoutes(serve, host, inspecting, readOnly)
+  agentRoutes(serve, new Feed(host, log), inspecting)
+  listRoutes(serve, host, inspecting)
+  contentRoutes(serve, host, { inspecting, log })
+}
 
+/** Adds the routes that show an agent, and its turns as they run. */
+function agentRoutes(serve: Serve, feed: Feed, inspecting: Inspecting): void {
   serve(routes.agent, async (c, read) => {
     const { caller } = await inspecting(c.req.raw, c.req.param('agent'))
     await read()
@@ -97,10 +104,12 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
   serve(routes.feed, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { query } = await read()
-    const [epoch, seq] = (query.after ?? '').split('.')
-    return follow(c.req.raw.signal, epoch === log.epoch ? Number(seq) : 0, (record) => isVisible(record, caller, scope))
+    return feed.follow(c.req.raw.signal, query.after, (record) => isVisible(record, caller, scope))
   })
+}
 
+/** Adds the routes that list sessions, without their messages. */
+function listRoutes(serve: Serve, host: StoreReader & Seals, inspecting: Inspecting): void {
   serve(routes.sessions, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { tenant, sessionAgent } = caller
@@ -130,7 +139,14 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { items } = await host.sessions.list({ ...sessionFilter(caller, scope), limit: maxUsage })
     return c.json({ sessions: await Promise.all(items.map((item) => sessionUsage(host.sessions, item))) })
   })
+}
 
+/** Adds the routes that show the content of a session. */
+function contentRoutes(
+  serve: Serve,
+  host: StoreReader & Limits,
+  { inspecting, log }: { inspecting: Inspecting; log: TraceLog },
+): void {
   serve(routes.turns, async (c, read) => {
     const { caller, scope } = await inspecting(c.req.raw, c.req.param('agent'))
     const { params, query } = await read()
@@ -151,59 +167,23 @@ export function inspectRoutes(serve: Serve, host: Host, { log, access, readOnly 
     const { params, query } = await read()
     const key = inspectableKey(caller, scope, params.id, query.owner)
     return host.slots.files.run(caller, async () => {
-      const file = (await findStoredFile(host.sessions, key, params.file)) ?? (await recentFile(key, params.file))
+      const file =
+        (await findStoredFile(host.sessions, key, params.file)) ??
+        (await recentFile(host, log, { key, hash: params.file }))
       if (file === undefined) throw fileNotFound(params)
       return download(file)
     })
   })
-
-  /** Returns a file that the store does not have yet. */
-  async function recentFile(key: SessionKey, hash: string): Promise<File | undefined> {
-    const recent = await log.files.find((run) => isIn(key, run.key), hash)
-    return recent !== undefined && (await existenceIn(host.sessions, host.events)(recent.run)) ? recent.file : undefined
-  }
-
-  function follow(signal: AbortSignal, from: number, isShown: (record: LoggedRecord) => boolean): Response {
-    const closed = new AbortController()
-    const { clock, heartbeat } = host
-    const unsubscribe = host.runs.onClose(() => closed.abort())
-    const onClose = () => {
-      unsubscribe()
-      closed.abort()
-    }
-    const options = { clock, heartbeat, signal, onClose }
-    return sse(async (out) => {
-      let seq = from
-      const exists = existenceIn(host.sessions, host.events)
-      out.write([{ event: 'epoch', id: `${log.epoch}.${seq}`, data: '[]' }])
-      while (!out.closed) {
-        const records = log.after(seq, batch)
-        const last = records.at(-1)
-        if (last === undefined) {
-          await out.flush()
-          if (closed.signal.aborted) return
-          await log.next(closed.signal)
-          continue
-        }
-        seq = last.seq
-        const visible = records.filter(isShown)
-        const deleted = await deletedRuns(visible, exists)
-        if (deleted.size > 0) log.forget((run) => deleted.has(run))
-        const shown = await Promise.all(visible.filter(({ run }) => !deleted.has(run)).map(({ json }) => json))
-        if (shown.length > 0) out.write([{ id: `${log.epoch}.${seq}`, data: `[${shown.join(',')}]` }])
-        if (out.isFull) await out.flush()
-      }
-    }, options)
-  }
 }
 
-async function deletedRuns(
-  records: readonly LoggedRecord[],
-  exists: (run: RecordedRun) => Promise<boolean>,
-): Promise<Set<RecordedRun>> {
-  const deleted = new Set<RecordedRun>()
-  for (const run of new Set(records.map((record) => record.run))) if (!(await exists(run))) deleted.add(run)
-  return deleted
+/** Returns a file that the store does not have yet. */
+async function recentFile(
+  stores: StoreReader,
+  { files }: TraceLog,
+  { key, hash }: { key: SessionKey; hash: string },
+): Promise<File | undefined> {
+  const recent = await files.find((run) => isIn(key, run.key), hash)
+  return recent !== undefined && (await existenceIn(stores)(recent.run)) ? recent.file : undefined
 }
 
 function sessionFilter(caller: Caller, scope: InspectAccess) {

@@ -1,7 +1,7 @@
 import type { Message, PendingCall, SessionKey, StoredTurn, Usage } from '@allium/core'
 import type { SessionHead, SessionStore, StoredStatus } from '@allium/store'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { StoreReader } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
 import { withFileViews } from './files.ts'
 
@@ -32,16 +32,16 @@ const maxMessages = 200
 
 /** Returns the last turns of a session before a version, oldest first, and the pending calls of the session. */
 export async function storedTurns(
-  host: Host,
+  stores: StoreReader,
   caller: Caller,
   key: SessionKey,
   before?: number,
 ): Promise<TurnsView & { pending: readonly PendingCall[] }> {
-  const head = await host.sessions.head(key)
+  const head = await stores.sessions.head(key)
   // The first run of a session may not have stored anything yet.
   if (head === undefined) return { turns: [], pending: [], running: false }
-  const pending = key.owner === caller.owner ? await pendingCallsOf(host, caller, key, head) : []
-  return { ...(await turnsOf(host.sessions, key, head, before)), pending }
+  const pending = key.owner === caller.owner ? await pendingCallsOf(stores, caller, key, head) : []
+  return { ...(await turnsOf(stores.sessions, key, head, before)), pending }
 }
 
 /** Some turns of a session. With `before` there are earlier ones. */

@@ -1,5 +1,4 @@
-import type { Message, SessionKey } from '@allium/core'
-import { sessionKeyString } from '../run/session-key-string.ts'
+import { type Message, type SessionKey, sessionKeyOf } from '@allium/core'
 import { haveFiles, withFileViews } from './files.ts'
 import { plainJson } from './plain-json.ts'
 import { RecentFiles } from './recent-files.ts'
@@ -42,7 +41,7 @@ export class TraceLog {
 
   /** Returns a run, and creates it for its first record. */
   run(key: SessionKey, turnId: string): RecordedRun {
-    const name = JSON.stringify([sessionKeyString(key), turnId])
+    const name = JSON.stringify([sessionKeyOf({ sessionKey: key }), turnId])
     const run = this.#runs.get(name) ?? { key, turnId, openTurns: 0, isLogged: false, lastAt: 0, lastSeq: 0 }
     this.#runs.set(name, run)
     return run

@@ -1,6 +1,6 @@
 import type { Decision, PendingCall } from '@allium/core'
 import { pendingForReader } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { RunControl, Runtime, StoreReader } from '../host/host.ts'
 import { blockedProblem, problemOf } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 import { type Answer, awaitAnswer, type RunHandle } from '../run/run-handle.ts'
@@ -18,7 +18,7 @@ export interface McpCall {
 }
 
 /** Runs an agent and returns the result of a tool: https://modelcontextprotocol.io/specification/2025-11-25/server/tools */
-export async function callAgent(host: Host, mcpCall: McpCall): Promise<ToolResult> {
+export async function callAgent(host: StoreReader & RunControl & Runtime, mcpCall: McpCall): Promise<ToolResult> {
   const { caller, sessionId, decide } = mcpCall
   const target = { ...caller, sessionId, onDisconnect: 'abort' } as const
   try {

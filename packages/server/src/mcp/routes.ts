@@ -1,4 +1,4 @@
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, StoreReader } from '../host/host.ts'
 import { type Problem, requestError } from '../http/problem.ts'
 import { authenticate, type Ctx } from '../request/caller.ts'
 import { route } from '../request/route.ts'
@@ -33,7 +33,7 @@ const routes = {
 }
 
 /** Adds the route of MCP over streamable HTTP: https://modelcontextprotocol.io/specification/2025-11-25/basic/transports */
-export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void {
+export function mcpRoutes(serve: Serve, host: Access & StoreReader & RunControl & Limits, elicitation: boolean): void {
   let sessions: McpSessions | undefined
 
   serve(routes.post, async (c, read) => {
@@ -70,7 +70,7 @@ export function mcpRoutes(serve: Serve, host: Host, elicitation: boolean): void 
 }
 
 /** Without `hosts`, only loopback names are served: another site could point its domain at this server's address (DNS rebinding). */
-function checkHost({ options: { hosts } }: Host, request: Request): void {
+function checkHost({ options: { hosts } }: Access, request: Request): void {
   const host = request.headers.get('host') ?? new URL(request.url).host
   if (hosts === undefined && !/^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host))
     throw requestError(

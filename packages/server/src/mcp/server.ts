@@ -1,6 +1,6 @@
 import type { Decision, PendingCall } from '@allium/core'
 import { toolName } from '../host/agent-names.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, RunControl, StoreReader } from '../host/host.ts'
 import { canUse, resolveCaller } from '../request/caller.ts'
 import { callAgent } from './call.ts'
 import type { Sdk } from './sdk.ts'
@@ -12,7 +12,7 @@ export interface McpRequest {
 }
 
 /** Returns an MCP server with a tool for each agent that the caller may use. */
-export function mcpServer(host: Host, { Server, types }: Sdk, elicitation: boolean) {
+export function mcpServer(host: Access & StoreReader & RunControl, { Server, types }: Sdk, elicitation: boolean) {
   const server = new Server({ name: 'allium', version: '1' }, { capabilities: { tools: {} } })
 
   server.setRequestHandler(types.ListToolsRequestSchema, async (_, extra) => {
@@ -61,7 +61,7 @@ function mcpRequestIn({ authInfo }: { authInfo?: { extra?: Record<string, unknow
   return authInfo?.extra as unknown as McpRequest
 }
 
-function agentNameOf({ agents }: Host, tool: string): string {
+function agentNameOf({ agents }: Access, tool: string): string {
   return [...agents.keys()].find((name) => toolName(name) === tool) ?? tool
 }
 

@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, StoreReader } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
@@ -25,7 +25,7 @@ interface McpSession {
 const idleTimeout = 30 * 60_000
 
 /** Returns the MCP sessions of this process. Each belongs to the user who opened it. */
-export function createMcpSessions(host: Host, sdk: Sdk): McpSessions {
+export function createMcpSessions(host: Access & StoreReader & RunControl & Limits, sdk: Sdk): McpSessions {
   const sessions = new Map<string, McpSession>()
 
   async function openSession(owner: Owner, mcpRequest: McpRequest, body: unknown): Promise<Response> {

@@ -2,14 +2,14 @@ import { type PendingCall, toJson } from '@allium/core'
 import type { Page, StoredPendingCall } from '@allium/store'
 import { canDecideForOthers, decide } from '../approvals/decide.ts'
 import { decidableCallsOf } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, RunControl, Seals, StoreReader } from '../host/host.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
+import { filteredPage, type PageRequest, type ReadPage } from '../request/listing.ts'
 import type { Serve } from '../request/router.ts'
-import { filteredPage, type PageRequest, type ReadPage } from './listing.ts'
 import { routes } from './routes.ts'
 
 /** Adds the routes that list and decide pending calls, in the caller's sessions and where `canApprove` allows the caller. */
-export function approvalRoutes(serve: Serve, host: Host): void {
+export function approvalRoutes(serve: Serve, host: Access & StoreReader & RunControl & Seals): void {
   serve(routes.approvals, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { items, cursor } = await pendingApprovals(host, caller, (await read()).query)
@@ -25,7 +25,7 @@ export function approvalRoutes(serve: Serve, host: Host): void {
 
 /** Returns the calls that the caller may decide. Filters by owner unless the agent has a rule for calls of other owners. */
 async function pendingApprovals(
-  host: Host,
+  host: Access & StoreReader & Seals,
   caller: Caller,
   pageRequest: PageRequest,
 ): Promise<Page<readonly object[]>> {

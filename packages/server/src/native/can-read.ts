@@ -1,5 +1,5 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host/host.ts'
+import type { Access } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 
@@ -9,13 +9,13 @@ import { type Caller, keyOf } from '../request/caller.ts'
  * @throws AlliumError `session.not_found`
  */
 export async function readableKey(
-  host: Host,
+  access: Access,
   caller: Caller,
   sessionId: string,
   owner: string | undefined,
 ): Promise<SessionKey> {
   const key = { ...keyOf(caller, sessionId), ...(owner !== undefined && { owner }) }
-  if (await canRead(host, caller, key)) return key
+  if (await canRead(access, caller, key)) return key
   throw requestError('session.not_found', `There is no session ${JSON.stringify(sessionId)}.`)
 }
 
@@ -30,7 +30,7 @@ export function ownKey(caller: Caller, sessionId: string, owner: string | undefi
 }
 
 /** A throw, or any result but true, denies it. */
-export async function canRead({ options }: Host, caller: Caller, { owner, sessionId }: SessionKey): Promise<boolean> {
+export async function canRead({ options }: Access, caller: Caller, { owner, sessionId }: SessionKey): Promise<boolean> {
   const agent = caller.agent.name
   if (owner === caller.owner) return true
   try {

@@ -1,25 +1,25 @@
 import { type SessionKey, toJson } from '@allium/core'
 import type { Page, SessionSummary } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, RunReader, Seals, StoreReader, Stores } from '../host/host.ts'
 import { type Caller, resolveCaller } from '../request/caller.ts'
+import { filteredPage, type PageRequest, type ReadPage, unfilteredPage } from '../request/listing.ts'
 import { requireSession } from '../request/require-session.ts'
 import type { Serve } from '../request/router.ts'
+import { displayMessages, serveFile } from '../sessions/display-messages.ts'
+import { formerKey, lastEdit } from '../sessions/edit.ts'
+import { fork } from '../sessions/fork.ts'
 import { canRead, ownKey, readableKey } from './can-read.ts'
-import { displayMessages, serveFile } from './display-messages.ts'
-import { formerKey, lastEdit } from './edit.ts'
-import { fork } from './fork.ts'
-import { filteredPage, type PageRequest, type ReadPage, unfilteredPage } from './listing.ts'
+import { stop } from './control.ts'
 import { routes } from './routes.ts'
-import { stop } from './runs.ts'
 
 /** Adds the routes with which callers list, read, copy and delete their sessions. */
-export function sessionRoutes(serve: Serve, host: Host): void {
+export function sessionRoutes(serve: Serve, host: Access & Stores & RunControl & Limits & Seals): void {
   readRoutes(serve, host)
   ownerRoutes(serve, host)
 }
 
 /** Adds the routes for reading, which `canRead` may open to other principals. */
-function readRoutes(serve: Serve, host: Host): void {
+function readRoutes(serve: Serve, host: Access & StoreReader & RunReader & Limits & Seals): void {
   serve(routes.sessions, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { owner = caller.owner, ...pageRequest } = (await read()).query
@@ -71,7 +71,7 @@ function readRoutes(serve: Serve, host: Host): void {
 }
 
 /** Adds the routes that only the owner of a session may use. */
-function ownerRoutes(serve: Serve, host: Host): void {
+function ownerRoutes(serve: Serve, host: Access & Stores & RunControl & Limits): void {
   serve(routes.fork, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
     const { params, query, body } = await read()
@@ -91,7 +91,7 @@ function ownerRoutes(serve: Serve, host: Host): void {
 }
 
 /** Deletes a session, and the conversations that edits of it replaced. */
-async function deleteSession(host: Host, caller: Caller, key: SessionKey): Promise<void> {
+async function deleteSession(host: Stores & RunControl, caller: Caller, key: SessionKey): Promise<void> {
   await host.runs.drop(key)
   await stop(host, caller, key)
   const deleteFormer = async (edit: number): Promise<boolean> => {
@@ -112,7 +112,7 @@ const json = { 'content-type': 'application/json' }
 
 /** Lists sessions. For another owner, returns those that `canRead` allows. Without that rule, reads nothing. */
 async function listSessions(
-  host: Host,
+  host: Access & StoreReader & Seals,
   caller: Caller,
   owner: string,
   pageRequest: PageRequest,

@@ -1,5 +1,5 @@
 import type { ToolDef } from '@allium/core'
-import { clientTool, clientTools } from '../native/bodies.ts'
+import { clientTool, clientTools } from '../request/client-schemas.ts'
 import { list, openObject, record } from '../request/containers.ts'
 import { maxMessages } from '../request/content.ts'
 import { agentName } from '../request/fields.ts'

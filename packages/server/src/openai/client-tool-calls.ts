@@ -1,6 +1,6 @@
 import type { Message, PendingCall, ToolDef } from '@allium/core'
 import { forgedCallError, sealedCallId } from '../approvals/client-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Seals } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 
@@ -19,7 +19,7 @@ export interface WireCall {
  */
 export function callableTools(
   { tools, tool_choice: choice }: { tools?: readonly ToolDef[] | undefined; tool_choice?: 'auto' | 'none' | undefined },
-  { options: { secret } }: Host,
+  { options: { secret } }: Seals,
   isStored: boolean,
 ): readonly ToolDef[] | undefined {
   if (tools === undefined || choice === 'none') return undefined
@@ -33,7 +33,7 @@ export function callableTools(
 
 /** Returns the calls that the client must run. Their ids are sealed if the client returns the calls without a stored session. */
 export async function clientToolCalls(
-  { options: { secret = '' } }: Host,
+  { options: { secret = '' } }: Seals,
   caller: Caller,
   pending: readonly PendingCall[],
   isSealed: boolean,

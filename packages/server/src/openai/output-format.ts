@@ -1,8 +1,8 @@
-import { outputSchema } from '../native/bodies.ts'
+import { outputSchema } from '../request/client-schemas.ts'
 import { openObject, variants } from '../request/containers.ts'
 import { flag, mapped, nullable, oneOf, type Schema, text } from '../request/schema.ts'
 import { rejection } from '../request/value-location.ts'
-import type { OutputJsonSchema } from '../run/output-json-schema.ts'
+import type { OutputJsonSchema } from '../run/run-request.ts'
 
 /** The answer format that a client of OpenAI's API requests. The response repeats it. */
 export interface OutputFormat {

@@ -1,6 +1,6 @@
 import { decisionsFromResults, verifyClientCalls } from '../approvals/client-calls.ts'
 import { requirePendingCalls } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Seals, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
@@ -23,7 +23,7 @@ export interface ResponseRequest {
 
 /** Returns the run that a response requests, in a fork of the session if a later run has changed it since the previous response. */
 export async function responseRequest(
-  host: Host,
+  host: StoreReader & Seals,
   caller: Caller,
   { previous_response_id: previous, store = true, input: messages }: ResponseBody,
 ): Promise<ResponseRequest> {
@@ -64,7 +64,7 @@ function inputAfter(messages: readonly ChatMessage[]): {
  * do not fork the session, because they count once.
  */
 async function sessionFor(
-  host: Host,
+  host: StoreReader,
   caller: Caller,
   previous: string | undefined,
   hasResults: boolean,

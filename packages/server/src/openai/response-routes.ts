@@ -1,7 +1,6 @@
 import type { PendingCall } from '@allium/core'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, Seals, Stores } from '../host/host.ts'
 import { blockedProblem } from '../http/problem.ts'
-import { fork as forkSession } from '../native/fork.ts'
 import { imageBody } from '../request/body.ts'
 import { authenticate, type Caller, keyOf, resolveCaller } from '../request/caller.ts'
 import { route } from '../request/route.ts'
@@ -10,6 +9,7 @@ import { text } from '../request/schema.ts'
 import { streamRun } from '../response/stream.ts'
 import { type Answer, awaitAnswer, type RunHandle } from '../run/run-handle.ts'
 import type { RunRequest } from '../run/run-request.ts'
+import { fork as forkSession } from '../sessions/fork.ts'
 import { responseBody } from './bodies.ts'
 import { callableTools, clientToolCalls, type WireCall } from './client-tool-calls.ts'
 import {
@@ -49,7 +49,7 @@ const routes = {
 }
 
 /** Adds the routes of OpenAI's Responses, which other providers support as Open Responses. */
-export function responseRoutes(serve: Serve, host: Host): void {
+export function responseRoutes(serve: Serve, host: Access & Stores & RunControl & Limits & Seals): void {
   const now = () => Math.floor(host.clock.now() / 1000)
 
   serve(routes.stored, async (c, read) => {
@@ -92,7 +92,7 @@ export function responseRoutes(serve: Serve, host: Host): void {
 
 /** Starts the run. If it never begins, deletes the session that was forked for it, because no client knows that session. */
 async function startRun(
-  host: Host,
+  host: Stores & RunControl & Limits,
   caller: Caller,
   request: RunRequest,
   fork: ResponseRequest['fork'],

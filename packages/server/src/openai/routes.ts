@@ -1,7 +1,7 @@
 import type { PendingCall } from '@allium/core'
 import { decisionsFromResults, verifyClientCalls } from '../approvals/client-calls.ts'
 import { requirePendingCalls } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunControl, Seals, StoreReader, Stores } from '../host/host.ts'
 import { blockedProblem } from '../http/problem.ts'
 import { imageBody } from '../request/body.ts'
 import { authenticate, type Caller, canUse, resolveCaller } from '../request/caller.ts'
@@ -42,7 +42,7 @@ const routes = {
 }
 
 /** Adds the routes of OpenAI's API, under `/v1`. The model that a client names is an agent. */
-export function openaiRoutes(serve: Serve, host: Host): void {
+export function openaiRoutes(serve: Serve, host: Access & Stores & RunControl & Limits & Seals): void {
   responseRoutes(serve, host)
 
   serve(routes.models, async (c) => {
@@ -90,7 +90,7 @@ export function openaiRoutes(serve: Serve, host: Host): void {
 
 /** Returns the newest message of a session, or the results of its pending calls. Without a session, returns the whole history. */
 async function requestOf(
-  host: Host,
+  host: StoreReader & Seals,
   caller: Caller,
   sessionId: string | undefined,
   messages: readonly ChatMessage[],

@@ -1,7 +1,7 @@
 import type { DisplayTransform, Message, PendingCall, StoredTurn } from '@allium/core'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import { isRunOf } from '../host/agent-names.ts'
-import type { Host } from '../host/host.ts'
+import type { Access, Seals, StoreReader } from '../host/host.ts'
 import { type Caller, canUse, keyOf, resolveCaller } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
@@ -11,7 +11,7 @@ import { parseResponseId, responseNotFound } from './response-id.ts'
 
 /** Returns a stored run of any agent that the principal may use, as a response. @throws AlliumError `session.not_found` */
 export async function readStoredResponse(
-  host: Host,
+  host: Access & StoreReader & Seals,
   request: Request,
   { principal, id }: { principal: unknown; id: string },
 ): Promise<object> {
@@ -34,7 +34,7 @@ export async function readStoredResponse(
 
 /** Returns the calls that a run left pending, as long as they are. */
 async function pendingCallsAfter(
-  host: Host,
+  host: StoreReader,
   caller: Caller,
   sessionId: string,
   turn: StoredTurn,

@@ -1,6 +1,6 @@
 import { isAlliumError, type SessionKey } from '@allium/core'
 import type { Context } from 'hono'
-import type { Host } from '../host/host.ts'
+import type { Access } from '../host/host.ts'
 import type { ErrorFormat } from '../http/error-formats.ts'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
@@ -24,10 +24,10 @@ export interface Caller {
  *
  * @throws AlliumError `request.principal` without a principal, or if no session could belong to it; `route.not_found`
  */
-export async function resolveCaller(host: Host, request: Request, name?: string): Promise<Caller> {
-  const principal = await authenticate(host, request)
-  const agent = name === undefined ? onlyAgent(host) : host.agents.get(name)
-  if (agent === undefined || !(await canUse(host, principal, name ?? agent.name)))
+export async function resolveCaller(access: Access, request: Request, name?: string): Promise<Caller> {
+  const principal = await authenticate(access, request)
+  const agent = name === undefined ? onlyAgent(access) : access.agents.get(name)
+  if (agent === undefined || !(await canUse(access, principal, name ?? agent.name)))
     throw requestError('route.not_found', 'There is no such path, or no such agent.')
   return { request, agent, principal, ...ownerOf(agent, principal) }
 }
@@ -42,7 +42,7 @@ export function ownerOf(agent: ServedAgent, principal: unknown) {
   )
 }
 
-export async function authenticate({ options, logger, activeRequests }: Host, request: Request): Promise<unknown> {
+export async function authenticate({ options, logger, activeRequests }: Access, request: Request): Promise<unknown> {
   let principal: unknown
   try {
     principal = await options.principal(request)
@@ -64,7 +64,7 @@ export function keyOf({ tenant, owner, sessionAgent }: Caller, sessionId: string
   return { tenant, owner, agent: sessionAgent, sessionId }
 }
 
-export async function canUse({ options }: Host, principal: unknown, name: string): Promise<boolean> {
+export async function canUse({ options }: Access, principal: unknown, name: string): Promise<boolean> {
   if (options.canUse === undefined) return true
   try {
     return (await options.canUse(principal, name)) === true
@@ -73,7 +73,7 @@ export async function canUse({ options }: Host, principal: unknown, name: string
   }
 }
 
-function onlyAgent({ agents }: Host): ServedAgent | undefined {
+function onlyAgent({ agents }: Access): ServedAgent | undefined {
   const [first] = agents.values()
   return agents.size === 1 ? first : undefined
 }

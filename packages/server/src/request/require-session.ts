@@ -1,6 +1,6 @@
 import type { SessionKey } from '@allium/core'
 import type { SessionHead } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 
 /**
@@ -8,7 +8,7 @@ import { requestError } from '../http/problem.ts'
  *
  * @throws AlliumError `session.not_found`
  */
-export async function requireSession({ sessions, events }: Host, key: SessionKey): Promise<SessionHead> {
+export async function requireSession({ sessions, events }: StoreReader, key: SessionKey): Promise<SessionHead> {
   const stored = await sessions.head(key)
   if (stored !== undefined) return stored
   // A durable run stores nothing in its session before it has ended.

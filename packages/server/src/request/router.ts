@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 import type { Hono } from 'hono'
-import type { Host } from '../host/host.ts'
+import type { Limits } from '../host/host.ts'
 import type { Problem } from '../http/problem.ts'
 import type { Ctx, Env } from './caller.ts'
 import { withErrorHandling } from './error-response.ts'
@@ -22,12 +22,12 @@ export type Serve = <R extends Route>(route: R, handler: Handler<R>) => void
 export class Router {
   readonly served: ServedRoute[]
   readonly #app: Hono<Env>
-  readonly #host: Host
+  readonly #limits: Limits
 
   /** @param served receives each route that is served */
-  constructor(app: Hono<Env>, host: Host, served: ServedRoute[]) {
+  constructor(app: Hono<Env>, limits: Limits, served: ServedRoute[]) {
     this.#app = app
-    this.#host = host
+    this.#limits = limits
     this.served = served
   }
 
@@ -36,11 +36,11 @@ export class Router {
     return (route, handler) => {
       const path = `${prefix}${route.path}`
       this.served.push({ path, route })
-      const { maxBody } = this.#host
+      const { maxBody } = this.#limits
       this.#app.on(
         route.method.toUpperCase(),
         path,
-        withErrorHandling(this.#host)((c) => handler(c, () => readRequest(c, route, maxBody))),
+        withErrorHandling(this.#limits)((c) => handler(c, () => readRequest(c, route, maxBody))),
       )
     }
   }

@@ -2,7 +2,7 @@ import type { PendingCall, SessionKey } from '@allium/core'
 import type { LatestRun, RunKey } from '@allium/store'
 import { maxUnlogged } from '@allium/store/event-log'
 import { pendingForReader } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Limits, RunReader, StoreReader, Stores } from '../host/host.ts'
 import { sseHeadResponse } from '../http/sse.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { concatEntries, deferEntries, type EntryReader, readEntries } from '../run/entry-reader.ts'
@@ -22,7 +22,7 @@ export interface StreamPosition {
  * events are left.
  */
 export async function resumeStream(
-  host: Host,
+  host: Stores & RunReader & Limits,
   caller: Caller,
   sessionId: string,
   from: StreamPosition | undefined,
@@ -72,7 +72,7 @@ interface ResumeInfo {
 }
 
 async function resumePositionOf(
-  host: Host,
+  host: StoreReader & RunReader,
   caller: Caller,
   key: SessionKey,
   from: StreamPosition | undefined,
@@ -95,7 +95,7 @@ async function resumePositionOf(
  * process has the run, it knows by how much.
  */
 async function hasMore(
-  { runs, events }: Host,
+  { runs, events }: StoreReader & RunReader,
   run: RunKey,
   { seq, ended }: LatestRun,
   after: number,
@@ -106,12 +106,16 @@ async function hasMore(
 }
 
 /** Events may outlive a session that the application deleted in its store. They cannot be read then. */
-async function isStored({ sessions, runs }: Host, caller: Caller, { key, turnId }: RunKey): Promise<boolean> {
+async function isStored(
+  { sessions, runs }: StoreReader & RunReader,
+  caller: Caller,
+  { key, turnId }: RunKey,
+): Promise<boolean> {
   if ((await sessions.find(key, { turnId })) !== undefined) return true
   // A run that failed before its turn was stored.
   return (await runs.durableStatus(turnId, caller)) !== undefined || (await sessions.head(key)) !== undefined
 }
 
-function readLocal({ events }: Host, run: RunKey, after: number, signal: AbortSignal) {
+function readLocal({ events }: StoreReader, run: RunKey, after: number, signal: AbortSignal) {
   return events.read(run, after, signal)
 }

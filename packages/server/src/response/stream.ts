@@ -1,13 +1,12 @@
 import { AbortError, type Clock, followSignal, type PendingCall } from '@allium/core'
 import { pendingForReader } from '../approvals/pending-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Limits, StoreReader } from '../host/host.ts'
 import type { Permit } from '../http/fair-share.ts'
 import { type Problem, problemOf } from '../http/problem.ts'
 import { type Frame, type SseWriter, sse } from '../http/sse.ts'
 import type { Caller } from '../request/caller.ts'
-import type { EntryReader } from '../run/entry-reader.ts'
+import type { EntryReader, RunEntry } from '../run/entry-reader.ts'
 import { firstEvent } from '../run/first-event.ts'
-import type { RunEntry } from '../run/run-entry.ts'
 import type { RunHandle } from '../run/run-handle.ts'
 
 /** How a protocol encodes the events of a run. */
@@ -34,7 +33,7 @@ export interface FrameWriter {
 
 /** Acquires a stream permit, starts a run and streams it, or returns why it was rejected. The reader has joined the run. */
 export async function streamRun(
-  host: Host,
+  host: StoreReader & Limits,
   caller: Caller,
   start: () => Promise<RunHandle>,
   protocol: StreamProtocol,
@@ -51,7 +50,7 @@ export async function streamRun(
 }
 
 async function openStream(
-  host: Host,
+  host: StoreReader & Limits,
   caller: Caller,
   run: RunHandle,
   { protocol, permit }: { protocol: StreamProtocol; permit: Permit },
@@ -79,10 +78,10 @@ async function openStream(
 const readerLeft = new AbortError('The reader has left.')
 
 /** Returns the frames that a protocol writes before the first event and after the last, without any events. */
-export function emptyStream(host: Host, { request }: Caller, protocol: StreamProtocol): Response {
+export function emptyStream(limits: Limits, { request }: Caller, protocol: StreamProtocol): Response {
   const emptyReader: EntryReader = { take: () => undefined, next: async () => undefined }
   return respond(
-    host,
+    limits,
     { entries: emptyReader, resolvePending: async (pending) => pending, protocol, signal: request.signal },
     () => {},
   )
@@ -99,7 +98,7 @@ interface StreamSource {
 }
 
 /** Streams the entries. Calls `leave` once the reader is gone or has received all of them. */
-export function respond({ clock, heartbeat, metrics }: Host, source: StreamSource, leave: () => void): Response {
+export function respond({ clock, heartbeat, metrics }: Limits, source: StreamSource, leave: () => void): Response {
   metrics.readers++
   const onClose = () => {
     metrics.readers--

@@ -1,10 +1,9 @@
-import type { Clock, SessionKey } from '@allium/core'
+import { type Clock, type SessionKey, sessionKeyOf } from '@allium/core'
 import type { DurableRuns } from '../options/durable-runs.ts'
 import type { ServedAgent } from '../options/options.ts'
 import type { Metrics } from './metrics.ts'
 import { RemoteRun } from './remote-run.ts'
 import type { Answer, RunHandle } from './run-handle.ts'
-import { sessionKeyString } from './session-key-string.ts'
 
 interface ActiveRunsOptions {
   readonly clock: Clock
@@ -37,7 +36,7 @@ export class ActiveRuns {
 
   /** Returns the active run of a session. */
   current(key: SessionKey): RunHandle | undefined {
-    return this.#current.get(sessionKeyString(key))
+    return this.#current.get(sessionKeyOf({ sessionKey: key }))
   }
 
   find(key: SessionKey, turnId: string): RunHandle | undefined {
@@ -56,7 +55,7 @@ export class ActiveRuns {
   track<R extends RunHandle>(run: R): R {
     const { metrics } = this.#options
     this.#all.add(run)
-    const name = sessionKeyString(run.key)
+    const name = sessionKeyOf({ sessionKey: run.key })
     // A run that is rejected, for example because another one is active, never becomes the current one.
     run.started.then(
       () => this.#all.has(run) && this.#current.set(name, run),
@@ -76,9 +75,9 @@ export class ActiveRuns {
 
   /** Stops the runs of a session that wait in a layer before their turn. */
   stopWaiting(key: SessionKey, reason: string): void {
-    const name = sessionKeyString(key)
+    const name = sessionKeyOf({ sessionKey: key })
     for (const run of this.#all)
-      if (sessionKeyString(run.key) === name && this.#current.get(name) !== run) run.stop(reason)
+      if (sessionKeyOf({ sessionKey: run.key }) === name && this.#current.get(name) !== run) run.stop(reason)
   }
 
   /**

@@ -2,7 +2,12 @@ import { AlliumError } from '@allium/core'
 import type { EventReader, LoggedEvent } from '@allium/store'
 import type { Entry, RunError } from '@allium/store/event-log'
 import { problemOf } from '../http/problem.ts'
-import type { RunEntry } from './run-entry.ts'
+
+/** An entry of a run's log with its position. Entries from the server itself have no position. */
+export interface RunEntry extends Entry {
+  run?: string
+  seq?: number
+}
 
 /** The events of a run for one reader. `take()` returns buffered events, so that a batch of events waits only once. */
 export interface EntryReader {

@@ -1,8 +1,7 @@
 import type { Clock } from '@allium/core'
 import type { RunEvent } from '@allium/store/event-log'
 import { blockedProblem, type Problem, problemOf } from '../http/problem.ts'
-import { concatEntries, type EntryReader } from './entry-reader.ts'
-import type { RunEntry } from './run-entry.ts'
+import { concatEntries, type EntryReader, type RunEntry } from './entry-reader.ts'
 
 /** The entries of a stream, or the problem with which it is rejected. */
 export type StreamStart = { entries: EntryReader; problem?: undefined } | { problem: Problem }

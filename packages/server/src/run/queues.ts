@@ -1,9 +1,8 @@
-import { type AlliumError, type Clock, isAlliumError, type SessionKey } from '@allium/core'
+import { type AlliumError, type Clock, isAlliumError, type SessionKey, sessionKeyOf } from '@allium/core'
 import type { EventLog, SessionStore } from '@allium/store'
 import type { FairShare } from '../http/fair-share.ts'
 import { requestError } from '../http/problem.ts'
 import type { RunHandle } from './run-handle.ts'
-import { sessionKeyString } from './session-key-string.ts'
 
 /** Most inputs that wait for one session in this process. */
 const maxQueued = 16
@@ -39,7 +38,7 @@ export class Queues {
    * `session.busy`
    */
   async start(key: SessionKey, abandoned: AbortSignal, start: () => Promise<RunHandle>): Promise<RunHandle> {
-    const name = sessionKeyString(key)
+    const name = sessionKeyOf({ sessionKey: key })
     const queue = this.#queues.get(name) ?? { size: 0, last: Promise.resolve() }
     if (queue.size >= maxQueued)
       throw requestError('session.busy', `${maxQueued} inputs are already waiting for this session. Try again later.`)

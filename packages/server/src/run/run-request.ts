@@ -2,7 +2,9 @@ import { type Decision, digestOf, type Input, type OutputOption, type RunOptions
 import type { EntryContext } from '@allium/store/event-log'
 import { requestError } from '../http/problem.ts'
 import type { ServedAgent } from '../options/options.ts'
-import type { OutputJsonSchema } from './output-json-schema.ts'
+
+/** JSON Schema of a run's answer, which is an object. */
+export type OutputJsonSchema = Readonly<Record<string, unknown>>
 
 /** The principal of a request, and the agent that it uses. */
 export interface AgentCaller {

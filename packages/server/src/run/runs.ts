@@ -1,4 +1,4 @@
-import type { Logger, SessionKey } from '@allium/core'
+import { type Logger, type SessionKey, sessionKeyOf } from '@allium/core'
 import type { EventLog, RunKey, SessionStore } from '@allium/store'
 import type { DurableInfo, DurableRuns } from '../options/durable-runs.ts'
 import type { Shares, SteerLimit } from '../options/limits.ts'
@@ -11,7 +11,6 @@ import { deleted, Queues } from './queues.ts'
 import type { ReadersOptions, RunHandle } from './run-handle.ts'
 import type { AgentCaller, AgentRunRequest } from './run-request.ts'
 import { RunStarter, sessionOf } from './run-starter.ts'
-import { sessionKeyString } from './session-key-string.ts'
 import { SteerLimits } from './steer-limits.ts'
 import { steerRun, userContentOf } from './steer-run.ts'
 
@@ -120,8 +119,8 @@ export class Runs {
 
   /** Rejects the inputs that wait for a session, because it is deleted. Resolves once none of them can start anymore. */
   async drop(key: SessionKey): Promise<void> {
-    const name = sessionKeyString(key)
-    const waiting = [...this.#waiting].filter((run) => sessionKeyString(run.key) === name)
+    const name = sessionKeyOf({ sessionKey: key })
+    const waiting = [...this.#waiting].filter((run) => sessionKeyOf({ sessionKey: run.key }) === name)
     const dropped = waiting.map((run) => run.drop(deleted()))
     this.#active.stopWaiting(key, 'its session is deleted')
     await Promise.all(dropped)

@@ -1,8 +1,7 @@
-import { type Message, toJson } from '@allium/core'
+import { type Message, sessionKeyOf, toJson } from '@allium/core'
 import type { RunKey } from '@allium/store'
 import { requestError } from '../http/problem.ts'
 import type { SteerLimit } from '../options/limits.ts'
-import { sessionKeyString } from './session-key-string.ts'
 
 /** Most runs whose messages are counted. The run whose last message is the oldest is forgotten first. */
 const maxTrackedRuns = 10_000
@@ -18,7 +17,7 @@ export class SteerLimits {
 
   /** @throws AlliumError `server.limit` for too many messages, `request.too_large` for too many bytes */
   count({ key, turnId }: RunKey, id: string, message: Message['content']): void {
-    const name = `${sessionKeyString(key)} ${turnId}`
+    const name = `${sessionKeyOf({ sessionKey: key })} ${turnId}`
     const { ids, bytes } = this.#runs.get(name) ?? { ids: new Set<string>(), bytes: 0 }
     if (ids.has(id)) return
     const size = bytes + toJson(message).length

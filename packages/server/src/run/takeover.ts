@@ -76,7 +76,11 @@ async function endOfLostRun(events: EventLog, run: RunKey, after: number): Promi
 }
 
 /** Returns the event at a position of the log if it says that the process of the run was lost. */
-export async function interruptionAt(events: EventLog, run: RunKey, seq: number): Promise<LoggedEvent | undefined> {
+export async function interruptionAt(
+  events: Pick<EventLog, 'read'>,
+  run: RunKey,
+  seq: number,
+): Promise<LoggedEvent | undefined> {
   const { value } = await events.read(run, seq - 1).next()
   return value !== undefined && isInterruption(value) ? behindAllReaders(value) : undefined
 }

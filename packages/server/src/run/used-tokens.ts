@@ -16,7 +16,7 @@ export async function markTokenUsed(log: EventLog, scope: TokenScope, token: str
   }
 }
 
-export async function isTokenUsed(log: EventLog, scope: TokenScope, token: string): Promise<boolean> {
+export async function isTokenUsed(log: Pick<EventLog, 'latest'>, scope: TokenScope, token: string): Promise<boolean> {
   return (await log.latest(await tokenKeyOf(scope, token))) !== undefined
 }
 

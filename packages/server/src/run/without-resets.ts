@@ -1,5 +1,4 @@
-import { concatEntries, type EntryReader } from './entry-reader.ts'
-import type { RunEntry } from './run-entry.ts'
+import { concatEntries, type EntryReader, type RunEntry } from './entry-reader.ts'
 
 /** Returns the events of a run without output that was reset before the reader came. @param seq the position of the log at that time */
 export async function withoutResets(entries: EntryReader, seq: number): Promise<EntryReader> {

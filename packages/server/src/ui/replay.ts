@@ -1,4 +1,4 @@
-import type { UiChunk, UiMessage } from '../native/ui-messages.ts'
+import type { UiChunk, UiMessage } from '../sessions/ui-messages.ts'
 
 /** Replays a message that the page already has from its beginning, so that the rest of it can follow. */
 export function* replayMessage({ id, parts }: UiMessage): Generator<UiChunk> {

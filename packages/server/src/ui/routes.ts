@@ -1,25 +1,18 @@
-import type { Decision } from '@allium/core'
-import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import { readResumedCalls } from '../approvals/resumed-calls.ts'
-import type { Host } from '../host/host.ts'
-import { requestError } from '../http/problem.ts'
+import type { Access, Limits, RunControl, Stores } from '../host/host.ts'
 import type { Frame } from '../http/sse.ts'
-import { displayMessages } from '../native/display-messages.ts'
-import { namedRequest } from '../native/named-message.ts'
-import { routes as native } from '../native/routes.ts'
-import { steerRoute, stopRoute } from '../native/runs.ts'
-import type { UiChunk } from '../native/ui-messages.ts'
 import { imageBody } from '../request/body.ts'
-import { type Caller, keyOf, resolveCaller } from '../request/caller.ts'
+import { keyOf, resolveCaller } from '../request/caller.ts'
 import { endOfHistory } from '../request/read-history.ts'
-import { requireSession } from '../request/require-session.ts'
 import { route } from '../request/route.ts'
 import type { Serve } from '../request/router.ts'
 import { resumeStream } from '../response/resume-stream.ts'
 import { emptyStream, type FrameWriter, type StreamProtocol, streamRun } from '../response/stream.ts'
-import type { RunRequest } from '../run/run-request.ts'
-import { type CallResponses, chatBody, type UserMessage } from './chat-request.ts'
+import { displayMessages } from '../sessions/display-messages.ts'
+import type { UiChunk } from '../sessions/ui-messages.ts'
+import { chatBody } from './chat-request.ts'
 import { replayMessage } from './replay.ts'
+import { requestedRun } from './requested-run.ts'
 import { steerChunksOf } from './steers.ts'
 import { type UiVersion, UiWriter } from './ui-writer.ts'
 
@@ -43,29 +36,19 @@ const routes = {
     streams: 'always',
     ignoresUnknown: true,
   }),
-  stop: { ...native.stop, path: '/chat/:id/stop' },
-  steer: { ...native.steer, path: '/chat/:id/steer' },
 }
 
 /** Adds the routes for `DefaultChatTransport` of the AI SDK, with `/chat` as its `api`. The stop of a chat only disconnects. */
-export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
+export function uiRoutes(serve: Serve, host: Access & Stores & RunControl & Limits, version: UiVersion): void {
   const protocol: StreamProtocol = { frames: () => uiFrames(version), headers, withoutReset: version === 6 }
   const onRetryAfterOutput = version === 6 ? 'fail' : 'reset'
 
   serve(routes.chat, async (c, read) => {
     const caller = await resolveCaller(host, c.req.raw, c.req.param('agent'))
-    const { id, trigger, messages, clientTools } = (await read()).body
-    const { userMessage, callResponses } = messages
-    const request =
-      callResponses === undefined
-        ? { ...(await messageRequest(caller, id, userMessage, trigger === 'regenerate-message')), clientTools }
-        : await newDecisions(host, caller, id, callResponses)
-    return streamRun(
-      host,
-      caller,
-      () => host.runs.start({ ...caller, sessionId: id, onRetryAfterOutput, ...request }),
-      protocol,
-    )
+    const { body } = await read()
+    const request = await requestedRun(host, caller, body)
+    const start = () => host.runs.start({ ...caller, sessionId: body.id, onRetryAfterOutput, ...request })
+    return streamRun(host, caller, start, protocol)
   })
 
   serve(routes.stream, async (c, read) => {
@@ -90,26 +73,6 @@ export function uiRoutes(serve: Serve, host: Host, version: UiVersion): void {
       })
     return follow(answerChunks)
   })
-
-  async function messageRequest(
-    caller: Caller,
-    sessionId: string,
-    { id, previous, content }: UserMessage,
-    again: boolean,
-  ): Promise<RunRequest> {
-    if (id !== undefined)
-      return namedRequest(host, caller, sessionId, {
-        id,
-        previous,
-        again,
-        content: again ? parsed(content) : content(),
-      })
-    if (!again) return { input: { role: 'user', content: content() } }
-    throw requestError('request.invalid', 'A message without an id cannot be answered again. Send its id.')
-  }
-
-  stopRoute(serve, host, routes.stop)
-  steerRoute(serve, host, routes.steer)
 }
 
 const headers = { 'x-vercel-ai-ui-message-stream': 'v1' }
@@ -136,44 +99,4 @@ function uiFrames(
 /** Not a method of the literal: a generator function that is created per request stays in memory until a full collection. */
 function* framesOf(chunks: Iterable<UiChunk>): Generator<Frame> {
   for (const chunk of chunks) yield { data: JSON.stringify(chunk) }
-}
-
-/** Returns undefined for content that cannot be parsed. The stored message then has it, for example the file behind a link. */
-function parsed<T>(content: () => T): T | undefined {
-  try {
-    return content()
-  } catch {
-    return undefined
-  }
-}
-
-/**
- * Returns the new decisions. With each new one, a page sends its old decisions and the outputs of all tools again. Outputs count only
- * for calls that the page was given. If no decision is new, they are rejected as used.
- */
-async function newDecisions(
-  host: Host,
-  caller: Caller,
-  id: string,
-  { decisions, results }: CallResponses,
-): Promise<RunRequest> {
-  const key = keyOf(caller, id)
-  const stored = await host.sessions.head(key)
-  if (stored === undefined && Object.keys(decisions).length === 0)
-    throw requestError('request.invalid', 'A page can send tool outputs only for calls that it received.')
-  const { rest } = stored ?? (await requireSession(host, key))
-  const newEntries = (await pendingCallsOf(host, caller, key, { rest })).flatMap(
-    ({ callId, client, token }): [string, Decision][] => {
-      const response = client === true ? results[callId] : decisions[callId]
-      if (response === undefined) return []
-      return [[callId, client === true && token !== undefined ? { ...response, token } : response]]
-    },
-  )
-  const clientTools = rest.suspension?.clientTools
-  if (newEntries.length > 0) return { decisions: Object.fromEntries(newEntries), clientTools }
-  if (Object.keys(decisions).length > 0) return { decisions }
-  throw requestError(
-    'approval.used',
-    'No call is waiting for an output of this page. Each output can be sent only once.',
-  )
 }

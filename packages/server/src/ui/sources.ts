@@ -1,5 +1,5 @@
 import type { SourceChunk } from '@allium/core'
-import type { UiChunk } from '../native/ui-messages.ts'
+import type { UiChunk } from '../sessions/ui-messages.ts'
 
 type SourceWithId = SourceChunk & { id: string }
 

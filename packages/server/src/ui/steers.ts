@@ -1,13 +1,13 @@
 import type { SessionKey } from '@allium/core'
-import type { Host } from '../host/host.ts'
-import { type UiChunk, uiMessages } from '../native/ui-messages.ts'
+import type { Runtime, StoreReader } from '../host/host.ts'
 import type { Caller } from '../request/caller.ts'
 import { endOfHistory } from '../request/read-history.ts'
 import { displayTransformOf } from '../run/display-transform.ts'
+import { type UiChunk, uiMessages } from '../sessions/ui-messages.ts'
 
 /** Returns the steering messages of the latest run by id, because a reloaded page does not have the text that it sent. */
 export async function steerChunksOf(
-  host: Host,
+  host: StoreReader & Runtime,
   caller: Caller,
   key: SessionKey,
 ): Promise<ReadonlyMap<string, UiChunk>> {

@@ -1,4 +1,4 @@
-import type { UiChunk } from '../native/ui-messages.ts'
+import type { UiChunk } from '../sessions/ui-messages.ts'
 
 /** Returns the outcome of a steering message, at its place in the answer. */
 export function steerChunk(id: string, data: { delivered: boolean; reason?: string }): UiChunk {

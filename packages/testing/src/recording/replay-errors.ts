@@ -2,8 +2,8 @@ import type { AlliumError } from '@allium/core'
 import { diffLines } from 'diff'
 import type { CassetteRequest } from './cassette-data.ts'
 import { recordingError } from './recording-error.ts'
-import type { Take } from './replay-model.ts'
 import { requestLines, requestTitle } from './request-lines.ts'
+import type { Take } from './takes.ts'
 
 const fix =
   'Record it again if the change is intended. If it differs from run to run (a date, an id), add it to `scrub`, here and where it is recorded.'

@@ -1,11 +1,12 @@
 import type { AlliumError, Model, ModelChunk, ModelRequest } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import { type Cassette, type CassetteEntry, type CassetteRequest, checkCassette } from './cassette-data.ts'
+import { type Cassette, type CassetteEntry, checkCassette } from './cassette-data.ts'
 import { cleanRequest, requestData } from './clean-request.ts'
 import { reviveError } from './recorded-error.ts'
 import { noMatch, unusedTakes } from './replay-errors.ts'
 import { cleaner, type Scrub } from './scrub.ts'
 import { fromJson } from './tagged-json.ts'
+import { requestKey, takesOf } from './takes.ts'
 
 export interface ReplayModelOptions {
   /** The same as for recording. @default [] */
@@ -19,13 +20,6 @@ const optionKeys: KeysOf<ReplayModelOptions> = { scrub: true, name: true }
 export interface ReplayingModel extends Model {
   /** Throws unless exactly the recorded calls were used. @throws AlliumError `test.cassette` */
   done(): void
-}
-
-/** A recorded call, its lookup key, and whether it was used. */
-export interface Take {
-  readonly entry: CassetteEntry
-  readonly key: string
-  used: boolean
 }
 
 /**
@@ -46,20 +40,14 @@ export function replayModel(cassette: Cassette, options: ReplayModelOptions = {}
   const called = name ?? `The recording of "${cassette?.model}"`
   checkCassette(cassette, called)
   const clean = cleaner(scrub)
-  const takes = cassette.entries.map(
-    (entry): Take => ({
-      entry,
-      key: keyOf(cleanRequest(entry.request, clean)),
-      used: false,
-    }),
-  )
+  const takes = takesOf(cassette, clean)
   let miss: AlliumError | undefined
 
   return {
     id: cassette.model,
     async *stream(request) {
       const requestContent = cleanRequest(requestData(request), clean)
-      const key = keyOf(requestContent)
+      const key = requestKey(requestContent)
       const take = takes.find((candidate) => !candidate.used && candidate.key === key)
       if (take === undefined) {
         const error = noMatch(called, takes, { key, request: requestContent })
@@ -87,16 +75,4 @@ function rejectOnAbort(signal: AbortSignal): Promise<never> {
     if (signal.aborted) return reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
-}
-
-function keyOf(request: CassetteRequest): string {
-  return JSON.stringify(sortKeys(request))
-}
-
-/** Sorts fields by name, so that the key order does not matter. */
-function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys)
-  if (typeof value !== 'object' || value === null) return value
-  const fields = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return Object.fromEntries(fields.map(([key, item]) => [key, sortKeys(item)]))
 }

@@ -1,14 +1,14 @@
 import type { AgentRun } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { callWork, defaultSteps, makeBench, makeLayer, type Scene } from './bench.ts'
+import { callWork, defaultSteps, makeBench, type Scene } from './bench.ts'
 import { at, type CallScope, hookPlacements, untilAborted } from './hook-placements.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 import { advanceUntil, completed, runTurn, type TurnRun } from './run.ts'
 
 /** Cases: an abort ends the run at any point, and the session stays usable. */
 export const abortCases = {
-  async 'takes no notice of an abort after the run'(options: LayerConformanceOptions) {
+  async 'takes no notice of an abort after the run'(options: LayerUnderTest) {
     const bench = makeBench(options, { steps: [...defaultSteps, ...defaultSteps] })
     const session = bench.session()
     let first: AgentRun | undefined
@@ -18,7 +18,7 @@ export const abortCases = {
     completed(await runTurn(bench, session), 'The session is run again')
   },
 
-  async 'ends with an abort at any moment'(options: LayerConformanceOptions) {
+  async 'ends with an abort at any moment'(options: LayerUnderTest) {
     let ran: TurnRun | undefined
     for (let ticks = 0; ran?.result === undefined && ticks < 2000; ticks += 1 + Math.floor(ticks / 10)) {
       const bench = makeBench(options, { steps: [...defaultSteps, ...defaultSteps, ...defaultSteps] })
@@ -34,14 +34,11 @@ export const abortCases = {
     }
   },
 
-  'turn: ends with an abort while a layer inside waits': (options: LayerConformanceOptions) =>
-    abortsInside(options, 'turn'),
-  'model: ends with an abort while a layer inside waits': (options: LayerConformanceOptions) =>
-    abortsInside(options, 'model'),
-  'tool: ends with an abort while a layer inside waits': (options: LayerConformanceOptions) =>
-    abortsInside(options, 'tool'),
+  'turn: ends with an abort while a layer inside waits': (options: LayerUnderTest) => abortsInside(options, 'turn'),
+  'model: ends with an abort while a layer inside waits': (options: LayerUnderTest) => abortsInside(options, 'model'),
+  'tool: ends with an abort while a layer inside waits': (options: LayerUnderTest) => abortsInside(options, 'tool'),
 
-  async 'model: ends with an abort at each chunk'(options: LayerConformanceOptions) {
+  async 'model: ends with an abort at each chunk'(options: LayerUnderTest) {
     const chunks = ['One ', 'two ', 'three.']
     for (let sent = 0; sent <= chunks.length; sent++)
       await aborts(options, `after ${sent} chunks`, (stalled) => ({
@@ -55,7 +52,7 @@ export const abortCases = {
       }))
   },
 
-  async 'tool: ends with an abort while a tool runs'(options: LayerConformanceOptions) {
+  async 'tool: ends with an abort while a tool runs'(options: LayerUnderTest) {
     for (const heeds of [true, false])
       await aborts(options, `while a tool runs that ${heeds ? 'heeds' : 'ignores'} it`, (stalled) => {
         let first = true
@@ -72,7 +69,7 @@ export const abortCases = {
   },
 }
 
-async function abortsInside(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+async function abortsInside(options: LayerUnderTest, scope: CallScope): Promise<void> {
   for (const place of Object.keys(hookPlacements(() => {})))
     await aborts(options, `while a layer inside waits ${place}`, (stalled) => {
       let first = true
@@ -92,7 +89,7 @@ async function abortsInside(options: LayerConformanceOptions, scope: CallScope):
 
 /** Aborts a run, awaited and read, once the scene reports that it stalls. Then runs the session again. */
 async function aborts(
-  options: LayerConformanceOptions,
+  options: LayerUnderTest,
   when: string,
   sceneOf: (stalled: () => unknown) => Scene,
 ): Promise<void> {

@@ -2,22 +2,22 @@ import { type Message, textOf } from '@allium/core'
 import { streamedText } from '../../matchers/streamed-text.ts'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { makeBench, makeLayer, type Scene } from './bench.ts'
+import { makeBench, type Scene } from './bench.ts'
 import { at, type CallScope } from './hook-placements.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 import { completed, runTurn, type TurnRun } from './run.ts'
 import { macrotask } from './unhandled.ts'
 
 export const agreementCases = {
-  async 'gives the same read as awaited'(options: LayerConformanceOptions) {
+  async 'gives the same read as awaited'(options: LayerUnderTest) {
     await bothWays(options)
   },
 
-  'turn: awaits next()': (options: LayerConformanceOptions) => awaits(options, 'turn'),
-  'model: awaits next()': (options: LayerConformanceOptions) => awaits(options, 'model'),
-  'tool: awaits next()': (options: LayerConformanceOptions) => awaits(options, 'tool'),
+  'turn: awaits next()': (options: LayerUnderTest) => awaits(options, 'turn'),
+  'model: awaits next()': (options: LayerUnderTest) => awaits(options, 'model'),
+  'tool: awaits next()': (options: LayerUnderTest) => awaits(options, 'tool'),
 
-  async 'tool: keeps calls apart that run at once'(options: LayerConformanceOptions) {
+  async 'tool: keeps calls apart that run at once'(options: LayerUnderTest) {
     const toolCalls = [1, 2, 3].map((n) => ({ name: 'work', args: { n } }))
     const ran = async (toolConcurrency: number) => {
       const bench = makeBench(options, {
@@ -35,10 +35,7 @@ export const agreementCases = {
 }
 
 /** Runs a scene awaited and read, and returns the outcome that both must share. */
-export async function bothWays(
-  options: LayerConformanceOptions,
-  scene: Scene = {},
-): Promise<ReturnType<typeof comparable>> {
+export async function bothWays(options: LayerUnderTest, scene: Scene = {}): Promise<ReturnType<typeof comparable>> {
   const ran = async (read: boolean) => {
     const bench = makeBench(options, scene)
     const one = await runTurn(bench, bench.session(), undefined, { read })
@@ -72,7 +69,7 @@ export function comparable({ result, state, history }: TurnRun) {
   return { text, output, status, reason, usage, calls, state, history }
 }
 
-async function awaits(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+async function awaits(options: LayerUnderTest, scope: CallScope): Promise<void> {
   const run = async (slow: boolean) => {
     const pause = async () => void (slow && (await macrotask()))
     const bench = makeBench(options, {

@@ -3,7 +3,7 @@ import { type ManualClock, manualClock } from '../../manual-clock.ts'
 import { type ScriptedModel, scriptedModel } from '../../scripted-model.ts'
 import type { ScriptedStep } from '../../step.ts'
 import { type HookCall, watchLayer } from './hook-calls.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 
 /** One agent with the layer under test between layers of the suite. */
 export interface Bench {
@@ -36,12 +36,7 @@ export const callWork: ScriptedStep = { text: 'Let me look.', toolCalls: [{ name
 /** A step with a tool call, and an answer. */
 export const defaultSteps: readonly ScriptedStep[] = [callWork, 'All is well today.']
 
-/** Returns the layer under test; a new one if the suite has a factory. */
-export function makeLayer({ layer }: Pick<LayerConformanceOptions, 'layer'>): AnyMiddleware {
-  return typeof layer === 'function' ? layer() : layer
-}
-
-export function makeBench(options: LayerConformanceOptions, scene: Scene = {}): Bench {
+export function makeBench(options: LayerUnderTest, scene: Scene = {}): Bench {
   const { outside = [], inside = [], work = () => 'worked', layer = makeLayer(options) } = scene
   const model = scriptedModel(scene.steps ?? options.steps ?? defaultSteps)
   const clock = manualClock()

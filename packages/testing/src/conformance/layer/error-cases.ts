@@ -1,18 +1,18 @@
 import type { ScriptedStep } from '../../step.ts'
 import { check, Nonconformance } from '../check.ts'
 import { show } from '../difference.ts'
-import { callWork, defaultSteps, makeBench, makeLayer, type Scene } from './bench.ts'
+import { callWork, defaultSteps, makeBench, type Scene } from './bench.ts'
 import { at, type CallScope, hookPlacements } from './hook-placements.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 import { completed, runTurn } from './run.ts'
 import { macrotask } from './unhandled.ts'
 
 /** Cases: an error from inside comes out unchanged, or as the cause of another error. */
 export const errorCases = {
-  'turn: lets errors through': (options: LayerConformanceOptions) => throwsInside(options, 'turn'),
-  'tool: lets errors through': (options: LayerConformanceOptions) => throwsInside(options, 'tool'),
+  'turn: lets errors through': (options: LayerUnderTest) => throwsInside(options, 'turn'),
+  'tool: lets errors through': (options: LayerUnderTest) => throwsInside(options, 'tool'),
 
-  async 'model: lets errors through'(options: LayerConformanceOptions) {
+  async 'model: lets errors through'(options: LayerUnderTest) {
     await throwsInside(options, 'model')
     const planted = new Error('planted')
     const always = (step: ScriptedStep) => Array.from({ length: 20 }, () => step) // for layers that retry
@@ -28,7 +28,7 @@ export const errorCases = {
     await checkErrorSurfaces(options, 'a model that throws in the second step', planted, { steps: second })
   },
 
-  async 'tool: keeps the failure of a tool a failure'(options: LayerConformanceOptions) {
+  async 'tool: keeps the failure of a tool a failure'(options: LayerUnderTest) {
     const bench = makeBench(options, {
       steps: defaultSteps,
       work() {
@@ -41,7 +41,7 @@ export const errorCases = {
   },
 }
 
-async function throwsInside(options: LayerConformanceOptions, scope: CallScope): Promise<void> {
+async function throwsInside(options: LayerUnderTest, scope: CallScope): Promise<void> {
   const planted = new Error('planted')
   const throws = hookPlacements(() => {
     throw planted
@@ -53,12 +53,7 @@ async function throwsInside(options: LayerConformanceOptions, scope: CallScope):
     })
 }
 
-async function checkErrorSurfaces(
-  options: LayerConformanceOptions,
-  actor: string,
-  planted: Error,
-  scene: Scene,
-): Promise<void> {
+async function checkErrorSurfaces(options: LayerUnderTest, actor: string, planted: Error, scene: Scene): Promise<void> {
   for (const read of [false, true]) {
     const bench = makeBench(options, scene)
     const { result, error } = await runTurn(bench, bench.session(), undefined, { read })

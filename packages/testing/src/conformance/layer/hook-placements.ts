@@ -1,19 +1,11 @@
-import type {
-  AnyMiddleware,
-  Middleware,
-  ModelContext,
-  ModelResponse,
-  ToolContext,
-  ToolResult,
-  TurnContext,
-} from '@allium/core'
+import type { AnyMiddleware, Middleware, ModelContext, ToolContext, TurnContext } from '@allium/core'
 import { macrotask } from './unhandled.ts'
 
 export type CallScope = 'turn' | 'model' | 'tool'
 export const callScopes: readonly CallScope[] = ['turn', 'model', 'tool']
 
-// biome-ignore lint/suspicious/noExplicitAny: one function stands in three scopes, and gives on what its next() gave
-type Hook = (ctx: TurnContext & ModelContext & ToolContext, next: () => Promise<any>) => any
+/** A hook of any of the three scopes, which returns what its next() returned or a value of its own. */
+type Hook = (ctx: TurnContext & ModelContext & ToolContext, next: () => Promise<unknown>) => unknown
 
 /** Returns a layer of the suite with one hook. Inside an innermost layer it is innermost too. */
 export function at(scope: CallScope, layer: AnyMiddleware | undefined, hook: Hook): Middleware {
@@ -43,10 +35,10 @@ export function hookPlacements(act: (ctx: Parameters<Hook>[0]) => unknown): Hook
       return next()
     },
     'on the way out': async (ctx, next) => {
-      const response: ModelResponse | ToolResult | undefined = await next()
+      const answer = await next()
       await macrotask()
       await act(ctx)
-      return response
+      return answer
     },
   }
 }

@@ -1,13 +1,12 @@
-import type { AgentOptions, AnyMiddleware, AnyTool } from '@allium/core'
+import type { AnyMiddleware } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
-import type { ScriptedStep } from '../../step.ts'
 import { type ConformanceCase, register, type TestFunctions } from '../cases.ts'
 import { checkSkips } from '../check-skips.ts'
 import { abortCases } from './abort-cases.ts'
 import { agreementCases } from './agreement-cases.ts'
-import { makeLayer } from './bench.ts'
 import { errorCases } from './error-cases.ts'
 import { callScopes } from './hook-placements.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 import { nameCases } from './name-cases.ts'
 import { passingCases } from './pass-through-cases.ts'
 import { reentryCases } from './reentry-cases.ts'
@@ -28,26 +27,9 @@ const allCases = {
 /** The rules of the suite. Those that begin with a scope apply to layers that hook it. */
 export type LayerCaseName = keyof typeof allCases
 
-export interface LayerConformanceOptions {
-  /** The layer, or a factory that creates one for each agent of the suite; required if the layer keeps data in a closure. */
-  layer: AnyMiddleware | (() => AnyMiddleware)
-  /** The config for `.use(layer, config)`. */
-  config?: unknown | undefined
-  /** A run in which the layer does its work. @default a tool call, then an answer */
-  steps?: readonly ScriptedStep[] | undefined
-  /** Tools in addition to "work", which the suite's own scripts call. */
-  tools?: readonly AnyTool[] | undefined
-  /** The principal of all sessions; the suite adds its tenant as `tenantId` and `tenant`. @default { userId: 'ada' } */
-  principal?: object | undefined
-  context?: unknown | undefined
-  /** Additional options of the agents, such as instructions. The suite sets the clock. */
-  agent?: Omit<Partial<AgentOptions>, 'model' | 'clock'> | undefined
+export interface LayerConformanceOptions extends LayerUnderTest {
   /** Cases that contradict the layer's purpose, each with its reason. */
   skip?: Readonly<Partial<Record<LayerCaseName, string>>> | undefined
-  /** Fails if `order` is missing; otherwise that is a warning. @default false */
-  strict?: boolean | undefined
-  /** Receives warnings. @default console.warn */
-  warn?(message: string): void
 }
 
 const known: KeysOf<LayerConformanceOptions> = {

@@ -1,9 +1,8 @@
 import { check, Nonconformance } from '../check.ts'
-import { makeLayer } from './bench.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 
 export const nameCases = {
-  async 'has a name, and state keys that begin with it'(options: LayerConformanceOptions) {
+  async 'has a name, and state keys that begin with it'(options: LayerUnderTest) {
     const { name, state = {} } = makeLayer(options)
     check(
       typeof name === 'string' && name.trim() === name && name !== '',
@@ -17,7 +16,7 @@ export const nameCases = {
       )
   },
 
-  async 'tells where it belongs'({ strict = false, warn = console.warn, ...options }: LayerConformanceOptions) {
+  async 'tells where it belongs'({ strict = false, warn = console.warn, ...options }: LayerUnderTest) {
     const { name, order, innermost } = makeLayer(options)
     if (order !== undefined || innermost === true) return
     const message = `The layer "${name}" has no "order": agent.check() cannot find a wrong position. Name its categories: order: { is: ['…'] }.`

@@ -1,25 +1,25 @@
 import { check, checkEqual } from '../check.ts'
 import { bothWays } from './agreement-cases.ts'
-import { callWork, makeBench, makeLayer, type Scene } from './bench.ts'
+import { callWork, makeBench, type Scene } from './bench.ts'
 import { at, type CallScope } from './hook-placements.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 import { completed, runTurn } from './run.ts'
 
 const answer = 'All is well today.'
 
 /** Cases: an outer layer does not call this one, or calls it again. */
 export const reentryCases = {
-  async 'turn: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
+  async 'turn: works where an outer layer answers in its place'(options: LayerUnderTest) {
     await checkNotCalled(options, 'turn', (ctx) => void (ctx.output = answer))
   },
-  async 'model: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
+  async 'model: works where an outer layer answers in its place'(options: LayerUnderTest) {
     await checkNotCalled(options, 'model', (ctx) => ctx.skipCall(answer))
   },
-  async 'tool: works where an outer layer answers in its place'(options: LayerConformanceOptions) {
+  async 'tool: works where an outer layer answers in its place'(options: LayerUnderTest) {
     await checkNotCalled(options, 'tool', (ctx) => ctx.skipCall('From outside.'))
   },
 
-  async 'model: starts again when it is called again'(options: LayerConformanceOptions) {
+  async 'model: starts again when it is called again'(options: LayerUnderTest) {
     const expected = await firstTry(options, { steps: [answer] })
     for (const first of ['First.', { chunks: ['Half '], error: new Error('planted') }]) {
       const again = { steps: [first, answer, answer], outside: [twice('model')] }
@@ -33,7 +33,7 @@ export const reentryCases = {
     }
   },
 
-  async 'tool: starts again when it is called again'(options: LayerConformanceOptions) {
+  async 'tool: starts again when it is called again'(options: LayerUnderTest) {
     const expected = await firstTry(options, { steps: [callWork, answer] })
     for (const fails of [false, true]) {
       let tries = 0
@@ -53,7 +53,7 @@ export const reentryCases = {
   },
 }
 
-async function firstTry(options: LayerConformanceOptions, scene: Scene) {
+async function firstTry(options: LayerUnderTest, scene: Scene) {
   const bench = makeBench(options, scene)
   const ran = await runTurn(bench, bench.session())
   return [completed(ran, 'A plain run').text, ran.history]
@@ -69,7 +69,7 @@ function twice(scope: CallScope) {
 }
 
 async function checkNotCalled(
-  options: LayerConformanceOptions,
+  options: LayerUnderTest,
   scope: CallScope,
   answers: Parameters<typeof at>[2],
 ): Promise<void> {

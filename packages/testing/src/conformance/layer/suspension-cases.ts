@@ -1,14 +1,14 @@
 import type { Session } from '@allium/core'
 import { check, checkEqual } from '../check.ts'
 import { show } from '../difference.ts'
-import { type Bench, defaultSteps, makeBench, makeLayer } from './bench.ts'
+import { type Bench, defaultSteps, makeBench } from './bench.ts'
 import { at, callScopes } from './hook-placements.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import { type LayerUnderTest, makeLayer } from './layer-under-test.ts'
 import { completed, runTurn, type TurnRun } from './run.ts'
 
 /** Cases: an inner call waits for a human. */
 export const suspensionCases = {
-  async 'lets a suspension through, and runs again on resume'(options: LayerConformanceOptions) {
+  async 'lets a suspension through, and runs again on resume'(options: LayerUnderTest) {
     const bench = suspendingBench(options)
     const session = bench.session()
     const resume = await suspendRun(bench, session)
@@ -26,7 +26,7 @@ export const suspensionCases = {
     checkEqual(text, completeRun.text, 'A suspended turn has the same result as an uninterrupted one')
   },
 
-  async 'resumes in another process'(options: LayerConformanceOptions) {
+  async 'resumes in another process'(options: LayerUnderTest) {
     const first = suspendingBench(options)
     const session = first.session()
     await suspendRun(first, session)
@@ -39,7 +39,7 @@ export const suspensionCases = {
     checkEqual(second.executed.length, 1, 'A call that was approved runs, once')
   },
 
-  async 'gives the model the refusal of a call that waited'(options: LayerConformanceOptions) {
+  async 'gives the model the refusal of a call that waited'(options: LayerUnderTest) {
     const bench = suspendingBench(options)
     const session = bench.session()
     await suspendRun(bench, session)
@@ -51,7 +51,7 @@ export const suspensionCases = {
   },
 }
 
-function suspendingBench(options: LayerConformanceOptions, steps = defaultSteps): Bench {
+function suspendingBench(options: LayerUnderTest, steps = defaultSteps): Bench {
   const suspends = at('tool', makeLayer(options), (ctx, next) =>
     ctx.approval === undefined ? ctx.suspend({ reason: 'planted' }) : next(),
   )

@@ -3,7 +3,7 @@ import { leaks } from '../../matchers/leaks.ts'
 import type { ScriptedStep } from '../../step.ts'
 import { checkEqual, Nonconformance } from '../check.ts'
 import { type Bench, makeBench } from './bench.ts'
-import type { LayerConformanceOptions } from './layer-conformance.ts'
+import type { LayerUnderTest } from './layer-under-test.ts'
 import { completed, finish, type TurnRun } from './run.ts'
 import { macrotask } from './unhandled.ts'
 
@@ -12,7 +12,7 @@ const secretOf = (tenant: unknown) => `secret-of-${tenant}-4711`
 
 /** Cases: two tenants with the same agent, session id and question, and different answers. */
 export const tenantCases = {
-  async 'keeps tenants apart'(options: LayerConformanceOptions) {
+  async 'keeps tenants apart'(options: LayerUnderTest) {
     const bench = secretBench(options)
     const [acme, globex] = names.map((tenant) => new Tenant(bench, tenant)) as [Tenant, Tenant]
     await Promise.all([acme.runTurns(), globex.runTurns()])
@@ -22,7 +22,7 @@ export const tenantCases = {
     globex.check(secretOf('acme'))
   },
 
-  async 'keeps the data of a session private while other sessions run'(options: LayerConformanceOptions) {
+  async 'keeps the data of a session private while other sessions run'(options: LayerUnderTest) {
     const shared = secretBench(options)
     const [acme, globex] = names.map((tenant) => new Tenant(shared, tenant)) as [Tenant, Tenant]
     await Promise.all([acme.runTurns(), globex.runTurns()])
@@ -80,7 +80,7 @@ class Tenant {
   }
 }
 
-function secretBench(options: LayerConformanceOptions): Bench {
+function secretBench(options: LayerUnderTest): Bench {
   const step = async ({ principal, messages }: ModelRequest): Promise<ScriptedStep> => {
     await macrotask()
     if (messages.at(-1)?.role === 'tool') return `Your balance is ${secretOf(tenantIn(principal))}.`

@@ -1,7 +1,7 @@
 import { digestOf, type Lease, type SessionKey } from '@allium/core'
 import { interruptedTurn } from '@allium/core/internal'
 import type { SessionStore } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { Limits, RunReader, Stores } from '../host/host.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import type { HistoryEntry } from '../request/read-history.ts'
 import { activeDurableRun } from './display-messages.ts'
@@ -14,7 +14,12 @@ import { type MessageIds, replacedMessage } from './message-position.ts'
  *
  * @throws AlliumError `session.busy` while a run is active; nothing has changed then
  */
-export async function cutBefore(host: Host, caller: Caller, sessionId: string, ids: MessageIds): Promise<void> {
+export async function cutBefore(
+  host: Stores & RunReader & Limits,
+  caller: Caller,
+  sessionId: string,
+  ids: MessageIds,
+): Promise<void> {
   const { sessions, clock, slots } = host
   const key = keyOf(caller, sessionId)
   const cut = async (lease: Lease) => {
@@ -52,13 +57,17 @@ export async function cutBefore(host: Host, caller: Caller, sessionId: string, i
 const maxFormers = 20
 
 /** Deletes a former conversation in which no run was started. */
-async function deleteUnused({ sessions, events }: Host, key: SessionKey): Promise<void> {
+async function deleteUnused({ sessions, events }: Stores, key: SessionKey): Promise<void> {
   const isUnused = (await sessions.head(key))?.version === 1 && (await events.latest(key)) === undefined
   if (isUnused) await sessions.delete(key)
 }
 
 /** Returns the state from before the run with a message, and the index at which that run begins. */
-async function stateBefore(sessions: SessionStore, key: SessionKey, { version = 0, index }: HistoryEntry) {
+async function stateBefore(
+  sessions: Pick<SessionStore, 'find'>,
+  key: SessionKey,
+  { version = 0, index }: HistoryEntry,
+) {
   const written = await sessions.find(key, { version })
   // A forked session begins with the state that it was forked with.
   const isForked = written !== undefined && isFork(written)
@@ -81,7 +90,7 @@ function editId(edit: number): string {
 }
 
 /** Returns the number of the latest edit, by bisection. Edits are counted from 1. */
-export async function lastEdit(sessions: SessionStore, key: SessionKey): Promise<number> {
+export async function lastEdit(sessions: Pick<SessionStore, 'find'>, key: SessionKey): Promise<number> {
   const exists = async (edit: number) => (await sessions.find(key, { turnId: editId(edit) })) !== undefined
   let [last, none] = [0, 1]
   while (await exists(none)) [last, none] = [none, none * 2]

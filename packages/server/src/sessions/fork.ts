@@ -1,6 +1,6 @@
 import { AlliumError, type Lease, noUsage, type SessionKey, type Snapshot, type StoredTurn } from '@allium/core'
 import type { SessionStore } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { Limits, Runtime, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import { requireSession } from '../request/require-session.ts'
@@ -11,7 +11,7 @@ import { requireSession } from '../request/require-session.ts'
  * @throws AlliumError `session.not_found`, `session.unknown_turn`, `session.busy`, `store.conflict` if the new id is taken
  */
 export async function fork(
-  host: Host,
+  host: Stores & Limits,
   caller: Caller,
   { from, to, at }: { from: string; to: string; at?: string | undefined },
 ): Promise<void> {
@@ -27,12 +27,22 @@ export async function fork(
  *
  * @throws AlliumError `session.busy`, `store.conflict` if the id is taken
  */
-export function forkSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
+export function forkSnapshot(
+  host: Stores & Limits,
+  caller: Caller,
+  id: string,
+  read: () => Promise<Snapshot>,
+): Promise<void> {
   return host.slots.sessions.run(caller, () => storeSnapshot(host, caller, id, read))
 }
 
 /** Does the same at once, for a caller that has the slot. */
-export function storeSnapshot(host: Host, caller: Caller, id: string, read: () => Promise<Snapshot>): Promise<void> {
+export function storeSnapshot(
+  host: Stores & Runtime,
+  caller: Caller,
+  id: string,
+  read: () => Promise<Snapshot>,
+): Promise<void> {
   const { agent, principal } = caller
   const key = keyOf(caller, id)
   // The lease is older than what is read. So if the owner is erased meanwhile, the store rejects the copy.
@@ -60,7 +70,7 @@ const writeTimeout = 60_000
  * @throws AlliumError `session.busy` while a run is active
  */
 export async function withLease(
-  { sessions }: Host,
+  { sessions }: Stores,
   key: SessionKey,
   change: (lease: Lease) => Promise<void>,
 ): Promise<void> {
@@ -88,7 +98,7 @@ export function isFork({ turnId }: StoredTurn): boolean {
 /** Returns an entry that no run made: it replaces the history from an index on. */
 export function entryOf(
   entry: Pick<StoredTurn, 'turnId' | 'status' | 'agent' | 'from'>,
-  { clock }: Host,
+  { clock }: Runtime,
   { history: messages, ...rest }: Snapshot,
 ): StoredTurn {
   const now = clock.now()

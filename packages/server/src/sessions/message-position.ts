@@ -18,7 +18,7 @@ export interface MessageIds {
  * @throws AlliumError `store.conflict` if the message was delivered to a run
  */
 export async function replacedMessage(
-  sessions: SessionStore,
+  sessions: Pick<SessionStore, 'history'>,
   key: SessionKey,
   { id, previous }: MessageIds,
 ): Promise<HistoryEntry | undefined> {
@@ -43,7 +43,7 @@ export function hasId({ message, index }: HistoryEntry, id: string): boolean {
 }
 
 /** Reads few messages first, because a page mostly continues the last ones. */
-async function* backwards(sessions: SessionStore, key: SessionKey): AsyncGenerator<HistoryEntry> {
+async function* backwards(sessions: Pick<SessionStore, 'history'>, key: SessionKey): AsyncGenerator<HistoryEntry> {
   for (let before = endOfHistory, limit = 10; before > 0; limit = 1000) {
     const { entries } = await readHistory(sessions, key, { before, limit })
     yield* entries.toReversed()

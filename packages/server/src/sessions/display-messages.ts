@@ -1,7 +1,7 @@
 import type { Input, Message, SessionKey } from '@allium/core'
 import { pendingCallsOf } from '../approvals/pending-calls.ts'
 import { readResumedCalls } from '../approvals/resumed-calls.ts'
-import type { Host } from '../host/host.ts'
+import type { Limits, RunReader, Runtime, StoreReader } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import type { Caller } from '../request/caller.ts'
 import { endOfHistory, type HistoryEntry, isInput, readHistory } from '../request/read-history.ts'
@@ -23,7 +23,7 @@ export interface MessagePage {
  * @param urlOf returns the URL of a file by its name @default files are data URLs
  */
 export async function displayMessages(
-  host: Host,
+  host: StoreReader & RunReader & Runtime,
   caller: Caller,
   key: SessionKey,
   { before, limit }: MessagePage,
@@ -54,7 +54,12 @@ export async function displayMessages(
 }
 
 /** Serves a file of the history. @throws AlliumError `session.not_found` if no file has this name */
-export async function serveFile(host: Host, caller: Caller, key: SessionKey, name: string): Promise<Response> {
+export async function serveFile(
+  host: StoreReader & RunReader & Limits,
+  caller: Caller,
+  key: SessionKey,
+  name: string,
+): Promise<Response> {
   const { version } = await requireSession(host, key)
   const { entries } = await historyBefore(host, caller, key, { before: messageIndexOf(name) + 1, limit: 1 })
   const file = collectFiles(entries, version + 1).get(name)
@@ -66,7 +71,12 @@ export async function serveFile(host: Host, caller: Caller, key: SessionKey, nam
 }
 
 /** Returns the last messages before an index, with the input of an active durable run, which has stored nothing in the session yet. */
-async function historyBefore(host: Host, caller: Caller, key: SessionKey, { before, limit }: MessagePage) {
+async function historyBefore(
+  host: StoreReader & RunReader,
+  caller: Caller,
+  key: SessionKey,
+  { before, limit }: MessagePage,
+) {
   const { entries, running } = await readHistory(host.sessions, key, { before, limit })
   const last = entries.at(-1)
   const end = last === undefined ? 0 : last.index + 1
@@ -89,7 +99,7 @@ function startOf(entries: readonly HistoryEntry[], limit: number): number {
 }
 
 /** Returns the active durable run. It has stored nothing in the session yet. */
-export async function activeDurableRun({ events, runs }: Host, caller: Caller, key: SessionKey) {
+export async function activeDurableRun({ events, runs }: StoreReader & RunReader, caller: Caller, key: SessionKey) {
   const latest = await events.latest(key)
   if (latest === undefined || latest.ended) return undefined
   const run = await runs.durableStatus(latest.turnId, caller)
@@ -106,7 +116,7 @@ function messagesOf(input: Input = []): readonly Message[] {
  * again shows it once.
  */
 async function lastAnswer(
-  { events }: Host,
+  { events }: StoreReader,
   key: SessionKey,
   shown: readonly HistoryEntry[],
 ): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import type { Page } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { Seals } from '../host/host.ts'
 import type { CursorScope } from '../http/cursors.ts'
 
 /** A page that a client requests. */
@@ -18,7 +18,7 @@ const batchSize = 100
 
 /** Returns a page of a list of which the caller may see all rows, with a sealed cursor. */
 export async function unfilteredPage<T>(
-  { cursors }: Host,
+  { cursors }: Seals,
   scope: CursorScope,
   { cursor, limit }: PageRequest,
   read: ReadPage<T>,
@@ -35,7 +35,7 @@ export async function unfilteredPage<T>(
  * @param options.toItem returns the visible form of a row; undefined hides the row
  */
 export async function filteredPage<T, U>(
-  { cursors }: Host,
+  { cursors }: Seals,
   scope: CursorScope,
   { cursor, limit }: PageRequest,
   { read, toItem }: { read: ReadPage<T>; toItem: (row: T) => Promise<U | undefined> },

@@ -1,5 +1,5 @@
 import { digestOf, type Message } from '@allium/core'
-import type { Host } from '../host/host.ts'
+import type { Access, Limits, RunReader, Stores } from '../host/host.ts'
 import { requestError } from '../http/problem.ts'
 import { type Caller, keyOf } from '../request/caller.ts'
 import type { RunRequest } from '../run/run-request.ts'
@@ -24,7 +24,7 @@ export interface NamedMessage extends MessageIds {
  * @throws AlliumError (the run) `request.invalid` if the server does not allow edits; `store.conflict` for a delivered steering message
  */
 export async function namedRequest(
-  host: Host,
+  host: Access & Stores & RunReader & Limits,
   caller: Caller,
   sessionId: string,
   { content, again = false, idempotencyKey = crypto.randomUUID(), attempt, ...ids }: NamedMessage,
