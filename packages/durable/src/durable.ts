@@ -1,9 +1,9 @@
 import { AlliumError, systemClock } from '@allium/core'
 import type { DurableRun, EventLog, Page, SessionStore } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
-import { type AttachedEvent, DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
-import { setHost } from './host-of.ts'
-import type { MigrateOptions, Migration } from './migrate.ts'
+import { setHost } from './host/host-of.ts'
+import { Queues } from './host/queues.ts'
+import type { MigrateOptions, Migration } from './migration/migrate.ts'
 import {
   checkBounds,
   checkDurableOptions,
@@ -12,8 +12,14 @@ import {
   retentionOf,
   type StartOptions,
 } from './options.ts'
-import { Queues } from './queues.ts'
-import type { RunInfo } from './run-info.ts'
+import {
+  type AttachedEvent,
+  DurableRuns,
+  type ListOptions,
+  type RunAccess,
+  type StartedRun,
+} from './requests/durable-runs.ts'
+import type { RunInfo } from './requests/run-info.ts'
 
 /** The durable runs of an agent. They outlive their process. */
 export interface Durable {

@@ -11,8 +11,8 @@ import {
 } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EndedStatus, EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
-import type { DurableEvent } from './durable-event.ts'
-import type { QueueOptions } from './queues.ts'
+import type { DurableEvent } from './host/durable-event.ts'
+import type { QueueOptions } from './host/queues.ts'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {

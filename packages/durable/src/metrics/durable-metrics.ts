@@ -1,7 +1,7 @@
 import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Counter, Meter, ObservableGauge } from '@opentelemetry/api'
-import type { DurableEvent } from '../durable-event.ts'
+import type { DurableEvent } from '../host/durable-event.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { RunGroup } from '../operations/summary.ts'
 import { type CounterName, counterNames, descriptions, incrementsOf, type Labels } from './counters.ts'

@@ -1,5 +1,5 @@
 import type { RunCount } from '@allium/store'
-import type { QueueOptions } from '../queues.ts'
+import type { QueueOptions } from '../host/queues.ts'
 
 /** The runs of a queue that have not ended. */
 export interface OperatedQueue {

@@ -2,7 +2,7 @@ import { AlliumError, type Input, toJson } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { MissedTicks } from '@allium/store'
 import { runOptionsError } from '../options.ts'
-import { type Task, taskOf } from '../task.ts'
+import { type Task, taskOf } from '../run/task.ts'
 import { type Ticks, ticksOf } from './cron.ts'
 
 /** Most bytes of a schedule's request, as JSON. */

@@ -1,10 +1,10 @@
 import { AlliumError, type Input } from '@allium/core'
 import type { Page, ScheduleChange, ScheduleStore, StoredSchedule } from '@allium/store'
 import type { Durable } from '../durable.ts'
-import type { RunAccess, StartedRun } from '../durable-runs.ts'
-import type { Host } from '../host.ts'
-import { hostOf } from '../host-of.ts'
-import { storedTask } from '../task.ts'
+import type { Host } from '../host/host.ts'
+import { hostOf } from '../host/host-of.ts'
+import type { RunAccess, StartedRun } from '../requests/durable-runs.ts'
+import { storedTask } from '../run/task.ts'
 import { ticksOf } from './cron.ts'
 import {
   checkedSchedule,

@@ -2,7 +2,7 @@ import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '
 import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
 import type { CodeShape } from '@allium/store/code-shape'
 import { isTakeoverStep, RunCheck } from '@allium/store/journal'
-import type { Host } from './host.ts'
+import type { Host } from '../host/host.ts'
 
 /** Callbacks from a journal to the process that executes the run. */
 export interface JournalHost {

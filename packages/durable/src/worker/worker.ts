@@ -1,8 +1,8 @@
 import { messageOf } from '@allium/core'
 import type { AddedRun, AddOptions, ClaimedRun, DurableRun, EndedStatus, RunningAgent } from '@allium/store'
-import type { Host } from './host.ts'
-import { LiveRun } from './live-run.ts'
-import { isUnreadable } from './run-errors.ts'
+import type { Host } from '../host/host.ts'
+import { LiveRun } from '../run/live-run.ts'
+import { isUnreadable } from '../run/run-errors.ts'
 
 /** A run that started this often without a new step is suspected of crashing its process. */
 const suspectAttempts = 3

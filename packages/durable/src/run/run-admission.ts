@@ -1,8 +1,8 @@
 import { type AlliumError, isAlliumError } from '@allium/core'
 import type { ClaimedRun, DurableRun, RecordedStep } from '@allium/store'
+import type { Host } from '../host/host.ts'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
-import type { Host } from './host.ts'
 import { exposedError, isUnreadable } from './run-errors.ts'
 import type { Task } from './task.ts'
 

@@ -1,8 +1,8 @@
 import { AlliumError, type Clock, type ErrorCode, isAlliumError, isBlockError, type Logger } from '@allium/core'
 import type { EventLog, ExpiredCalls, RunStore, SessionStore } from '@allium/store'
 import type { CodeShape } from '@allium/store/code-shape'
+import type { DurableAgent, DurableOptions, Retention } from '../options.ts'
 import type { DurableEvent } from './durable-event.ts'
-import type { DurableAgent, DurableOptions, Retention } from './options.ts'
 import type { Queues } from './queues.ts'
 
 /** State that all runs of a process share. */

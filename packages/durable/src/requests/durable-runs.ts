@@ -8,15 +8,15 @@ import {
   type Page,
 } from '@allium/store'
 import { type Entry, toEntry } from '@allium/store/event-log'
-import { type Host, notFound, publicError } from './host.ts'
-import { type MigrateOptions, type Migration, migrate } from './migrate.ts'
-import type { StartOptions } from './options.ts'
-import { pendingCallsOf } from './pending-calls.ts'
+import { type Host, notFound, publicError } from '../host/host.ts'
+import { type MigrateOptions, type Migration, migrate } from '../migration/migrate.ts'
+import type { StartOptions } from '../options.ts'
+import { pendingCallsOf } from '../run/pending-calls.ts'
+import { isEnd } from '../run/run-reporter.ts'
+import { inputDigestOf, sessionIdOf, storedTask, type Task, taskOf } from '../run/task.ts'
+import { Worker } from '../worker/worker.ts'
 import { outcomeOf, type RunInfo } from './run-info.ts'
-import { isEnd } from './run-reporter.ts'
-import { inputDigestOf, sessionIdOf, storedTask, type Task, taskOf } from './task.ts'
 import { UnloggedEnds } from './unlogged-ends.ts'
-import { Worker } from './worker.ts'
 
 /** A run that is stored and will be executed. */
 export interface StartedRun {

@@ -1,6 +1,6 @@
 import type { DurableRun, RecordedStep } from '@allium/store'
 import { type CodeDifferences, codeDifferences } from '@allium/store/code-shape'
-import type { Host } from './host.ts'
+import type { Host } from '../host/host.ts'
 import type { Task } from './task.ts'
 
 /** Compares the code with the one that the run was started with. A run that has recorded only its start fits any code. */

@@ -1,13 +1,13 @@
 import { AbortError, type Emit, type Journal, type Lease, messageOf, type ToolResult } from '@allium/core'
 import { type DurableRun, type RecordedStep, replayStep } from '@allium/store'
 import { isTakeoverStep, type RunCheck } from '@allium/store/journal'
-import { differencesOf, otherCode } from './code-differences.ts'
-import { currentOwner } from './current-owner.ts'
-import type { Host } from './host.ts'
-import { allowPatches, isPatchStep } from './patched.ts'
-import { checkOf } from './run-journal.ts'
-import { startTurn } from './start-turn.ts'
-import { storedTask } from './task.ts'
+import type { Host } from '../host/host.ts'
+import { allowPatches, isPatchStep } from '../journal/patched.ts'
+import { checkOf } from '../journal/run-journal.ts'
+import { differencesOf, otherCode } from '../run/code-differences.ts'
+import { currentOwner } from '../run/current-owner.ts'
+import { startTurn } from '../run/start-turn.ts'
+import { storedTask } from '../run/task.ts'
 
 /** The code of this process, with the store of the run. */
 export interface RehearsalHost extends Pick<Host, 'agent' | 'version' | 'shape' | 'runs' | 'clock' | 'lease'> {
