@@ -1,24 +1,14 @@
 import { AlliumError, systemClock } from '@allium/core'
 import type { DurableRun, EventLog, Page, SessionStore } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
-import { setHost } from './host/host-of.ts'
+import { type Host, setHost } from './host/host.ts'
 import { Queues } from './host/queues.ts'
+import { UnloggedEnds } from './host/unlogged-ends.ts'
 import type { MigrateOptions, Migration } from './migration/migrate.ts'
-import {
-  checkBounds,
-  checkDurableOptions,
-  type DurableAgent,
-  type DurableOptions,
-  retentionOf,
-  type StartOptions,
-} from './options.ts'
-import {
-  type AttachedEvent,
-  DurableRuns,
-  type ListOptions,
-  type RunAccess,
-  type StartedRun,
-} from './requests/durable-runs.ts'
+import { checkDurableOptions, type DurableAgent, type DurableOptions, limitsOf, type StartOptions } from './options.ts'
+import { DurableRuns, type ListOptions } from './requests/durable-runs.ts'
+import type { RunAccess, StartedRun } from './requests/owned-runs.ts'
+import type { AttachedEvent, AttachOptions } from './requests/run-events.ts'
 import type { RunInfo } from './requests/run-info.ts'
 
 /** The durable runs of an agent. They outlive their process. */
@@ -38,10 +28,7 @@ export interface Durable {
    *
    * @throws AlliumError `session.not_found`
    */
-  attach(
-    run: string,
-    options?: RunAccess & { after?: number; signal?: AbortSignal },
-  ): AsyncGenerator<AttachedEvent, undefined>
+  attach(run: string, options?: AttachOptions): AsyncGenerator<AttachedEvent, undefined>
   /**
    * Stops a run at its next step, whichever process executes it, even if that process is lost first. Returns false if the run has ended.
    */
@@ -88,64 +75,67 @@ export interface Durable {
  */
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
-  const {
-    store,
-    lease = 10_000,
-    worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`,
-    attempts = 5,
-    concurrency = 500,
-    accepts = [],
-    orphanAfter = 600_000,
-    retention,
-  } = options
-  const { clock = systemClock, logger = console, events = store.events } = options
-  checkBounds({ lease, attempts, concurrency, orphanAfter })
+  const host = hostFor(agent, options)
+  checkLayers(agent, host.stores.runs.sealed)
+  const runs = new DurableRuns(host)
+  const durableRuns: Durable = {
+    agent,
+    sessions: host.stores.sessions,
+    events: host.stores.events,
+    start: (request) => runs.start(request),
+    attach: (run, access) => runs.attach(run, access),
+    stop: (run, access) => runs.stop(run, access),
+    retry: (run, access) => runs.retry(run, access),
+    migrate: (run, access) => runs.migrate(run, access),
+    get: (run, access) => runs.get(run, access),
+    list: (filter) => runs.list(filter),
+    recover: () => runs.worker.poll(),
+    drain: ({ timeout } = {}) => runs.worker.drain(timeout),
+  }
+  setHost(durableRuns, host)
+  return durableRuns
+}
+
+function hostFor(agent: DurableAgent, options: DurableOptions): Host {
+  const { store, events = store.events, clock = systemClock, logger = console, accepts = [], onEvent } = options
+  const { worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`, resolvePrincipal } = options
+  const limits = limitsOf(options)
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log. Pass "events", or a store that has one.')
-  const { version } = agent
-  if (version === undefined)
-    throw new AlliumError(
-      'agent.options',
-      `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
-    )
-  checkLayers(agent, store.runs.sealed)
-  const { runs, sessions } = store
-  const made = new DurableRuns({
-    ...{
+  const version = versionOf(agent)
+  return {
+    code: {
       agent,
+      names: [agent.name, ...agent.formerNames],
       version,
       versions: [version, ...accepts],
       shape: shapeOnce(agent),
-      runs,
-      sessions,
-      events,
-      clock,
-      logger,
-      options,
-      lease,
-      worker,
-      attempts,
     },
-    concurrency,
+    stores: { runs: store.runs, sessions: store.sessions, schedules: store.schedules, events },
+    limits,
     queues: new Queues(options.queues),
-    retention: retentionOf(retention),
-  })
-  const durableRuns: Durable = {
-    agent,
-    sessions,
-    events,
-    start: (options) => made.start(options),
-    attach: (run, options) => made.attach(run, options),
-    stop: (run, options) => made.stop(run, options),
-    retry: (run, options) => made.retry(run, options),
-    migrate: (run, options) => made.migrate(run, options),
-    get: (run, options) => made.get(run, options),
-    list: (options) => made.list(options),
-    recover: () => made.worker.poll(),
-    drain: ({ timeout } = {}) => made.worker.drain(timeout),
+    clock,
+    logger,
+    worker,
+    resolvePrincipal,
+    unloggedEnds: new UnloggedEnds(),
+    pollHooks: new Set(),
+    report: (event) => {
+      try {
+        onEvent?.(event)
+      } catch (error) {
+        logger.warn('The option onEvent of durable() threw an error.', { error })
+      }
+    },
   }
-  setHost(durableRuns, made.host)
-  return durableRuns
+}
+
+function versionOf({ name, version }: DurableAgent): string {
+  if (version !== undefined) return version
+  throw new AlliumError(
+    'agent.options',
+    `durable() must know which code a run belongs to. Give "${name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+  )
 }
 
 /** Computes the structure of the code at the first run, when all layers are there. */

@@ -201,10 +201,31 @@ export function runOptionsError(message: string, cause?: unknown): AlliumError {
   return new AlliumError('run.options', message, { cause })
 }
 
+/** Limits in numbers. Those of queues are in `Queues`. */
+export interface Limits {
+  /** Lease duration in milliseconds. */
+  readonly lease: number
+  /** How often a run starts without a new step. */
+  readonly attempts: number
+  /** Most runs that this process executes at once. */
+  readonly concurrency: number
+  /** Milliseconds after which a run of a version that no process claims fails. */
+  readonly orphanAfter: number
+  /** Milliseconds after which ended runs are deleted. */
+  readonly retention: Required<Retention>
+}
+
+/** @throws AlliumError `agent.options` */
+export function limitsOf(options: DurableOptions): Limits {
+  const { lease = 10_000, attempts = 5, concurrency = 500, orphanAfter = 600_000, retention } = options
+  checkBounds({ lease, attempts, concurrency, orphanAfter })
+  return { lease, attempts, concurrency, orphanAfter, retention: retentionOf(retention) }
+}
+
 const week = 604_800_000
 
 /** Returns the milliseconds after which runs of each status are deleted. @throws AlliumError `agent.options` */
-export function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
+function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
   const other = typeof retention === 'number' ? retention : week
   const named = typeof retention === 'number' ? {} : retention
   const defaults = { completed: other, stopped: other, suspended: other, blocked: other, aborted: other, failed: other }
@@ -220,7 +241,7 @@ export function retentionOf(retention: DurableOptions['retention'] = week): Requ
 }
 
 /** @throws AlliumError `agent.options` if a value is not above 0 */
-export function checkBounds(bounds: Readonly<Record<string, number>>): void {
+function checkBounds(bounds: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(bounds))
     if (!(value > 0))
       throw new AlliumError('agent.options', `durable() takes ${name} as a number above 0, but ${value} was given.`)

@@ -57,6 +57,11 @@ export class Queues {
     return Object.keys(this.#declared.get(name) ?? {}).length > 0
   }
 
+  /** Returns the milliseconds for which a start counts towards the rate limit of a queue; undefined without such a limit. */
+  periodOf(name: string): number | undefined {
+    return this.#declared.get(name)?.rateLimit?.period
+  }
+
   /** Returns how many more runs of the queue this process may execute. @param executing how many it executes now */
   places(name: string, executing: number): number {
     return Math.max(0, (this.#declared.get(name)?.workerConcurrency ?? Number.POSITIVE_INFINITY) - executing)

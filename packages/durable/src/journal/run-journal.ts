@@ -1,115 +1,149 @@
-import { AbortError, type Emit, isAlliumError, type Journal, type Lease } from '@allium/core'
-import { type RecordedStep, type RunStore, recordStepValue, replayStep, type StepValue } from '@allium/store'
+import { AbortError, type Clock, type Emit, isAlliumError, type Journal, type Lease, messageOf } from '@allium/core'
+import { type RecordedStep, recordStepValue, replayStep, type StepValue } from '@allium/store'
 import type { CodeShape } from '@allium/store/code-shape'
 import { isTakeoverStep, RunCheck } from '@allium/store/journal'
-import type { Host } from '../host/host.ts'
+import type { AgentCode } from '../host/host.ts'
+import type { Limits } from '../options.ts'
+import type { JournalHost, RunState } from './run-state.ts'
 
-/** Callbacks from a journal to the process that executes the run. */
-export interface JournalHost {
-  /** Returns why no further step may start (the run was stopped, given up here, or lost), else undefined. */
-  over(): string | undefined
-  /** Returns whether this process lost the run or handed it over. */
-  fenced(): boolean
-  /** Called when a step without a record is requested and no further step may start. */
-  ended(): void
-  /** Called when the recorded steps cannot be replayed. */
-  broken(error: unknown): Promise<void>
-  /** Called when a step could not be recorded. */
-  failed(error: unknown): void
-  /** Calls `record`, and retries while the store is unreachable. @param isTakeover the step is no progress of the run */
-  insist(record: () => Promise<void>, isTakeover: boolean): Promise<void>
-}
-
-/** Returns the journal of one run in a store, under its lease. */
-export function runJournal(
-  store: RunStore,
-  { run, lease, check: ofHost }: { run: string; lease: Lease; check?: RunCheck },
-  steps: readonly RecordedStep[],
-  host: JournalHost,
-): Journal {
-  const check = ofHost ?? new RunCheck(steps)
+/** The journal of one run in a store, under its lease. */
+export class RunJournal implements Journal {
+  readonly lease: Lease
+  readonly #run: string
+  readonly #host: JournalHost
+  readonly #state: RunState
+  readonly #check: RunCheck
   /** A step recorded by this process has no body here, so that its bytes can be freed. A replay reads it from the store. */
-  const recordedSteps = new Map(steps.map(({ id, body }) => [id, body]))
+  readonly #recorded: Map<string, unknown>
   /** The steps that are running. Those of an agent that a layer runs in `ctx.once()` begin with the id of that step. */
-  const running = new Set<string>()
-  const isOnce = (id: string) =>
-    id.startsWith(`${run}:once:`) && ![...running].some((outer) => id.startsWith(`${outer}:`))
-  const bodyOf = async (id: string) =>
-    recordedSteps.get(id) ?? (await store.steps(lease, run)).find((step) => step.id === id)?.body
-  const record = async (id: string, body: unknown) => {
+  readonly #running = new Set<string>()
+
+  /** @param recording.steps the steps that were recorded before */
+  constructor(
+    host: JournalHost,
+    state: RunState,
+    { steps, check = new RunCheck(steps) }: { steps: readonly RecordedStep[]; check?: RunCheck },
+  ) {
+    const { run, lease } = state.claimed
+    this.lease = lease
+    this.#run = run.run
+    this.#host = host
+    this.#state = state
+    this.#check = check
+    this.#recorded = new Map(steps.map(({ id, body }) => [id, body]))
+  }
+
+  /** The store might still accept the turn's end, but the new owner of the run reports it. */
+  get takenOver(): boolean {
+    return this.#state.isFenced
+  }
+
+  known(id: string): boolean {
+    return this.#recorded.has(id)
+  }
+
+  checkEnd(turnId: string): void {
+    if (!this.#state.isFenced) this.#check.checkEnd(turnId)
+  }
+
+  async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
+    this.#check.use(id)
+    if (this.#recorded.has(id)) {
+      const body = await this.#bodyOf(id)
+      return this.#fitting(() => replayStep<T, C>(body, emit))
+    }
+    await this.#admit(id)
+    this.#running.add(id)
+    const during = this.#check.begin(id)
     try {
-      check.throwIfDiverged()
-      await host.insist(() => store.record(lease, run, { id, body }), isTakeoverStep(id))
+      const result = await recordStepValue(work, emit, (value) => this.#record(id, bodyWith(value, during)))
+      if (this.#state.check() !== undefined) this.#state.endTurn()
+      return result
+    } finally {
+      this.#running.delete(id)
+      this.#check.end(id)
+    }
+  }
+
+  async #bodyOf(id: string): Promise<unknown> {
+    const { runs } = this.#host.stores
+    return this.#recorded.get(id) ?? (await runs.steps(this.lease, this.#run)).find((step) => step.id === id)?.body
+  }
+
+  /** Waits for the recorded steps that precede a new one. @throws AbortError if it may not start */
+  async #admit(id: string): Promise<void> {
+    const isStopping = this.#state.check() !== undefined
+    if (!this.#state.isFenced) await this.#fitting(() => this.#check.wait(id, isStopping))
+    if (!isStopping && !isTakeoverStep(id)) await this.#fitting(() => this.#check.checkLost())
+    const stopReason = this.#state.check()
+    if (stopReason === undefined) return
+    this.#state.endTurn()
+    // The layers of a stopped run still need it as they unwind, for example to write the last audit record.
+    if (!this.#state.isFenced && this.#isOnce(id)) return
+    this.#check.refuse(id)
+    throw new AbortError(stopReason)
+  }
+
+  #isOnce(id: string): boolean {
+    return id.startsWith(`${this.#run}:once:`) && ![...this.#running].some((outer) => id.startsWith(`${outer}:`))
+  }
+
+  async #record(id: string, body: unknown): Promise<void> {
+    try {
+      this.#check.throwIfDiverged()
+      await this.#store({ id, body })
     } catch (error) {
-      host.failed(error)
+      if (isAlliumError(error, 'store.fenced') || isAlliumError(error, 'store.unavailable'))
+        this.#state.loseLease(messageOf(error))
       throw error
     }
-    recordedSteps.set(id, undefined)
+    this.#recorded.set(id, undefined)
   }
-  return {
-    lease,
-    // The store might still accept the turn's end, but the new owner of the run reports it.
-    get takenOver() {
-      return host.fenced()
-    },
-    known: (id) => recordedSteps.has(id),
-    checkEnd(turnId) {
-      if (!host.fenced()) check.checkEnd(turnId)
-    },
-    async step<T, C>(id: string, work: (emit: Emit<C>) => T | PromiseLike<T>, emit: Emit<C>): Promise<T> {
-      check.use(id)
-      if (recordedSteps.has(id)) return replayRecorded<T, C>(await bodyOf(id), emit, host)
-      const isStopping = host.over() !== undefined
-      if (!host.fenced()) await checkReplay(() => check.wait(id, isStopping), host)
-      if (!isStopping && !isTakeoverStep(id)) await checkReplay(() => check.checkLost(), host)
-      const over = host.over()
-      if (over !== undefined) {
-        host.ended()
-        // The layers of a stopped run still need it as they unwind, for example to write the last audit record.
-        if (host.fenced() || !isOnce(id)) {
-          check.refuse(id)
-          throw new AbortError(over)
-        }
-      }
-      running.add(id)
-      const during = check.begin(id)
+
+  /** Stores a step. Retries for one lease while the store is unreachable. */
+  async #store(step: RecordedStep): Promise<void> {
+    const { clock, limits, stores } = this.#host
+    const until = clock.monotonic() + limits.lease
+    while (!this.#state.hasEnded)
       try {
-        const result = await recordStepValue(work, emit, (body) => record(id, recordOf(body, during)))
-        if (host.over() !== undefined) host.ended()
-        return result
-      } finally {
-        running.delete(id)
-        check.end(id)
+        await stores.runs.record(this.lease, this.#run, step)
+        return isTakeoverStep(step.id) ? undefined : this.#state.advance()
+      } catch (error) {
+        if (this.#state.hasEnded) return
+        if (!isAlliumError(error, 'store.unavailable') || this.#state.isLost || clock.monotonic() >= until) throw error
+        await new Promise<void>((resolve) => clock.after(Math.min(200, limits.lease / 10), resolve))
       }
-    },
+  }
+
+  /** Gives the run up if it does not fit its recording. */
+  async #fitting<T>(replay: () => T | Promise<T>): Promise<T> {
+    try {
+      return await replay()
+    } catch (error) {
+      if (isAlliumError(error, 'journal.diverged') || isAlliumError(error, 'journal.corrupt'))
+        await this.#state.diverge(error)
+      throw error
+    }
   }
 }
 
 /** The body of a step, with the steps that ran when it began. */
-function recordOf(body: StepValue, during: readonly string[]): unknown {
-  return during.length === 0 ? body : [...body, during]
+function bodyWith(value: StepValue, during: readonly string[]): unknown {
+  return during.length === 0 ? value : [...value, during]
+}
+
+interface RunCheckHost {
+  readonly clock: Clock
+  readonly code: Pick<AgentCode, 'shape'>
+  readonly limits: Pick<Limits, 'lease'>
 }
 
 /** Returns the check of a replay of recorded steps. A new step waits one lease for recorded ones. @param began the code that the run was started with */
 export async function checkOf(
   steps: readonly RecordedStep[],
-  { clock, lease, shape }: Pick<Host, 'clock' | 'lease' | 'shape'>,
+  { code, clock, limits }: RunCheckHost,
   began: CodeShape | undefined,
 ): Promise<RunCheck> {
-  const patience = (expired: () => void) => clock.after(lease, expired, { idle: true })
-  return new RunCheck(steps, { code: began && [began, await shape()], patience })
-}
-
-function replayRecorded<T, C>(body: unknown, emit: Emit<C>, host: JournalHost): Promise<T> {
-  return checkReplay(() => replayStep<T, C>(body, emit), host)
-}
-
-/** Gives the run up if it does not fit its recording. */
-async function checkReplay<T>(replay: () => T | Promise<T>, host: JournalHost): Promise<T> {
-  try {
-    return await replay()
-  } catch (error) {
-    if (isAlliumError(error, 'journal.diverged') || isAlliumError(error, 'journal.corrupt')) await host.broken(error)
-    throw error
-  }
+  const patience = (expired: () => void) => clock.after(limits.lease, expired, { idle: true })
+  return new RunCheck(steps, { code: began && [began, await code.shape()], patience })
 }

@@ -75,19 +75,19 @@ async function gauges(openRuns: OpenRuns): Promise<Family[]> {
   })
   const store = gauge('store_up', 'Whether the store answered', [up])
   if (groups === undefined) return [store]
-  const samples = (value: (group: RunGroup) => number) =>
+  const perGroup = (value: (group: RunGroup) => number) =>
     groups.map((group) => ({ labels: labelsOf(group), value: value(group) }))
   return [
     store,
     gauge(
       'runs',
       depth,
-      samples(({ count }) => count),
+      perGroup(({ count }) => count),
     ),
     gauge(
       'oldest_seconds',
       age,
-      samples(({ oldestAge }) => oldestAge / 1000),
+      perGroup(({ oldestAge }) => oldestAge / 1000),
     ),
   ]
 }

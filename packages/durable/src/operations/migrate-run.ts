@@ -24,7 +24,7 @@ export async function migrateRun(
 ): Promise<Migration> {
   const { runs } = options.store
   const host = hostOf(options, agent)
-  await host.agent.init()
+  await host.code.agent.init()
   const id = { tenant: key.tenant, run }
   const found = await runs.get(id)
   if (found === undefined) throw runNotFound(run)
@@ -52,13 +52,11 @@ function hostOf(
       `A run can only be moved to code with a version. Create "${name}" with one, such as new Agent({ version: '1.5' }).`,
     )
   return {
-    agent,
-    version,
-    shape: () => shapeOf(agent),
-    runs: store.runs,
+    code: { agent, version, shape: () => shapeOf(agent) },
+    stores: store,
+    limits: { lease: patience },
     clock,
-    lease: patience,
-    options: { resolvePrincipal },
+    resolvePrincipal,
     reasonOf,
   }
 }

@@ -24,13 +24,13 @@ export function queuesOf(
     const own = counts.filter((count) => count.queue === queue)
     const runsWith = (status: string) =>
       own.reduce((sum, count) => sum + (count.status === status ? count.count : 0), 0)
-    const oldest = own.filter(({ status }) => status === 'queued').map(({ oldest }) => now - oldest)
+    const ages = own.filter(({ status }) => status === 'queued').map(({ oldest }) => now - oldest)
     return {
       queue,
       queued: runsWith('queued'),
       running: runsWith('running'),
       lost: runsWith('lost'),
-      oldestAge: Math.max(0, ...oldest),
+      oldestAge: Math.max(0, ...ages),
       ...(limits !== undefined && { limits }),
     }
   })

@@ -1,6 +1,6 @@
 import type { Input, Message, PendingCall, StoredTurn, ToolResultPart, Usage } from '@allium/core'
 import type { DurableStatus } from '@allium/store'
-import type { StartedRun } from './durable-runs.ts'
+import type { StartedRun } from './owned-runs.ts'
 
 /** A tool call of a run. */
 export interface RunToolCall {

@@ -8,7 +8,7 @@ import type { Host } from '../host/host.ts'
 import { readLog } from '../log/read-log.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
 import { pendingCallsOf } from './pending-calls.ts'
-import { exposedError, isAbort } from './run-errors.ts'
+import { exposedError, isAbort, isUnreadable, publicError } from './run-errors.ts'
 import { storedTask } from './task.ts'
 
 /** Milliseconds between two writes of events. Readers get only logged events, so it is less than they notice. */
@@ -31,18 +31,13 @@ export class RunReporter {
     this.#claimed = claimed
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: host.clock.now(), lease }
-    this.#writer = new LogWriter(host.events, this.key, lease.token, { by, interval: writeInterval })
+    this.#writer = new LogWriter(host.stores.events, this.key, lease.token, { by, interval: writeInterval })
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
-  }
-
-  /** The turn has ended, but its end is not reported yet. */
-  get hasEnd(): boolean {
-    return this.#end !== undefined
   }
 
   /** Returns the entries that readers have from earlier attempts. */
   async readKnown(): Promise<Entry[]> {
-    const entries = await readLog(this.#host.events, this.key)
+    const entries = await readLog(this.#host.stores.events, this.key)
     for (const { event } of entries) this.inbox.observe(event)
     return entries
   }
@@ -62,10 +57,10 @@ export class RunReporter {
   async reportEnd(error?: unknown): Promise<void> {
     const { run, lease } = this.#claimed
     if (this.#end !== undefined) this.push(this.#end)
-    const failure = error === undefined || isAbort(error) ? undefined : this.#host.publicError(error)
+    const failure = error === undefined || isAbort(error) ? undefined : publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.reject(id))
-    await this.#host.runs.markReported(lease, run.run, failure?.code)
+    await this.#host.stores.runs.markReported(lease, run.run, failure?.code)
     if (this.#end === undefined) return
     const { status } = this.#end.event as unknown as { status: EndedStatus }
     this.#host.report({
@@ -80,7 +75,7 @@ export class RunReporter {
   /** Reports the end of a run that was given up, which has no turn. A failed one has an error. */
   async reportEndAs(status: string, error?: AlliumError): Promise<void> {
     // The layers of a turn that has ended have recorded its end.
-    if (error !== undefined && !this.hasEnd) await this.#audit(error)
+    if (error !== undefined && this.#end === undefined) await this.#audit(error)
     this.#end = this.#endOf(status)
     this.#isGivenUp = true
     await this.reportEnd(error)
@@ -88,7 +83,11 @@ export class RunReporter {
 
   /** Records the end in the audit of the agent. A run also ends if that fails. */
   async #audit({ code, message: reason }: Pick<AlliumError, 'code' | 'message'>): Promise<void> {
-    const { agent, clock, logger } = this.#host
+    const {
+      code: { agent },
+      clock,
+      logger,
+    } = this.#host
     const { run } = this.#claimed
     const ended = { key: run.key, turnId: run.run, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
     await recordGivenUp(agent.inspect().layers, ended).catch((error) =>
@@ -99,16 +98,16 @@ export class RunReporter {
   }
 
   /**
-   * Reports the end of a run whose process was lost after storing the end and before reporting it.
-   *
-   * @param stored the turn; undefined if the run was given up, or if the turn cannot be read
+   * Reports the end of a run whose process was lost after storing the end and before reporting it. If its turn can never be read, the end is
+   * reported without it.
    */
-  async reportMissed(stored: StoredTurn | undefined, { isGivenUp }: { isGivenUp: boolean }): Promise<void> {
+  async reportMissed(): Promise<void> {
     const { run } = this.#claimed
+    const { stored, isGivenUp } = await this.#storedTurn()
     const entries = await this.readKnown()
     await this.open()
     // Readers receive the answer as the layers display it.
-    const display = await this.#host.agent.displayFor(run.key).catch(() => String)
+    const display = await this.#host.code.agent.displayFor(run.key).catch(() => String)
     for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
     const isReportedError = ({ event }: Entry) => event.type === 'run:error' && !('path' in event)
     if (!entries.some(isEnd)) this.#end = await this.#storedEnd(stored)
@@ -116,6 +115,18 @@ export class RunReporter {
     const error = exposedError((run.code as ErrorCode) ?? 'run.failed', run.reason ?? 'The run has failed.')
     if (isGivenUp && run.status === 'failed') await this.#audit(error)
     await this.reportEnd(isReported ? undefined : error)
+  }
+
+  /** Returns the turn of a run that has ended. A run that was given up has none. */
+  async #storedTurn(): Promise<{ stored?: StoredTurn | undefined; isGivenUp: boolean }> {
+    const { key, turnId } = this.key
+    try {
+      const stored = await this.#host.stores.sessions.find(key, { turnId })
+      return { stored, isGivenUp: stored === undefined }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      return { isGivenUp: false }
+    }
   }
 
   async #storedEnd(stored: StoredTurn | undefined): Promise<Entry> {

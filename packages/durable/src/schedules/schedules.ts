@@ -1,9 +1,8 @@
 import { AlliumError, type Input } from '@allium/core'
 import type { Page, ScheduleChange, ScheduleStore, StoredSchedule } from '@allium/store'
 import type { Durable } from '../durable.ts'
-import type { Host } from '../host/host.ts'
-import { hostOf } from '../host/host-of.ts'
-import type { RunAccess, StartedRun } from '../requests/durable-runs.ts'
+import { type Host, hostOf } from '../host/host.ts'
+import type { RunAccess, StartedRun } from '../requests/owned-runs.ts'
 import { storedTask } from '../run/task.ts'
 import { ticksOf } from './cron.ts'
 import {
@@ -64,7 +63,7 @@ export interface Schedules {
 export function schedules(runs: Durable, options: SchedulesOptions = {}): Schedules {
   checkSchedulesOptions(options)
   const host = hostOf(runs, 'schedules()')
-  const store = host.options.store.schedules
+  const store = host.stores.schedules
   if (store === undefined)
     throw new AlliumError(
       'agent.options',
@@ -94,22 +93,22 @@ class AgentSchedules implements Schedules {
 
   async create(options: ScheduleOptions): Promise<ScheduleInfo> {
     const { ticks, request, ...schedule } = checkedSchedule(options)
-    const { agent, names, clock } = this.#host
-    await agent.init()
-    if (request.principal !== undefined && this.#host.options.resolvePrincipal === undefined)
+    const { code, clock } = this.#host
+    await code.agent.init()
+    if (request.principal !== undefined && this.#host.resolvePrincipal === undefined)
       throw new AlliumError(
         'run.options',
         `The schedule "${schedule.id}" has a principal, whose rights are looked up for each run. Pass resolvePrincipal to durable().`,
       )
     this.#host.queues.limits(request.queue ?? 'default')
-    const { tenant, owner } = agent.session({
+    const { tenant, owner } = code.agent.session({
       ...(schedule.sessionId !== undefined && { id: schedule.sessionId }),
       principal: request.principal as never,
     }).key
     const nextAt = ticks.next(clock.now()) as number
     const stored = await this.#store.put(
-      { ...schedule, tenant, owner, agent: agent.name, request, nextAt },
-      { agents: names, perOwner: this.#parts.perOwner },
+      { ...schedule, tenant, owner, agent: code.agent.name, request, nextAt },
+      { agents: code.names, perOwner: this.#parts.perOwner },
     )
     return infoOf(stored, request.input)
   }
@@ -120,7 +119,7 @@ class AgentSchedules implements Schedules {
   }
 
   async list({ limit = 50, ...of }: Parameters<Schedules['list']>[0]): Promise<Page<ScheduleSummary>> {
-    const { items, ...rest } = await this.#store.list({ limit, ...of, agents: this.#host.names })
+    const { items, ...rest } = await this.#store.list({ limit, ...of, agents: this.#host.code.names })
     return { items: items.map(summaryOf), ...rest }
   }
 
@@ -136,7 +135,7 @@ class AgentSchedules implements Schedules {
 
   async delete(id: string, access: RunAccess = {}): Promise<boolean> {
     const found = await this.#store.get(this.#keyOf(id, access))
-    if (found === undefined || !this.#host.names.includes(found.schedule.agent)) return false
+    if (found === undefined || !this.#host.code.names.includes(found.schedule.agent)) return false
     return this.#store.delete(found.schedule)
   }
 
@@ -165,7 +164,7 @@ class AgentSchedules implements Schedules {
   /** @throws AlliumError `session.not_found`, also for a schedule of another owner or agent */
   async #find(id: string, access: RunAccess): Promise<{ schedule: StoredSchedule; request: unknown }> {
     const found = await this.#store.get(this.#keyOf(id, access))
-    if (found !== undefined && this.#host.names.includes(found.schedule.agent)) return found
+    if (found !== undefined && this.#host.code.names.includes(found.schedule.agent)) return found
     throw new AlliumError(
       'session.not_found',
       `There is no schedule "${id}" of this principal. Check its id, tenant and owner.`,
@@ -174,7 +173,7 @@ class AgentSchedules implements Schedules {
 
   #keyOf(id: string, { principal }: RunAccess) {
     checkScheduleId(id)
-    const { tenant, owner } = this.#host.agent.session({ principal: principal as never }).key
+    const { tenant, owner } = this.#host.code.agent.session({ principal: principal as never }).key
     return { tenant, owner, id }
   }
 }
