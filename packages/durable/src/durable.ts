@@ -1,15 +1,27 @@
 import { AlliumError, systemClock } from '@allium/core'
-import type { DurableRun, EventLog, Page, SessionStore } from '@allium/store'
+import type { DurableRun, DurableStatus, EventLog, Page, SessionStore } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
-import { type Host, setHost } from './host/host.ts'
+import { type AgentCode, type Host, setHost } from './host/host.ts'
 import { Queues } from './host/queues.ts'
 import { UnloggedEnds } from './host/unlogged-ends.ts'
 import type { MigrateOptions, Migration } from './migration/migrate.ts'
 import { checkDurableOptions, type DurableAgent, type DurableOptions, limitsOf, type StartOptions } from './options.ts'
-import { DurableRuns, type ListOptions } from './requests/durable-runs.ts'
-import type { RunAccess, StartedRun } from './requests/owned-runs.ts'
-import type { AttachedEvent, AttachOptions } from './requests/run-events.ts'
-import type { RunInfo } from './requests/run-info.ts'
+import { type AttachedEvent, type AttachOptions, attach } from './requests/attach.ts'
+import { migrateRun, type RetryOptions, retryRun, type StopOptions, stopRun } from './requests/change-run.ts'
+import type { RunAccess, StartedRun } from './requests/owned-run.ts'
+import { type RunInfo, runInfo } from './requests/run-info.ts'
+import { denyOverdue, startRun } from './requests/start-run.ts'
+import { Worker } from './worker/worker.ts'
+
+export interface ListOptions {
+  tenant: string
+  status?: DurableStatus
+  /** The code that a run failed with, such as `run.attempts`. */
+  code?: string
+  cursor?: string
+  /** @default 50 */
+  limit?: number
+}
 
 /** The durable runs of an agent. They outlive their process. */
 export interface Durable {
@@ -32,14 +44,13 @@ export interface Durable {
   /**
    * Stops a run at its next step, whichever process executes it, even if that process is lost first. Returns false if the run has ended.
    */
-  stop(run: string, options?: RunAccess & { reason?: string }): Promise<boolean>
+  stop(run: string, options?: StopOptions): Promise<boolean>
   /**
    * Continues a failed run from its recorded steps if its session has not changed since. Returns false if it has.
    *
-   * @param options.orThrow throws `store.conflict` with the reason instead of returning false @default false
    * @throws AlliumError `run.version` if the run began with a version that this process does not accept
    */
-  retry(run: string, options?: RunAccess & { orThrow?: boolean }): Promise<boolean>
+  retry(run: string, options?: RetryOptions): Promise<boolean>
   /**
    * Replays the recorded steps of a run of another version with the code of this process, and moves the run to this version if they fit. No
    * step runs and nothing is recorded or reported, but the code around the steps runs. With `check`, the run stays as it is.
@@ -76,42 +87,37 @@ export interface Durable {
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
   const host = hostFor(agent, options)
-  checkLayers(agent, host.stores.runs.sealed)
-  const runs = new DurableRuns(host)
-  const durableRuns: Durable = {
+  const { runs, sessions, events } = host.stores
+  checkLayers(agent, runs.sealed)
+  const worker: Worker = new Worker(host, { denyOverdue: (calls) => denyOverdue(worker, calls) })
+  const made: Durable = {
     agent,
-    sessions: host.stores.sessions,
-    events: host.stores.events,
-    start: (request) => runs.start(request),
-    attach: (run, access) => runs.attach(run, access),
-    stop: (run, access) => runs.stop(run, access),
-    retry: (run, access) => runs.retry(run, access),
-    migrate: (run, access) => runs.migrate(run, access),
-    get: (run, access) => runs.get(run, access),
-    list: (filter) => runs.list(filter),
-    recover: () => runs.worker.poll(),
-    drain: ({ timeout } = {}) => runs.worker.drain(timeout),
+    sessions,
+    events,
+    start: (request) => startRun(worker, request),
+    attach: (run, access) => attach(worker, run, access),
+    stop: (run, access) => stopRun(worker, run, access),
+    retry: (run, access) => retryRun(worker, run, access),
+    migrate: (run, access) => migrateRun(worker, run, access),
+    get: (run, access) => runInfo(worker, run, access),
+    list: ({ limit = 50, ...filter }) => runs.list({ limit, ...filter, agents: host.code.names }),
+    recover: () => worker.poll(),
+    drain: ({ timeout } = {}) => worker.drain(timeout),
   }
-  setHost(durableRuns, host)
-  return durableRuns
+  setHost(made, host)
+  return made
 }
 
 function hostFor(agent: DurableAgent, options: DurableOptions): Host {
-  const { store, events = store.events, clock = systemClock, logger = console, accepts = [], onEvent } = options
+  const { runs, sessions, schedules } = options.store
+  const { events = options.store.events, clock = systemClock, logger = console, accepts = [], onEvent } = options
   const { worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`, resolvePrincipal } = options
   const limits = limitsOf(options)
   if (events === undefined)
     throw new AlliumError('agent.options', 'durable() needs an event log. Pass "events", or a store that has one.')
-  const version = versionOf(agent)
   return {
-    code: {
-      agent,
-      names: [agent.name, ...agent.formerNames],
-      version,
-      versions: [version, ...accepts],
-      shape: shapeOnce(agent),
-    },
-    stores: { runs: store.runs, sessions: store.sessions, schedules: store.schedules, events },
+    code: codeOf(agent, accepts),
+    stores: { runs, sessions, schedules, events },
     limits,
     queues: new Queues(options.queues),
     clock,
@@ -130,20 +136,24 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
   }
 }
 
-function versionOf({ name, version }: DurableAgent): string {
-  if (version !== undefined) return version
-  throw new AlliumError(
-    'agent.options',
-    `durable() must know which code a run belongs to. Give "${name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
-  )
-}
-
-/** Computes the structure of the code at the first run, when all layers are there. */
-function shapeOnce(agent: DurableAgent) {
+function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
+  const { version } = agent
+  if (version === undefined)
+    throw new AlliumError(
+      'agent.options',
+      `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+    )
+  const names = [agent.name, ...agent.formerNames]
+  const versions = [version, ...accepts]
+  const agents = names.flatMap((name) => versions.map((one) => ({ name, version: one })))
   let shape: ReturnType<typeof shapeOf> | undefined
-  return () => {
-    shape ??= shapeOf(agent)
-    return shape
+  return {
+    ...{ agent, names, version, versions, agents },
+    // At the first run, when all layers are there.
+    shape: () => {
+      shape ??= shapeOf(agent)
+      return shape
+    },
   }
 }
 

@@ -218,24 +218,28 @@ export interface Limits {
 /** @throws AlliumError `agent.options` */
 export function limitsOf(options: DurableOptions): Limits {
   const { lease = 10_000, attempts = 5, concurrency = 500, orphanAfter = 600_000, retention } = options
-  checkBounds({ lease, attempts, concurrency, orphanAfter })
-  return { lease, attempts, concurrency, orphanAfter, retention: retentionOf(retention) }
+  const limits = { lease, attempts, concurrency, orphanAfter }
+  checkBounds(limits)
+  return { ...limits, retention: retentionOf(retention) }
 }
 
 const week = 604_800_000
+const endedStatuses: KeysOf<Required<Retention>> = {
+  completed: true,
+  stopped: true,
+  suspended: true,
+  blocked: true,
+  aborted: true,
+  failed: true,
+}
 
 /** Returns the milliseconds after which runs of each status are deleted. @throws AlliumError `agent.options` */
 function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
   const other = typeof retention === 'number' ? retention : week
   const named = typeof retention === 'number' ? {} : retention
-  const defaults = { completed: other, stopped: other, suspended: other, blocked: other, aborted: other, failed: other }
-  checkOptions(
-    named,
-    { completed: true, stopped: true, suspended: true, blocked: true, aborted: true, failed: true },
-    'The option retention',
-    'agent.options',
-  )
-  const byStatus = { ...defaults, ...named }
+  checkOptions(named, endedStatuses, 'The option retention', 'agent.options')
+  const defaults = Object.fromEntries(Object.keys(endedStatuses).map((status) => [status, other]))
+  const byStatus = { ...defaults, ...named } as Required<Retention>
   checkBounds(Object.fromEntries(Object.entries(byStatus).map(([status, ms]) => [`retention (${status})`, ms])))
   return byStatus
 }

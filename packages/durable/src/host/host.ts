@@ -1,5 +1,5 @@
 import { AlliumError, type Clock, type Logger } from '@allium/core'
-import type { EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { EventLog, RunningAgent, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import type { CodeShape } from '@allium/store/code-shape'
 import type { DurableAgent, DurableOptions, Limits } from '../options.ts'
 import type { DurableEvent } from './durable-event.ts'
@@ -32,6 +32,8 @@ export interface AgentCode {
   readonly version: string
   /** The versions whose runs this process continues: its own, then those that it accepts. */
   readonly versions: readonly string[]
+  /** Each name with each version: the runs that this process continues. */
+  readonly agents: readonly RunningAgent[]
   /** The structure of the agent's code. */
   shape(): Promise<CodeShape>
 }

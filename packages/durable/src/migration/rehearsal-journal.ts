@@ -15,7 +15,11 @@ export class RehearsalJournal implements Journal {
   /** The calls that still run are cancelled. */
   isStopped = false
   #hasNew = false
-  readonly #stopped = rejection()
+  #rejectStopped = (_: unknown) => {}
+  /** Rejects when the rehearsal stops. */
+  readonly #stopped = new Promise<never>((_, reject) => {
+    this.#rejectStopped = reject
+  })
   readonly #turnId: string
   readonly #steps: ReadonlyMap<string, unknown>
   readonly #check: RunCheck
@@ -25,6 +29,7 @@ export class RehearsalJournal implements Journal {
     this.#turnId = turnId
     this.#steps = new Map(steps.map(({ id, body }) => [id, body]))
     this.#check = check
+    this.#stopped.catch(() => {})
   }
 
   known(id: string): boolean {
@@ -46,7 +51,7 @@ export class RehearsalJournal implements Journal {
     if (isPatchStep(id)) return work(emit)
     // A process that takes the run over adds such steps before recorded ones.
     if (isTakeoverStep(id)) return undefined as T
-    await Promise.race([this.#check.wait(id), this.#stopped.promise])
+    await Promise.race([this.#check.wait(id), this.#stopped])
     await this.#check.checkLost()
     this.#check.begin(id)
     // Its agent has recorded steps.
@@ -56,25 +61,17 @@ export class RehearsalJournal implements Journal {
     // Tools that wait for this one may have recorded steps, too.
     const callId = /(?<!:once):tool:(.+):\d+$/s.exec(id)?.[1]
     if (callId !== undefined) this.#check.refuse(id)
-    if (this.fits || callId === undefined) return this.#stopped.promise
+    if (this.fits || callId === undefined) return this.#stopped
     return { callId, content: 'Not run in a rehearsal.', isError: true, status: 'error' } satisfies ToolResult as T
   }
   /** Ends the rehearsal. Parallel calls may still be requested after the first new step. */
   stop(): void {
     this.isStopped = true
     this.fits ||= this.#hasNew && this.#check.missing() === undefined
-    this.#stopped.reject(new AbortError('rehearsal'))
+    this.#rejectStopped(new AbortError('rehearsal'))
     this.onStop()
   }
   #stopAtEnd(): void {
     if (this.#hasNew && this.#check.missing(true) === undefined) this.stop()
   }
-}
-
-/** A promise that only rejects. */
-function rejection() {
-  let reject = (_: unknown) => {}
-  const promise = new Promise<never>((_, rejects) => (reject = rejects))
-  promise.catch(() => {})
-  return { promise, reject: (error: unknown) => reject(error) }
 }

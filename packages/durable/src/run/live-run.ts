@@ -10,7 +10,7 @@ import { RunState, type RunStateEvents } from '../journal/run-state.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
 import { type AdmittedRun, admit } from './run-admission.ts'
 import { exposedError, isAbort, isFinal, publicError } from './run-errors.ts'
-import { isEnd, RunReporter } from './run-reporter.ts'
+import { isEnd, type RunReporter } from './run-reporter.ts'
 import { startTurn } from './start-turn.ts'
 import { storedTask, type Task } from './task.ts'
 
@@ -31,13 +31,17 @@ export class LiveRun implements RunStateEvents {
    * @param options.isNew the run was requested just now; otherwise its owner is looked up
    * @param options.previous the same run under an earlier, lost lease of this process; the new one waits until it is done
    */
-  constructor(host: Host, claimed: ClaimedRun, { isNew, previous }: { isNew: boolean; previous: LiveRun | undefined }) {
+  constructor(
+    host: Host,
+    claimed: ClaimedRun,
+    { isNew, previous, reporter }: { isNew: boolean; previous: LiveRun | undefined; reporter: RunReporter },
+  ) {
     this.#isNew = isNew
     this.claimed = claimed
     this.#host = host
     this.#task = storedTask(claimed.run.task)
     this.state = new RunState(host, claimed, this)
-    this.#reporter = new RunReporter(host, claimed)
+    this.#reporter = reporter
     this.done = this.#execute(previous?.done).catch((error) => this.#handleFault(error))
   }
 

@@ -2,7 +2,7 @@ import { AlliumError, type Input } from '@allium/core'
 import type { Page, ScheduleChange, ScheduleStore, StoredSchedule } from '@allium/store'
 import type { Durable } from '../durable.ts'
 import { type Host, hostOf } from '../host/host.ts'
-import type { RunAccess, StartedRun } from '../requests/owned-runs.ts'
+import type { RunAccess, StartedRun } from '../requests/owned-run.ts'
 import { storedTask } from '../run/task.ts'
 import { ticksOf } from './cron.ts'
 import {

@@ -3,8 +3,8 @@ import type { AddedRun, AddOptions, ClaimedRun, DurableRun, EndedStatus, Expired
 import type { Host } from '../host/host.ts'
 import { LiveRun } from '../run/live-run.ts'
 import { isUnreadable, publicError } from '../run/run-errors.ts'
-import { Claims } from './claims.ts'
-import { Isolation } from './isolation.ts'
+import { RunReporter } from '../run/run-reporter.ts'
+import { claimDue, claimOrphans, underCurrentName } from './claim-runs.ts'
 import { Places } from './places.ts'
 import { renewLeases } from './renew-leases.ts'
 
@@ -21,11 +21,9 @@ type Scope = 'waiting' | 'all'
 
 /** The runs that this process executes. Claims queued and lost runs, and renews their leases. */
 export class Worker {
-  readonly #host: Host
+  readonly host: Host
   readonly #denyOverdue: (calls: ExpiredCalls) => Promise<void>
   readonly #places: Places
-  readonly #isolation: Isolation
-  readonly #claims: Claims
   #polling: Promise<number> | undefined
   /** What to claim when the current query is over. */
   #pollNext: Scope | undefined
@@ -34,11 +32,9 @@ export class Worker {
 
   /** @param options.denyOverdue denies calls that were not decided in time */
   constructor(host: Host, { denyOverdue }: { denyOverdue(calls: ExpiredCalls): Promise<void> }) {
-    this.#host = host
+    this.host = host
     this.#denyOverdue = denyOverdue
     this.#places = new Places(host)
-    this.#isolation = new Isolation(host)
-    this.#claims = new Claims(host, this.#places, this.#isolation)
     const { lease } = host.limits
     // A lost run is claimed at most 1.25 leases after its last renewal.
     this.#every(lease / 4, () => this.#look())
@@ -52,12 +48,12 @@ export class Worker {
 
   /** Runs that may start here now. */
   get #free(): number {
-    return this.#draining || this.#isolation.isActive ? 0 : this.#places.free
+    return this.#draining ? 0 : this.#places.free
   }
 
   /** Adds a run, and starts it if it was claimed. @param add gets the options of the claim, which are empty without room here */
   startNew(queue: string, add: (claim: AddOptions) => Promise<AddedRun>): Promise<AddedRun> {
-    const { queues, code, limits, worker } = this.#host
+    const { queues, code, limits, worker } = this.host
     const hasRoom = this.#free > 0 && queues.places(queue, this.#places.executing(queue)) > 0
     const claim = { claim: limits.lease, worker, limits: queues.limits(queue), agents: code.names }
     return this.#places.reserve(
@@ -65,7 +61,7 @@ export class Worker {
       async () => {
         const added = await add(hasRoom ? claim : {})
         if (added.lease === undefined) this.#queue(added)
-        else await this.start({ run: added.run, lease: added.lease }, { isNew: true })
+        else await this.#start({ run: added.run, lease: added.lease }, { isNew: true })
         return added
       },
       queue,
@@ -77,60 +73,47 @@ export class Worker {
    *
    * @param options.isNew the run was requested just now, so its principal is current
    */
-  async start(claimedRun: ClaimedRun, { isNew = false } = {}): Promise<void> {
-    const claimed = await this.#withCurrentName(claimedRun)
-    const { run, lease } = claimed
-    const { tenant, owner } = run.key
-    const by = { tenant, owner, since: this.#host.clock.now(), lease }
-    await this.#host.stores.events.append({ key: run.key, turnId: run.run }, lease.token, [], { by })
+  async #start(claimedRun: ClaimedRun, { isNew = false } = {}): Promise<void> {
+    const claimed = await underCurrentName(this.host, claimedRun)
+    const { run } = claimed
+    const reporter = new RunReporter(this.host, claimed)
+    await reporter.open()
     // The earlier lease had expired, so its work in progress is lost, as it would be in another process.
     const previous = this.#places.find(run.run)
     previous?.state.loseLease('the run was started again')
-    const live = new LiveRun(this.#host, claimed, { isNew, previous })
-    if (this.#isolation.isSuspect(run)) this.#isolation.begin(live, this.#places.isIdle)
+    const live = new LiveRun(this.host, claimed, { isNew, previous, reporter })
     this.#places.add(live)
     this.#pollAfterWindow(run.queue)
-    void live.state.progress.then(() => this.#endIsolation(live))
+    void live.state.progress.then(() => this.#clear(live))
     void live.done.finally(() => {
-      const mayFollow = this.#claims.hasBacklog || this.#free === 0 || this.#host.queues.isLimited(run.queue)
+      const mayFollow = this.#places.backlog > 0 || this.#free === 0 || this.host.queues.isLimited(run.queue)
       this.#places.remove(live)
-      this.#endIsolation(live)
-      if (mayFollow) this.poll('waiting').catch(() => {})
+      this.#clear(live)
+      if (mayFollow) this.pollSoon('waiting')
     })
   }
 
   /** Claims again when the start of a run no longer counts towards the rate limit of its queue. */
   #pollAfterWindow(queue: string): void {
-    const { clock, queues } = this.#host
+    const { clock, queues } = this.host
     const period = queues.periodOf(queue)
-    const poll = () => void this.poll('waiting').catch(() => {})
-    if (period !== undefined) clock.after(period, poll, { idle: true })
+    if (period !== undefined) clock.after(period, () => this.pollSoon('waiting'), { idle: true })
   }
 
   /** There may be other suspected runs. */
-  #endIsolation(live: LiveRun): void {
-    if (this.#isolation.end(live)) this.poll().catch(() => {})
-  }
-
-  /** Moves a run that began under a former name of its agent to the current name, with its session. */
-  async #withCurrentName(claimed: ClaimedRun): Promise<ClaimedRun> {
-    const { run, lease } = claimed
-    const [agent = run.key.agent] = this.#host.code.agent.sessionNames
-    if (agent === run.key.agent) return claimed
-    const key = { ...run.key, agent }
-    if (!(await this.#host.stores.sessions.rename(key, [run.key.agent], { lease }))) return claimed
-    return { run: { ...run, key }, lease: { ...lease, key } }
+  #clear(live: LiveRun): void {
+    if (this.#places.clear(live)) this.pollSoon()
   }
 
   /** Counts a run that was not claimed. Its session may have become free since. */
   #queue({ run, isNew }: AddedRun): void {
-    if (!isNew || run.runAt > this.#host.clock.now()) return
-    this.#claims.addToBacklog()
-    this.poll('waiting').catch(() => {})
+    if (!isNew || run.runAt > this.host.clock.now()) return
+    this.#places.backlog++
+    this.pollSoon('waiting')
   }
 
   async #look(): Promise<void> {
-    if ((await this.poll()) === 0 && this.#free > 0) this.#claims.clearBacklog()
+    if ((await this.poll()) === 0 && this.#free > 0) this.#places.backlog = 0
   }
 
   /** Claims the runs that this process may execute. Returns their number. */
@@ -143,14 +126,19 @@ export class Worker {
       this.#polling = undefined
       const next = this.#pollNext
       this.#pollNext = undefined
-      if (next !== undefined && !this.#draining) this.poll(next).catch(() => {})
+      if (next !== undefined && !this.#draining) this.pollSoon(next)
     })
     return this.#polling
   }
 
+  /** Polls after something has changed. An error does not matter, because the process polls again. */
+  pollSoon(scope?: Scope): void {
+    this.poll(scope).catch(() => {})
+  }
+
   async drain(timeout?: number): Promise<void> {
     this.#draining = true
-    const { clock, limits } = this.#host
+    const { clock, limits } = this.host
     await this.#polling?.catch(() => {})
     const timers = [
       clock.after(limits.lease, () => {
@@ -190,7 +178,7 @@ export class Worker {
     const limit = Math.min(batchSize, this.#free)
     if (limit === 0) return { count: 0, isFull: false }
     return this.#places.reserve(limit, async () => {
-      const claimed = (await attempt(this.#claims.due(limit, { waitingOnly }))) ?? []
+      const claimed = (await attempt(claimDue(this.host, this.#places, { limit, waitingOnly }))) ?? []
       await Promise.all(claimed.map((one) => attempt(this.#startOrGiveUp(one))))
       return { count: claimed.length, isFull: claimed.length >= limit }
     })
@@ -198,25 +186,25 @@ export class Worker {
 
   /** Fails runs of lost versions and denies overdue calls. Returns how many runs it claimed. */
   async #finishOld(attempt: Attempt): Promise<number> {
-    const { runs } = this.#host.stores
-    const { agents } = this.#claims
-    const orphans = (await attempt(this.#claims.orphans())) ?? []
+    const { runs } = this.host.stores
+    const { agents } = this.host.code
+    const orphans = (await attempt(claimOrphans(this.host))) ?? []
     await Promise.all(orphans.map((one) => attempt(this.#startOrGiveUp(one))))
     for (const expired of (await attempt(runs.expiredCalls({ agents, limit: maxOverdue }))) ?? [])
       await attempt(this.#denyOverdue(expired))
-    const deleted = (await attempt(runs.expire({ olderThan: this.#host.limits.retention }))) ?? {}
+    const deleted = (await attempt(runs.expire({ olderThan: this.host.limits.retention }))) ?? {}
     for (const [status, count] of Object.entries(deleted))
-      this.#host.report({ type: 'expire', status: status as EndedStatus, count })
+      this.host.report({ type: 'expire', status: status as EndedStatus, count })
     return orphans.length
   }
 
   /** Starts a run. If that can never succeed, gives the run up, so that it is not claimed again and again. */
   async #startOrGiveUp(claimed: ClaimedRun): Promise<void> {
     try {
-      await this.start(claimed)
+      await this.#start(claimed)
     } catch (error) {
       const { run, lease } = claimed
-      const { limits, stores } = this.#host
+      const { limits, stores } = this.host
       if (run.status === 'running' && (isUnreadable(error) || run.attempts > limits.attempts)) {
         const { code, message } = publicError(error)
         await stores.runs.giveUp(lease, run.run, { status: 'failed', code, reason: message })
@@ -226,7 +214,7 @@ export class Worker {
   }
 
   async #runPollHooks(): Promise<void> {
-    for (const hook of this.#host.pollHooks)
+    for (const hook of this.host.pollHooks)
       try {
         if (await hook()) this.#pollNext = 'all'
       } catch (error) {
@@ -235,7 +223,7 @@ export class Worker {
   }
 
   #every(ms: number, work: () => unknown): void {
-    const { clock } = this.#host
+    const { clock } = this.host
     let off = () => {}
     const arm = () => {
       off = clock.after(ms, async () => {
@@ -252,6 +240,6 @@ export class Worker {
   }
 
   #warn(error: unknown): void {
-    this.#host.logger.warn(`The upkeep of durable runs failed: ${messageOf(error)} It will be retried.`, { error })
+    this.host.logger.warn(`The upkeep of durable runs failed: ${messageOf(error)} It will be retried.`, { error })
   }
 }
