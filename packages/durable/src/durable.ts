@@ -1,7 +1,8 @@
-import { AlliumError, systemClock } from '@allium/core'
+import { systemClock } from '@allium/core'
 import type { DurableRun, DurableStatus, EventLog, Page, SessionStore } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
 import { type AgentCode, type Host, setHost } from './host/host.ts'
+import { agentOptionsError } from './host/option-errors.ts'
 import { Queues } from './host/queues.ts'
 import { UnloggedEnds } from './host/unlogged-ends.ts'
 import type { MigrateOptions, Migration } from './migration/migrate.ts'
@@ -114,7 +115,7 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
   const { worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`, resolvePrincipal } = options
   const limits = limitsOf(options)
   if (events === undefined)
-    throw new AlliumError('agent.options', 'durable() needs an event log. Pass "events", or a store that has one.')
+    throw agentOptionsError('durable() needs an event log. Pass "events", or a store that has one.')
   return {
     code: codeOf(agent, accepts),
     stores: { runs, sessions, schedules, events },
@@ -139,8 +140,7 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
 function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
   const { version } = agent
   if (version === undefined)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
     )
   const names = [agent.name, ...agent.formerNames]
@@ -161,14 +161,12 @@ function checkLayers(agent: DurableAgent, sealed: boolean): void {
   const { layers } = agent.inspect()
   const is = (role: string) => layers.find(({ order }) => order.is?.includes(role) === true)?.name
   if (is('sessionStorage') === undefined)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       `durable() needs an agent that stores its sessions. Give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,
     )
   const redacts = is('redacts')
   if (redacts !== undefined && !sealed)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       `The layer "${redacts}" redacts, but durable() stores a task before any layer sees it. Set "encrypt" on the store.`,
     )
 }

@@ -1,17 +1,8 @@
-import {
-  AlliumError,
-  type Clock,
-  type Decision,
-  type DisplayTransform,
-  type Input,
-  type Logger,
-  type Session,
-  type SessionKey,
-  type ToolDef,
-} from '@allium/core'
+import type { Clock, Decision, DisplayTransform, Input, Logger, Session, SessionKey, ToolDef } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EndedStatus, EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import type { DurableEvent } from './host/durable-event.ts'
+import { agentOptionsError, runOptionsError } from './host/option-errors.ts'
 import type { QueueOptions } from './host/queues.ts'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
@@ -163,10 +154,7 @@ export function checkDurableOptions(options: DurableOptions): void {
   checkOptions(options ?? null, durableOptionKeys, 'durable()', 'agent.options')
   const { store } = options as Partial<DurableOptions>
   if (store?.runs === undefined || store.sessions === undefined)
-    throw new AlliumError(
-      'agent.options',
-      'durable() needs a store with sessions and runs. Pass "store", such as sqlite().',
-    )
+    throw agentOptionsError('durable() needs a store with sessions and runs. Pass "store", such as sqlite().')
 }
 
 const startOptionKeys: KeysOf<StartOptions> = {
@@ -195,10 +183,6 @@ export function checkStart(options: StartOptions): void {
     throw runOptionsError(
       `The option runAt is a time in milliseconds since the epoch, but ${String(options.runAt)} was given.`,
     )
-}
-
-export function runOptionsError(message: string, cause?: unknown): AlliumError {
-  return new AlliumError('run.options', message, { cause })
 }
 
 /** Limits in numbers. Those of queues are in `Queues`. */
@@ -247,6 +231,5 @@ function retentionOf(retention: DurableOptions['retention'] = week): Required<Re
 /** @throws AlliumError `agent.options` if a value is not above 0 */
 function checkBounds(bounds: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(bounds))
-    if (!(value > 0))
-      throw new AlliumError('agent.options', `durable() takes ${name} as a number above 0, but ${value} was given.`)
+    if (!(value > 0)) throw agentOptionsError(`durable() takes ${name} as a number above 0, but ${value} was given.`)
 }

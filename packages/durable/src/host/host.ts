@@ -1,8 +1,9 @@
-import { AlliumError, type Clock, type Logger } from '@allium/core'
+import type { Clock, Logger } from '@allium/core'
 import type { EventLog, RunningAgent, RunStore, ScheduleStore, SessionStore } from '@allium/store'
 import type { CodeShape } from '@allium/store/code-shape'
 import type { DurableAgent, DurableOptions, Limits } from '../options.ts'
 import type { DurableEvent } from './durable-event.ts'
+import { agentOptionsError } from './option-errors.ts'
 import type { Queues } from './queues.ts'
 import type { UnloggedEnds } from './unlogged-ends.ts'
 
@@ -56,5 +57,5 @@ export function setHost(runs: object, host: Host): void {
 export function hostOf(runs: object, caller: string): Host {
   const host = typeof runs === 'object' && runs !== null ? hosts.get(runs) : undefined
   if (host !== undefined) return host
-  throw new AlliumError('agent.options', `${caller} takes the object that durable() returned. Pass that object itself.`)
+  throw agentOptionsError(`${caller} takes the object that durable() returned. Pass that object itself.`)
 }

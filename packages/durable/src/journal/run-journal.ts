@@ -56,7 +56,7 @@ export class RunJournal implements Journal {
     this.#running.add(id)
     const during = this.#check.begin(id)
     try {
-      const result = await recordStepValue(work, emit, (value) => this.#record(id, bodyWith(value, during)))
+      const result = await recordStepValue(work, emit, (value) => this.#record({ id, body: bodyWith(value, during) }))
       if (this.#state.check() !== undefined) this.#state.endTurn()
       return result
     } finally {
@@ -88,31 +88,27 @@ export class RunJournal implements Journal {
     return id.startsWith(`${this.#run}:once:`) && ![...this.#running].some((outer) => id.startsWith(`${outer}:`))
   }
 
-  async #record(id: string, body: unknown): Promise<void> {
-    try {
-      this.#check.throwIfDiverged()
-      await this.#store({ id, body })
-    } catch (error) {
-      if (isAlliumError(error, 'store.fenced') || isAlliumError(error, 'store.unavailable'))
-        this.#state.loseLease(messageOf(error))
-      throw error
-    }
-    this.#recorded.set(id, undefined)
-  }
-
-  /** Stores a step. Retries for one lease while the store is unreachable. */
-  async #store(step: RecordedStep): Promise<void> {
+  /** Records a step. Retries for one lease while the store is unreachable. */
+  async #record(step: RecordedStep): Promise<void> {
+    this.#check.throwIfDiverged()
     const { clock, limits, stores } = this.#host
     const until = clock.monotonic() + limits.lease
     while (!this.#state.hasEnded)
       try {
         await stores.runs.record(this.lease, this.#run, step)
-        return isTakeoverStep(step.id) ? undefined : this.#state.advance()
+        if (!isTakeoverStep(step.id)) this.#state.advance()
+        break
       } catch (error) {
-        if (this.#state.hasEnded) return
-        if (!isAlliumError(error, 'store.unavailable') || this.#state.isLost || clock.monotonic() >= until) throw error
-        await new Promise<void>((resolve) => clock.after(Math.min(200, limits.lease / 10), resolve))
+        if (this.#state.hasEnded) break
+        const isUnavailable = isAlliumError(error, 'store.unavailable')
+        if (isUnavailable && !this.#state.isLost && clock.monotonic() < until) {
+          await new Promise<void>((resolve) => clock.after(Math.min(200, limits.lease / 10), resolve))
+          continue
+        }
+        if (isUnavailable || isAlliumError(error, 'store.fenced')) this.#state.loseLease(messageOf(error))
+        throw error
       }
+    this.#recorded.set(step.id, undefined)
   }
 
   /** Gives the run up if it does not fit its recording. */

@@ -1,5 +1,6 @@
 import { AlliumError } from '@allium/core'
 import type { DurableRun } from '@allium/store'
+import { runOptionsError } from '../host/option-errors.ts'
 import { type RehearsalHost, rehearse } from './rehearsal.ts'
 
 export interface MigrateOptions {
@@ -37,7 +38,7 @@ export async function migrate(
       { details: { version } },
     )
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))
-    throw new AlliumError('run.options', `The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
+    throw runOptionsError(`The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
   const { reason, ...counts } = await rehearse(host, run)
   if (reason !== undefined) return { fits: false, reason, ...counts, moved: false }
   const { key, version: from } = run

@@ -1,11 +1,9 @@
 import { type AlliumError, type ErrorCode, messageOf, type StoredTurn } from '@allium/core'
 import { recordGivenUp } from '@allium/observe/audit-log'
 import type { ClaimedRun, EndedStatus, RunKey } from '@allium/store'
-import type { Entry } from '@allium/store/event-log'
-import { Inbox, LogWriter } from '@allium/store/event-log'
+import { type Entry, Inbox, LogWriter, toEntry } from '@allium/store/event-log'
 import { ofRun } from '../host/durable-event.ts'
 import type { Host } from '../host/host.ts'
-import { readLog } from '../log/read-log.ts'
 import { ReplayFilter } from '../log/replay-filter.ts'
 import { pendingCallsOf } from './pending-calls.ts'
 import { exposedError, isAbort, isUnreadable, publicError } from './run-errors.ts'
@@ -37,8 +35,16 @@ export class RunReporter {
 
   /** Returns the entries that readers have from earlier attempts. */
   async readKnown(): Promise<Entry[]> {
-    const entries = await readLog(this.#host.stores.events, this.key)
-    for (const { event } of entries) this.inbox.observe(event)
+    const { events } = this.#host.stores
+    const latest = await events.latest(this.key.key)
+    const entries: Entry[] = []
+    if (latest === undefined || latest.turnId !== this.key.turnId || latest.seq === 0) return entries
+    for await (const logged of events.read(this.key, 0)) {
+      const entry = toEntry(logged)
+      this.inbox.observe(entry.event)
+      entries.push(entry)
+      if (logged.seq >= latest.seq) break
+    }
     return entries
   }
   open(): Promise<unknown> {

@@ -2,6 +2,7 @@ import { AlliumError, type Input } from '@allium/core'
 import type { Page, ScheduleChange, ScheduleStore, StoredSchedule } from '@allium/store'
 import type { Durable } from '../durable.ts'
 import { type Host, hostOf } from '../host/host.ts'
+import { agentOptionsError } from '../host/option-errors.ts'
 import type { RunAccess, StartedRun } from '../requests/owned-run.ts'
 import { storedTask } from '../run/task.ts'
 import { ticksOf } from './cron.ts'
@@ -65,8 +66,7 @@ export function schedules(runs: Durable, options: SchedulesOptions = {}): Schedu
   const host = hostOf(runs, 'schedules()')
   const store = host.stores.schedules
   if (store === undefined)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       'schedules() needs a store with schedules, such as sqlite() or postgres(). Pass that store itself to durable().',
     )
   const scheduler = new Scheduler(host, store)
