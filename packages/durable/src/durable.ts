@@ -88,7 +88,7 @@ export interface Durable {
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
   const host = hostFor(agent, options)
-  const { runs, sessions, events } = host.stores
+  const { runs, sessions, events } = host
   checkLayers(agent, runs.sealed)
   const worker: Worker = new Worker(host, { denyOverdue: (calls) => denyOverdue(worker, calls) })
   const made: Durable = {
@@ -101,7 +101,7 @@ export function durable(agent: DurableAgent, options: DurableOptions): Durable {
     retry: (run, access) => retryRun(worker, run, access),
     migrate: (run, access) => migrateRun(worker, run, access),
     get: (run, access) => runInfo(worker, run, access),
-    list: ({ limit = 50, ...filter }) => runs.list({ limit, ...filter, agents: host.code.names }),
+    list: ({ limit = 50, ...filter }) => runs.list({ limit, ...filter, agents: host.names }),
     recover: () => worker.poll(),
     drain: ({ timeout } = {}) => worker.drain(timeout),
   }
@@ -117,9 +117,9 @@ function hostFor(agent: DurableAgent, options: DurableOptions): Host {
   if (events === undefined)
     throw agentOptionsError('durable() needs an event log. Pass "events", or a store that has one.')
   return {
-    code: codeOf(agent, accepts),
-    stores: { runs, sessions, schedules, events },
-    limits,
+    ...codeOf(agent, accepts),
+    ...{ runs, sessions, schedules, events },
+    ...limits,
     queues: new Queues(options.queues),
     clock,
     logger,

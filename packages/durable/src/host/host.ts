@@ -7,11 +7,8 @@ import { agentOptionsError } from './option-errors.ts'
 import type { Queues } from './queues.ts'
 import type { UnloggedEnds } from './unlogged-ends.ts'
 
-/** What the runs of one `durable()` share in this process. */
-export interface Host {
-  readonly code: AgentCode
-  readonly stores: Stores
-  readonly limits: Limits
+/** What the runs of one `durable()` share in this process. Its users name the part that they touch. */
+export interface Host extends AgentCode, Stores, Limits {
   readonly queues: Queues
   readonly clock: Clock
   readonly logger: Logger

@@ -1,9 +1,8 @@
-import { AbortError, type Clock, type Emit, isAlliumError, type Journal, type Lease, messageOf } from '@allium/core'
+import { AbortError, type Emit, isAlliumError, type Journal, type Lease, messageOf } from '@allium/core'
 import { type RecordedStep, recordStepValue, replayStep, type StepValue } from '@allium/store'
 import type { CodeShape } from '@allium/store/code-shape'
 import { isTakeoverStep, RunCheck } from '@allium/store/journal'
-import type { AgentCode } from '../host/host.ts'
-import type { Limits } from '../options.ts'
+import type { Host } from '../host/host.ts'
 import type { JournalHost, RunState } from './run-state.ts'
 
 /** The journal of one run in a store, under its lease. */
@@ -66,7 +65,7 @@ export class RunJournal implements Journal {
   }
 
   async #bodyOf(id: string): Promise<unknown> {
-    const { runs } = this.#host.stores
+    const { runs } = this.#host
     return this.#recorded.get(id) ?? (await runs.steps(this.lease, this.#run)).find((step) => step.id === id)?.body
   }
 
@@ -91,18 +90,18 @@ export class RunJournal implements Journal {
   /** Records a step. Retries for one lease while the store is unreachable. */
   async #record(step: RecordedStep): Promise<void> {
     this.#check.throwIfDiverged()
-    const { clock, limits, stores } = this.#host
-    const until = clock.monotonic() + limits.lease
+    const { clock, lease, runs } = this.#host
+    const until = clock.monotonic() + lease
     while (!this.#state.hasEnded)
       try {
-        await stores.runs.record(this.lease, this.#run, step)
+        await runs.record(this.lease, this.#run, step)
         if (!isTakeoverStep(step.id)) this.#state.advance()
         break
       } catch (error) {
         if (this.#state.hasEnded) break
         const isUnavailable = isAlliumError(error, 'store.unavailable')
         if (isUnavailable && !this.#state.isLost && clock.monotonic() < until) {
-          await new Promise<void>((resolve) => clock.after(Math.min(200, limits.lease / 10), resolve))
+          await new Promise<void>((resolve) => clock.after(Math.min(200, lease / 10), resolve))
           continue
         }
         if (isUnavailable || isAlliumError(error, 'store.fenced')) this.#state.loseLease(messageOf(error))
@@ -128,18 +127,12 @@ function bodyWith(value: StepValue, during: readonly string[]): unknown {
   return during.length === 0 ? value : [...value, during]
 }
 
-interface RunCheckHost {
-  readonly clock: Clock
-  readonly code: Pick<AgentCode, 'shape'>
-  readonly limits: Pick<Limits, 'lease'>
-}
-
 /** Returns the check of a replay of recorded steps. A new step waits one lease for recorded ones. @param began the code that the run was started with */
 export async function checkOf(
   steps: readonly RecordedStep[],
-  { code, clock, limits }: RunCheckHost,
+  { clock, lease, shape }: Pick<Host, 'clock' | 'lease' | 'shape'>,
   began: CodeShape | undefined,
 ): Promise<RunCheck> {
-  const patience = (expired: () => void) => clock.after(limits.lease, expired, { idle: true })
-  return new RunCheck(steps, { code: began && [began, await code.shape()], patience })
+  const patience = (expired: () => void) => clock.after(lease, expired, { idle: true })
+  return new RunCheck(steps, { code: began && [began, await shape()], patience })
 }

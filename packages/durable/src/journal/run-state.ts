@@ -1,14 +1,9 @@
-import type { AlliumError, Clock } from '@allium/core'
+import type { AlliumError } from '@allium/core'
 import type { ClaimedRun } from '@allium/store'
-import type { Stores } from '../host/host.ts'
-import type { Limits } from '../options.ts'
+import type { Host } from '../host/host.ts'
 
 /** What a run needs to hold its claim and to record its steps. */
-export interface JournalHost {
-  readonly stores: Pick<Stores, 'runs' | 'sessions'>
-  readonly clock: Clock
-  readonly limits: Pick<Limits, 'lease'>
-}
+export type JournalHost = Pick<Host, 'runs' | 'sessions' | 'clock' | 'lease'>
 
 /** The moments at which a run has to act. Everything else is read from its state. */
 export interface RunStateEvents {
@@ -43,7 +38,7 @@ export class RunState {
     this.#host = host
     this.#events = events
     this.#stopReason = claimed.run.stop
-    this.#leaseExpiresAt = host.clock.monotonic() + host.limits.lease
+    this.#leaseExpiresAt = host.clock.monotonic() + host.lease
     this.progress = new Promise((resolve) => {
       this.#resolveProgress = resolve
     })
@@ -120,7 +115,7 @@ export class RunState {
 
   /** Returns the lease to the store, so that another process may claim the run or the session. */
   async release(): Promise<void> {
-    const { sessions, runs } = this.#host.stores
+    const { sessions, runs } = this.#host
     const { lease, run } = this.claimed
     await (this.#isAbandoned ? runs.release(lease, run.run) : sessions.release(lease)).catch(() => {})
   }

@@ -30,7 +30,7 @@ export async function migrate(
   run: DurableRun,
   { to, check = false }: MigrateOptions,
 ): Promise<Migration> {
-  const { version } = host.code
+  const { version } = host
   if (to !== version)
     throw new AlliumError(
       'run.version',
@@ -42,7 +42,7 @@ export async function migrate(
   const { reason, ...counts } = await rehearse(host, run)
   if (reason !== undefined) return { fits: false, reason, ...counts, moved: false }
   const { key, version: from } = run
-  const move = () => from === to || host.stores.runs.migrate({ tenant: key.tenant, run: run.run }, { from, to })
+  const move = () => from === to || host.runs.migrate({ tenant: key.tenant, run: run.run }, { from, to })
   const moved = !check && (await move())
   return { fits: true, ...counts, moved }
 }

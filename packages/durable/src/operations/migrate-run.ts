@@ -24,7 +24,7 @@ export async function migrateRun(
 ): Promise<Migration> {
   const { runs } = options.store
   const host = hostOf(options, agent)
-  await host.code.agent.init()
+  await host.agent.init()
   const id = { tenant: key.tenant, run }
   const found = await runs.get(id)
   if (found === undefined) throw runNotFound(run)
@@ -52,9 +52,11 @@ function hostOf(
       `A run can only be moved to code with a version. Create "${name}" with one, such as new Agent({ version: '1.5' }).`,
     )
   return {
-    code: { agent, version, shape: () => shapeOf(agent) },
-    stores: store,
-    limits: { lease: patience },
+    agent,
+    version,
+    shape: () => shapeOf(agent),
+    runs: store.runs,
+    lease: patience,
     clock,
     resolvePrincipal,
     reasonOf,

@@ -23,7 +23,7 @@ export async function* attach(
   run: string,
   { principal, after = 0, signal }: AttachOptions = {},
 ): AsyncGenerator<AttachedEvent, undefined> {
-  const { clock, limits, stores, unloggedEnds } = worker.host
+  const { clock, lease, events, unloggedEnds } = worker.host
   const { key } = ownedLiveRun(worker, run, principal) ?? (await ownedRun(worker, run, principal))
   const watch = unloggedEnds.watch(run)
   const left = signal === undefined ? watch.signal : AbortSignal.any([signal, watch.signal])
@@ -32,17 +32,17 @@ export async function* attach(
   let isOver = false
   try {
     while (!hasLeft()) {
-      for await (const logged of stores.events.read({ key, turnId: run }, seq, left)) {
+      for await (const logged of events.read({ key, turnId: run }, seq, left)) {
         seq = logged.seq
         isOver ||= isFinal(logged)
         yield { seq, event: toEntry(logged) }
       }
       if (isOver || hasLeft()) break
       const { status } = await ownedRun(worker, run, principal)
-      const latest = await stores.events.latest(key)
+      const latest = await events.latest(key)
       const isOpen = latest?.turnId === run && !latest.ended
       if (!isOpen && status !== 'queued' && (status !== 'running' || seq > 0)) break
-      await new Promise<void>((resolve) => clock.after(Math.min(1000, limits.lease / 10), resolve))
+      await new Promise<void>((resolve) => clock.after(Math.min(1000, lease / 10), resolve))
     }
     if (!watch.signal.aborted) return undefined
     yield { seq: seq + 1, event: { event: { type: 'run:error', ...publicError(watch.signal.reason) } } }

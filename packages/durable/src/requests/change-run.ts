@@ -14,7 +14,7 @@ export async function stopRun(
   run: string,
   { principal, reason = 'stopped' }: StopOptions = {},
 ): Promise<boolean> {
-  const { runs, events } = worker.host.stores
+  const { runs, events } = worker.host
   const { key } = await ownedRun(worker, run, principal)
   const isStopping = await runs.stop({ tenant: key.tenant, run }, reason)
   if (!isStopping) return false
@@ -33,10 +33,10 @@ export async function retryRun(
   run: string,
   { principal, orThrow = false }: RetryOptions = {},
 ): Promise<boolean> {
-  const { code, stores } = worker.host
+  const { versions, runs } = worker.host
   const { key, version } = await ownedRun(worker, run, principal)
-  if (!code.versions.includes(version)) throw otherVersion(run, version, code.versions)
-  const isQueued = await stores.runs.retry({ tenant: key.tenant, run })
+  if (!versions.includes(version)) throw otherVersion(run, version, versions)
+  const isQueued = await runs.retry({ tenant: key.tenant, run })
   if (isQueued) await worker.poll()
   else if (orThrow) throw notRetryable(run, await runInfo(worker, run, { principal }))
   return isQueued
@@ -47,7 +47,7 @@ export async function migrateRun(
   run: string,
   { principal, ...options }: RunAccess & MigrateOptions,
 ): Promise<Migration> {
-  await worker.host.code.agent.init()
+  await worker.host.agent.init()
   const migration = await migrate(worker.host, await ownedRun(worker, run, principal), options)
   if (migration.moved) await worker.poll()
   return migration

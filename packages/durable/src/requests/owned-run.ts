@@ -16,10 +16,9 @@ export interface RunAccess {
 
 /** @throws AlliumError `session.not_found`, also for a run of another owner or agent */
 export async function ownedRun({ host }: Worker, run: string, principal: unknown): Promise<DurableRun> {
-  const { code, stores } = host
-  const { tenant, owner } = ownerOf(code, principal)
-  const found = await stores.runs.get({ tenant, run })
-  if (found !== undefined && found.key.owner === owner && code.names.includes(found.agent)) return found
+  const { tenant, owner } = ownerOf(host, principal)
+  const found = await host.runs.get({ tenant, run })
+  if (found !== undefined && found.key.owner === owner && host.names.includes(found.agent)) return found
   throw new AlliumError(
     'session.not_found',
     `There is no run "${run}" of this principal. Check its id, tenant and owner.`,
@@ -30,7 +29,7 @@ export async function ownedRun({ host }: Worker, run: string, principal: unknown
 export function ownedLiveRun(worker: Worker, run: string, principal: unknown): DurableRun | undefined {
   const live = worker.find(run)
   if (live === undefined) return undefined
-  const { tenant, owner } = ownerOf(worker.host.code, principal)
+  const { tenant, owner } = ownerOf(worker.host, principal)
   return live.key.tenant === tenant && live.key.owner === owner ? live : undefined
 }
 

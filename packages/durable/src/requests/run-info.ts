@@ -35,7 +35,7 @@ export interface RunInfo extends StartedRun {
 }
 
 export async function runInfo(worker: Worker, run: string, { principal }: RunAccess = {}): Promise<RunInfo> {
-  const { sessions } = worker.host.stores
+  const { sessions } = worker.host
   const found = await ownedRun(worker, run, principal)
   const { key, status, queue, priority, runAt, task, code } = found
   const { input, principal: owner } = storedTask(task)

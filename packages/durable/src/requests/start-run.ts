@@ -1,5 +1,5 @@
 import { callsInside, type DurableRun, type ExpiredCalls } from '@allium/store'
-import type { Host } from '../host/host.ts'
+import type { AgentCode, Stores } from '../host/host.ts'
 import type { StartOptions } from '../options.ts'
 import { inputDigestOf, sessionIdOf, storedTask, type Task, taskOf } from '../run/task.ts'
 import type { Worker } from '../worker/worker.ts'
@@ -13,16 +13,16 @@ interface NewRun extends Pick<StartOptions, 'runAt' | 'onBusy' | 'queue' | 'prio
 
 /** Stores a new run. The worker starts it at once if it is due and has room. */
 export async function startRun(worker: Worker, options: StartOptions): Promise<StartedRun> {
-  const { code, queues, stores } = worker.host
+  const { agent, queues, runs } = worker.host
   const task = taskOf(options)
   queues.limits(options.queue ?? 'default')
-  await code.agent.init()
+  await agent.init()
   // A repeated start of a run without a session has to find the session of the first one.
   const id = options.sessionId ?? (await sessionIdOf(task.idempotencyKey))
-  const session = code.agent.session({ ...(id !== undefined && { id }), principal: task.principal as never })
+  const session = agent.session({ ...(id !== undefined && { id }), principal: task.principal as never })
   const { key } = session
   await adopt(worker.host, key)
-  const existing = task.idempotencyKey === undefined ? undefined : await stores.runs.find(key, task.idempotencyKey)
+  const existing = task.idempotencyKey === undefined ? undefined : await runs.find(key, task.idempotencyKey)
   let decidedCalls: readonly string[] | undefined
   try {
     if (task.decisions !== undefined && existing === undefined) {
@@ -38,10 +38,10 @@ export async function startRun(worker: Worker, options: StartOptions): Promise<S
 
 /** Denies calls that were not decided in time, by a new run. */
 export async function denyOverdue(worker: Worker, { run, callIds }: ExpiredCalls): Promise<void> {
-  const { queues, stores } = worker.host
+  const { queues, sessions } = worker.host
   const { principal } = storedTask(run.task)
   const { key, priority } = run
-  const calls = (await stores.sessions.head(key, { turnId: run.run }))?.rest.suspension?.calls
+  const calls = (await sessions.head(key, { turnId: run.run }))?.rest.suspension?.calls
   const overdue = callIds.flatMap((id) => callsInside(id, calls?.[id]))
   const decisions = Object.fromEntries(overdue.map((id) => [id, { deny: 'Nobody decided in time.' }]))
   const queue = queues.has(run.queue) ? run.queue : 'default'
@@ -56,18 +56,17 @@ async function addRun(
   worker: Worker,
   { key, task, decidedCalls, runAt, onBusy, queue = 'default', priority }: NewRun,
 ): Promise<StartedRun> {
-  const { code, clock, limits, stores } = worker.host
-  const { agent, version } = code
+  const { agent, version, shape, clock, lease, runs } = worker.host
   const { idempotencyKey } = task
   // An agent that shares the session with others is part of the digest.
   const sharedName = key.agent === agent.name ? undefined : agent.name
   const fingerprint = idempotencyKey === undefined ? undefined : await inputDigestOf(task, sharedName)
   const request = {
     ...{ run: crypto.randomUUID(), key, agent: agent.name, version, runAt, queue, priority, idempotencyKey },
-    ...{ task: { ...task, code: await code.shape(), version }, resolvedCalls: decidedCalls, fingerprint },
+    ...{ task: { ...task, code: await shape(), version }, resolvedCalls: decidedCalls, fingerprint },
   }
   const added = await worker.startNew(queue, (claim) =>
-    stores.runs.add(request, { ...claim, ...(onBusy === 'reject' && { unlessBusy: limits.lease }) }),
+    runs.add(request, { ...claim, ...(onBusy === 'reject' && { unlessBusy: lease }) }),
   )
   const { run, runAt: startsAt } = added.run
   if (added.isNew && startsAt > clock.now())
@@ -76,7 +75,7 @@ async function addRun(
 }
 
 /** Moves a session that is stored under another name of the agent. */
-async function adopt({ code, stores }: Host, key: DurableRun['key']): Promise<void> {
-  const others = code.agent.sessionNames.filter((name) => name !== key.agent)
-  if (others.length > 0) await stores.sessions.rename(key, others)
+async function adopt({ agent, sessions }: AgentCode & Stores, key: DurableRun['key']): Promise<void> {
+  const others = agent.sessionNames.filter((name) => name !== key.agent)
+  if (others.length > 0) await sessions.rename(key, others)
 }

@@ -16,7 +16,6 @@ import { storedTask, type Task } from './task.ts'
 
 /** One run that this process executes under its lease. */
 export class LiveRun implements RunStateEvents {
-  readonly claimed: ClaimedRun
   readonly state: RunState
   /** Resolves when the run is over in this process: ended, given up or lost. */
   readonly done: Promise<void>
@@ -37,7 +36,6 @@ export class LiveRun implements RunStateEvents {
     { isNew, previous, reporter }: { isNew: boolean; previous: LiveRun | undefined; reporter: RunReporter },
   ) {
     this.#isNew = isNew
-    this.claimed = claimed
     this.#host = host
     this.#task = storedTask(claimed.run.task)
     this.state = new RunState(host, claimed, this)
@@ -60,19 +58,19 @@ export class LiveRun implements RunStateEvents {
 
   async #execute(previous: Promise<void> | undefined): Promise<void> {
     await previous
-    const { run } = this.claimed
+    const { run } = this.state.claimed
     if (run.status !== 'running') {
       await this.#reporter.reportMissed()
       return this.state.release()
     }
-    const admission = await admit(this.#host, this.claimed, { task: this.#task, isNew: this.#isNew })
+    const admission = await admit(this.#host, this.state.claimed, { task: this.#task, isNew: this.#isNew })
     if ('refusal' in admission) return this.#giveUp(admission.refusal, admission.isStopped ? 'aborted' : 'failed')
     await this.#run(admission)
   }
 
   async #run({ principal, steps, drift }: AdmittedRun): Promise<void> {
-    const { code, stores, report } = this.#host
-    const { run } = this.claimed
+    const { agent, version, events, report } = this.#host
+    const { run } = this.state.claimed
     const check = await checkOf(steps, this.#host, this.#task.code)
     this.#check = check
     const journal = new RunJournal(this.#host, this.state, { steps, check })
@@ -83,8 +81,8 @@ export class LiveRun implements RunStateEvents {
     report({ type: 'claim', ...ofRun(run), attempt: run.attempts, takeover: run.attempts > 1 || isLost })
     const replayFilter = new ReplayFilter(entries)
     if (drift.length > 0) for (const entry of replayFilter.filter(driftOf(run, drift))) this.#reporter.push(entry)
-    const session = code.agent.session({ id: run.key.sessionId, principal: principal as never })
-    const isNewCode = (this.#task.version ?? run.version) === code.version
+    const session = agent.session({ id: run.key.sessionId, principal: principal as never })
+    const isNewCode = (this.#task.version ?? run.version) === version
     allowPatches(journal, { turnId: run.run, isNewCode })
     try {
       const { agentRun } = await startTurn(session, { turnId: run.run, task: this.#task, journal })
@@ -92,7 +90,7 @@ export class LiveRun implements RunStateEvents {
       if (this.state.isLost) agentRun.abort(this.state.stopReason)
       // Immediately, because a run without a reader drains itself.
       const followed = this.#follow(agentRun, replayFilter)
-      const unsubscribe = await stores.events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
+      const unsubscribe = await events.onSignal(this.#reporter.key, (signal) => this.#handleSignal(signal))
       const error = await followed
       unsubscribe()
       await this.#finish(error)
@@ -132,8 +130,8 @@ export class LiveRun implements RunStateEvents {
 
   /** Called after the run ended here. The store has the final status. */
   async #finish(error: unknown): Promise<void> {
-    const { runs } = this.#host.stores
-    const { run } = this.claimed
+    const { runs } = this.#host
+    const { run } = this.state.claimed
     const { key } = run
     const current = await runs.get({ tenant: key.tenant, run: run.run })
     if (current === undefined || this.state.isLost) return this.state.release()
@@ -155,7 +153,7 @@ export class LiveRun implements RunStateEvents {
 
   /** Logs why the run failed. The message of an error may have content, so it is not logged. */
   #logFailure(error: unknown): void {
-    const { run } = this.claimed.run
+    const { run } = this.state.claimed.run
     const { code } = publicError(error)
     const { name = typeof error, stack, status } = (error ?? {}) as Partial<Error & { status: number }>
     const at = /^\s*at (.*)$/m.exec(stack ?? '')?.[1]
@@ -165,9 +163,9 @@ export class LiveRun implements RunStateEvents {
   /** Fails or aborts the run and keeps its steps. */
   async #giveUp(error: unknown, status: 'failed' | 'aborted' = 'failed'): Promise<void> {
     if (this.state.isLost) return
-    const { run, lease } = this.claimed
+    const { run, lease } = this.state.claimed
     const { code, message } = publicError(error)
-    await this.#host.stores.runs.giveUp(lease, run.run, { code, reason: message, status })
+    await this.#host.runs.giveUp(lease, run.run, { code, reason: message, status })
     this.state.giveUp(message)
     await this.#reporter.open()
     this.#agentRun?.abort(message)
@@ -187,7 +185,7 @@ export class LiveRun implements RunStateEvents {
 
   /** Handles unexpected errors, such as an unreachable store. This process or another one claims the run again. */
   async #handleFault(error: unknown): Promise<void> {
-    const { run } = this.claimed
+    const { run } = this.state.claimed
     this.#agentRun?.abort(messageOf(error))
     if (!isAlliumError(error, 'store.fenced'))
       this.#host.logger.warn(`The durable run "${run.run}" could not continue in this process: ${messageOf(error)}`, {

@@ -4,7 +4,7 @@ import type { Host } from '../host/host.ts'
 
 /** Returns the calls of a suspended run that are still pending. A later run may have had some of them decided. */
 export async function pendingCallsOf(
-  { code: { agent }, stores: { sessions }, logger }: Pick<Host, 'code' | 'stores' | 'logger'>,
+  { agent, sessions, logger }: Pick<Host, 'agent' | 'sessions' | 'logger'>,
   { run, key }: Pick<DurableRun, 'run' | 'key'>,
   principal: unknown,
 ): Promise<readonly PendingCall[]> {

@@ -34,7 +34,7 @@ export async function admit(
   // A new run has none.
   const steps = isNew ? [] : await recordedSteps(host, { run, lease })
   if (isAlliumError(steps)) return { refusal: steps }
-  const { structure, options: drift } = await differencesOf(host.code, run, { task, steps })
+  const { structure, options: drift } = await differencesOf(host, run, { task, steps })
   if (structure.length > 0)
     return { refusal: exposedError('journal.diverged', otherCode(run, structure), { differs: structure }) }
   if (run.stop !== undefined && steps.length === 0 && task.decisions === undefined)
@@ -42,7 +42,7 @@ export async function admit(
   return { principal: owner.principal, steps, drift }
 }
 
-function refusalOf({ code: { versions }, limits: { attempts } }: Host, run: DurableRun): AlliumError | undefined {
+function refusalOf({ versions, attempts }: Host, run: DurableRun): AlliumError | undefined {
   if (run.unreadable !== undefined)
     return exposedError(run.unreadable.code, `The task of the run cannot be read. ${run.unreadable.message}`)
   if (!versions.includes(run.version))
@@ -56,7 +56,7 @@ function refusalOf({ code: { versions }, limits: { attempts } }: Host, run: Dura
 }
 
 async function ownerOf(
-  { code: { agent }, resolvePrincipal }: Host,
+  { agent, resolvePrincipal }: Host,
   { key }: DurableRun,
   { task: { principal: stored, schedule }, isNew }: { task: Task; isNew: boolean },
 ): Promise<{ principal: unknown } | undefined> {
@@ -68,7 +68,7 @@ async function ownerOf(
 
 /** Returns an error if one of them cannot be read: starting the run again would not help. */
 async function recordedSteps(
-  { stores: { runs } }: Host,
+  { runs }: Host,
   { run, lease }: ClaimedRun,
 ): Promise<readonly RecordedStep[] | AlliumError> {
   try {

@@ -29,13 +29,13 @@ export class RunReporter {
     this.#claimed = claimed
     const { tenant, owner } = run.key
     const by = { tenant, owner, since: host.clock.now(), lease }
-    this.#writer = new LogWriter(host.stores.events, this.key, lease.token, { by, interval: writeInterval })
+    this.#writer = new LogWriter(host.events, this.key, lease.token, { by, interval: writeInterval })
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 
   /** Returns the entries that readers have from earlier attempts. */
   async readKnown(): Promise<Entry[]> {
-    const { events } = this.#host.stores
+    const { events } = this.#host
     const latest = await events.latest(this.key.key)
     const entries: Entry[] = []
     if (latest === undefined || latest.turnId !== this.key.turnId || latest.seq === 0) return entries
@@ -66,7 +66,7 @@ export class RunReporter {
     const failure = error === undefined || isAbort(error) ? undefined : publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.reject(id))
-    await this.#host.stores.runs.markReported(lease, run.run, failure?.code)
+    await this.#host.runs.markReported(lease, run.run, failure?.code)
     if (this.#end === undefined) return
     const { status } = this.#end.event as unknown as { status: EndedStatus }
     this.#host.report({
@@ -89,11 +89,7 @@ export class RunReporter {
 
   /** Records the end in the audit of the agent. A run also ends if that fails. */
   async #audit({ code, message: reason }: Pick<AlliumError, 'code' | 'message'>): Promise<void> {
-    const {
-      code: { agent },
-      clock,
-      logger,
-    } = this.#host
+    const { agent, clock, logger } = this.#host
     const { run } = this.#claimed
     const ended = { key: run.key, turnId: run.run, agent: run.agent, code, reason, queuedAt: run.runAt, clock }
     await recordGivenUp(agent.inspect().layers, ended).catch((error) =>
@@ -113,7 +109,7 @@ export class RunReporter {
     const entries = await this.readKnown()
     await this.open()
     // Readers receive the answer as the layers display it.
-    const display = await this.#host.code.agent.displayFor(run.key).catch(() => String)
+    const display = await this.#host.agent.displayFor(run.key).catch(() => String)
     for (const entry of new ReplayFilter(entries).missingText(display(stored?.answer ?? ''))) this.push(entry)
     const isReportedError = ({ event }: Entry) => event.type === 'run:error' && !('path' in event)
     if (!entries.some(isEnd)) this.#end = await this.#storedEnd(stored)
@@ -127,7 +123,7 @@ export class RunReporter {
   async #storedTurn(): Promise<{ stored?: StoredTurn | undefined; isGivenUp: boolean }> {
     const { key, turnId } = this.key
     try {
-      const stored = await this.#host.stores.sessions.find(key, { turnId })
+      const stored = await this.#host.sessions.find(key, { turnId })
       return { stored, isGivenUp: stored === undefined }
     } catch (error) {
       if (!isUnreadable(error)) throw error

@@ -23,8 +23,8 @@ export class Scheduler {
 
   /** Adds the runs whose tick has come. Returns whether more schedules may be due. */
   async addDue(): Promise<boolean> {
-    const { code, limits, logger } = this.#host
-    const due = await this.#store.claimDue({ agents: code.names, limit: batchSize, ms: limits.lease })
+    const { names, lease, logger } = this.#host
+    const due = await this.#store.claimDue({ agents: names, limit: batchSize, ms: lease })
     for (const one of due)
       try {
         await this.#addRun(one)
@@ -40,7 +40,7 @@ export class Scheduler {
   }
 
   async #addRun({ schedule, request, unreadable, now }: DueSchedule): Promise<void> {
-    const { resolvePrincipal, limits, logger } = this.#host
+    const { resolvePrincipal, lease, logger } = this.#host
     if (unreadable !== undefined) return this.#pause(schedule, `${unreadable.code}: ${unreadable.message}`)
     const task = storedTask(request)
     if (task.principal !== undefined && resolvePrincipal === undefined)
@@ -48,7 +48,7 @@ export class Scheduler {
         `The schedule "${schedule.id}" has a principal, so this process cannot run it. Pass resolvePrincipal to durable().`,
       )
     const ticks = ticksOf(schedule.cron, schedule.tz)
-    const grace = Math.max(minGrace, limits.lease * 2)
+    const grace = Math.max(minGrace, lease * 2)
     const { tick, nextAt } = dueTick(ticks, { ...schedule, now, grace })
     const ended = nextAt === undefined ? { nextAt: null, paused: 'The pattern never fires again.' } : { nextAt }
     const run = tick === undefined ? {} : { tick, run: await this.runOf(schedule, task, tick) }
@@ -57,14 +57,14 @@ export class Scheduler {
 
   /** @param tick the tick; undefined for a run that was requested */
   async runOf(schedule: StoredSchedule, scheduled: ScheduledTask, tick?: number): Promise<NewDurableRun> {
-    const { agent, version, shape } = this.#host.code
+    const { agent, version, shape } = this.#host
     const { queue, priority, ...task } = scheduled
     await agent.init()
     const run = crypto.randomUUID()
     const id = schedule.sessionId ?? `${schedule.id}:${tick === undefined ? run : new Date(tick).toISOString()}`
     const { key } = agent.session({ id, principal: task.principal as never })
     const others = agent.sessionNames.filter((name) => name !== key.agent)
-    if (schedule.sessionId !== undefined && others.length > 0) await this.#host.stores.sessions.rename(key, others)
+    if (schedule.sessionId !== undefined && others.length > 0) await this.#host.sessions.rename(key, others)
     const code = await shape()
     const request = { ...task, code, version, schedule: schedule.id }
     return { run, key, agent: agent.name, version, task: request, runAt: tick, queue, priority }

@@ -64,7 +64,7 @@ export interface Schedules {
 export function schedules(runs: Durable, options: SchedulesOptions = {}): Schedules {
   checkSchedulesOptions(options)
   const host = hostOf(runs, 'schedules()')
-  const store = host.stores.schedules
+  const store = host.schedules
   if (store === undefined)
     throw agentOptionsError(
       'schedules() needs a store with schedules, such as sqlite() or postgres(). Pass that store itself to durable().',
@@ -93,22 +93,22 @@ class AgentSchedules implements Schedules {
 
   async create(options: ScheduleOptions): Promise<ScheduleInfo> {
     const { ticks, request, ...schedule } = checkedSchedule(options)
-    const { code, clock } = this.#host
-    await code.agent.init()
+    const { agent, names, clock } = this.#host
+    await agent.init()
     if (request.principal !== undefined && this.#host.resolvePrincipal === undefined)
       throw new AlliumError(
         'run.options',
         `The schedule "${schedule.id}" has a principal, whose rights are looked up for each run. Pass resolvePrincipal to durable().`,
       )
     this.#host.queues.limits(request.queue ?? 'default')
-    const { tenant, owner } = code.agent.session({
+    const { tenant, owner } = agent.session({
       ...(schedule.sessionId !== undefined && { id: schedule.sessionId }),
       principal: request.principal as never,
     }).key
     const nextAt = ticks.next(clock.now()) as number
     const stored = await this.#store.put(
-      { ...schedule, tenant, owner, agent: code.agent.name, request, nextAt },
-      { agents: code.names, perOwner: this.#parts.perOwner },
+      { ...schedule, tenant, owner, agent: agent.name, request, nextAt },
+      { agents: names, perOwner: this.#parts.perOwner },
     )
     return infoOf(stored, request.input)
   }
@@ -119,7 +119,7 @@ class AgentSchedules implements Schedules {
   }
 
   async list({ limit = 50, ...of }: Parameters<Schedules['list']>[0]): Promise<Page<ScheduleSummary>> {
-    const { items, ...rest } = await this.#store.list({ limit, ...of, agents: this.#host.code.names })
+    const { items, ...rest } = await this.#store.list({ limit, ...of, agents: this.#host.names })
     return { items: items.map(summaryOf), ...rest }
   }
 
@@ -135,7 +135,7 @@ class AgentSchedules implements Schedules {
 
   async delete(id: string, access: RunAccess = {}): Promise<boolean> {
     const found = await this.#store.get(this.#keyOf(id, access))
-    if (found === undefined || !this.#host.code.names.includes(found.schedule.agent)) return false
+    if (found === undefined || !this.#host.names.includes(found.schedule.agent)) return false
     return this.#store.delete(found.schedule)
   }
 
@@ -164,7 +164,7 @@ class AgentSchedules implements Schedules {
   /** @throws AlliumError `session.not_found`, also for a schedule of another owner or agent */
   async #find(id: string, access: RunAccess): Promise<{ schedule: StoredSchedule; request: unknown }> {
     const found = await this.#store.get(this.#keyOf(id, access))
-    if (found !== undefined && this.#host.code.names.includes(found.schedule.agent)) return found
+    if (found !== undefined && this.#host.names.includes(found.schedule.agent)) return found
     throw new AlliumError(
       'session.not_found',
       `There is no schedule "${id}" of this principal. Check its id, tenant and owner.`,
@@ -173,7 +173,7 @@ class AgentSchedules implements Schedules {
 
   #keyOf(id: string, { principal }: RunAccess) {
     checkScheduleId(id)
-    const { tenant, owner } = this.#host.code.agent.session({ principal: principal as never }).key
+    const { tenant, owner } = this.#host.agent.session({ principal: principal as never }).key
     return { tenant, owner, id }
   }
 }

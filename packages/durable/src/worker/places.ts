@@ -13,7 +13,7 @@ const maxSuspectWait = 6
 export class Places {
   /** Due runs that this process could not claim, because it had no place or their session was in use. Others may have claimed them since. */
   backlog = 0
-  readonly #host: Pick<Host, 'clock' | 'limits'>
+  readonly #host: Pick<Host, 'clock' | 'lease' | 'concurrency'>
   readonly #live = new Map<string, LiveRun>()
   /** Places of runs that are being claimed or added. */
   #reserved = 0
@@ -26,7 +26,7 @@ export class Places {
   /** When this process last looked for a suspected run while it was idle. */
   #lookedAloneAt: number
 
-  constructor(host: Pick<Host, 'clock' | 'limits'>) {
+  constructor(host: Pick<Host, 'clock' | 'lease' | 'concurrency'>) {
     this.#host = host
     this.#lookedAloneAt = host.clock.monotonic()
   }
@@ -37,9 +37,9 @@ export class Places {
   }
   /** Runs that may start here now. */
   get free(): number {
-    const { clock, limits } = this.#host
+    const { clock, concurrency } = this.#host
     if (this.#isolatedUntil > clock.monotonic()) return 0
-    return Math.max(0, limits.concurrency - this.#live.size - this.#reserved)
+    return Math.max(0, concurrency - this.#live.size - this.#reserved)
   }
 
   find(run: string): LiveRun | undefined {
@@ -47,7 +47,7 @@ export class Places {
   }
   /** Returns how many runs of a queue this process executes. */
   executing(queue: string): number {
-    const ofQueue = this.live.filter(({ claimed }) => claimed.run.queue === queue)
+    const ofQueue = this.live.filter(({ state }) => state.claimed.run.queue === queue)
     return ofQueue.length + (this.#adding.get(queue) ?? 0)
   }
 
@@ -63,17 +63,17 @@ export class Places {
 
   /** Gives a run a place. A suspected run takes all places if no other run has one. */
   add(live: LiveRun): void {
-    const { clock, limits } = this.#host
-    const { run, status, attempts } = live.claimed.run
+    const { clock, lease } = this.#host
+    const { run, status, attempts } = live.state.claimed.run
     if (status === 'running' && attempts >= suspectAttempts) {
-      if (this.#live.size === 0) this.#isolatedUntil = clock.monotonic() + limits.lease
+      if (this.#live.size === 0) this.#isolatedUntil = clock.monotonic() + lease
       this.#suspect = live
     }
     this.#live.set(run, live)
   }
   /** A run is over. It may have been started again. */
   remove(live: LiveRun): void {
-    const { run } = live.claimed.run
+    const { run } = live.state.claimed.run
     if (this.#live.get(run) === live) this.#live.delete(run)
   }
   /** A run has recorded a step, or is over. Returns whether it was the suspected one, so that others may start. */
@@ -86,9 +86,9 @@ export class Places {
 
   /** Whether to claim a suspected run after the other runs that are due. It waits for an idle process, but not forever. */
   maySuspect(claimed: number, limit: number): boolean {
-    const { clock, limits } = this.#host
+    const { clock, lease } = this.#host
     const isIdle = this.#live.size === 0 && claimed === 0
-    const hasWaited = clock.monotonic() - this.#lookedAloneAt > maxSuspectWait * limits.lease && claimed < limit
+    const hasWaited = clock.monotonic() - this.#lookedAloneAt > maxSuspectWait * lease && claimed < limit
     if (isIdle) this.#lookedAloneAt = clock.monotonic()
     return this.#suspect === undefined && (isIdle || hasWaited)
   }

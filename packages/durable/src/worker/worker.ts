@@ -35,7 +35,7 @@ export class Worker {
     this.host = host
     this.#denyOverdue = denyOverdue
     this.#places = new Places(host)
-    const { lease } = host.limits
+    const { lease } = host
     // A lost run is claimed at most 1.25 leases after its last renewal.
     this.#every(lease / 4, () => this.#look())
     this.#every(lease / 3, () => renewLeases(host, this.#places.live))
@@ -43,7 +43,7 @@ export class Worker {
 
   /** Returns a run that this process executes. Its status may have changed since it was claimed. */
   find(run: string): DurableRun | undefined {
-    return this.#places.find(run)?.claimed.run
+    return this.#places.find(run)?.state.claimed.run
   }
 
   /** Runs that may start here now. */
@@ -53,9 +53,9 @@ export class Worker {
 
   /** Adds a run, and starts it if it was claimed. @param add gets the options of the claim, which are empty without room here */
   startNew(queue: string, add: (claim: AddOptions) => Promise<AddedRun>): Promise<AddedRun> {
-    const { queues, code, limits, worker } = this.host
+    const { queues, names, lease, worker } = this.host
     const hasRoom = this.#free > 0 && queues.places(queue, this.#places.executing(queue)) > 0
-    const claim = { claim: limits.lease, worker, limits: queues.limits(queue), agents: code.names }
+    const claim = { claim: lease, worker, limits: queues.limits(queue), agents: names }
     return this.#places.reserve(
       hasRoom ? 1 : 0,
       async () => {
@@ -138,10 +138,10 @@ export class Worker {
 
   async drain(timeout?: number): Promise<void> {
     this.#draining = true
-    const { clock, limits } = this.host
+    const { clock, lease } = this.host
     await this.#polling?.catch(() => {})
     const timers = [
-      clock.after(limits.lease, () => {
+      clock.after(lease, () => {
         for (const live of this.#places.live) live.handOver('the process stops')
       }),
     ]
@@ -186,15 +186,14 @@ export class Worker {
 
   /** Fails runs of lost versions and denies overdue calls. Returns how many runs it claimed. */
   async #finishOld(attempt: Attempt): Promise<number> {
-    const { runs } = this.host.stores
-    const { agents } = this.host.code
+    const { runs, agents, retention, report } = this.host
     const orphans = (await attempt(claimOrphans(this.host))) ?? []
     await Promise.all(orphans.map((one) => attempt(this.#startOrGiveUp(one))))
     for (const expired of (await attempt(runs.expiredCalls({ agents, limit: maxOverdue }))) ?? [])
       await attempt(this.#denyOverdue(expired))
-    const deleted = (await attempt(runs.expire({ olderThan: this.host.limits.retention }))) ?? {}
+    const deleted = (await attempt(runs.expire({ olderThan: retention }))) ?? {}
     for (const [status, count] of Object.entries(deleted))
-      this.host.report({ type: 'expire', status: status as EndedStatus, count })
+      report({ type: 'expire', status: status as EndedStatus, count })
     return orphans.length
   }
 
@@ -204,10 +203,10 @@ export class Worker {
       await this.#start(claimed)
     } catch (error) {
       const { run, lease } = claimed
-      const { limits, stores } = this.host
-      if (run.status === 'running' && (isUnreadable(error) || run.attempts > limits.attempts)) {
+      const { attempts, runs } = this.host
+      if (run.status === 'running' && (isUnreadable(error) || run.attempts > attempts)) {
         const { code, message } = publicError(error)
-        await stores.runs.giveUp(lease, run.run, { status: 'failed', code, reason: message })
+        await runs.giveUp(lease, run.run, { status: 'failed', code, reason: message })
       }
       throw error
     }
