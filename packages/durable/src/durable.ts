@@ -1,19 +1,28 @@
-import { AlliumError, systemClock } from '@allium/core'
-import type { DurableRun, EventLog, Page, SessionStore } from '@allium/store'
+import { systemClock } from '@allium/core'
+import type { DurableRun, DurableStatus, EventLog, Page, SessionStore } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
-import { type AttachedEvent, DurableRuns, type ListOptions, type RunAccess, type StartedRun } from './durable-runs.ts'
-import { setHost } from './host-of.ts'
-import type { MigrateOptions, Migration } from './migrate.ts'
-import {
-  checkBounds,
-  checkDurableOptions,
-  type DurableAgent,
-  type DurableOptions,
-  retentionOf,
-  type StartOptions,
-} from './options.ts'
-import { Queues } from './queues.ts'
-import type { RunInfo } from './run-info.ts'
+import { type AgentCode, type Host, setHost } from './host/host.ts'
+import { agentOptionsError } from './host/option-errors.ts'
+import { Queues } from './host/queues.ts'
+import { UnloggedEnds } from './host/unlogged-ends.ts'
+import type { MigrateOptions, Migration } from './migration/migrate.ts'
+import { checkDurableOptions, type DurableAgent, type DurableOptions, limitsOf, type StartOptions } from './options.ts'
+import { type AttachedEvent, type AttachOptions, attach } from './requests/attach.ts'
+import { migrateRun, type RetryOptions, retryRun, type StopOptions, stopRun } from './requests/change-run.ts'
+import type { RunAccess, StartedRun } from './requests/owned-run.ts'
+import { type RunInfo, runInfo } from './requests/run-info.ts'
+import { denyOverdue, startRun } from './requests/start-run.ts'
+import { Worker } from './worker/worker.ts'
+
+export interface ListOptions {
+  tenant: string
+  status?: DurableStatus
+  /** The code that a run failed with, such as `run.attempts`. */
+  code?: string
+  cursor?: string
+  /** @default 50 */
+  limit?: number
+}
 
 /** The durable runs of an agent. They outlive their process. */
 export interface Durable {
@@ -32,21 +41,17 @@ export interface Durable {
    *
    * @throws AlliumError `session.not_found`
    */
-  attach(
-    run: string,
-    options?: RunAccess & { after?: number; signal?: AbortSignal },
-  ): AsyncGenerator<AttachedEvent, undefined>
+  attach(run: string, options?: AttachOptions): AsyncGenerator<AttachedEvent, undefined>
   /**
    * Stops a run at its next step, whichever process executes it, even if that process is lost first. Returns false if the run has ended.
    */
-  stop(run: string, options?: RunAccess & { reason?: string }): Promise<boolean>
+  stop(run: string, options?: StopOptions): Promise<boolean>
   /**
    * Continues a failed run from its recorded steps if its session has not changed since. Returns false if it has.
    *
-   * @param options.orThrow throws `store.conflict` with the reason instead of returning false @default false
    * @throws AlliumError `run.version` if the run began with a version that this process does not accept
    */
-  retry(run: string, options?: RunAccess & { orThrow?: boolean }): Promise<boolean>
+  retry(run: string, options?: RetryOptions): Promise<boolean>
   /**
    * Replays the recorded steps of a run of another version with the code of this process, and moves the run to this version if they fit. No
    * step runs and nothing is recorded or reported, but the code around the steps runs. With `check`, the run stays as it is.
@@ -82,72 +87,73 @@ export interface Durable {
  */
 export function durable(agent: DurableAgent, options: DurableOptions): Durable {
   checkDurableOptions(options)
-  const {
-    store,
-    lease = 10_000,
-    worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`,
-    attempts = 5,
-    concurrency = 500,
-    accepts = [],
-    orphanAfter = 600_000,
-    retention,
-  } = options
-  const { clock = systemClock, logger = console, events = store.events } = options
-  checkBounds({ lease, attempts, concurrency, orphanAfter })
-  if (events === undefined)
-    throw new AlliumError('agent.options', 'durable() needs an event log. Pass "events", or a store that has one.')
-  const { version } = agent
-  if (version === undefined)
-    throw new AlliumError(
-      'agent.options',
-      `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
-    )
-  checkLayers(agent, store.runs.sealed)
-  const { runs, sessions } = store
-  const made = new DurableRuns({
-    ...{
-      agent,
-      version,
-      versions: [version, ...accepts],
-      shape: shapeOnce(agent),
-      runs,
-      sessions,
-      events,
-      clock,
-      logger,
-      options,
-      lease,
-      worker,
-      attempts,
-    },
-    concurrency,
-    queues: new Queues(options.queues),
-    retention: retentionOf(retention),
-  })
-  const durableRuns: Durable = {
+  const host = hostFor(agent, options)
+  const { runs, sessions, events } = host
+  checkLayers(agent, runs.sealed)
+  const worker: Worker = new Worker(host, { denyOverdue: (calls) => denyOverdue(worker, calls) })
+  const made: Durable = {
     agent,
     sessions,
     events,
-    start: (options) => made.start(options),
-    attach: (run, options) => made.attach(run, options),
-    stop: (run, options) => made.stop(run, options),
-    retry: (run, options) => made.retry(run, options),
-    migrate: (run, options) => made.migrate(run, options),
-    get: (run, options) => made.get(run, options),
-    list: (options) => made.list(options),
-    recover: () => made.worker.poll(),
-    drain: ({ timeout } = {}) => made.worker.drain(timeout),
+    start: (request) => startRun(worker, request),
+    attach: (run, access) => attach(worker, run, access),
+    stop: (run, access) => stopRun(worker, run, access),
+    retry: (run, access) => retryRun(worker, run, access),
+    migrate: (run, access) => migrateRun(worker, run, access),
+    get: (run, access) => runInfo(worker, run, access),
+    list: ({ limit = 50, ...filter }) => runs.list({ limit, ...filter, agents: host.names }),
+    recover: () => worker.poll(),
+    drain: ({ timeout } = {}) => worker.drain(timeout),
   }
-  setHost(durableRuns, made.host)
-  return durableRuns
+  setHost(made, host)
+  return made
 }
 
-/** Computes the structure of the code at the first run, when all layers are there. */
-function shapeOnce(agent: DurableAgent) {
+function hostFor(agent: DurableAgent, options: DurableOptions): Host {
+  const { runs, sessions, schedules } = options.store
+  const { events = options.store.events, clock = systemClock, logger = console, accepts = [], onEvent } = options
+  const { worker = `${process.env.HOSTNAME ?? 'process'}:${process.pid}`, resolvePrincipal } = options
+  const limits = limitsOf(options)
+  if (events === undefined)
+    throw agentOptionsError('durable() needs an event log. Pass "events", or a store that has one.')
+  return {
+    ...codeOf(agent, accepts),
+    ...{ runs, sessions, schedules, events },
+    ...limits,
+    queues: new Queues(options.queues),
+    clock,
+    logger,
+    worker,
+    resolvePrincipal,
+    unloggedEnds: new UnloggedEnds(),
+    pollHooks: new Set(),
+    report: (event) => {
+      try {
+        onEvent?.(event)
+      } catch (error) {
+        logger.warn('The option onEvent of durable() threw an error.', { error })
+      }
+    },
+  }
+}
+
+function codeOf(agent: DurableAgent, accepts: readonly string[]): AgentCode {
+  const { version } = agent
+  if (version === undefined)
+    throw agentOptionsError(
+      `durable() must know which code a run belongs to. Give "${agent.name}" a version that names the build, such as new Agent({ version: '1.4' }).`,
+    )
+  const names = [agent.name, ...agent.formerNames]
+  const versions = [version, ...accepts]
+  const agents = names.flatMap((name) => versions.map((one) => ({ name, version: one })))
   let shape: ReturnType<typeof shapeOf> | undefined
-  return () => {
-    shape ??= shapeOf(agent)
-    return shape
+  return {
+    ...{ agent, names, version, versions, agents },
+    // At the first run, when all layers are there.
+    shape: () => {
+      shape ??= shapeOf(agent)
+      return shape
+    },
   }
 }
 
@@ -155,14 +161,12 @@ function checkLayers(agent: DurableAgent, sealed: boolean): void {
   const { layers } = agent.inspect()
   const is = (role: string) => layers.find(({ order }) => order.is?.includes(role) === true)?.name
   if (is('sessionStorage') === undefined)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       `durable() needs an agent that stores its sessions. Give "${agent.name}" a store, or use memory.persist({ store: store.sessions }).`,
     )
   const redacts = is('redacts')
   if (redacts !== undefined && !sealed)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       `The layer "${redacts}" redacts, but durable() stores a task before any layer sees it. Set "encrypt" on the store.`,
     )
 }

@@ -1,2 +1,2 @@
-export type { DurableEvent } from './durable-event.ts'
+export type { DurableEvent } from './host/durable-event.ts'
 export { type DurableMetrics, type DurableMetricsOptions, durableMetrics } from './metrics/durable-metrics.ts'

@@ -1,18 +1,9 @@
-import {
-  AlliumError,
-  type Clock,
-  type Decision,
-  type DisplayTransform,
-  type Input,
-  type Logger,
-  type Session,
-  type SessionKey,
-  type ToolDef,
-} from '@allium/core'
+import type { Clock, Decision, DisplayTransform, Input, Logger, Session, SessionKey, ToolDef } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { EndedStatus, EventLog, RunStore, ScheduleStore, SessionStore } from '@allium/store'
-import type { DurableEvent } from './durable-event.ts'
-import type { QueueOptions } from './queues.ts'
+import type { DurableEvent } from './host/durable-event.ts'
+import { agentOptionsError, runOptionsError } from './host/option-errors.ts'
+import type { QueueOptions } from './host/queues.ts'
 
 /** The stores of durable runs. `sqlite()` and `postgres()` return one. */
 export interface DurableStore {
@@ -163,10 +154,7 @@ export function checkDurableOptions(options: DurableOptions): void {
   checkOptions(options ?? null, durableOptionKeys, 'durable()', 'agent.options')
   const { store } = options as Partial<DurableOptions>
   if (store?.runs === undefined || store.sessions === undefined)
-    throw new AlliumError(
-      'agent.options',
-      'durable() needs a store with sessions and runs. Pass "store", such as sqlite().',
-    )
+    throw agentOptionsError('durable() needs a store with sessions and runs. Pass "store", such as sqlite().')
 }
 
 const startOptionKeys: KeysOf<StartOptions> = {
@@ -197,31 +185,51 @@ export function checkStart(options: StartOptions): void {
     )
 }
 
-export function runOptionsError(message: string, cause?: unknown): AlliumError {
-  return new AlliumError('run.options', message, { cause })
+/** Limits in numbers. Those of queues are in `Queues`. */
+export interface Limits {
+  /** Lease duration in milliseconds. */
+  readonly lease: number
+  /** How often a run starts without a new step. */
+  readonly attempts: number
+  /** Most runs that this process executes at once. */
+  readonly concurrency: number
+  /** Milliseconds after which a run of a version that no process claims fails. */
+  readonly orphanAfter: number
+  /** Milliseconds after which ended runs are deleted. */
+  readonly retention: Required<Retention>
+}
+
+/** @throws AlliumError `agent.options` */
+export function limitsOf(options: DurableOptions): Limits {
+  const { lease = 10_000, attempts = 5, concurrency = 500, orphanAfter = 600_000, retention } = options
+  const limits = { lease, attempts, concurrency, orphanAfter }
+  checkBounds(limits)
+  return { ...limits, retention: retentionOf(retention) }
 }
 
 const week = 604_800_000
+const endedStatuses: KeysOf<Required<Retention>> = {
+  completed: true,
+  stopped: true,
+  suspended: true,
+  blocked: true,
+  aborted: true,
+  failed: true,
+}
 
 /** Returns the milliseconds after which runs of each status are deleted. @throws AlliumError `agent.options` */
-export function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
+function retentionOf(retention: DurableOptions['retention'] = week): Required<Retention> {
   const other = typeof retention === 'number' ? retention : week
   const named = typeof retention === 'number' ? {} : retention
-  const defaults = { completed: other, stopped: other, suspended: other, blocked: other, aborted: other, failed: other }
-  checkOptions(
-    named,
-    { completed: true, stopped: true, suspended: true, blocked: true, aborted: true, failed: true },
-    'The option retention',
-    'agent.options',
-  )
-  const byStatus = { ...defaults, ...named }
+  checkOptions(named, endedStatuses, 'The option retention', 'agent.options')
+  const defaults = Object.fromEntries(Object.keys(endedStatuses).map((status) => [status, other]))
+  const byStatus = { ...defaults, ...named } as Required<Retention>
   checkBounds(Object.fromEntries(Object.entries(byStatus).map(([status, ms]) => [`retention (${status})`, ms])))
   return byStatus
 }
 
 /** @throws AlliumError `agent.options` if a value is not above 0 */
-export function checkBounds(bounds: Readonly<Record<string, number>>): void {
+function checkBounds(bounds: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(bounds))
-    if (!(value > 0))
-      throw new AlliumError('agent.options', `durable() takes ${name} as a number above 0, but ${value} was given.`)
+    if (!(value > 0)) throw agentOptionsError(`durable() takes ${name} as a number above 0, but ${value} was given.`)
 }

@@ -6,8 +6,9 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { PostgresStore } from '../../store-postgres/src/index.ts'
 import { sql, storesAt } from '../../store-postgres/test/schemas.ts'
 import { anyServer } from '../../store-postgres/test/server.ts'
-import { durable, type Entry, runJournal } from '../src/index.ts'
+import { durable, type Entry } from '../src/index.ts'
 import { eventsOf, imageProcess, namesOf, startImages, untilLost } from './image-run.ts'
+import { storedJournal } from './stored-journal.ts'
 
 const server = await anyServer()
 const stores = storesAt(server?.url ?? '')
@@ -17,15 +18,6 @@ afterAll(async () => {
 })
 
 const principal = { tenantId: 'acme', userId: 'ann' }
-const host = {
-  over: () => undefined,
-  fenced: () => false,
-  ended() {},
-  broken: async () => {},
-  failed() {},
-  insist: (record: () => Promise<void>) => record(),
-}
-
 /** A process on a store; one that is lost renews nothing, and is heard of no more. */
 function processOn(store: PostgresStore, model: Model, { paid = [] as string[], lease = 1000 } = {}) {
   const tool = { name: 'pay', description: 'Pays', jsonSchema: {}, execute: () => void paid.push('paid') }
@@ -39,13 +31,7 @@ describe.skipIf(server === undefined)('durable runs on Postgres', () => {
     describe,
     it: (name, run) => it(name, run, 60_000),
     async makeJournal() {
-      const { runs } = stores.fresh()
-      const key = { tenant: 'acme', owner: 'ann', agent: 'agent', sessionId: 'chat' }
-      const added = await runs.add({ run: 'r', key, agent: 'a', version: '', task: {} }, { claim: 600_000 })
-      if (added.lease === undefined) throw new Error('The session is free.')
-      const given = { run: 'r', lease: added.lease }
-      const open = async () => runJournal(runs, given, await runs.steps(given.lease, 'r'), host)
-      return { journal: await open(), reopen: open }
+      return storedJournal(stores.fresh())
     },
   })
 

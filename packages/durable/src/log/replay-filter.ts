@@ -1,3 +1,4 @@
+import { contentKinds } from '@allium/core/internal'
 import type { Entry, RunEvent } from '@allium/store/event-log'
 
 interface EventFields {
@@ -97,24 +98,11 @@ export class ReplayFilter {
   }
 }
 
-const chunkTypes: ReadonlySet<string> = new Set([
-  'text-delta',
-  'reasoning-delta',
-  'reasoning-end',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-input-end',
-  'tool-call',
-  'tool-result',
-  'file',
-  'source',
-  'custom',
-  'finish',
-  'model:chunk',
-])
+/** The types of chunks that are events of a run, besides those that pass through the layers. */
+const otherChunkTypes: ReadonlySet<string> = new Set(['reasoning-end', 'tool-call', 'finish', 'model:chunk'])
 
 function isChunk({ type }: EventFields): boolean {
-  return chunkTypes.has(type)
+  return contentKinds.has(type) || otherChunkTypes.has(type)
 }
 
 const turnEventTypes: ReadonlySet<string> = new Set([

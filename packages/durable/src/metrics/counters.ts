@@ -1,4 +1,4 @@
-import type { DurableEvent } from '../durable-event.ts'
+import type { DurableEvent } from '../host/durable-event.ts'
 
 /** The labels of a sample. They contain no tenant, user or run, because each would create a separate time series. */
 export type Labels = Readonly<Record<string, string>>

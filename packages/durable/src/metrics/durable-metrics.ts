@@ -1,7 +1,7 @@
 import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { Counter, Meter, ObservableGauge } from '@opentelemetry/api'
-import type { DurableEvent } from '../durable-event.ts'
+import type { DurableEvent } from '../host/durable-event.ts'
 import type { Operations } from '../operations/operations.ts'
 import type { RunGroup } from '../operations/summary.ts'
 import { type CounterName, counterNames, descriptions, incrementsOf, type Labels } from './counters.ts'
@@ -75,19 +75,19 @@ async function gauges(openRuns: OpenRuns): Promise<Family[]> {
   })
   const store = gauge('store_up', 'Whether the store answered', [up])
   if (groups === undefined) return [store]
-  const samples = (value: (group: RunGroup) => number) =>
+  const perGroup = (value: (group: RunGroup) => number) =>
     groups.map((group) => ({ labels: labelsOf(group), value: value(group) }))
   return [
     store,
     gauge(
       'runs',
       depth,
-      samples(({ count }) => count),
+      perGroup(({ count }) => count),
     ),
     gauge(
       'oldest_seconds',
       age,
-      samples(({ oldestAge }) => oldestAge / 1000),
+      perGroup(({ oldestAge }) => oldestAge / 1000),
     ),
   ]
 }

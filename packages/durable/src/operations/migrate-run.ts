@@ -1,8 +1,8 @@
 import { AlliumError, isAlliumError, messageOf, systemClock } from '@allium/core'
 import type { RunSummary } from '@allium/store'
 import { shapeOf } from '@allium/store/code-shape'
-import { type Migration, migrate } from '../migrate.ts'
-import type { RehearsalHost } from '../rehearsal.ts'
+import { type Migration, migrate } from '../migration/migrate.ts'
+import type { RehearsalHost } from '../migration/rehearsal.ts'
 import { text } from './bounds.ts'
 import type { MigrateRunOptions } from './operations.ts'
 import type { OperationsOptions } from './options.ts'
@@ -56,9 +56,9 @@ function hostOf(
     version,
     shape: () => shapeOf(agent),
     runs: store.runs,
-    clock,
     lease: patience,
-    options: { resolvePrincipal },
+    clock,
+    resolvePrincipal,
     reasonOf,
   }
 }

@@ -1,5 +1,5 @@
 import type { Page, RunFilter, RunSummary } from '@allium/store'
-import type { MigrateOptions, Migration } from '../migrate.ts'
+import type { MigrateOptions, Migration } from '../migration/migrate.ts'
 import type { DeniedCall } from './deny-call.ts'
 import type { OperatedQueue } from './queues.ts'
 import type { RetryResult } from './refusals.ts'

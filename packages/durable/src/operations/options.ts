@@ -2,8 +2,8 @@ import { AlliumError, type Clock } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { AuditSinkInput } from '@allium/observe'
 import type { EventLog, RunOperations, RunStore, ScheduleStore, SessionStore } from '@allium/store'
+import type { QueueOptions } from '../host/queues.ts'
 import type { DurableAgent, DurableOptions } from '../options.ts'
-import type { QueueOptions } from '../queues.ts'
 
 /** The stores of the runs. `sqlite()` and `postgres()` return one. */
 export interface OperationsStore {

@@ -1,5 +1,5 @@
 import type { RunCount } from '@allium/store'
-import type { QueueOptions } from '../queues.ts'
+import type { QueueOptions } from '../host/queues.ts'
 
 /** The runs of a queue that have not ended. */
 export interface OperatedQueue {
@@ -24,13 +24,13 @@ export function queuesOf(
     const own = counts.filter((count) => count.queue === queue)
     const runsWith = (status: string) =>
       own.reduce((sum, count) => sum + (count.status === status ? count.count : 0), 0)
-    const oldest = own.filter(({ status }) => status === 'queued').map(({ oldest }) => now - oldest)
+    const ages = own.filter(({ status }) => status === 'queued').map(({ oldest }) => now - oldest)
     return {
       queue,
       queued: runsWith('queued'),
       running: runsWith('running'),
       lost: runsWith('lost'),
-      oldestAge: Math.max(0, ...oldest),
+      oldestAge: Math.max(0, ...ages),
       ...(limits !== undefined && { limits }),
     }
   })

@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 import type { RunSummary } from '@allium/store'
-import { storedTask } from '../task.ts'
+import { storedTask } from '../run/task.ts'
 import type { OperationsStore } from './options.ts'
 import { runNotFound } from './run-not-found.ts'
 import { shownRun } from './shown-run.ts'

@@ -1,6 +1,6 @@
 import { messageOf } from '@allium/core'
 import { Cron } from 'croner'
-import { runOptionsError } from '../options.ts'
+import { runOptionsError } from '../host/option-errors.ts'
 
 /** Longer patterns are rejected before they are parsed. */
 const maxPatternLength = 256

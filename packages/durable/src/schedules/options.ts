@@ -1,8 +1,8 @@
-import { AlliumError, type Input, toJson } from '@allium/core'
+import { type Input, toJson } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { MissedTicks } from '@allium/store'
-import { runOptionsError } from '../options.ts'
-import { type Task, taskOf } from '../task.ts'
+import { agentOptionsError, runOptionsError } from '../host/option-errors.ts'
+import { type Task, taskOf } from '../run/task.ts'
 import { type Ticks, ticksOf } from './cron.ts'
 
 /** Most bytes of a schedule's request, as JSON. */
@@ -67,10 +67,7 @@ export function checkSchedulesOptions(options: SchedulesOptions): void {
   checkOptions(options, schedulesOptionKeys, 'schedules()', 'agent.options')
   const { perOwner = 1 } = options
   if (!(Number.isInteger(perOwner) && perOwner > 0))
-    throw new AlliumError(
-      'agent.options',
-      `schedules() takes perOwner as a whole number above 0, but ${perOwner} was given.`,
-    )
+    throw agentOptionsError(`schedules() takes perOwner as a whole number above 0, but ${perOwner} was given.`)
 }
 
 const scheduleOptionKeys: KeysOf<ScheduleOptions> = {

@@ -1,7 +1,7 @@
 import { messageOf } from '@allium/core'
 import type { DueSchedule, NewDurableRun, ScheduleStore, StoredSchedule } from '@allium/store'
-import type { Host } from '../host.ts'
-import { storedTask } from '../task.ts'
+import type { Host } from '../host/host.ts'
+import { storedTask } from '../run/task.ts'
 import { ticksOf } from './cron.ts'
 import { dueTick } from './due-tick.ts'
 import type { ScheduledTask } from './options.ts'
@@ -40,10 +40,10 @@ export class Scheduler {
   }
 
   async #addRun({ schedule, request, unreadable, now }: DueSchedule): Promise<void> {
-    const { options, lease, logger } = this.#host
+    const { resolvePrincipal, lease, logger } = this.#host
     if (unreadable !== undefined) return this.#pause(schedule, `${unreadable.code}: ${unreadable.message}`)
     const task = storedTask(request)
-    if (task.principal !== undefined && options.resolvePrincipal === undefined)
+    if (task.principal !== undefined && resolvePrincipal === undefined)
       return logger.warn(
         `The schedule "${schedule.id}" has a principal, so this process cannot run it. Pass resolvePrincipal to durable().`,
       )
@@ -57,15 +57,15 @@ export class Scheduler {
 
   /** @param tick the tick; undefined for a run that was requested */
   async runOf(schedule: StoredSchedule, scheduled: ScheduledTask, tick?: number): Promise<NewDurableRun> {
-    const { agent, version, sessions } = this.#host
+    const { agent, version, shape } = this.#host
     const { queue, priority, ...task } = scheduled
     await agent.init()
     const run = crypto.randomUUID()
     const id = schedule.sessionId ?? `${schedule.id}:${tick === undefined ? run : new Date(tick).toISOString()}`
     const { key } = agent.session({ id, principal: task.principal as never })
     const others = agent.sessionNames.filter((name) => name !== key.agent)
-    if (schedule.sessionId !== undefined && others.length > 0) await sessions.rename(key, others)
-    const code = await this.#host.shape()
+    if (schedule.sessionId !== undefined && others.length > 0) await this.#host.sessions.rename(key, others)
+    const code = await shape()
     const request = { ...task, code, version, schedule: schedule.id }
     return { run, key, agent: agent.name, version, task: request, runAt: tick, queue, priority }
   }

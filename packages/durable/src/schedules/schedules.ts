@@ -1,10 +1,10 @@
 import { AlliumError, type Input } from '@allium/core'
 import type { Page, ScheduleChange, ScheduleStore, StoredSchedule } from '@allium/store'
 import type { Durable } from '../durable.ts'
-import type { RunAccess, StartedRun } from '../durable-runs.ts'
-import type { Host } from '../host.ts'
-import { hostOf } from '../host-of.ts'
-import { storedTask } from '../task.ts'
+import { type Host, hostOf } from '../host/host.ts'
+import { agentOptionsError } from '../host/option-errors.ts'
+import type { RunAccess, StartedRun } from '../requests/owned-run.ts'
+import { storedTask } from '../run/task.ts'
 import { ticksOf } from './cron.ts'
 import {
   checkedSchedule,
@@ -64,10 +64,9 @@ export interface Schedules {
 export function schedules(runs: Durable, options: SchedulesOptions = {}): Schedules {
   checkSchedulesOptions(options)
   const host = hostOf(runs, 'schedules()')
-  const store = host.options.store.schedules
+  const store = host.schedules
   if (store === undefined)
-    throw new AlliumError(
-      'agent.options',
+    throw agentOptionsError(
       'schedules() needs a store with schedules, such as sqlite() or postgres(). Pass that store itself to durable().',
     )
   const scheduler = new Scheduler(host, store)
@@ -96,7 +95,7 @@ class AgentSchedules implements Schedules {
     const { ticks, request, ...schedule } = checkedSchedule(options)
     const { agent, names, clock } = this.#host
     await agent.init()
-    if (request.principal !== undefined && this.#host.options.resolvePrincipal === undefined)
+    if (request.principal !== undefined && this.#host.resolvePrincipal === undefined)
       throw new AlliumError(
         'run.options',
         `The schedule "${schedule.id}" has a principal, whose rights are looked up for each run. Pass resolvePrincipal to durable().`,

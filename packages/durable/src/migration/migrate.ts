@@ -1,5 +1,6 @@
 import { AlliumError } from '@allium/core'
 import type { DurableRun } from '@allium/store'
+import { runOptionsError } from '../host/option-errors.ts'
 import { type RehearsalHost, rehearse } from './rehearsal.ts'
 
 export interface MigrateOptions {
@@ -29,14 +30,15 @@ export async function migrate(
   run: DurableRun,
   { to, check = false }: MigrateOptions,
 ): Promise<Migration> {
-  if (to !== host.version)
+  const { version } = host
+  if (to !== version)
     throw new AlliumError(
       'run.version',
-      `A run moves to the code of the process that calls migrate(). This one has the version "${host.version}", not "${to}".`,
-      { details: { version: host.version } },
+      `A run moves to the code of the process that calls migrate(). This one has the version "${version}", not "${to}".`,
+      { details: { version } },
     )
   if (run.task === undefined || !['queued', 'running', 'failed'].includes(run.status))
-    throw new AlliumError('run.options', `The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
+    throw runOptionsError(`The run "${run.run}" has ended as ${run.status}, so it cannot be moved.`)
   const { reason, ...counts } = await rehearse(host, run)
   if (reason !== undefined) return { fits: false, reason, ...counts, moved: false }
   const { key, version: from } = run

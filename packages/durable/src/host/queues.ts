@@ -1,6 +1,6 @@
-import { AlliumError } from '@allium/core'
 import { checkOptions, type KeysOf } from '@allium/core/internal'
 import type { ClaimQueue, QueueLimits } from '@allium/store'
+import { agentOptionsError, runOptionsError } from './option-errors.ts'
 
 /** The limits of a queue. The limits other than `workerConcurrency` hold over all processes. */
 export interface QueueOptions {
@@ -42,8 +42,7 @@ export class Queues {
   limits(name: string): QueueLimits | undefined {
     if (this.#declared.has(name)) return this.isLimited(name) ? this.#declared.get(name) : undefined
     const names = [...this.#declared.keys()].map((one) => `"${one}"`).join(', ')
-    throw new AlliumError(
-      'run.options',
+    throw runOptionsError(
       `The queue "${name}" is not declared. Use one of ${names}, or declare it: durable(agent, { queues: { ${JSON.stringify(name)}: {} } }).`,
     )
   }
@@ -55,6 +54,11 @@ export class Queues {
   /** Whether a run of the queue may wait although this process has room. */
   isLimited(name: string): boolean {
     return Object.keys(this.#declared.get(name) ?? {}).length > 0
+  }
+
+  /** Returns the milliseconds for which a start counts towards the rate limit of a queue; undefined without such a limit. */
+  periodOf(name: string): number | undefined {
+    return this.#declared.get(name)?.rateLimit?.period
   }
 
   /** Returns how many more runs of the queue this process may execute. @param executing how many it executes now */
@@ -84,18 +88,16 @@ function checkQueue(name: string, queue: QueueOptions): void {
     'rateLimit.perTenant': perTenant,
   }))
     if (value !== undefined && !(Number.isInteger(value) && value >= 1 && value <= maxLimit))
-      throw invalid(`${what} takes ${option} as a whole number from 1 to ${maxLimit}, but ${value} was given.`)
+      throw agentOptionsError(
+        `${what} takes ${option} as a whole number from 1 to ${maxLimit}, but ${value} was given.`,
+      )
   if (!(period > 0 && period <= maxPeriod))
-    throw invalid(
+    throw agentOptionsError(
       `${what} takes rateLimit.period as milliseconds, at most one day (${maxPeriod}), but ${period} was given.`,
     )
   const { concurrency, workerConcurrency } = queue
   if (concurrency !== undefined && workerConcurrency !== undefined && workerConcurrency > concurrency)
-    throw invalid(
+    throw agentOptionsError(
       `${what} has the workerConcurrency ${workerConcurrency}, above its concurrency ${concurrency}. Lower it.`,
     )
-}
-
-function invalid(message: string): AlliumError {
-  return new AlliumError('agent.options', message)
 }

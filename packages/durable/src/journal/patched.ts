@@ -42,15 +42,15 @@ export function patched(ctx: PatchContext, id: string): Promise<boolean> {
     const patches = journal && patchesOf.get(journal)
     if (journal === undefined || patches === undefined) return true
     const { turnId, isNewCode, answers } = patches
-    const known = answers.get(id)
-    if (known !== undefined) return Promise.resolve(known)
-    const step = journal.step(
-      `${turnId}:${prefix}${id}`,
-      () => isNewCode,
-      () => {},
-    )
-    answers.set(id, step)
-    return Promise.resolve(step)
+    const record = () =>
+      journal.step(
+        `${turnId}:${prefix}${id}`,
+        () => isNewCode,
+        () => {},
+      )
+    const recorded = answers.get(id) ?? record()
+    answers.set(id, recorded)
+    return Promise.resolve(recorded)
   }
   return ctx.once(`${prefix}${id}`, answer)
 }

@@ -1,6 +1,9 @@
 import type { Input, Message, PendingCall, StoredTurn, ToolResultPart, Usage } from '@allium/core'
 import type { DurableStatus } from '@allium/store'
-import type { StartedRun } from './durable-runs.ts'
+import { pendingCallsOf } from '../run/pending-calls.ts'
+import { storedTask } from '../run/task.ts'
+import type { Worker } from '../worker/worker.ts'
+import { ownedRun, type RunAccess, type StartedRun } from './owned-run.ts'
 
 /** A tool call of a run. */
 export interface RunToolCall {
@@ -31,15 +34,30 @@ export interface RunInfo extends StartedRun {
   readonly pending?: readonly PendingCall[]
 }
 
+export async function runInfo(worker: Worker, run: string, { principal }: RunAccess = {}): Promise<RunInfo> {
+  const { sessions } = worker.host
+  const found = await ownedRun(worker, run, principal)
+  const { key, status, queue, priority, runAt, task, code } = found
+  const { input, principal: owner } = storedTask(task)
+  const turn = await sessions.find(key, { turnId: run })
+  const resumed = turn?.resumes === undefined ? undefined : await sessions.find(key, { turnId: turn.resumes })
+  const reason = found.reason ?? turn?.reason
+  return {
+    ...{ run, turnId: run, sessionId: key.sessionId, status, queue, priority, runAt },
+    ...(input !== undefined && { input }),
+    ...(code !== undefined && { code }),
+    ...(reason !== undefined && { reason }),
+    ...outcomeOf(turn, resumed),
+    ...(status === 'suspended' && { pending: await pendingCallsOf(worker.host, found, owner ?? principal) }),
+  }
+}
+
 /**
  * Returns the parts of the outcome that are stored with the session.
  *
  * @param resumed the turn that it resumed, which has the calls that were decided
  */
-export function outcomeOf(
-  turn: StoredTurn | undefined,
-  resumed?: StoredTurn,
-): Pick<RunInfo, 'text' | 'usage' | 'toolCalls'> {
+function outcomeOf(turn: StoredTurn | undefined, resumed?: StoredTurn): Pick<RunInfo, 'text' | 'usage' | 'toolCalls'> {
   if (turn === undefined) return {}
   const { answer, usage, messages } = turn
   const results = resultsIn(messages)

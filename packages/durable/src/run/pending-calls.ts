@@ -1,6 +1,6 @@
 import type { PendingCall } from '@allium/core'
 import type { DurableRun } from '@allium/store'
-import type { Host } from './host.ts'
+import type { Host } from '../host/host.ts'
 
 /** Returns the calls of a suspended run that are still pending. A later run may have had some of them decided. */
 export async function pendingCallsOf(

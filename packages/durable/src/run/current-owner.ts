@@ -1,5 +1,5 @@
 import { isAlliumError, type SessionKey } from '@allium/core'
-import type { DurableAgent, DurableOptions } from './options.ts'
+import type { DurableAgent, DurableOptions } from '../options.ts'
 
 /**
  * Returns the owner of a run as they are now; undefined if the owner no longer exists, or is another one.

@@ -1,14 +1,12 @@
 import { type AlliumError, type ErrorCode, messageOf, type StoredTurn } from '@allium/core'
 import { recordGivenUp } from '@allium/observe/audit-log'
 import type { ClaimedRun, EndedStatus, RunKey } from '@allium/store'
-import type { Entry } from '@allium/store/event-log'
-import { Inbox, LogWriter } from '@allium/store/event-log'
-import { ofRun } from './durable-event.ts'
-import type { Host } from './host.ts'
-import { readLog } from './log/read-log.ts'
-import { ReplayFilter } from './log/replay-filter.ts'
+import { type Entry, Inbox, LogWriter, toEntry } from '@allium/store/event-log'
+import { ofRun } from '../host/durable-event.ts'
+import type { Host } from '../host/host.ts'
+import { ReplayFilter } from '../log/replay-filter.ts'
 import { pendingCallsOf } from './pending-calls.ts'
-import { exposedError, isAbort } from './run-errors.ts'
+import { exposedError, isAbort, isUnreadable, publicError } from './run-errors.ts'
 import { storedTask } from './task.ts'
 
 /** Milliseconds between two writes of events. Readers get only logged events, so it is less than they notice. */
@@ -35,15 +33,18 @@ export class RunReporter {
     this.inbox = new Inbox(this.key, (entry) => this.push(entry))
   }
 
-  /** The turn has ended, but its end is not reported yet. */
-  get hasEnd(): boolean {
-    return this.#end !== undefined
-  }
-
   /** Returns the entries that readers have from earlier attempts. */
   async readKnown(): Promise<Entry[]> {
-    const entries = await readLog(this.#host.events, this.key)
-    for (const { event } of entries) this.inbox.observe(event)
+    const { events } = this.#host
+    const latest = await events.latest(this.key.key)
+    const entries: Entry[] = []
+    if (latest === undefined || latest.turnId !== this.key.turnId || latest.seq === 0) return entries
+    for await (const logged of events.read(this.key, 0)) {
+      const entry = toEntry(logged)
+      this.inbox.observe(entry.event)
+      entries.push(entry)
+      if (logged.seq >= latest.seq) break
+    }
     return entries
   }
   open(): Promise<unknown> {
@@ -62,7 +63,7 @@ export class RunReporter {
   async reportEnd(error?: unknown): Promise<void> {
     const { run, lease } = this.#claimed
     if (this.#end !== undefined) this.push(this.#end)
-    const failure = error === undefined || isAbort(error) ? undefined : this.#host.publicError(error)
+    const failure = error === undefined || isAbort(error) ? undefined : publicError(error)
     if (failure !== undefined) this.push({ event: { type: 'run:error', ...failure } })
     await this.#writer.end((id) => this.inbox.reject(id))
     await this.#host.runs.markReported(lease, run.run, failure?.code)
@@ -80,7 +81,7 @@ export class RunReporter {
   /** Reports the end of a run that was given up, which has no turn. A failed one has an error. */
   async reportEndAs(status: string, error?: AlliumError): Promise<void> {
     // The layers of a turn that has ended have recorded its end.
-    if (error !== undefined && !this.hasEnd) await this.#audit(error)
+    if (error !== undefined && this.#end === undefined) await this.#audit(error)
     this.#end = this.#endOf(status)
     this.#isGivenUp = true
     await this.reportEnd(error)
@@ -99,12 +100,12 @@ export class RunReporter {
   }
 
   /**
-   * Reports the end of a run whose process was lost after storing the end and before reporting it.
-   *
-   * @param stored the turn; undefined if the run was given up, or if the turn cannot be read
+   * Reports the end of a run whose process was lost after storing the end and before reporting it. If its turn can never be read, the end is
+   * reported without it.
    */
-  async reportMissed(stored: StoredTurn | undefined, { isGivenUp }: { isGivenUp: boolean }): Promise<void> {
+  async reportMissed(): Promise<void> {
     const { run } = this.#claimed
+    const { stored, isGivenUp } = await this.#storedTurn()
     const entries = await this.readKnown()
     await this.open()
     // Readers receive the answer as the layers display it.
@@ -116,6 +117,18 @@ export class RunReporter {
     const error = exposedError((run.code as ErrorCode) ?? 'run.failed', run.reason ?? 'The run has failed.')
     if (isGivenUp && run.status === 'failed') await this.#audit(error)
     await this.reportEnd(isReported ? undefined : error)
+  }
+
+  /** Returns the turn of a run that has ended. A run that was given up has none. */
+  async #storedTurn(): Promise<{ stored?: StoredTurn | undefined; isGivenUp: boolean }> {
+    const { key, turnId } = this.key
+    try {
+      const stored = await this.#host.sessions.find(key, { turnId })
+      return { stored, isGivenUp: stored === undefined }
+    } catch (error) {
+      if (!isUnreadable(error)) throw error
+      return { isGivenUp: false }
+    }
   }
 
   async #storedEnd(stored: StoredTurn | undefined): Promise<Entry> {

@@ -1,6 +1,7 @@
 import { type Decision, fromJson, type Input, messageOf, type ToolDef, toJson } from '@allium/core'
 import type { CodeShape } from '@allium/store/code-shape'
-import { checkStart, runOptionsError, type StartOptions } from './options.ts'
+import { runOptionsError } from '../host/option-errors.ts'
+import { checkStart, type StartOptions } from '../options.ts'
 
 /** The request of a run as it is stored. */
 export interface Task {

@@ -1,8 +1,8 @@
 import { type AlliumError, isAlliumError } from '@allium/core'
 import type { ClaimedRun, DurableRun, RecordedStep } from '@allium/store'
+import type { Host } from '../host/host.ts'
 import { differencesOf, otherCode } from './code-differences.ts'
 import { currentOwner } from './current-owner.ts'
-import type { Host } from './host.ts'
 import { exposedError, isUnreadable } from './run-errors.ts'
 import type { Task } from './task.ts'
 
@@ -56,11 +56,11 @@ function refusalOf({ versions, attempts }: Host, run: DurableRun): AlliumError |
 }
 
 async function ownerOf(
-  { agent, options }: Host,
+  { agent, resolvePrincipal }: Host,
   { key }: DurableRun,
   { task: { principal: stored, schedule }, isNew }: { task: Task; isNew: boolean },
 ): Promise<{ principal: unknown } | undefined> {
-  const resolve = isNew ? undefined : options.resolvePrincipal
+  const resolve = isNew ? undefined : resolvePrincipal
   // The rights of a schedule's owner are those of the tick.
   const isOutdated = !isNew && resolve === undefined && schedule !== undefined && stored !== undefined
   return isOutdated ? undefined : await currentOwner(agent, key, { stored, resolve })
