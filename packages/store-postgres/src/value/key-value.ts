@@ -1,0 +1,36 @@
+import type { KeyValue } from '@allium/store'
+import { checkName, checkOwner, erasedDuringRun, openValue, type Sealer, sealValue, toBytes } from '@allium/store-sql'
+import type { Database } from '../database/database.ts'
+import { writerSince } from '../lease/leases.ts'
+
+/** Values with an expiry, in Postgres. */
+export function postgresKeyValue(db: Database, sealer: Sealer): KeyValue {
+  return {
+    async get(key) {
+      const [row] = await db.queryIdempotent(
+        `select value from ${db.s}.key_values where key = $1 and (expires_at is null or expires_at > ${db.s}.now_ms())`,
+        checkName('key', key),
+      )
+      return row === undefined ? undefined : await openValue(sealer, key, toBytes(row.value))
+    },
+    async set(key, value, ttl, by) {
+      if (by !== undefined) checkOwner(by)
+      const bytes = await sealValue(sealer, checkName('key', key), value)
+      const { tenant = null, owner = null } = by ?? {}
+      const sql = `select ${db.s}.set_value($1, $2, $3, $4, $5, $6, $7) as kept`
+      const [row] = await db.queryIdempotent(
+        sql,
+        key,
+        bytes,
+        ttl ?? null,
+        tenant,
+        owner,
+        ...(await writerSince(db, by)),
+      )
+      if (row?.kept !== true) throw erasedDuringRun()
+    },
+    async delete(key) {
+      await db.queryIdempotent(`delete from ${db.s}.key_values where key = $1`, checkName('key', key))
+    },
+  }
+}
