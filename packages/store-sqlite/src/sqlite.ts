@@ -17,7 +17,7 @@ import {
 import { SqliteBlobs } from './blob/blobs.ts'
 import { Database } from './database/database.ts'
 import { machineClock, testClock } from './database/machine-clock.ts'
-import { sqliteEvents } from './event/event-table.ts'
+import { SqliteEvents } from './event/event-table.ts'
 import { ErasureLog } from './lease/erasure-log.ts'
 import { Leases } from './lease/leases.ts'
 import { Writers } from './lease/writers.ts'
@@ -109,10 +109,10 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const parts: StoreParts = { db, clock, leases, writers, sealer, erasures, blobs, blobTable }
   return {
     sessions: sqliteSessions(parts, outboxOptions),
-    runs: sqliteRuns(db, clock, parts),
+    runs: sqliteRuns(parts),
     schedules: sqliteSchedules(parts),
-    operations: sqliteOperations(db, clock, blobs),
-    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
+    operations: sqliteOperations(parts),
+    events: polledEventLog(new SqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),

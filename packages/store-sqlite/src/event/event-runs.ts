@@ -79,6 +79,19 @@ export class EventRuns {
     return row && eventRunFromRow(row)
   }
 
+  /** Whether a signal with this id was stored before; null is the id of a stop. */
+  hasSignal(run: number, id: string | null): boolean {
+    const isSame = id === null ? 'id is null' : 'id = ?'
+    const sql = `select 1 from event_signals where run = ? and ${isSame}`
+    return this.#db.get(sql, run, ...(id === null ? [] : [id])) !== undefined
+  }
+
+  addSignal({ run, lastSignal }: EventRunRow, id: string | null, body: Uint8Array | null): void {
+    const n = lastSignal + 1
+    this.#db.run('insert into event_signals (run, n, id, body) values (?, ?, ?, ?)', run, n, id, body)
+    this.#db.run('update event_runs set last_signal = ? where run = ?', n, run)
+  }
+
   pendingSignals(run: number): StoredSignal[] {
     return this.#db
       .all('select n, id, body from event_signals where run = ? and acknowledged = 0 order by n', run)

@@ -4,7 +4,8 @@ import { type Blobs, type ClaimedRow, type OverdueScans, openClaims, openOverdue
 import type { Database, Row } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import type { Leases } from '../lease/leases.ts'
-import { agentParams, isLive, keyFromRow, sessionJoin } from './run-rows.ts'
+import type { StoreParts } from '../store-parts.ts'
+import { agentNames, agentParams, isLive, keyFromRow, sessionJoin } from './run-rows.ts'
 import { WaitingRuns } from './waiting-runs.ts'
 
 /** A run with this many attempts and no new step is only started alone, because it may be what crashes its process. */
@@ -23,7 +24,7 @@ export class RunClaimer {
   readonly #waiting: WaitingRuns
   readonly #overdueScans: OverdueScans = new Map()
 
-  constructor(db: Database, clock: SharedClock, leases: Leases, blobs: Blobs) {
+  constructor({ db, clock, leases, blobs }: StoreParts) {
     this.#db = db
     this.#clock = clock
     this.#leases = leases
@@ -74,9 +75,9 @@ export class RunClaimer {
   }
 
   async orphans({ agents, ms, lease, limit }: Parameters<RunStore['orphans']>[0]): Promise<ClaimedRun[]> {
-    const claimRows = (limit: number) =>
+    const claimRows = (maxRows: number) =>
       this.#db.write(() =>
-        this.#orphanedRuns(agents, this.#clock.now() - ms, limit)
+        this.#orphanedRuns(agents, this.#clock.now() - ms, maxRows)
           .filter((row) => this.#isAbandoned(row, ms))
           .flatMap((row): ClaimedRow[] => {
             const acquired = this.#acquire(row, Number(row.attempts), { ms: lease })
@@ -87,7 +88,7 @@ export class RunClaimer {
       this.#blobs,
       { limit, ms: lease },
       (page) => claimRows(page.limit),
-      (lease, run) => this.release(lease, run),
+      (acquired, run) => this.release(acquired, run),
     )
   }
 
@@ -120,7 +121,7 @@ export class RunClaimer {
    * them: the former have their place in the queue already, and the others execute nothing.
    */
   #lostRuns({ agents, limit, ms, alone: isIdle }: ClaimQuery): Row[] {
-    const names = JSON.stringify([...new Set(agents.map(({ name }) => name))])
+    const names = JSON.stringify(agentNames(agents))
     const ofAgents =
       'r.agent in (select value from json_each(?)) and (r.agent, r.version) in (select value ->> 0, value ->> 1 from json_each(?))'
     const isFree = '(s.run is null or s.run = r.run) and (s.held_until is null or s.boot <> ? or s.held_until <= ?)'
@@ -176,7 +177,7 @@ export class RunClaimer {
   #otherVersions(agents: readonly RunningAgent[]): RunningAgent[] {
     const others: RunningAgent[] = []
     const sql = 'select min(version) as version from runs where agent = ? and reported = 0 and version > ?'
-    for (const name of new Set(agents.map(({ name }) => name))) {
+    for (const name of agentNames(agents)) {
       const own = agents.filter((agent) => agent.name === name).map(({ version }) => version)
       if (!own.includes('')) others.push({ name, version: '' })
       for (let version = ''; ; ) {

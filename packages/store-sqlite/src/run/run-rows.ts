@@ -13,6 +13,11 @@ export function keyFromRow({ tenant, owner, session_agent: agent, session }: Row
   return { tenant: String(tenant), owner: String(owner), agent: String(agent), sessionId: String(session) }
 }
 
+/** Returns the names of agents, each once. */
+export function agentNames(agents: readonly RunningAgent[]): string[] {
+  return [...new Set(agents.map(({ name }) => name))]
+}
+
 export function agentParams(agents: readonly RunningAgent[]): Value {
   return JSON.stringify(agents.map(({ name, version }) => [name, version]))
 }

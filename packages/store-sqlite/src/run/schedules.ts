@@ -14,7 +14,7 @@ import {
 } from '@allium/store-sql'
 import type { Row, Value } from '../database/database.ts'
 import type { StoreParts } from '../store-parts.ts'
-import { RunTable } from './runs.ts'
+import { RunAdder } from './run-adder.ts'
 
 const keyMatches = 'tenant = ? and owner = ? and id = ?'
 const isOneOf = 'agent in (select value from json_each(?))'
@@ -72,7 +72,7 @@ async function addIfAdvanced(
   advance: () => boolean,
 ): Promise<boolean> {
   try {
-    await new RunTable(parts.db, parts.clock, parts).add(run, {}, () => {
+    await new RunAdder(parts).add(run, {}, () => {
       if (!advance()) throw new ScheduleMoved()
     })
     return true

@@ -3,7 +3,7 @@ import { priorityStep } from '@allium/store-sql'
 import type { Database, Row, Value } from '../database/database.ts'
 import type { SharedClock } from '../database/machine-clock.ts'
 import { QueueRoom } from './queue-room.ts'
-import { sessionJoin } from './run-rows.ts'
+import { agentNames, sessionJoin } from './run-rows.ts'
 
 /** Most runs that become due in one transaction. */
 const maxDue = 1000
@@ -65,7 +65,7 @@ export class WaitingRuns {
 
   #rankDue(agents: readonly RunningAgent[]): void {
     const due = `select n from runs where agent = ? and status = 'queued' and rank is null and run_at <= ? order by run_at limit ${maxDue}`
-    for (const name of new Set(agents.map(({ name }) => name)))
+    for (const name of agentNames(agents))
       this.#db.run(
         `update runs set rank = run_at + priority * ${priorityStep} where n in (${due})`,
         name,
@@ -74,7 +74,7 @@ export class WaitingRuns {
   }
 
   #candidates(queue: ClaimQueue, agents: readonly RunningAgent[], limit: number): Candidate[] {
-    const names = JSON.stringify([...new Set(agents.map(({ name }) => name))])
+    const names = JSON.stringify(agentNames(agents))
     const room = new QueueRoom(this.#db, { queue, names, now: this.#clock.now() })
     return agents.flatMap(({ name, version }) => this.#candidatesOf([name, version, queue.name], room, limit))
   }

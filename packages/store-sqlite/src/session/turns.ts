@@ -142,9 +142,9 @@ export class Turns {
 
   /** Deletes the pending calls that are decided. */
   #deleteDecided(key: SessionKey, pendingCalls: TurnRows['pendingCalls']): void {
-    const remainingCalls = JSON.stringify(pendingCalls.map(({ callId }) => callId))
+    const pendingCallIds = JSON.stringify(pendingCalls.map(({ callId }) => callId))
     const sql = `delete from pending_calls where ${of} and call_id not in (select value from json_each(?))`
-    this.#db.run(sql, ...keyParams(key), remainingCalls)
+    this.#db.run(sql, ...keyParams(key), pendingCallIds)
   }
 
   #addRecords({ key, token }: Lease, { turnId }: TurnRow, records: TurnRows['records']): void {
