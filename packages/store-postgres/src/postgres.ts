@@ -17,7 +17,7 @@ import {
 import { postgresBlobs } from './blob/blobs.ts'
 import { Database } from './database/database.ts'
 import { createPool, type PostgresPool } from './database/pool.ts'
-import { checkRunKey, postgresEvents } from './event/event-table.ts'
+import { checkRunKey, PostgresEvents } from './event/event-table.ts'
 import { postgresLedger } from './ledger/ledger.ts'
 import { postgresOperations } from './run/operations.ts'
 import { postgresRuns } from './run/runs.ts'
@@ -125,7 +125,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     schedules: postgresSchedules(db, { sealer, blobs }),
     operations: postgresOperations(db, blobs),
     ledger: postgresLedger(db),
-    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
+    events: polledEventLog(new PostgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
     audit: auditStore(postgresAudit(db), sealer),

@@ -18,19 +18,12 @@ export async function translateLostBlobs<T>(key: SessionKey, stored: Promise<T>)
 
 /** Blobs in Postgres. */
 export function postgresBlobs(db: Database): BlobTable {
-  const callFunction = async (name: string, ...values: unknown[]) => {
-    const [row] = await db.queryIdempotent(
-      `select ${db.s}.${name}(${values.map((_, i) => `$${i + 1}`)}) as it`,
-      ...values,
-    )
-    return row?.it
-  }
   return {
     async hold({ key, token = null, id, digests }) {
-      return ((await callFunction('hold_blobs', ...keyParams(key), token, id, digests)) as number[] | null) ?? undefined
+      return ((await db.call('hold_blobs', ...keyParams(key), token, id, digests)) as number[] | null) ?? undefined
     },
     async add({ key, id }, digest, piece, body) {
-      return (await callFunction('add_blob_piece', ...keyParams(key), id, digest, piece, body)) === true
+      return (await db.call('add_blob_piece', ...keyParams(key), id, digest, piece, body)) === true
     },
     async rollback({ key, id }) {
       await db.queryIdempotent(
@@ -44,6 +37,6 @@ export function postgresBlobs(db: Database): BlobTable {
       const [row] = await db.queryIdempotent(sql, tenant, owner, digest, piece)
       return row && toBytes(row.body)
     },
-    collect: async () => (await callFunction('collect_blobs', piecesPerStep)) === true,
+    collect: async () => (await db.call('collect_blobs', piecesPerStep)) === true,
   }
 }

@@ -20,8 +20,7 @@ export class Database {
   /** The leases that this store issued. Tokens of other stores have no meaning here. */
   readonly issuedLeases = new WeakSet<Lease>()
   readonly clock = new ServerClock(async () => {
-    const [row] = await this.queryIdempotent(`select ${this.s}.now_ms() as now`)
-    return Number(row?.now)
+    return Number(await this.call('now_ms'))
   })
   #ready: Promise<void> | undefined
   #closed = false
@@ -55,6 +54,27 @@ export class Database {
   async queryOnce(text: string, ...values: unknown[]): Promise<Row[]> {
     await this.ready()
     return this.#withRetries(false, async (client) => (await client.query(text, values)).rows)
+  }
+
+  /** Calls an idempotent function of the schema that returns one value. */
+  async call(name: string, ...values: unknown[]): Promise<unknown> {
+    const [row] = await this.queryIdempotent(`select ${this.#callOf(name, values)} as result`, ...values)
+    return row?.result
+  }
+
+  /** Like `call`, for a function that is called again only if it was not executed. */
+  async callOnce(name: string, ...values: unknown[]): Promise<unknown> {
+    const [row] = await this.queryOnce(`select ${this.#callOf(name, values)} as result`, ...values)
+    return row?.result
+  }
+
+  /** Like `callOnce`, for a function that returns rows. */
+  rowsOnce(name: string, ...values: unknown[]): Promise<Row[]> {
+    return this.queryOnce(`select * from ${this.#callOf(name, values)}`, ...values)
+  }
+
+  #callOf(name: string, values: readonly unknown[]): string {
+    return `${this.s}.${name}(${values.map((_, i) => `$${i + 1}`)})`
   }
 
   close(): void {

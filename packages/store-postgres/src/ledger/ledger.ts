@@ -75,26 +75,11 @@ interface LedgerPost {
 async function sendBatch(db: Database, posts: readonly LedgerPost[]): Promise<(number | undefined)[]> {
   const [first] = posts
   if (first !== undefined && posts.length === 1) return [await sendOne(db, first)]
-  const reservation = posts.map(({ id, account, amount, reservation }) => {
-    const [limit = null, endsIn = null, closedAccounts = [], ttl = null, run = null, ...writerColumns] =
-      reservation ?? []
+  const records = posts.map(({ id, account, amount, reservation }) => {
+    const [limit = null, ends = null, closed = [], ttl = null, run = null, ...writerColumns] = reservation ?? []
     const [tenant = null, owner = null, lease = null, began = null] = writerColumns
     const reserves = reservation !== undefined
-    return {
-      id,
-      account,
-      amount,
-      reserves,
-      limit,
-      ends: endsIn,
-      closed: closedAccounts,
-      ttl,
-      run,
-      tenant,
-      owner,
-      lease,
-      began,
-    }
+    return { id, account, amount, reserves, limit, ends, closed, ttl, run, tenant, owner, lease, began }
   })
   const rows = await db.queryIdempotent(
     `select case when reserves then (
@@ -103,22 +88,17 @@ async function sendBatch(db: Database, posts: readonly LedgerPost[]): Promise<(n
      from rows from (jsonb_to_recordset($1::jsonb) as (id text, account text, amount numeric, reserves boolean,
        "limit" double precision, ends double precision, closed text[], ttl double precision, run text, tenant text,
        owner text, lease bigint, began double precision))`,
-    JSON.stringify(reservation),
+    JSON.stringify(records),
   )
   return rows.map(({ taken: reserved }) => toAmount(reserved))
 }
 
-async function sendOne(
-  db: Database,
-  { id, account, amount, reservation: asked }: LedgerPost,
-): Promise<number | undefined> {
-  if (asked === undefined) {
-    await db.queryIdempotent(`select ${db.s}.settle($1, $2, $3)`, id, account, amount)
+async function sendOne(db: Database, { id, account, amount, reservation }: LedgerPost): Promise<number | undefined> {
+  if (reservation === undefined) {
+    await db.call('settle', id, account, amount)
     return undefined
   }
-  const sql = `select amount_ from ${db.s}.reserve($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`
-  const [row] = await db.queryIdempotent(sql, id, account, amount, ...asked)
-  return toAmount(row?.amount_)
+  return toAmount(await db.call('reserve', id, account, amount, ...reservation))
 }
 
 function toAmount(value: unknown): number | undefined {

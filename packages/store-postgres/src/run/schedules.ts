@@ -16,7 +16,7 @@ import {
 import { checkCombinedLength } from '../database/combined-length.ts'
 import type { Database, Row } from '../database/database.ts'
 import { checkSessionKey } from '../database/keys.ts'
-import { addRun } from './runs.ts'
+import { RunAdder } from './run-adder.ts'
 
 /** Schedules of durable runs in Postgres. */
 export function postgresSchedules(db: Database, parts: { sealer: Sealer; blobs: Blobs }): ScheduleStore {
@@ -58,9 +58,7 @@ export function postgresSchedules(db: Database, parts: { sealer: Sealer; blobs: 
       const values = [...scheduleKeyParams(key), revision, ...changedColumns(row, change)]
       const { run } = change
       if (run !== undefined) return addRunIfAdvanced(db, parts, run, values)
-      const sql = `select ${db.s}.advance_schedule($1, $2, $3, $4, $5, $6, $7, $8, false) as advanced`
-      const [advanced] = await db.queryOnce(sql, ...values)
-      return advanced?.advanced === true
+      return (await db.callOnce('advance_schedule', ...values, false)) === true
     },
     async delete(key) {
       const sql = `delete from ${db.s}.schedules where tenant = $1 and owner = $2 and id = $3 returning id`
@@ -78,7 +76,7 @@ async function addRunIfAdvanced(
 ): Promise<boolean> {
   const input = { ...run, key: checkSessionKey({ ...run.key }) }
   try {
-    await addRun(db, parts, input, {}, (first) => {
+    await new RunAdder(db, parts).add(input, {}, (first) => {
       const params = values.map((_, i) => `$${first + i}`).join(', ')
       return { sql: `${db.s}.advance_schedule(${params}, true)`, values }
     })

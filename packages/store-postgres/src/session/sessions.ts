@@ -19,15 +19,18 @@ import { checkSessionKey, keyParams } from '../database/keys.ts'
 import { postgresLeases } from '../lease/leases.ts'
 import { postgresOutbox } from '../outbox/outbox.ts'
 import { adoptSession } from './agent-renames.ts'
-import { postgresLists } from './session-lists.ts'
-import { postgresTurns } from './turns.ts'
+import { SessionLists } from './session-lists.ts'
+import { Turns } from './turns.ts'
 
 /** Sessions in Postgres. */
 export function postgresSessions(
   db: Database,
-  { sealer, blobs }: { sealer: Sealer; blobs: Blobs },
+  parts: { sealer: Sealer; blobs: Blobs },
   options: OutboxOptions,
 ): SessionStore {
+  const { blobs } = parts
+  const turns = new Turns(db, parts)
+  const lists = new SessionLists(db, parts)
   return {
     async load(requestedKey, { version } = {}) {
       const key = checkSessionKey({ ...requestedKey })
@@ -46,8 +49,16 @@ export function postgresSessions(
     },
     rename: async (key, names, { lease } = {}) => adoptSession(db, checkSessionKey({ ...key }), names, lease),
     ...postgresLeases(db),
-    ...postgresTurns(db, sealer, blobs),
-    ...postgresLists(db, sealer, blobs),
+    checkpoint: (lease, version, turn) => turns.store({ lease, version, turn, ended: false, release: false }),
+    append: (lease, version, turn, { release = false } = {}) =>
+      turns.store({ lease, version, turn, ended: true, release }),
+    find: async (key, by, { files } = {}) => turns.find(checkSessionKey({ ...key }), by, files),
+    list: (query) => lists.list(query),
+    pendingCalls: (query) => lists.pendingCalls(query),
+    findPendingCall: (query) => lists.findPendingCall(query),
+    delete: async (key) => lists.delete(checkSessionKey({ ...key })),
+    erase: (scope) => lists.erase(scope),
+    expire: (query) => lists.expire(query),
     outbox: postgresOutbox(db, blobs, options),
   }
 }

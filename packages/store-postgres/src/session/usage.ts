@@ -1,16 +1,7 @@
-import {
-  checkName,
-  checkTimeRange,
-  type UsageDay,
-  type UsageQuery,
-  usageColumns,
-  usageDayFromRow,
-} from '@allium/store-sql'
+import { checkName, checkTimeRange, type UsageDay, type UsageQuery, usageDayFromRow } from '@allium/store-sql'
 import type { Database } from '../database/database.ts'
 import { tenantMatches } from '../database/keys.ts'
-import { countedDays, isCounted } from '../schema/erasures.ts'
-
-const columns = ['runs', 'estimated', ...usageColumns.map((name) => name.toLowerCase())]
+import { totalColumns as columns, countedDays, isCounted } from '../schema/erasures.ts'
 
 /** Covers stored sessions, and the totals of erased ones, which exist only per whole day. */
 export async function postgresUsage(db: Database, query: UsageQuery): Promise<UsageDay[]> {

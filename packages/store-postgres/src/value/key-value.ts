@@ -17,17 +17,9 @@ export function postgresKeyValue(db: Database, sealer: Sealer): KeyValue {
       if (by !== undefined) checkOwner(by)
       const bytes = await sealValue(sealer, checkName('key', key), value)
       const { tenant = null, owner = null } = by ?? {}
-      const sql = `select ${db.s}.set_value($1, $2, $3, $4, $5, $6, $7) as kept`
-      const [row] = await db.queryIdempotent(
-        sql,
-        key,
-        bytes,
-        ttl ?? null,
-        tenant,
-        owner,
-        ...(await writerSince(db, by)),
-      )
-      if (row?.kept !== true) throw erasedDuringRun()
+      const writer = await writerSince(db, by)
+      const isStored = await db.call('set_value', key, bytes, ttl ?? null, tenant, owner, ...writer)
+      if (isStored !== true) throw erasedDuringRun()
     },
     async delete(key) {
       await db.queryIdempotent(`delete from ${db.s}.key_values where key = $1`, checkName('key', key))

@@ -27,9 +27,8 @@ export function postgresVault(db: Database, sealer: Sealer): Vault {
     async save(key, values, by) {
       const keyParts = parseKey(key)
       const body = await sealer.seal(values, vaultContext(keyParts))
-      const sql = `select ${db.s}.save_vault($1, $2, $3, $4, $5, $6, $7, $8) as saved`
-      const [row] = await db.queryIdempotent(sql, ...keyParts, body, ...(await writerSince(db, by)))
-      if (row?.saved !== true) throw erasedDuringRun()
+      const isStored = await db.call('save_vault', ...keyParts, body, ...(await writerSince(db, by)))
+      if (isStored !== true) throw erasedDuringRun()
     },
   }
 }
