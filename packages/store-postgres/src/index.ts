@@ -8,6 +8,6 @@ export type {
   UsageQuery,
   Vault,
 } from '@allium/store-sql'
-export type { PostgresClient, PostgresPool } from './pool.ts'
+export type { PostgresClient, PostgresPool } from './database/pool.ts'
 export { type PostgresOptions, type PostgresStore, postgres } from './postgres.ts'
 export { postgresSql } from './sql.ts'

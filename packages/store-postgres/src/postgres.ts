@@ -14,20 +14,20 @@ import {
   type UsageQuery,
   type Vault,
 } from '@allium/store-sql'
-import { postgresAudit } from './audit.ts'
-import { postgresBlobs } from './blobs.ts'
-import { Database } from './database.ts'
-import { checkRunKey, postgresEvents } from './event-table.ts'
-import { postgresKeyValue } from './key-value.ts'
-import { postgresLedger } from './ledger.ts'
-import { postgresOperations } from './operations.ts'
-import { createPool, type PostgresPool } from './pool.ts'
-import { postgresRuns } from './runs.ts'
-import { postgresSchedules } from './schedules.ts'
-import { Schema } from './schema.ts'
-import { postgresSessions } from './sessions.ts'
-import { postgresUsage } from './usage.ts'
-import { postgresVault } from './vault.ts'
+import { postgresBlobs } from './blob/blobs.ts'
+import { Database } from './database/database.ts'
+import { createPool, type PostgresPool } from './database/pool.ts'
+import { checkRunKey, PostgresEvents } from './event/event-table.ts'
+import { postgresLedger } from './ledger/ledger.ts'
+import { postgresOperations } from './run/operations.ts'
+import { postgresRuns } from './run/runs.ts'
+import { postgresSchedules } from './run/schedules.ts'
+import { Schema } from './schema/schema.ts'
+import { postgresSessions } from './session/sessions.ts'
+import { postgresUsage } from './session/usage.ts'
+import { postgresAudit } from './value/audit.ts'
+import { postgresKeyValue } from './value/key-value.ts'
+import { postgresVault } from './value/vault.ts'
 
 export interface PostgresOptions extends OutboxOptions {
   /** The URL of the database: `postgres://user:password@host:5432/name`. Pass either this or `pool`. */
@@ -125,7 +125,7 @@ export function postgres(options: PostgresOptions): PostgresStore {
     schedules: postgresSchedules(db, { sealer, blobs }),
     operations: postgresOperations(db, blobs),
     ledger: postgresLedger(db),
-    events: polledEventLog(postgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
+    events: polledEventLog(new PostgresEvents(db, eventTtl), sealer, undefined, { checkKeyOfRun: checkRunKey, blobs }),
     keyValue: postgresKeyValue(db, sealer),
     vault: postgresVault(db, sealer),
     audit: auditStore(postgresAudit(db), sealer),

@@ -1,6 +1,6 @@
 import { AlliumError } from '@allium/core'
 import { describe, expect, it } from 'vitest'
-import { batchByKey } from '../src/batch.ts'
+import { batchByKey } from '../src/database/batch.ts'
 
 /** Statements that end when they are told to. */
 function statements(fails: (asks: readonly number[]) => unknown = () => undefined) {

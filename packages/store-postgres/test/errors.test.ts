@@ -1,6 +1,6 @@
 import { isAlliumError } from '@allium/core'
 import { expect, it } from 'vitest'
-import { toStoreError } from '../src/errors.ts'
+import { toStoreError } from '../src/database/errors.ts'
 
 it.each([
   ['57014', 'store.unavailable', 'statement_timeout'],

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'
 import { expect, it } from 'vitest'
-import { ServerClock } from '../src/server-clock.ts'
+import { ServerClock } from '../src/database/server-clock.ts'
 
 const hour = 3_600_000
 

@@ -14,22 +14,23 @@ import {
   type UsageQuery,
   type Vault,
 } from '@allium/store-sql'
-import { AgentRenames } from './agent-renames.ts'
-import { sqliteAudit } from './audit.ts'
-import { SqliteBlobs } from './blobs.ts'
-import { Database } from './database.ts'
-import { ErasureLog } from './erasure-log.ts'
-import { sqliteEvents } from './event-table.ts'
-import { sqliteKeyValue } from './key-value.ts'
-import { Leases } from './leases.ts'
-import { sqliteLedger } from './ledger.ts'
-import { machineClock, testClock } from './machine-clock.ts'
-import { sqliteOperations } from './operations.ts'
-import { sqliteRuns } from './runs.ts'
-import { sqliteSchedules } from './schedules.ts'
-import { sqliteSessions } from './sessions.ts'
-import { sqliteUsage } from './usage.ts'
-import { sqliteVault } from './vault.ts'
+import { SqliteBlobs } from './blob/blobs.ts'
+import { Database } from './database/database.ts'
+import { machineClock, testClock } from './database/machine-clock.ts'
+import { SqliteEvents } from './event/event-table.ts'
+import { ErasureLog } from './lease/erasure-log.ts'
+import { Leases } from './lease/leases.ts'
+import { Writers } from './lease/writers.ts'
+import { sqliteLedger } from './ledger/ledger.ts'
+import { sqliteOperations } from './run/operations.ts'
+import { sqliteRuns } from './run/runs.ts'
+import { sqliteSchedules } from './run/schedules.ts'
+import { sqliteSessions } from './session/sessions.ts'
+import { sqliteUsage } from './session/usage.ts'
+import type { StoreParts } from './store-parts.ts'
+import { sqliteAudit } from './value/audit.ts'
+import { sqliteKeyValue } from './value/key-value.ts'
+import { sqliteVault } from './value/vault.ts'
 
 export interface SqliteOptions extends OutboxOptions {
   /** Encrypts sessions and records. @default none: they are stored as JSON */
@@ -102,16 +103,16 @@ export function sqlite(path: string, options: SqliteOptions = {}): SqliteStore {
   const sealer = new Sealer(encrypt)
   const erasures = new ErasureLog(db, clock)
   const leases = new Leases(db, clock, erasures)
-  const renames = new AgentRenames(db, clock, leases)
+  const writers = new Writers(db, leases, erasures)
   const blobTable = new SqliteBlobs(db, clock, leases, erasures)
   const blobs = new Blobs(blobTable, sealer)
-  const parts = { db, clock, leases, sealer, renames, erasures, blobs, blobTable }
+  const parts: StoreParts = { db, clock, leases, writers, sealer, erasures, blobs, blobTable }
   return {
     sessions: sqliteSessions(parts, outboxOptions),
-    runs: sqliteRuns(db, clock, parts),
+    runs: sqliteRuns(parts),
     schedules: sqliteSchedules(parts),
-    operations: sqliteOperations(db, clock, blobs),
-    events: polledEventLog(sqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
+    operations: sqliteOperations(parts),
+    events: polledEventLog(new SqliteEvents(parts, eventTtl), sealer, testClockOption, { blobs }),
     ledger: sqliteLedger(parts),
     keyValue: sqliteKeyValue(parts),
     vault: sqliteVault(parts),

@@ -1,6 +1,6 @@
 import { manualClock } from '@allium/testing'
 import { expect, it } from 'vitest'
-import { SyncLevel } from '../src/sync-level.ts'
+import { SyncLevel } from '../src/database/sync-level.ts'
 
 function opened(configured: 'full' | 'normal', isBusy = false) {
   const scripts: string[] = []

@@ -1,9 +1,9 @@
 import { tombstoneTtl, usageColumns } from '@allium/store-sql'
 
 const usageColumnNames = usageColumns.map((name) => name.toLowerCase())
-const addedTotals = ['runs', 'estimated', ...usageColumnNames]
-  .map((name) => `${name} = t.${name} + excluded.${name}`)
-  .join(', ')
+/** The columns of a day that are summed. */
+export const totalColumns = ['runs', 'estimated', ...usageColumnNames]
+const addedTotals = totalColumns.map((name) => `${name} = t.${name} + excluded.${name}`).join(', ')
 
 /** The runs in a usage report, by the day on which they ended. */
 export const countedDays = `to_char(to_timestamp(ended_at / 1000) at time zone 'UTC', 'YYYY-MM-DD') as day, count(*) as runs,
@@ -86,7 +86,7 @@ create function {s}.forget_sessions(_tenant text, _owners text[], _agents text[]
 declare
   _stored integer;
 begin
-  insert into {s}.usage_totals as t (subject, day, runs, estimated, ${usageColumnNames.join(', ')})
+  insert into {s}.usage_totals as t (subject, day, ${totalColumns.join(', ')})
     select {s}.digest(_tenant), ${countedDays} from {s}.turns
     where tenant = _tenant and (owner, agent, session) in (select * from unnest(_owners, _agents, _ids)) and ${isCounted} group by day
     on conflict (subject, day) do update set ${addedTotals};

@@ -1,4 +1,4 @@
-import { quoted } from '../schema-name.ts'
+import { quoted } from './schema-name.ts'
 import { versions } from './versions.ts'
 
 /**

@@ -36,3 +36,6 @@ create table event_signals (
 ) strict, without rowid;
 create index event_signals_by_id on event_signals (run, id);
 `
+
+/** Matches the events of a run, whose number is the first parameter. */
+export const ofRun = 'place between ?1 << 32 and ?1 << 32 | 4294967295'
