@@ -11,20 +11,12 @@ import {
   withState,
 } from '@allium/core'
 import { isResumed, physicalCallsOf } from '@allium/core/context'
-import { blockOptions } from './block-options.ts'
+import { blockOptions } from '../rules/block-options.ts'
+import { checkRunner, type FailureOptions, failureOptions, failurePolicy, runCheck } from '../rules/run-check.ts'
 import { checkedLimit } from './checked-limit.ts'
 import { counted } from './counted.ts'
-import {
-  consumeAll,
-  type MakeRateStore,
-  type Rate,
-  type RateExceeded,
-  RateRule,
-  type RateSlot,
-  refund,
-  windowText,
-} from './rate-counter.ts'
-import { checkRunner, type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
+import { consumeAll, type Rate, type RateExceeded, RateRule, type RateSlot, refund, windowText } from './rate-rule.ts'
+import type { MakeRateStore } from './rate-store.ts'
 
 export interface RateLimitOptions<Name extends string = string> extends Partial<Rate>, FailureOptions {
   /** Additional rates; all of them must have room. */

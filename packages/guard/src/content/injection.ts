@@ -12,16 +12,16 @@ import {
   withState,
 } from '@allium/core'
 import { replaceFound } from '@allium/shared/detect'
-import { applyApproval } from './apply-approval.ts'
-import { blockOptions } from './block-options.ts'
+import { applyApproval } from '../rules/apply-approval.ts'
+import { blockOptions } from '../rules/block-options.ts'
+import { emitFound } from '../rules/guard-found.ts'
+import { type FailureOptions, failureOptions, failurePolicy, runCheck } from '../rules/run-check.ts'
+import { matchesToolName } from '../rules/tool-names.ts'
+import { deepFreeze, isDeepFrozen } from '../text/deep-freeze.ts'
+import { textOf } from '../text/text-of.ts'
 import { patternDetector } from './detector.ts'
-import { deepFreeze, isDeepFrozen } from './frozen.ts'
 import { generatedSecret } from './generated-secret.ts'
-import { emitFound } from './guard-found.ts'
 import { injectionScore } from './injection-score.ts'
-import { type FailureOptions, failureOptions, failurePolicy, runCheck } from './run-check.ts'
-import { matchesToolName } from './tool-names.ts'
-import { textOf } from './verdict.ts'
 
 /** Returns how much a text looks like an attempt to override the model's instructions, from 0 to 1. */
 export type InjectionDetector = (text: string, signal: AbortSignal) => number | Promise<number>
