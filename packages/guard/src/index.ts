@@ -21,13 +21,8 @@ export {
 } from './limits/concurrency.ts'
 export { type MaxModelCallsOptions, maxModelCalls } from './limits/max-model-calls.ts'
 export { type MaxToolCallsOptions, maxToolCalls } from './limits/max-tool-calls.ts'
-export {
-  type OnRateLimit,
-  type RateLimitEvent,
-  type RateLimitOptions,
-  type RateLimitState,
-  rateLimit,
-} from './limits/rate-limit.ts'
+export { type RateLimitOptions, type RateLimitState, rateLimit } from './limits/rate-limit.ts'
+export type { OnRateLimit, RateLimitEvent } from './limits/rate-limiter.ts'
 export type { Rate } from './limits/rate-rule.ts'
 export type { RateStore } from './limits/rate-store.ts'
 export { type TimeoutOptions, timeout } from './limits/timeout.ts'

@@ -92,6 +92,11 @@ export class RateRule {
     return JSON.stringify([this.per, this.window, ...owner])
   }
 
+  /** Whether a function returns the limit. */
+  get hasDynamicLimit(): boolean {
+    return typeof this.#limit === 'function'
+  }
+
   /** Returns the limit, from the function if there is one. */
   limitOf(ctx: TurnView): number | Promise<number> {
     return typeof this.#limit === 'function' ? this.#limit(ctx) : this.#limit
